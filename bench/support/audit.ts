@@ -1,0 +1,94 @@
+// Reads an audit log (audit.k8s.io/v1, JSON lines) into what the drains are judged by: when the first
+// mark or eviction was asked for, when the last pod was gone, and what was asked of the server.
+import type { AuditEvent } from '../../test/support/demo-world.ts';
+
+export interface Line extends AuditEvent {
+  readonly stage: string;
+  /** Milliseconds since the epoch, fractions kept. */
+  readonly receivedMs: number;
+  readonly answeredMs: number;
+}
+
+/** RFC 3339 with microseconds, which Date would cut to milliseconds. */
+const milliseconds = (time: string): number => {
+  const fraction = /\.(\d+)/.exec(time)?.[1] ?? '';
+  const micros = Number(fraction.padEnd(6, '0').slice(3, 6));
+  return Date.parse(time) + micros / 1000;
+};
+
+/** Lines from `offset` characters on. */
+export const readAudit = (text: string, offset: number): readonly Line[] =>
+  text
+    .slice(offset)
+    .split('\n')
+    .filter((line) => line.endsWith('}'))
+    .map((line) => {
+      const event = JSON.parse(line) as AuditEvent & { readonly stage: string };
+      return {
+        ...event,
+        receivedMs: milliseconds(event.requestReceivedTimestamp),
+        answeredMs: milliseconds(event.stageTimestamp),
+      };
+    });
+
+export const isEviction = ({ verb, objectRef }: Line): boolean =>
+  verb === 'create' && objectRef?.resource === 'pods' && objectRef.subresource === 'eviction';
+
+const isMark = ({ verb, objectRef }: Line): boolean =>
+  verb === 'patch' && objectRef?.resource === 'nodes' && objectRef.subresource === undefined;
+
+/** A pod's object removed: the kubelet's (or its stand-in's) last delete. */
+const isRemoval = (line: Line, namespace: string): boolean =>
+  line.verb === 'delete' &&
+  line.objectRef?.resource === 'pods' &&
+  line.objectRef.namespace === namespace &&
+  line.responseStatus?.code === 200;
+
+export interface DrainFigures {
+  /** First mark or eviction asked for until the last pod was removed. */
+  readonly seconds: number;
+  readonly lastGoneMs: number;
+  readonly evictionsSent: number;
+  readonly evictionsGranted: number;
+  /** Requests of the contender about pods (evictions among them) and nodes. */
+  readonly podAndNodeRequests: number;
+  /** Writes of the contender to its own objects. */
+  readonly journalWrites: number;
+  readonly allRequests: number;
+}
+
+/** `isContender` picks who drains by user agent. Throws when the log shows no drain. */
+export const drainFigures = (
+  lines: readonly Line[],
+  options: { readonly isContender: (agent: string) => boolean; readonly namespace: string },
+): DrainFigures => {
+  // One line a request: a watch is answered when it starts, the others when complete.
+  const own = lines.filter(
+    ({ userAgent, stage, verb }) =>
+      options.isContender(userAgent ?? '') &&
+      stage === (verb === 'watch' ? 'ResponseStarted' : 'ResponseComplete'),
+  );
+  const starts = own.filter((line) => isMark(line) || isEviction(line));
+  const ends = lines.filter((line) => isRemoval(line, options.namespace));
+  // Nothing seen is no figure: it would read as a perfect one.
+  if (starts.length === 0 || ends.length === 0) {
+    throw new Error(
+      `the audit log shows ${starts.length} marks and evictions and ${ends.length} removed pods`,
+    );
+  }
+  const evictions = own.filter(isEviction);
+  const about = (...resources: readonly string[]) =>
+    own.filter(({ objectRef }) => resources.includes(objectRef?.resource ?? ''));
+  const reads = new Set(['get', 'list', 'watch']);
+  const lastGoneMs = Math.max(...ends.map(({ answeredMs }) => answeredMs));
+  const firstAskedMs = Math.min(...starts.map(({ receivedMs }) => receivedMs));
+  return {
+    seconds: (lastGoneMs - firstAskedMs) / 1000,
+    lastGoneMs,
+    evictionsSent: evictions.length,
+    evictionsGranted: evictions.filter(({ responseStatus }) => responseStatus?.code === 201).length,
+    podAndNodeRequests: about('pods', 'nodes').length,
+    journalWrites: about('nodedisruptions').filter(({ verb }) => !reads.has(verb)).length,
+    allRequests: own.length,
+  };
+};

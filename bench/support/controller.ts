@@ -1,0 +1,85 @@
+// `drover controller` as its own process against a target, and `drover drain` of its nodes.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { NodeDisruption } from '../../src/api/disruption.ts';
+import { type KubeObject, resourceTypes } from '../../src/api/kube.ts';
+import { memoryOf } from './memory.ts';
+import { finish } from './processes.ts';
+import type { Target } from './targets.ts';
+import { each, until } from './workload.ts';
+
+interface Lease extends KubeObject {
+  readonly spec?: { readonly holderIdentity?: string };
+}
+
+export interface Controller {
+  /** Requests of the controller, and of `drover drain` itself. */
+  readonly isAgent: (agent: string) => boolean;
+  /** Until the nodes are drained, as the command sees it. */
+  readonly drain: (nodes: readonly string[]) => Promise<void>;
+  /** Removes the journal, so that the same nodes can be drained again as if for the first time. */
+  readonly forget: () => Promise<void>;
+  readonly rssMiB: () => number | undefined;
+  readonly stop: () => Promise<void>;
+}
+
+const drover = join(import.meta.dirname, '..', '..', 'bin', 'drover.mjs');
+const lease = { namespace: 'kube-system', name: 'drover-controller' };
+const keptOfErrors = 2000;
+/** From leadership until every informer has its first list. */
+const settleMs = 1500;
+
+const isAgent = (agent: string): boolean => /^(drover|vpcLambda)/.test(agent);
+
+const forget = async ({ api }: Target): Promise<void> => {
+  const { nodedisruptions } = resourceTypes;
+  const { items } = await api.list<NodeDisruption>(nodedisruptions);
+  await each(items, ({ metadata }) => api.delete(nodedisruptions, metadata));
+  await until('the journal is gone', async () => {
+    return (await api.list<NodeDisruption>(nodedisruptions)).items.length === 0;
+  });
+};
+
+/** Starts it and waits until it leads. Throws with its last words when it ends before. */
+export const startController = async (
+  target: Target,
+  compat: 'eks' | 'native',
+): Promise<Controller> => {
+  const args = [drover, 'controller', '--compat', compat];
+  const child = spawn(process.execPath, args, {
+    env: target.env,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const exited = once(child, 'exit');
+  let errors = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    errors = `${errors}${chunk.toString()}`.slice(-keptOfErrors);
+  });
+  const stop = async (): Promise<void> => {
+    child.kill('SIGTERM');
+    await exited;
+  };
+  try {
+    await until('drover controller leads', async () => {
+      if (child.exitCode !== null) {
+        throw new Error(`drover controller ended with ${child.exitCode}: ${errors}`);
+      }
+      const found = await target.api.get<Lease>(resourceTypes.leases, lease);
+      return found.kind === 'found' && (found.object.spec?.holderIdentity ?? '') !== '';
+    });
+    await sleep(settleMs);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    isAgent,
+    drain: (nodes) =>
+      finish(process.execPath, [drover, 'drain', ...nodes, '--timeout', '10m'], target.env),
+    forget: () => forget(target),
+    rssMiB: () => memoryOf(child.pid ?? 0)?.rssMiB,
+    stop,
+  };
+};

@@ -1,0 +1,72 @@
+// Prints what is generated in docs/conformance.md: the AWS operations that the world answers, and the
+// named steps of the end-to-end tests with the real clients. What stands outside the marks is written
+// by hand and kept. A test fails when somebody forgot to run it: `node scripts/print-conformance.ts`.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { awsHandlers } from '../src/main/aws-front.ts';
+import { listCoverage, type ServiceCoverage } from '../src/wire/index.ts';
+import { createWorld } from '../src/world/index.ts';
+
+const root = join(import.meta.dirname, '..');
+export const conformanceFile = join(root, 'docs', 'conformance.md');
+const e2e = join(root, 'test', 'e2e');
+/** Tests that drive kubectl, aws or raw HTTP through what a user would type. */
+const listed = /^(kubectl-|aws|bad-).*\.e2e\.ts$/;
+
+const serviceSection = (service: ServiceCoverage): string => {
+  const { implemented, modelled, omitted } = service;
+  const total = implemented.length + modelled.length + omitted.length;
+  const answered =
+    implemented.length === 0
+      ? 'None yet: each operation is parsed and answered with `NotImplemented`.'
+      : implemented.map((name) => `\`${name}\``).join(', ');
+  return [
+    `### ${service.fullName} (\`${service.service}\`, ${service.apiVersion}, ${service.protocol})`,
+    '',
+    `${implemented.length} of ${total} operations, model from ${service.source}.`,
+    '',
+    answered,
+  ].join('\n');
+};
+
+const awsPart = async (): Promise<string> => {
+  const world = createWorld({ seed: 1, startAt: 0 });
+  const services = await listCoverage(awsHandlers(world));
+  return services.map(serviceSection).join('\n\n');
+};
+
+const quoted = /\b(describe|it)\(\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")/g;
+
+const testsOf = (file: string): string => {
+  const text = readFileSync(join(e2e, file), 'utf8');
+  const lines = [...text.matchAll(quoted)].map(([, kind, single, double]) => {
+    const name = (single ?? double ?? '').replaceAll(/\\(.)/g, '$1');
+    return kind === 'describe' ? `\n**${name}** (\`test/e2e/${file}\`)\n` : `- ${name}`;
+  });
+  return lines.join('\n');
+};
+
+const testsPart = (): string =>
+  readdirSync(e2e)
+    .filter((file) => listed.test(file))
+    .sort()
+    .map(testsOf)
+    .join('\n')
+    .trim();
+
+const replacePart = (document: string, name: string, part: string): string => {
+  const open = `<!-- generated: ${name} -->`;
+  const close = `<!-- end: ${name} -->`;
+  const from = document.indexOf(open);
+  const to = document.indexOf(close);
+  if (from < 0 || to < from) throw new Error(`docs/conformance.md has no part ${name}`);
+  return `${document.slice(0, from + open.length)}\n\n${part}\n\n${document.slice(to)}`;
+};
+
+/** The document as it should be. */
+export const conformance = async (): Promise<string> => {
+  const document = readFileSync(conformanceFile, 'utf8');
+  return replacePart(replacePart(document, 'aws', await awsPart()), 'tests', testsPart());
+};
+
+if (import.meta.main) writeFileSync(conformanceFile, await conformance());

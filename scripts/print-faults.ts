@@ -1,0 +1,60 @@
+// Prints the table of docs/fault-kinds.md: every kind of fault, what it may be aimed at, and which
+// file asks for it, so that a kind without effect says so. What stands outside the marks is written
+// by hand and kept. A test fails when somebody forgot to run it: `node scripts/print-faults.ts`.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { type FaultKind, faultKinds } from '../src/world/faults/index.ts';
+
+const root = join(import.meta.dirname, '..');
+export const faultsFile = join(root, 'docs', 'fault-kinds.md');
+const open = '<!-- generated: faults -->';
+const close = '<!-- end: faults -->';
+/** Faults that happen once are carried out by world control; all others are asked for by the world. */
+const controlFile = join(root, 'src', 'main', 'control-routes.ts');
+
+export const kinds = Object.keys(faultKinds) as readonly FaultKind[];
+
+const worldSources = (): readonly { readonly file: string; readonly text: string }[] => {
+  const rooms = [join(root, 'src', 'world'), join(root, 'src', 'sim')];
+  return rooms
+    .flatMap((room) =>
+      readdirSync(room, { recursive: true, encoding: 'utf8' })
+        .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+        .sort()
+        .map((name) => join(room, name)),
+    )
+    .map((path) => ({ file: relative(root, path), text: readFileSync(path, 'utf8') }));
+};
+
+/** Kinds in the table of things that happen once, at the moment of the call. */
+const happening = (): readonly string[] => {
+  const table = /const happen\b[\s\S]*?\n};/.exec(readFileSync(controlFile, 'utf8'))?.[0] ?? '';
+  return kinds.filter((kind) => new RegExp(`^  '?${kind}'?:`, 'm').test(table));
+};
+
+/** The generated part, also for a `sources` that stands in for the world's. */
+export const faultTable = (sources = worldSources(), once = happening()): string => {
+  const rows = kinds.map((kind) => {
+    const { what, targets } = faultKinds[kind];
+    const asks = sources.filter(({ text }) => text.includes(`active('${kind}'`));
+    const where = once.includes(kind)
+      ? 'happens once, when it is injected'
+      : asks.map(({ file }) => `\`${file}\``).join(', ') || '**nowhere: it has no effect yet**';
+    const aims = targets.map((target) => `\`--${target}\``).join(' ') || 'everything';
+    return `| \`${kind}\` | ${what} | ${aims} | ${where} |`;
+  });
+  return ['| kind | what it does | aimed with | asked for in |', '|---|---|---|---|', ...rows].join(
+    '\n',
+  );
+};
+
+/** The document as it should be. */
+export const faultsPage = (): string => {
+  const document = readFileSync(faultsFile, 'utf8');
+  const from = document.indexOf(open);
+  const to = document.indexOf(close);
+  if (from < 0 || to < from) throw new Error('docs/fault-kinds.md has lost its marks');
+  return `${document.slice(0, from + open.length)}\n\n${faultTable()}\n\n${document.slice(to)}`;
+};
+
+if (import.meta.main) writeFileSync(faultsFile, faultsPage());

@@ -1,0 +1,57 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { AuditFile } from './file.ts';
+
+let dir = '';
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'drover-audit-'));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+describe('the audit file', () => {
+  it('writes nothing before the flush and every line after it', () => {
+    const file = join(dir, 'audit', 'audit.log');
+    const audit = new AuditFile({ file, maxBytes: 1e6, keep: 2, onError: () => {} });
+    audit.write({ n: 1 });
+    audit.write({ n: 2 });
+    expect(readdirSync(join(dir, 'audit'))).toEqual([]);
+    audit.flush();
+    expect(readFileSync(file, 'utf8')).toBe('{"n":1}\n{"n":2}\n');
+  });
+
+  it('rotates before a file grows too large and keeps only so many', () => {
+    const file = join(dir, 'audit.log');
+    const audit = new AuditFile({ file, maxBytes: 20, keep: 2, onError: () => {} });
+    for (let n = 0; n < 5; n++) {
+      audit.write({ line: n, pad: 'xx' });
+      audit.flush();
+    }
+    expect(readdirSync(dir).sort()).toEqual(['audit.log', 'audit.log.1', 'audit.log.2']);
+    expect(readFileSync(file, 'utf8')).toContain('"line":4');
+    expect(readFileSync(`${file}.1`, 'utf8')).toContain('"line":3');
+  });
+
+  it('cuts off the half line of a killed process before it goes on', () => {
+    const file = join(dir, 'audit.log');
+    writeFileSync(file, '{"n":1}\n{"n":2');
+    const audit = new AuditFile({ file, maxBytes: 1e6, keep: 2, onError: () => {} });
+    audit.write({ n: 3 });
+    audit.flush();
+    expect(readFileSync(file, 'utf8')).toBe('{"n":1}\n{"n":3}\n');
+  });
+
+  it('counts what it could not write, says so once, and goes on', () => {
+    const errors: unknown[] = [];
+    const file = join(dir, 'gone', 'audit.log');
+    const audit = new AuditFile({ file, maxBytes: 1e6, keep: 2, onError: (e) => errors.push(e) });
+    rmSync(join(dir, 'gone'), { recursive: true });
+    for (let n = 0; n < 3; n++) {
+      audit.write({ n });
+      audit.flush();
+    }
+    expect(audit.lost).toBe(3);
+    expect(errors).toHaveLength(1);
+  });
+});

@@ -1,0 +1,2 @@
+// Public entry of the audit log adapter.
+export { AuditFile } from './file.ts';

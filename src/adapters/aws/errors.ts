@@ -1,0 +1,32 @@
+// What an SDK call threw, as a CloudError: by the table of the ports. Never retries
+// and never hides the service's own words, since they name the thing that was refused.
+import { isObject, objectOr } from '../../api/json.ts';
+import { CloudError, type CloudErrorCode, cloudErrorCodeOf } from '../../ports/index.ts';
+
+const stringOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+const statusOf = (error: object): number | undefined => {
+  const metadata = '$metadata' in error ? objectOr(error.$metadata) : {};
+  if (typeof metadata.httpStatusCode === 'number') return metadata.httpStatusCode;
+  // An answer that could not be parsed carries only the response.
+  const response = '$response' in error ? error.$response : undefined;
+  return isObject(response) && typeof response.statusCode === 'number'
+    ? response.statusCode
+    : undefined;
+};
+
+/** The code for an error that an SDK client threw. */
+export const cloudErrorCode = (error: unknown): CloudErrorCode => {
+  if (!(error instanceof Error)) return 'Unreachable';
+  return cloudErrorCodeOf({
+    codes: [error.name, 'Code' in error ? stringOf(error.Code) : ''],
+    message: error.message,
+    httpStatus: statusOf(error),
+  });
+};
+
+/** `what` says what was being asked, e.g. `CompleteLifecycleAction`. */
+export const cloudErrorFrom = (what: string, error: unknown): CloudError => {
+  const text = error instanceof Error ? error.message || error.name : String(error);
+  return new CloudError(cloudErrorCode(error), `${what}: ${text}`, { cause: error });
+};

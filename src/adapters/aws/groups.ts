@@ -1,0 +1,208 @@
+// EC2 Auto Scaling groups, their hooks and instances as the port sees them.
+import type {
+  AutoScalingGroup,
+  Instance,
+  LaunchTemplateSpecification,
+  LifecycleHook as SdkHook,
+} from '@aws-sdk/client-auto-scaling';
+import type {
+  CloudApi,
+  CloudInstance,
+  HookCall,
+  LifecycleHook,
+  ScalingGroup,
+  ScalingInstance,
+} from '../../ports/index.ts';
+import { allPages, batchesOf, type CallOptions, type Clients, call, tagsOf } from './clients.ts';
+
+/** Auto Scaling takes 50 names in one call, and gives 100 groups. */
+const groupNamesAtOnce = 50;
+const groupsPerPage = 100;
+/** EC2 takes 200 values in one filter. */
+const instanceIdsAtOnce = 200;
+
+const instanceOf = (group: string, instance: Instance): ScalingInstance => ({
+  instanceId: instance.InstanceId ?? '',
+  autoScalingGroupName: group,
+  availabilityZone: instance.AvailabilityZone ?? '',
+  lifecycleState: instance.LifecycleState ?? '',
+  instanceType: instance.InstanceType ?? '',
+  protectedFromScaleIn: instance.ProtectedFromScaleIn ?? false,
+});
+
+const launchTemplateOf = (
+  template: LaunchTemplateSpecification | undefined,
+): Pick<ScalingGroup, 'launchTemplate'> =>
+  template === undefined
+    ? {}
+    : {
+        launchTemplate: {
+          id: template.LaunchTemplateId ?? '',
+          name: template.LaunchTemplateName ?? '',
+          version: template.Version ?? '$Default',
+        },
+      };
+
+const groupOf = (group: AutoScalingGroup): ScalingGroup => {
+  const name = group.AutoScalingGroupName ?? '';
+  const mixed = group.MixedInstancesPolicy?.LaunchTemplate?.LaunchTemplateSpecification;
+  return {
+    name,
+    minSize: group.MinSize ?? 0,
+    maxSize: group.MaxSize ?? 0,
+    desiredCapacity: group.DesiredCapacity ?? 0,
+    createdAt: group.CreatedTime?.toISOString() ?? '',
+    instances: (group.Instances ?? []).map((instance) => instanceOf(name, instance)),
+    tags: tagsOf(group.Tags),
+    ...launchTemplateOf(group.LaunchTemplate ?? mixed),
+  };
+};
+
+const hookOf = (hook: SdkHook): LifecycleHook => ({
+  name: hook.LifecycleHookName ?? '',
+  autoScalingGroupName: hook.AutoScalingGroupName ?? '',
+  transition:
+    hook.LifecycleTransition === 'autoscaling:EC2_INSTANCE_LAUNCHING'
+      ? 'autoscaling:EC2_INSTANCE_LAUNCHING'
+      : 'autoscaling:EC2_INSTANCE_TERMINATING',
+  // Defaults of PutLifecycleHook.
+  heartbeatTimeoutSeconds: hook.HeartbeatTimeout ?? 3600,
+  globalTimeoutSeconds: hook.GlobalTimeout ?? 172_800,
+  defaultResult: hook.DefaultResult === 'CONTINUE' ? 'CONTINUE' : 'ABANDON',
+});
+
+/** The token names the action exactly; the instance id finds it where no message brought one. */
+const hookTarget = (hook: HookCall) => ({
+  AutoScalingGroupName: hook.autoScalingGroupName,
+  LifecycleHookName: hook.hookName,
+  InstanceId: hook.instanceId,
+  ...(hook.token === undefined ? {} : { LifecycleActionToken: hook.token }),
+});
+
+const describeSome = async (
+  clients: Clients,
+  names: readonly string[] | undefined,
+  options: CallOptions,
+): Promise<readonly ScalingGroup[]> => {
+  const { sdk, client } = await clients.autoScaling();
+  return allPages(async (token) => {
+    const command = new sdk.DescribeAutoScalingGroupsCommand({
+      MaxRecords: groupsPerPage,
+      ...(names === undefined ? {} : { AutoScalingGroupNames: [...names] }),
+      ...(token === undefined ? {} : { NextToken: token }),
+    });
+    const page = await call('DescribeAutoScalingGroups', options, (http) =>
+      client.send(command, http),
+    );
+    return { items: (page.AutoScalingGroups ?? []).map(groupOf), next: page.NextToken };
+  });
+};
+
+const describeBatch = async (
+  clients: Clients,
+  ids: readonly string[],
+  options: CallOptions,
+): Promise<readonly CloudInstance[]> => {
+  const { sdk, client } = await clients.ec2();
+  return allPages(async (token) => {
+    const command = new sdk.DescribeInstancesCommand({
+      // A filter, since one unknown id in InstanceIds fails the whole call.
+      Filters: [{ Name: 'instance-id', Values: [...ids] }],
+      MaxResults: 1000,
+      ...(token === undefined ? {} : { NextToken: token }),
+    });
+    const page = await call('DescribeInstances', options, (http) => client.send(command, http));
+    const items = (page.Reservations ?? [])
+      .flatMap((reservation) => reservation.Instances ?? [])
+      .map(
+        (instance): CloudInstance => ({
+          instanceId: instance.InstanceId ?? '',
+          state: instance.State?.Name ?? '',
+          privateDnsName: instance.PrivateDnsName ?? '',
+          instanceType: instance.InstanceType ?? '',
+          imageId: instance.ImageId ?? '',
+          availabilityZone: instance.Placement?.AvailabilityZone ?? '',
+        }),
+      );
+    return { items, next: page.NextToken };
+  });
+};
+
+export const groupCalls = (
+  clients: Clients,
+): Pick<
+  CloudApi,
+  | 'describeGroups'
+  | 'describeHooks'
+  | 'completeHook'
+  | 'heartbeatHook'
+  | 'terminateInGroup'
+  | 'describeInstances'
+  | 'describeLaunchTemplate'
+> => ({
+  describeLaunchTemplate: async ({ id, version }, options = {}) => {
+    const { sdk, client } = await clients.ec2();
+    const command = new sdk.DescribeLaunchTemplateVersionsCommand({
+      LaunchTemplateId: id,
+      Versions: [version],
+    });
+    const output = await call('DescribeLaunchTemplateVersions', options, (http) =>
+      client.send(command, http),
+    );
+    const data = output.LaunchTemplateVersions?.[0]?.LaunchTemplateData;
+    if (data === undefined) return undefined;
+    return {
+      ...(data.InstanceType === undefined ? {} : { instanceType: data.InstanceType }),
+      ...(data.ImageId === undefined ? {} : { imageId: data.ImageId }),
+    };
+  },
+  describeGroups: async (names, options = {}) => {
+    if (names === undefined) return describeSome(clients, undefined, options);
+    const groups: ScalingGroup[] = [];
+    // No names means no group here; to AWS an empty list means all.
+    for (const batch of batchesOf(names, groupNamesAtOnce)) {
+      groups.push(...(await describeSome(clients, batch, options)));
+    }
+    return groups;
+  },
+  describeHooks: async (autoScalingGroupName, options = {}) => {
+    const { sdk, client } = await clients.autoScaling();
+    const command = new sdk.DescribeLifecycleHooksCommand({
+      AutoScalingGroupName: autoScalingGroupName,
+    });
+    const answer = await call('DescribeLifecycleHooks', options, (http) =>
+      client.send(command, http),
+    );
+    return (answer.LifecycleHooks ?? []).map(hookOf);
+  },
+  completeHook: async (hook, options = {}) => {
+    const { sdk, client } = await clients.autoScaling();
+    const command = new sdk.CompleteLifecycleActionCommand({
+      ...hookTarget(hook),
+      LifecycleActionResult: hook.result,
+    });
+    await call('CompleteLifecycleAction', options, (http) => client.send(command, http));
+  },
+  heartbeatHook: async (hook, options = {}) => {
+    const { sdk, client } = await clients.autoScaling();
+    const command = new sdk.RecordLifecycleActionHeartbeatCommand(hookTarget(hook));
+    await call('RecordLifecycleActionHeartbeat', options, (http) => client.send(command, http));
+  },
+  terminateInGroup: async (instanceId, options) => {
+    const { sdk, client } = await clients.autoScaling();
+    const command = new sdk.TerminateInstanceInAutoScalingGroupCommand({
+      InstanceId: instanceId,
+      ShouldDecrementDesiredCapacity: options.decrementDesired,
+    });
+    await call('TerminateInstanceInAutoScalingGroup', options, (http) =>
+      client.send(command, http),
+    );
+  },
+  describeInstances: async (instanceIds, options = {}) => {
+    const instances: CloudInstance[] = [];
+    for (const batch of batchesOf(instanceIds, instanceIdsAtOnce)) {
+      instances.push(...(await describeBatch(clients, batch, options)));
+    }
+    return instances;
+  },
+});

@@ -1,0 +1,15 @@
+// Public entry of the AWS adapter: the CloudApi port over the AWS SDK, real or our world's endpoint.
+import type { CloudApi } from '../../ports/index.ts';
+import { type AwsOptions, createClients } from './clients.ts';
+import { groupCalls } from './groups.ts';
+import { queueCalls } from './queue.ts';
+import { stackCalls } from './stacks.ts';
+
+export type { AwsOptions } from './clients.ts';
+
+/** Nothing is imported or connected before the first call. */
+export const createAwsCloud = (options: AwsOptions): CloudApi => {
+  const clients = createClients(options);
+  const groups = groupCalls(clients);
+  return { ...queueCalls(clients), ...groups, ...stackCalls(clients, groups) };
+};

@@ -1,0 +1,379 @@
+// The KubeApi port over HTTP: any cluster, also the served world. It says what it was told and
+// reads what came back; it never caches, retries or trims (informers and callers do).
+import { randomInt } from 'node:crypto';
+import { isObject, type Json, type JsonObject, objectOr } from '../../api/json.ts';
+import type { KubeObject, ResourceType } from '../../api/kube.ts';
+import {
+  type Found,
+  type KubeApi,
+  KubeError,
+  kubeErrorFrom,
+  type ListOptions,
+  type ObjectName,
+  type PatchType,
+  type WatchEvent,
+  type WriteOptions,
+} from '../../ports/index.ts';
+import { ListSplitter } from './items.ts';
+import type { ClusterAccess, UserAccess } from './kubeconfig.ts';
+import { LineSplitter, LineTooLongError } from './lines.ts';
+import {
+  collectionPath,
+  objectPath,
+  type Query,
+  selectors,
+  withQuery,
+  writeQuery,
+} from './paths.ts';
+import { type HttpAnswer, type HttpCall, readText, Transport } from './transport.ts';
+
+export interface KubeClientOptions {
+  readonly cluster: ClusterAccess;
+  readonly user: UserAccess;
+  readonly userAgent: string;
+  /** Items a page; default 500, as kubectl. */
+  readonly pageSize?: number;
+  /**
+   * A watch in which nothing came for so long is taken for dead; default three times the minute
+   * after which API servers send a bookmark.
+   */
+  readonly watchIdleMs?: number;
+}
+
+export interface KubeClient extends KubeApi {
+  /** Ends every call and watch under way. */
+  close(): Promise<void>;
+}
+
+type DeleteOptions = Parameters<KubeApi['delete']>[2];
+
+const patchContentTypes: Readonly<Record<PatchType, string>> = {
+  json: 'application/json-patch+json',
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+};
+
+const defaultPageSize = 500;
+const defaultWatchIdleMs = 180_000;
+/** As client-go: the server closes a watch after 5 to 10 minutes, spread so that not all at once. */
+const watchSeconds = { least: 300, most: 600 } as const;
+/** Lists whose continue token expires this often are read in one piece, as client-go's pager does. */
+const maxListRestarts = 2;
+
+const wireMetadata = (object: JsonObject): JsonObject => objectOr(object.metadata);
+const versionOf = (object: JsonObject): string =>
+  String(wireMetadata(object).resourceVersion ?? '');
+
+/** The caller names the kind it asked for; the server's answer is taken to be of it. */
+const typed = <T extends KubeObject>(object: JsonObject): T => {
+  const kubeObject: KubeObject = object as JsonObject & KubeObject;
+  return kubeObject as T;
+};
+
+const apiVersionOf = (type: ResourceType): string =>
+  type.group === '' ? type.version : `${type.group}/${type.version}`;
+
+const preconditions = (uid: string | undefined, resourceVersion: string | undefined): JsonObject =>
+  uid === undefined && resourceVersion === undefined
+    ? {}
+    : {
+        preconditions: {
+          ...(uid === undefined ? {} : { uid }),
+          ...(resourceVersion === undefined ? {} : { resourceVersion }),
+        },
+      };
+
+const deleteBody = (options: NonNullable<DeleteOptions>): JsonObject => ({
+  kind: 'DeleteOptions',
+  apiVersion: 'v1',
+  ...preconditions(options.uid, options.resourceVersion),
+  ...(options.gracePeriodSeconds === undefined
+    ? {}
+    : { gracePeriodSeconds: options.gracePeriodSeconds }),
+  ...(options.propagationPolicy === undefined
+    ? {}
+    : { propagationPolicy: options.propagationPolicy }),
+  // In the body: with a body present the server does not look at the query.
+  ...(options.dryRun === true ? { dryRun: ['All'] } : {}),
+});
+
+/** An answer that is not the API server's (a proxy's page, say) is quoted, not trusted. */
+const parseObject = (text: string): JsonObject => {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isObject(value)) return value;
+  } catch {
+    // Said below.
+  }
+  return { message: `not an API answer: ${text.slice(0, 200)}` };
+};
+
+const errorFrom = async (what: string, answer: HttpAnswer): Promise<KubeError> =>
+  kubeErrorFrom(what, answer.status, parseObject(await readText(answer)), answer.retryAfter);
+
+interface Page {
+  readonly items: readonly JsonObject[];
+  readonly resourceVersion: string;
+  readonly next: string | undefined;
+}
+
+class HttpKubeClient implements KubeClient {
+  readonly #transport: Transport;
+  readonly #pageSize: number;
+  readonly #watchIdleMs: number;
+
+  constructor(options: KubeClientOptions) {
+    this.#transport = new Transport(options);
+    this.#pageSize = options.pageSize ?? defaultPageSize;
+    this.#watchIdleMs = options.watchIdleMs ?? defaultWatchIdleMs;
+  }
+
+  close(): Promise<void> {
+    return this.#transport.close();
+  }
+
+  async get<T extends KubeObject>(
+    type: ResourceType,
+    name: ObjectName,
+    options: { readonly signal?: AbortSignal } = {},
+  ): Promise<Found<T>> {
+    const path = objectPath(type, name);
+    return this.#found<T>({ lane: 'requests', method: 'GET', path, signal: options.signal });
+  }
+
+  async list<T extends KubeObject>(
+    type: ResourceType,
+    options: ListOptions = {},
+  ): Promise<{ readonly items: readonly T[]; readonly resourceVersion: string }> {
+    for (let restarts = 0; ; restarts += 1) {
+      const limit = restarts <= maxListRestarts ? String(this.#pageSize) : undefined;
+      try {
+        return await this.#listPages<T>(type, options, limit);
+      } catch (error) {
+        const expired = error instanceof KubeError && error.code === 'Expired';
+        if (!expired || limit === undefined) throw error;
+      }
+    }
+  }
+
+  async *watch<T extends KubeObject>(
+    type: ResourceType,
+    options: ListOptions & { readonly resourceVersion: string },
+  ): AsyncGenerator<WatchEvent<T>> {
+    const path = withQuery(collectionPath(type, options.namespace), [
+      ['watch', 'true'],
+      ['allowWatchBookmarks', 'true'],
+      ['resourceVersion', options.resourceVersion],
+      ['timeoutSeconds', String(randomInt(watchSeconds.least, watchSeconds.most))],
+      ...selectors(options),
+    ]);
+    const what = `watch ${path}`;
+    const answer = await this.#transport.send({
+      lane: 'watches',
+      method: 'GET',
+      path,
+      signal: options.signal,
+      idleTimeoutMs: this.#watchIdleMs,
+    });
+    if (answer.status !== 200) throw await errorFrom(what, answer);
+    const lines = new LineSplitter();
+    try {
+      // One chunk's lines are held at most: the stream is not read further while they are used.
+      for await (const chunk of answer.chunks) {
+        for (const line of lines.push(chunk)) yield watchEvent<T>(what, line);
+      }
+      if (lines.rest.trim() !== '') {
+        throw new KubeError('Unreachable', `${what}: cut off inside an event`);
+      }
+    } catch (error) {
+      if (error instanceof LineTooLongError) {
+        throw new KubeError('ServerError', `${what}: ${error.message}`, { cause: error });
+      }
+      throw error;
+    } finally {
+      answer.discard();
+    }
+  }
+
+  async create<T extends KubeObject>(
+    type: ResourceType,
+    object: JsonObject,
+    options: WriteOptions & { readonly namespace?: string } = {},
+  ): Promise<T> {
+    const inObject = wireMetadata(object).namespace;
+    const namespace = options.namespace ?? (typeof inObject === 'string' ? inObject : undefined);
+    const call = {
+      lane: 'requests',
+      method: 'POST',
+      path: withQuery(collectionPath(type, namespace), writeQuery(options)),
+      body: JSON.stringify({ apiVersion: apiVersionOf(type), kind: type.kind, ...object }),
+      signal: options.signal,
+    } as const;
+    return typed<T>(await this.#object(call));
+  }
+
+  async patch<T extends KubeObject>(
+    type: ResourceType,
+    name: ObjectName,
+    patch: { readonly type: PatchType; readonly body: Json; readonly subresource?: string },
+    options: WriteOptions = {},
+  ): Promise<Found<T>> {
+    const path = withQuery(objectPath(type, name, patch.subresource), writeQuery(options));
+    return this.#found<T>({
+      lane: 'requests',
+      method: 'PATCH',
+      path,
+      body: JSON.stringify(patch.body),
+      contentType: patchContentTypes[patch.type],
+      signal: options.signal,
+    });
+  }
+
+  async delete(
+    type: ResourceType,
+    name: ObjectName,
+    options: NonNullable<DeleteOptions> = {},
+  ): Promise<{ readonly kind: 'deleted' | 'gone' }> {
+    const found = await this.#found({
+      lane: 'requests',
+      method: 'DELETE',
+      path: objectPath(type, name),
+      body: JSON.stringify(deleteBody(options)),
+      signal: options.signal,
+    });
+    return { kind: found.kind === 'gone' ? 'gone' : 'deleted' };
+  }
+
+  async evict(
+    pod: { readonly namespace: string; readonly name: string; readonly uid: string },
+    options: WriteOptions & { readonly gracePeriodSeconds?: number } = {},
+  ): Promise<{ readonly kind: 'evicted' | 'gone' }> {
+    const { gracePeriodSeconds } = options;
+    const namespace = encodeURIComponent(pod.namespace);
+    const path = `/api/v1/namespaces/${namespace}/pods/${encodeURIComponent(pod.name)}/eviction`;
+    const eviction: JsonObject = {
+      apiVersion: 'policy/v1',
+      kind: 'Eviction',
+      metadata: { name: pod.name, namespace: pod.namespace },
+      deleteOptions: {
+        ...preconditions(pod.uid, undefined),
+        ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+      },
+    };
+    const found = await this.#found({
+      lane: 'requests',
+      method: 'POST',
+      path: withQuery(path, writeQuery(options)),
+      body: JSON.stringify(eviction),
+      signal: options.signal,
+    });
+    return { kind: found.kind === 'gone' ? 'gone' : 'evicted' };
+  }
+
+  async #listPages<T extends KubeObject>(
+    type: ResourceType,
+    options: ListOptions,
+    limit: string | undefined,
+  ): Promise<{ readonly items: readonly T[]; readonly resourceVersion: string }> {
+    const path = collectionPath(type, options.namespace);
+    const items: T[] = [];
+    let resourceVersion: string | undefined;
+    let next: string | undefined;
+    do {
+      const query: Query = [
+        ...selectors(options),
+        ['limit', limit],
+        // A continue token carries its version; both together are refused.
+        next === undefined ? ['resourceVersion', options.resourceVersion] : ['continue', next],
+      ];
+      const page = await this.#page(type, withQuery(path, query), options.signal);
+      for (const item of page.items) items.push(typed<T>(item));
+      resourceVersion ??= page.resourceVersion;
+      next = page.next;
+    } while (next !== undefined);
+    return { items, resourceVersion };
+  }
+
+  async #page(type: ResourceType, path: string, signal: AbortSignal | undefined): Promise<Page> {
+    const answer = await this.#transport.send({ lane: 'requests', method: 'GET', path, signal });
+    const what = `list ${path}`;
+    if (answer.status !== 200) throw await errorFrom(what, answer);
+    const apiVersion = apiVersionOf(type);
+    const splitter = new ListSplitter();
+    const items: JsonObject[] = [];
+    try {
+      for await (const chunk of answer.chunks) {
+        // Items of built-in lists come without their type.
+        for (const item of splitter.push(chunk))
+          items.push({ apiVersion, kind: type.kind, ...item });
+      }
+      const list = splitter.end();
+      const next = wireMetadata(list).continue;
+      return {
+        items,
+        resourceVersion: versionOf(list),
+        next: typeof next === 'string' && next !== '' ? next : undefined,
+      };
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      throw new KubeError('ServerError', `${what}: ${error.message}`, { cause: error });
+    } finally {
+      answer.discard();
+    }
+  }
+
+  async #found<T extends KubeObject>(call: HttpCall): Promise<Found<T>> {
+    const answer = await this.#transport.send(call);
+    if (answer.status === 404) {
+      await readText(answer); // else the connection could not be used again
+      return { kind: 'gone' };
+    }
+    return { kind: 'found', object: typed<T>(await this.#read(call, answer)) };
+  }
+
+  async #object(call: HttpCall): Promise<JsonObject> {
+    return this.#read(call, await this.#transport.send(call));
+  }
+
+  async #read(call: HttpCall, answer: HttpAnswer): Promise<JsonObject> {
+    const what = `${call.method} ${call.path}`;
+    if (answer.status < 200 || answer.status > 299) throw await errorFrom(what, answer);
+    const text = await readText(answer);
+    try {
+      const value: unknown = JSON.parse(text);
+      if (isObject(value)) return value;
+    } catch {
+      // Said below.
+    }
+    throw new KubeError('ServerError', `${what}: not an API answer: ${text.slice(0, 200)}`);
+  }
+}
+
+/** One line of a watch. Throws KubeError for an ERROR frame: Expired when the version is too old. */
+const watchEvent = <T extends KubeObject>(what: string, line: string): WatchEvent<T> => {
+  let frame: JsonObject;
+  try {
+    frame = objectOr(JSON.parse(line));
+  } catch (error) {
+    throw new KubeError('ServerError', `${what}: not a watch event: ${line.slice(0, 200)}`, {
+      cause: error,
+    });
+  }
+  const object = objectOr(frame.object);
+  switch (frame.type) {
+    case 'ADDED':
+    case 'MODIFIED':
+    case 'DELETED':
+      return { type: frame.type, object: typed<T>(object) };
+    case 'BOOKMARK':
+      return { type: 'BOOKMARK', resourceVersion: versionOf(object) };
+    case 'ERROR':
+      throw kubeErrorFrom(what, Number(object.code ?? 500), object);
+    default:
+      throw new KubeError('ServerError', `${what}: not a watch event: ${line.slice(0, 200)}`);
+  }
+};
+
+/** A client for one API server. Nothing is connected before the first call. */
+export const createKubeClient = (options: KubeClientOptions): KubeClient =>
+  new HttpKubeClient(options);

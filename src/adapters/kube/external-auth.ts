@@ -1,0 +1,67 @@
+// Authentication that needs a program or a token endpoint (exec plugins such as `aws eks get-token`,
+// OIDC) is left to @kubernetes/client-node, loaded only then: its import costs 0.4 s and 78 MB.
+// Never used for certificates and tokens that stand in the kubeconfig.
+import { type JsonObject, objectOr } from '../../api/json.ts';
+import type { Authenticator, Authorization } from './auth.ts';
+
+const text = (value: unknown): string | undefined => {
+  if (typeof value === 'string') return value;
+  return Buffer.isBuffer(value) ? value.toString('utf8') : undefined;
+};
+
+const authorizationFrom = (options: {
+  readonly headers: unknown;
+  readonly cert: unknown;
+  readonly key: unknown;
+}): Authorization => {
+  const header = text(objectOr(options.headers).Authorization);
+  const certificate = text(options.cert);
+  const key = text(options.key);
+  return {
+    ...(header === undefined ? {} : { header }),
+    ...(certificate === undefined || key === undefined
+      ? {}
+      : { certificate: { certificate, key } }),
+  };
+};
+
+/** `user` is the kubeconfig's own entry, its paths already absolute. */
+export const externalAuthenticator = (entries: {
+  readonly server: string;
+  readonly user: JsonObject;
+}): Authenticator => {
+  const load = async () => {
+    const { KubeConfig } = await import('@kubernetes/client-node');
+    const config = new KubeConfig();
+    config.loadFromString(
+      JSON.stringify({
+        apiVersion: 'v1',
+        kind: 'Config',
+        clusters: [{ name: 'cluster', cluster: { server: entries.server } }],
+        users: [{ name: 'user', user: entries.user }],
+        contexts: [{ name: 'context', context: { cluster: 'cluster', user: 'user' } }],
+        'current-context': 'context',
+      }),
+    );
+    return config;
+  };
+  let loading: ReturnType<typeof load> | undefined;
+  return {
+    current: async () => {
+      loading ??= load();
+      const config = await loading;
+      // Caches what the program answered until it expires.
+      const options: { headers?: unknown; cert?: unknown; key?: unknown } = {};
+      await config.applyToHTTPSOptions(options as Parameters<typeof config.applyToHTTPSOptions>[0]);
+      return authorizationFrom({
+        headers: options.headers,
+        cert: options.cert,
+        key: options.key,
+      });
+    },
+    renew: () => {
+      loading = undefined;
+      return true;
+    },
+  };
+};

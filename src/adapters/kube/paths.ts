@@ -1,0 +1,47 @@
+// Where things stand in the Kubernetes API: paths and query strings. Pure text.
+import type { ResourceType } from '../../api/kube.ts';
+import type { ListOptions, ObjectName, WriteOptions } from '../../ports/index.ts';
+
+export const collectionPath = (type: ResourceType, namespace: string | undefined): string => {
+  const root = type.group === '' ? `/api/${type.version}` : `/apis/${type.group}/${type.version}`;
+  const scope =
+    type.namespaced && namespace !== undefined
+      ? `/namespaces/${encodeURIComponent(namespace)}`
+      : '';
+  return `${root}${scope}/${type.resource}`;
+};
+
+export const objectPath = (
+  type: ResourceType,
+  { namespace, name }: ObjectName,
+  subresource?: string,
+): string => {
+  if (name === '' || (type.namespaced && namespace === undefined)) {
+    // An empty segment would address the whole collection: a DELETE there removes everything.
+    throw new TypeError(
+      `${type.resource}: a name${type.namespaced ? ' and namespace' : ''} needed`,
+    );
+  }
+  const tail = subresource === undefined ? '' : `/${subresource}`;
+  return `${collectionPath(type, namespace)}/${encodeURIComponent(name)}${tail}`;
+};
+
+export type Query = readonly (readonly [name: string, value: string | undefined])[];
+
+export const withQuery = (path: string, query: Query): string => {
+  const text = query
+    .filter((pair): pair is readonly [string, string] => pair[1] !== undefined)
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+    .join('&');
+  return text === '' ? path : `${path}?${text}`;
+};
+
+export const selectors = (options: ListOptions): Query => [
+  ['labelSelector', options.labelSelector],
+  ['fieldSelector', options.fieldSelector],
+];
+
+export const writeQuery = (options: WriteOptions): Query => [
+  ['fieldManager', options.fieldManager],
+  ['dryRun', options.dryRun === true ? 'All' : undefined],
+];

@@ -1,0 +1,2 @@
+// Public entry of the log adapter.
+export { createLog, logLevels } from './log.ts';

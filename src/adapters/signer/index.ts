@@ -1,0 +1,2 @@
+// Public entry of the certificate adapter.
+export { createPki } from './pki.ts';

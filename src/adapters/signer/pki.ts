@@ -1,0 +1,92 @@
+// Certificates of an embedded world: one authority, one server certificate for loopback names, one
+// client certificate for the administrator. Keys are ECDSA P-256. Never reads or writes files.
+import 'reflect-metadata'; // x509's container needs it before anything else
+import type { webcrypto } from 'node:crypto';
+import * as x509 from '@peculiar/x509';
+
+export interface KeyPair {
+  /** PEM. */
+  readonly certificate: string;
+  /** PEM, PKCS #8. */
+  readonly key: string;
+}
+export interface Pki {
+  readonly ca: KeyPair;
+  readonly server: KeyPair;
+  readonly admin: KeyPair;
+}
+
+const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
+const validForMs = 10 * 365 * 24 * 3600 * 1000;
+/** Clients with a slightly slow clock must not refuse a fresh certificate. */
+const backdatedMs = 3600 * 1000;
+
+const pem = (bytes: ArrayBuffer): string => {
+  const base64 = Buffer.from(bytes).toString('base64');
+  const lines = base64.match(/.{1,64}/g) ?? [];
+  return `-----BEGIN PRIVATE KEY-----\n${lines.join('\n')}\n-----END PRIVATE KEY-----\n`;
+};
+
+const generateKeys = (): Promise<webcrypto.CryptoKeyPair> =>
+  crypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+
+const exportKey = async (keys: webcrypto.CryptoKeyPair): Promise<string> =>
+  pem(await crypto.subtle.exportKey('pkcs8', keys.privateKey));
+
+/** A fresh authority with its server and administrator certificates. `nowMs` is wall time. */
+export const createPki = async (nowMs: number): Promise<Pki> => {
+  x509.cryptoProvider.set(crypto);
+  const [caKeys, serverKeys, adminKeys] = await Promise.all([
+    generateKeys(),
+    generateKeys(),
+    generateKeys(),
+  ]);
+  const validity = {
+    notBefore: new Date(nowMs - backdatedMs),
+    notAfter: new Date(nowMs + validForMs),
+  };
+  const ca = await x509.X509CertificateGenerator.createSelfSigned({
+    name: 'CN=drover-world-ca',
+    keys: caKeys,
+    signingAlgorithm: algorithm,
+    ...validity,
+    extensions: [
+      new x509.BasicConstraintsExtension(true, undefined, true),
+      new x509.KeyUsagesExtension(
+        x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign,
+        true,
+      ),
+    ],
+  });
+  const issue = (
+    subject: string,
+    keys: webcrypto.CryptoKeyPair,
+    extensions: x509.Extension[],
+  ): Promise<x509.X509Certificate> =>
+    x509.X509CertificateGenerator.create({
+      subject,
+      issuer: ca.subject,
+      publicKey: keys.publicKey,
+      signingKey: caKeys.privateKey,
+      signingAlgorithm: algorithm,
+      ...validity,
+      extensions,
+    });
+  const server = await issue('CN=kube-apiserver', serverKeys, [
+    new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+    new x509.SubjectAlternativeNameExtension([
+      { type: 'dns', value: 'localhost' },
+      { type: 'dns', value: 'kubernetes' },
+      { type: 'ip', value: '127.0.0.1' },
+      { type: 'ip', value: '::1' },
+    ]),
+  ]);
+  const admin = await issue('CN=kubernetes-admin,O=system:masters', adminKeys, [
+    new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.clientAuth]),
+  ]);
+  return {
+    ca: { certificate: `${ca.toString('pem')}\n`, key: await exportKey(caKeys) },
+    server: { certificate: `${server.toString('pem')}\n`, key: await exportKey(serverKeys) },
+    admin: { certificate: `${admin.toString('pem')}\n`, key: await exportKey(adminKeys) },
+  };
+};

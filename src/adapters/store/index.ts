@@ -1,0 +1,2 @@
+// Public entry of the store adapter.
+export { openSqliteStore } from './sqlite.ts';

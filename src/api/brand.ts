@@ -1,0 +1,40 @@
+// Branded identifiers and times, so that a node name never stands where an instance id is meant.
+// Only the parsers here make them; nothing here reads a clock.
+
+declare const brand: unique symbol;
+export type Brand<T, Name extends string> = T & { readonly [brand]: Name };
+
+export type InstanceId = Brand<string, 'InstanceId'>;
+/** Milliseconds since the Unix epoch. */
+export type EpochMs = Brand<number, 'EpochMs'>;
+/** A length of time in milliseconds. */
+export type DurationMs = Brand<number, 'DurationMs'>;
+
+export const epochMs = (value: number): EpochMs => value as EpochMs;
+export const durationMs = (value: number): DurationMs => value as DurationMs;
+
+const instanceIdPattern = /^i-[0-9a-f]{8}(?:[0-9a-f]{9})?$/;
+
+/** An EC2 instance id (`i-` and 8 or 17 hex digits), or undefined when `value` is not one. */
+export const parseInstanceId = (value: string): InstanceId | undefined =>
+  instanceIdPattern.test(value) ? (value as InstanceId) : undefined;
+
+/** The instance id in a node's `spec.providerID` (`aws:///eu-west-1a/i-0abc...`), or undefined. */
+export const instanceIdOfProviderId = (providerId: string | undefined): InstanceId | undefined => {
+  if (providerId === undefined || !providerId.startsWith('aws://')) return undefined;
+  return parseInstanceId(providerId.slice(providerId.lastIndexOf('/') + 1));
+};
+
+/** Parses an RFC 3339 time to milliseconds since the epoch; undefined when it is not one. */
+export const parseTime = (value: string | undefined): EpochMs | undefined => {
+  if (value === undefined || !/^\d{4}-\d\d-\d\dT/.test(value)) return undefined;
+  const ms = Date.parse(value);
+  return Number.isNaN(ms) ? undefined : epochMs(ms);
+};
+
+/** RFC 3339 in UTC with milliseconds, the form our own objects use. */
+export const formatTime = (at: EpochMs): string => new Date(at).toISOString();
+
+/** RFC 3339 in UTC without a fraction, the form Kubernetes' metav1.Time uses. */
+export const formatKubeTime = (at: EpochMs): string =>
+  `${new Date(at).toISOString().slice(0, 19)}Z`;

@@ -1,0 +1,158 @@
+// Causes on a NodeDisruption: when two are one, and what to write so that one is recorded. Used by
+// whoever records a cause (intake, lifecycle backstop, command line). Decides no drain.
+import type { DisruptionCause, NodeDisruption, NodeDisruptionSpec } from './disruption.ts';
+import type { JsonObject } from './json.ts';
+
+/** How long a drain may take where its group says nothing; EKS waits about this long. */
+export const defaultDrainTimeoutSeconds = 15 * 60;
+
+/** Bounds the object: beyond it, causes that no longer count make room. */
+export const maxCauses = 32;
+
+/**
+ * Id of a lifecycle hook's cause. Without a token (found by polling) one id stands for the action
+ * that is open now; the message, when it still comes, puts its token in.
+ */
+export const hookCauseId = (hook: {
+  readonly autoScalingGroupName: string;
+  readonly name: string;
+  readonly token?: string;
+}): string => `hook/${hook.autoScalingGroupName}/${hook.name}/${hook.token ?? 'polled'}`;
+
+/** Same id; or the same hook, once with its token and once without. */
+const isSameCause = (a: DisruptionCause, b: DisruptionCause): boolean => {
+  if (a.id === b.id) return true;
+  if (a.hook === undefined || b.hook === undefined) return false;
+  const sameHook =
+    a.hook.autoScalingGroupName === b.hook.autoScalingGroupName && a.hook.name === b.hook.name;
+  return sameHook && (a.hook.token === undefined || b.hook.token === undefined);
+};
+
+/** What is known of the same cause from both; undefined when `incoming` adds nothing. */
+const enrich = (known: DisruptionCause, incoming: DisruptionCause): DisruptionCause | undefined => {
+  if (known.hook === undefined || incoming.hook?.token === undefined) return undefined;
+  if (known.hook.token !== undefined) return undefined;
+  // The message knows when the hook began; polling only saw that it had. A wait that has begun is
+  // not begun again: of two deadlines the earlier stays.
+  const deadlines = [known.deadline, incoming.deadline].filter((each) => each !== undefined).sort();
+  const [deadline] = deadlines;
+  return {
+    ...known,
+    id: incoming.id,
+    hook: incoming.hook,
+    ...(deadline === undefined ? {} : { deadline }),
+  };
+};
+
+/** A hook found by polling gets its message's token later: still the cause that was handled. */
+export const wasHandled = (cause: DisruptionCause, handled: readonly string[]): boolean => {
+  if (handled.includes(cause.id)) return true;
+  if (cause.hook === undefined) return false;
+  const { autoScalingGroupName, name } = cause.hook;
+  return handled.includes(hookCauseId({ autoScalingGroupName, name }));
+};
+
+/** One cause fewer where there are too many; undefined when each of them is in force. */
+const makeRoom = (
+  causes: readonly DisruptionCause[],
+  handled: readonly string[],
+): readonly DisruptionCause[] | undefined => {
+  if (causes.length < maxCauses) return causes;
+  const cancelled = causes.findIndex((cause) => cause.cancelledAt !== undefined);
+  const doomed = cancelled >= 0 ? cancelled : causes.findIndex((each) => wasHandled(each, handled));
+  return doomed < 0 ? undefined : causes.toSpliced(doomed, 1);
+};
+
+/**
+ * `spec` with `cause` in it; the same object when it was there already, or when there is no room:
+ * a cause in force is never dropped for another. `handled` is what the status names as handled.
+ */
+export const mergeCause = (
+  spec: NodeDisruptionSpec,
+  cause: DisruptionCause,
+  handled: readonly string[] = [],
+): NodeDisruptionSpec => {
+  const index = spec.causes.findIndex((known) => isSameCause(known, cause));
+  const known = spec.causes[index];
+  if (known === undefined) {
+    const causes = makeRoom(spec.causes, handled);
+    return causes === undefined ? spec : { ...spec, causes: [...causes, cause] };
+  }
+  const better = enrich(known, cause);
+  return better === undefined ? spec : { ...spec, causes: spec.causes.with(index, better) };
+};
+
+export interface DisruptionSubject {
+  /** Instance id, or the node's uid where there is no instance: the object's name. */
+  readonly name: string;
+  readonly instanceId?: string;
+  readonly nodeName?: string;
+  readonly nodeGroup?: string;
+}
+
+export type CauseWrite =
+  /** `refused`: nothing is written since every cause there is in force, and there are too many. */
+  | { readonly kind: 'recorded'; readonly refused?: true }
+  | { readonly kind: 'create'; readonly object: JsonObject }
+  /** A JSON merge patch that carries the resourceVersion it was made from. */
+  | { readonly kind: 'patch'; readonly body: JsonObject };
+
+const asJson = (causes: readonly DisruptionCause[]): readonly JsonObject[] =>
+  causes.map(({ hook, ...rest }) => ({
+    ...rest,
+    ...(hook === undefined ? {} : { hook: { ...hook } }),
+  }));
+
+/** The one write that records `cause`, given the object as it is now. */
+export const causeWrite = (
+  existing: NodeDisruption | undefined,
+  subject: DisruptionSubject,
+  cause: DisruptionCause,
+): CauseWrite => {
+  const { name, instanceId, nodeName, nodeGroup } = subject;
+  if (existing === undefined) {
+    return {
+      kind: 'create',
+      object: {
+        apiVersion: 'drover.dev/v1alpha1',
+        kind: 'NodeDisruption',
+        metadata: { name },
+        spec: {
+          ...(instanceId === undefined ? {} : { instanceId }),
+          ...(nodeName === undefined ? {} : { nodeName }),
+          ...(nodeGroup === undefined ? {} : { nodeGroup }),
+          causes: asJson([cause]),
+        },
+      },
+    };
+  }
+  const merged = mergeCause(existing.spec, cause, existing.status?.handledCauses);
+  const addName = nodeName !== undefined && existing.spec.nodeName === undefined;
+  if (merged === existing.spec && !addName) {
+    const there = existing.spec.causes.some((known) => isSameCause(known, cause));
+    return there ? { kind: 'recorded' } : { kind: 'recorded', refused: true };
+  }
+  return {
+    kind: 'patch',
+    body: {
+      metadata: { resourceVersion: existing.metadata.resourceVersion },
+      spec: { causes: asJson(merged.causes), ...(addName ? { nodeName } : {}) },
+    },
+  };
+};
+
+/** The one write that withdraws every Manual cause that still counts; `recorded` when none does. */
+export const withdrawWrite = (existing: NodeDisruption, cancelledAt: string): CauseWrite => {
+  const { causes } = existing.spec;
+  const counts = (cause: DisruptionCause): boolean =>
+    cause.kind === 'Manual' && cause.cancelledAt === undefined;
+  if (!causes.some(counts)) return { kind: 'recorded' };
+  const withdrawn = causes.map((cause) => (counts(cause) ? { ...cause, cancelledAt } : cause));
+  return {
+    kind: 'patch',
+    body: {
+      metadata: { resourceVersion: existing.metadata.resourceVersion },
+      spec: { causes: asJson(withdrawn) },
+    },
+  };
+};

@@ -1,0 +1,35 @@
+// Words for structural schemas of CustomResourceDefinitions: every text, list and map has a bound.
+// Knows nothing of our objects.
+import type { JsonObject } from './json.ts';
+
+export type Schema = JsonObject;
+
+export const text = (maxLength = 253): Schema => ({ type: 'string', maxLength });
+export const longText: Schema = text(4096);
+export const time: Schema = { type: 'string', format: 'date-time' };
+export const boolean: Schema = { type: 'boolean' };
+export const count: Schema = { type: 'integer', format: 'int32', minimum: 0 };
+export const positive: Schema = { ...count, minimum: 1 };
+export const oneOf = (values: readonly string[]): Schema => ({ type: 'string', enum: [...values] });
+export const listOf = (items: Schema, maxItems: number): Schema => ({
+  type: 'array',
+  items,
+  maxItems,
+});
+export const mapOf = (values: Schema, maxProperties: number): Schema => ({
+  type: 'object',
+  additionalProperties: values,
+  maxProperties,
+});
+export const object = (
+  properties: Readonly<Record<string, Schema>>,
+  required: readonly string[] = [],
+): Schema => ({
+  type: 'object',
+  properties,
+  ...(required.length === 0 ? {} : { required: [...required] }),
+});
+export const described = (description: string, schema: Schema): Schema => ({
+  description,
+  ...schema,
+});

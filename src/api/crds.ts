@@ -1,0 +1,399 @@
+// The CustomResourceDefinitions of our objects, as the API server takes them: structural schemas of
+// exactly the types beside this file. scripts/print-crds.ts prints them to deploy/crds; the
+// controllers install them. Pitfalls kept out: columns of type `date` only for times that lie in
+// the past, no CEL that formats numbers (reference: real-control-plane.md 6).
+import {
+  boolean,
+  count,
+  described,
+  listOf,
+  longText,
+  mapOf,
+  object,
+  oneOf,
+  positive,
+  type Schema,
+  text,
+  time,
+} from './crd-schema.ts';
+import {
+  causeKinds,
+  type DisruptionOutcome,
+  disruptionPhases,
+  followUps,
+  type WaitingOn,
+} from './disruption.ts';
+import type { JsonObject } from './json.ts';
+
+/** As metav1.Condition, but with our types' optional fields. */
+const conditions: Schema = {
+  ...listOf(
+    object(
+      {
+        type: text(316),
+        status: oneOf(['True', 'False', 'Unknown']),
+        reason: longText,
+        message: text(32768),
+        lastTransitionTime: time,
+        lastHeartbeatTime: time,
+        observedGeneration: { type: 'integer', format: 'int64', minimum: 0 },
+      },
+      ['type', 'status'],
+    ),
+    16,
+  ),
+  'x-kubernetes-list-type': 'map',
+  'x-kubernetes-list-map-keys': ['type'],
+};
+
+const taint: Schema = object(
+  {
+    key: text(),
+    value: text(63),
+    effect: oneOf(['NoSchedule', 'PreferNoSchedule', 'NoExecute']),
+    timeAdded: time,
+  },
+  ['key', 'effect'],
+);
+
+const nodeGroupSpec: Schema = object(
+  {
+    clusterName: text(100),
+    autoScalingGroupName: text(255),
+    amiType: text(63),
+    capacityType: oneOf(['ON_DEMAND', 'SPOT']),
+    instanceTypes: listOf(text(63), 20),
+    version: text(63),
+    releaseVersion: text(63),
+    nodeRole: longText,
+    subnets: listOf(text(63), 100),
+    scaling: {
+      ...object({ minSize: count, maxSize: positive, desired: count }, ['minSize', 'maxSize']),
+      // No rule on desired: the Auto Scaling group's own bounds may differ from these, and its
+      // value is written back whatever it is.
+      'x-kubernetes-validations': [
+        { rule: 'self.minSize <= self.maxSize', message: 'minSize must not be above maxSize' },
+      ],
+    },
+    labels: mapOf(text(63), 50),
+    taints: listOf(taint, 50),
+    launchTemplate: object({ id: text(63), name: text(128), version: text(63) }, ['id', 'version']),
+    remoteAccess: object({ ec2SshKey: text(255) }),
+    diskSizeGiB: positive,
+    tags: mapOf(text(256), 50),
+    drain: object({
+      timeoutSeconds: described(
+        'Pods are forced, or the drain fails, this long after the notice.',
+        {
+          ...count,
+          maximum: 172_800,
+        },
+      ),
+      onDeadline: oneOf(['force', 'fail']),
+    }),
+  },
+  [
+    'clusterName',
+    'autoScalingGroupName',
+    'amiType',
+    'capacityType',
+    'instanceTypes',
+    'version',
+    'releaseVersion',
+    'nodeRole',
+    'subnets',
+    'scaling',
+  ],
+);
+
+const generation: Schema = { type: 'integer', format: 'int64', minimum: 0 };
+
+const nodeGroupStatus: Schema = object(
+  {
+    observedGeneration: generation,
+    state: text(63),
+    desired: count,
+    minSize: count,
+    maxSize: count,
+    instances: count,
+    ready: count,
+    perZone: mapOf(count, 50),
+    health: listOf(
+      object({ code: text(63), message: longText, resourceIds: listOf(text(), 20) }, [
+        'code',
+        'message',
+        'resourceIds',
+      ]),
+      20,
+    ),
+    conditions,
+  },
+  ['state', 'desired', 'minSize', 'maxSize', 'instances', 'ready'],
+);
+
+const cause: Schema = object(
+  {
+    kind: oneOf(causeKinds),
+    id: described('The same id never stands twice in the list.', text(1024)),
+    receivedAt: time,
+    deadline: time,
+    onDeadline: oneOf(['force', 'fail']),
+    followUp: oneOf(followUps),
+    hook: object(
+      {
+        autoScalingGroupName: text(255),
+        name: text(255),
+        token: text(1024),
+        startedAt: time,
+        heartbeatTimeoutSeconds: positive,
+        globalTimeoutSeconds: positive,
+      },
+      [
+        'autoScalingGroupName',
+        'name',
+        'startedAt',
+        'heartbeatTimeoutSeconds',
+        'globalTimeoutSeconds',
+      ],
+    ),
+    requestedBy: longText,
+    reason: longText,
+    cancelledAt: time,
+  },
+  ['kind', 'id', 'receivedAt', 'onDeadline', 'followUp'],
+);
+
+const nodeDisruptionSpec: Schema = object(
+  {
+    instanceId: text(63),
+    nodeName: text(),
+    nodeGroup: text(),
+    causes: {
+      ...listOf(cause, 32),
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['id'],
+    },
+  },
+  ['causes'],
+);
+
+/** The members of a union, each of them: one that is missing is a type error. */
+const all = <Member extends string>(members: Readonly<Record<Member, true>>): readonly string[] =>
+  Object.keys(members);
+
+const waitingOnKinds = all<WaitingOn['kind']>({
+  pdb: true,
+  multiplePdbs: true,
+  budgetHeld: true,
+  termination: true,
+  evictionError: true,
+  tier: true,
+  replacement: true,
+  boomerang: true,
+  marks: true,
+  batch: true,
+  settling: true,
+  hook: true,
+  api: true,
+  instance: true,
+});
+
+const outcomes = all<DisruptionOutcome>({
+  Drained: true,
+  Forced: true,
+  Failed: true,
+  Cancelled: true,
+  NothingToDrain: true,
+  InstanceGone: true,
+});
+
+/** All kinds of WaitingOn in one: a structural schema knows no tagged unions. */
+const waitingOn: Schema = object(
+  {
+    kind: oneOf(waitingOnKinds),
+    pod: text(512),
+    budgets: listOf(text(512), 64),
+    budget: text(512),
+    owner: text(512),
+    message: longText,
+    neverAllows: boolean,
+    freedBy: oneOf(['scaleUp']),
+    forceAt: time,
+    until: time,
+    since: time,
+    retryAt: time,
+    graceEndsAt: time,
+    why: oneOf(['grace', 'kubelet', 'finalizers']),
+    finalizers: listOf(text(316), 64),
+    podsBefore: count,
+    node: text(),
+    nodes: listOf(text(), 256),
+    autoScalingGroupName: text(255),
+    hookName: text(255),
+    code: text(63),
+    what: longText,
+  },
+  ['kind'],
+);
+
+const hookStatus: Schema = object(
+  {
+    autoScalingGroupName: text(255),
+    name: text(255),
+    state: oneOf(['Open', 'Completed', 'Expired', 'Gone']),
+    token: text(1024),
+    lastHeartbeatAt: time,
+    endsAt: time,
+    result: oneOf(['CONTINUE', 'ABANDON']),
+  },
+  ['autoScalingGroupName', 'name', 'state', 'endsAt'],
+);
+
+const nodeDisruptionStatus: Schema = object(
+  {
+    observedGeneration: generation,
+    episode: positive,
+    phase: oneOf(disruptionPhases),
+    outcome: oneOf(outcomes),
+    message: longText,
+    startedAt: time,
+    markedAt: time,
+    drainedAt: time,
+    endedAt: time,
+    deadline: time,
+    onDeadline: oneOf(['force', 'fail']),
+    followUp: oneOf(followUps),
+    node: object({ name: text(), uid: text(63) }, ['name', 'uid']),
+    ownedMarks: object(
+      { excludeLabel: boolean, unschedulable: boolean, taint: boolean, annotation: boolean },
+      ['excludeLabel', 'unschedulable', 'taint', 'annotation'],
+    ),
+    hooks: listOf(hookStatus, 32),
+    forcingSince: time,
+    handledCauses: listOf(text(1024), 128),
+    completingCauses: listOf(text(1024), 128),
+    boomerangs: listOf(
+      object({ owner: text(512), podUids: listOf(text(63), 256) }, ['owner', 'podUids']),
+      256,
+    ),
+    progressAt: time,
+    podsTotal: count,
+    podsRemaining: count,
+    waitingOn: described('The first 20; waitingOnTotal counts them all.', listOf(waitingOn, 20)),
+    waitingOnTotal: count,
+    conditions,
+  },
+  ['episode', 'phase'],
+);
+
+interface Column {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'date';
+  readonly jsonPath: string;
+  readonly priority?: number;
+}
+
+export interface CustomResourceDefinition extends JsonObject {
+  readonly metadata: { readonly name: string };
+}
+
+const definition = (options: {
+  readonly kind: string;
+  readonly plural: string;
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  readonly spec: Schema;
+  readonly status: Schema;
+  readonly scale?: JsonObject;
+  readonly columns: readonly Column[];
+}): CustomResourceDefinition => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `${options.plural}.drover.dev` },
+  spec: {
+    group: 'drover.dev',
+    scope: 'Cluster',
+    names: {
+      kind: options.kind,
+      listKind: `${options.kind}List`,
+      plural: options.plural,
+      singular: options.singular,
+      shortNames: [...options.shortNames],
+    },
+    versions: [
+      {
+        name: 'v1alpha1',
+        served: true,
+        storage: true,
+        schema: {
+          openAPIV3Schema: object(
+            {
+              apiVersion: { type: 'string' },
+              kind: { type: 'string' },
+              metadata: { type: 'object' },
+              spec: options.spec,
+              status: options.status,
+            },
+            ['spec'],
+          ),
+        },
+        subresources: {
+          status: {},
+          ...(options.scale === undefined ? {} : { scale: options.scale }),
+        },
+        additionalPrinterColumns: options.columns.map((column) => ({ ...column })),
+      },
+    ],
+  },
+});
+
+const age: Column = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
+
+const nodeGroups = definition({
+  kind: 'NodeGroup',
+  plural: 'nodegroups',
+  singular: 'nodegroup',
+  shortNames: ['ng'],
+  spec: nodeGroupSpec,
+  status: nodeGroupStatus,
+  scale: { specReplicasPath: '.spec.scaling.desired', statusReplicasPath: '.status.desired' },
+  columns: [
+    { name: 'Status', type: 'string', jsonPath: '.status.state' },
+    { name: 'Desired', type: 'integer', jsonPath: '.status.desired' },
+    { name: 'Ready', type: 'integer', jsonPath: '.status.ready' },
+    { name: 'Min', type: 'integer', jsonPath: '.status.minSize' },
+    { name: 'Max', type: 'integer', jsonPath: '.status.maxSize' },
+    { name: 'Version', type: 'string', jsonPath: '.spec.releaseVersion' },
+    { name: 'Capacity', type: 'string', jsonPath: '.spec.capacityType', priority: 1 },
+    { name: 'Group', type: 'string', jsonPath: '.spec.autoScalingGroupName', priority: 1 },
+    age,
+  ],
+});
+
+const nodeDisruptions = definition({
+  kind: 'NodeDisruption',
+  plural: 'nodedisruptions',
+  singular: 'nodedisruption',
+  shortNames: ['nd'],
+  spec: nodeDisruptionSpec,
+  status: nodeDisruptionStatus,
+  columns: [
+    { name: 'Node', type: 'string', jsonPath: '.status.node.name' },
+    { name: 'Group', type: 'string', jsonPath: '.spec.nodeGroup' },
+    { name: 'Cause', type: 'string', jsonPath: '.spec.causes[0].kind' },
+    { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
+    { name: 'Outcome', type: 'string', jsonPath: '.status.outcome' },
+    { name: 'Pods', type: 'integer', jsonPath: '.status.podsRemaining' },
+    { name: 'Blockers', type: 'integer', jsonPath: '.status.waitingOnTotal' },
+    // Lies in the future: a date column would print <invalid>.
+    { name: 'Deadline', type: 'string', jsonPath: '.status.deadline' },
+    { name: 'Message', type: 'string', jsonPath: '.status.message', priority: 1 },
+    age,
+  ],
+});
+
+/** All of them, in the order in which they are installed. */
+export const customResourceDefinitions: readonly CustomResourceDefinition[] = [
+  nodeGroups,
+  nodeDisruptions,
+];

@@ -1,0 +1,228 @@
+// NodeDisruption (drover.dev/v1alpha1): one instance taken out of service. `spec` is what was asked
+// (causes, written by intake, the CLI, updates and repairs), `status` the journal of what we do.
+// Nothing here decides.
+import type { Condition, KubeObject } from './kube.ts';
+
+export const causeKinds = [
+  'ScaleIn',
+  'SpotInterruption',
+  'RebalanceRecommendation',
+  'Maintenance',
+  'LifecycleHook',
+  'Update',
+  'Repair',
+  'Manual',
+] as const;
+export type CauseKind = (typeof causeKinds)[number];
+
+/** What happens to the instance when it is empty, weakest first; the strongest cause decides. */
+export const followUps = ['Release', 'Reboot', 'Replace', 'Terminate'] as const;
+export type FollowUp = (typeof followUps)[number];
+
+/** A lifecycle hook that waits for us. Times are RFC 3339. */
+export interface HookRef {
+  readonly autoScalingGroupName: string;
+  readonly name: string;
+  /** Absent when found by polling: the calls then carry the instance id instead. */
+  readonly token?: string;
+  readonly startedAt: string;
+  readonly heartbeatTimeoutSeconds: number;
+  readonly globalTimeoutSeconds: number;
+}
+
+export interface DisruptionCause {
+  readonly kind: CauseKind;
+  /** Key for merging duplicates: the same id never adds a second cause. */
+  readonly id: string;
+  readonly receivedAt: string;
+  /** Absolute; absent = no deadline of its own. */
+  readonly deadline?: string;
+  readonly onDeadline: 'force' | 'fail';
+  readonly followUp: FollowUp;
+  readonly hook?: HookRef;
+  readonly requestedBy?: string;
+  readonly reason?: string;
+  /** Set when the cause was withdrawn (undrain, cancelled event); it then no longer counts. */
+  readonly cancelledAt?: string;
+}
+
+export interface NodeDisruptionSpec {
+  readonly instanceId?: string;
+  readonly nodeName?: string;
+  readonly nodeGroup?: string;
+  readonly causes: readonly DisruptionCause[];
+}
+
+/** See docs/designs/termination.md, one section per phase. */
+export const disruptionPhases = [
+  'Pending',
+  'Marking',
+  'Draining',
+  'Completing',
+  'Undoing',
+  'Ended',
+] as const;
+export type DisruptionPhase = (typeof disruptionPhases)[number];
+
+export type DisruptionOutcome =
+  | 'Drained'
+  | 'Forced'
+  | 'Failed'
+  | 'Cancelled'
+  | 'NothingToDrain'
+  | 'InstanceGone';
+
+/** Which marks on the node are ours to take away again. */
+export interface OwnedMarks {
+  readonly excludeLabel: boolean;
+  readonly unschedulable: boolean;
+  readonly taint: boolean;
+  readonly annotation: boolean;
+}
+
+export interface HookStatus {
+  readonly autoScalingGroupName: string;
+  readonly name: string;
+  readonly state: 'Open' | 'Completed' | 'Expired' | 'Gone';
+  readonly token?: string;
+  readonly lastHeartbeatAt?: string;
+  /** When the hook ends whatever we do: min(global timeout, 100 heartbeats). */
+  readonly endsAt: string;
+  readonly result?: 'CONTINUE' | 'ABANDON';
+}
+
+/** Why something has not happened yet; rendered by core/explain for CLI, events and page. */
+export type WaitingOn =
+  | {
+      /** `pod` is `namespace/name` everywhere below, `budgets` too, `owner` is `Kind/name`. */
+      readonly kind: 'pdb';
+      readonly pod: string;
+      readonly budgets: readonly string[];
+      readonly owner?: string;
+      readonly message: string;
+      /** True when no change of the pods' health can ever free this budget. */
+      readonly neverAllows: boolean;
+      /** What would free it, where the pods' health alone would not. */
+      readonly freedBy?: 'scaleUp';
+      readonly since?: string;
+      readonly forceAt?: string;
+    }
+  | {
+      readonly kind: 'multiplePdbs';
+      readonly pod: string;
+      readonly budgets: readonly string[];
+      readonly owner?: string;
+      readonly since?: string;
+      readonly forceAt?: string;
+    }
+  | {
+      /** A refused eviction took the token all the same; the server gives it back at `until`. */
+      readonly kind: 'budgetHeld';
+      readonly pod: string;
+      readonly budget: string;
+      readonly until: string;
+      readonly forceAt?: string;
+    }
+  | {
+      readonly kind: 'termination';
+      readonly pod: string;
+      readonly since: string;
+      readonly graceEndsAt: string;
+      readonly why: 'grace' | 'kubelet' | 'finalizers';
+      readonly finalizers?: readonly string[];
+    }
+  | {
+      readonly kind: 'evictionError';
+      readonly pod: string;
+      readonly code: string;
+      readonly message: string;
+      readonly since?: string;
+      readonly retryAt?: string;
+      readonly forceAt?: string;
+    }
+  | {
+      /** Pods of the tier before are still there. */
+      readonly kind: 'tier';
+      readonly pod: string;
+      readonly podsBefore: number;
+      readonly forceAt?: string;
+    }
+  | {
+      /** The last running replicas of an owner go one at a time, each after a Ready replacement. */
+      readonly kind: 'replacement';
+      readonly pod: string;
+      readonly owner: string;
+      readonly forceAt?: string;
+    }
+  | {
+      /** The owner put a pod back on the node being drained; it was evicted once and now stays. */
+      readonly kind: 'boomerang';
+      readonly pod: string;
+      readonly owner?: string;
+    }
+  | { readonly kind: 'marks'; readonly node: string }
+  /** Other nodes of the same batch are still being marked; nothing is evicted before. */
+  | { readonly kind: 'batch'; readonly nodes: readonly string[]; readonly until: string }
+  | { readonly kind: 'settling'; readonly until: string }
+  | {
+      readonly kind: 'hook';
+      readonly autoScalingGroupName: string;
+      readonly hookName: string;
+      readonly message: string;
+      readonly retryAt?: string;
+    }
+  | { readonly kind: 'api'; readonly what: string; readonly message: string }
+  | { readonly kind: 'instance'; readonly message: string };
+
+/** Pods that came back to the node after its marks: those of the first time, and who owns them. */
+export interface Boomerang {
+  readonly owner: string;
+  readonly podUids: readonly string[];
+}
+
+export interface NodeDisruptionStatus {
+  readonly observedGeneration?: number;
+  /** 1 for the first episode; a cause that arrives after the end opens the next. */
+  readonly episode: number;
+  readonly phase: DisruptionPhase;
+  readonly outcome?: DisruptionOutcome;
+  readonly message?: string;
+  readonly startedAt?: string;
+  readonly markedAt?: string;
+  readonly drainedAt?: string;
+  readonly endedAt?: string;
+  /** Earliest forcing deadline of the causes in force; where none forces, the latest of the rest. */
+  readonly deadline?: string;
+  readonly onDeadline?: 'force' | 'fail';
+  readonly followUp?: FollowUp;
+  readonly node?: { readonly name: string; readonly uid: string };
+  readonly ownedMarks?: OwnedMarks;
+  readonly hooks?: readonly HookStatus[];
+  /** Set before the first pod is forced: the intent of every forced deletion. */
+  readonly forcingSince?: string;
+  /** Ids of the causes that earlier episodes have dealt with. */
+  readonly handledCauses?: readonly string[];
+  /** Written with Completing: the causes it completes. A newer one opens the next episode. */
+  readonly completingCauses?: readonly string[];
+  readonly boomerangs?: readonly Boomerang[];
+  /** When the progress below was last written; it is written ever more rarely. */
+  readonly progressAt?: string;
+  readonly podsTotal?: number;
+  readonly podsRemaining?: number;
+  /** First 20; the rest is only counted. */
+  readonly waitingOn?: readonly WaitingOn[];
+  readonly waitingOnTotal?: number;
+  readonly conditions?: readonly Condition[];
+}
+
+export interface NodeDisruption extends KubeObject {
+  readonly spec: NodeDisruptionSpec;
+  readonly status?: NodeDisruptionStatus;
+}
+
+/** The group's own labels and marks. */
+export const marks = {
+  excludeFromLoadBalancers: 'node.kubernetes.io/exclude-from-external-load-balancers',
+  disruptedTaint: 'drover.dev/disrupted',
+  annotation: 'drover.dev/marks',
+} as const;

@@ -1,0 +1,189 @@
+// drover explain: what holds a node, an instance or a disruption, since when, what would free it and
+// when it is forced. The words are core/explain's; history and marks are read beside them.
+import type { Command } from 'commander';
+import { instanceIdOfProviderId } from '../../api/brand.ts';
+import type { NodeDisruption, OwnedMarks } from '../../api/disruption.ts';
+import { type Node, resourceTypes } from '../../api/kube.ts';
+import { explainDisruption } from '../../core/explain/index.ts';
+import { causesInForce, marksOn } from '../../core/termination/index.ts';
+import type { KubeApi } from '../../ports/index.ts';
+import type { CliContext, Connection, OutputFormat } from '../context.ts';
+import { readDisruption } from '../drain/record.ts';
+import { documentVersion } from '../drain/render.ts';
+import { closeNames, disruptionNameOf, unknownNode } from '../nodes.ts';
+import { outputOption, printDocument } from '../output.ts';
+
+export interface Subject {
+  readonly node: Node | undefined;
+  readonly disruption: NodeDisruption | undefined;
+}
+
+const namePattern = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/;
+
+const nodeOf = (nodes: readonly Node[], disruption: NodeDisruption): Node | undefined =>
+  nodes.find((node) => disruptionNameOf(node) === disruption.metadata.name);
+
+/** By node name, instance id, disruption name, or the name of a node that is gone. */
+const findSubject = async (kube: KubeApi, given: string): Promise<Subject> => {
+  const wanted = given.replace(/^(nodes?|nodedisruptions?|nd)\//, '');
+  if (namePattern.test(wanted)) {
+    const found = await kube.get<Node>(resourceTypes.nodes, { name: wanted });
+    if (found.kind === 'found') {
+      const node = found.object;
+      return { node, disruption: await readDisruption(kube, disruptionNameOf(node)) };
+    }
+  }
+  const { items: nodes } = await kube.list<Node>(resourceTypes.nodes);
+  const byInstance = nodes.find((node) => instanceIdOfProviderId(node.spec.providerID) === wanted);
+  if (byInstance !== undefined) {
+    return { node: byInstance, disruption: await readDisruption(kube, wanted) };
+  }
+  const { items: disruptions } = await kube.list<NodeDisruption>(resourceTypes.nodedisruptions);
+  const disruption =
+    disruptions.find(({ metadata }) => metadata.name === wanted) ??
+    disruptions.findLast(({ spec }) => spec.nodeName === wanted);
+  if (disruption !== undefined) return { node: nodeOf(nodes, disruption), disruption };
+  const close = closeNames(
+    wanted,
+    disruptions.map(({ metadata }) => metadata.name),
+  );
+  const error = unknownNode(wanted, nodes);
+  if (close.length > 0) error.message += `; or the disruption ${close.join(' or ')}?`;
+  throw error;
+};
+
+export interface Step {
+  readonly what: string;
+  readonly at: string;
+}
+
+/** When each phase was reached, in order. */
+export const historyOf = ({ spec, status }: NodeDisruption): readonly Step[] => {
+  const first = spec.causes.map(({ receivedAt }) => receivedAt).sort()[0];
+  const steps: readonly (readonly [string, string | undefined])[] = [
+    ['recorded', first],
+    ['begun', status?.startedAt],
+    ['marked', status?.markedAt],
+    ['forcing since', status?.forcingSince],
+    ['drained', status?.drainedAt],
+    ['ended', status?.endedAt],
+  ];
+  return steps.flatMap(([what, at]) => (at === undefined ? [] : [{ what, at }]));
+};
+
+const markText: Readonly<Record<keyof OwnedMarks, string>> = {
+  excludeLabel: 'excluded from load balancers',
+  unschedulable: 'cordoned',
+  taint: 'tainted drover.dev/disrupted',
+  annotation: 'annotated drover.dev/marks',
+};
+const markNames = ['excludeLabel', 'unschedulable', 'taint', 'annotation'] as const;
+
+/** The marks that stand on the node, and whose they are. */
+export const marksDocument = (subject: Subject): readonly { mark: string; ours: boolean }[] => {
+  const { node, disruption } = subject;
+  if (node === undefined) return [];
+  const present = marksOn(node);
+  const ours = disruption?.status?.ownedMarks;
+  const same = disruption?.status?.node?.uid === node.metadata.uid;
+  return markNames
+    .filter((name) => present[name])
+    .map((name) => ({ mark: markText[name], ours: same && ours?.[name] === true }));
+};
+
+const nodeLines = (subject: Subject): readonly string[] => {
+  const { node } = subject;
+  if (node === undefined) return ['the node itself is gone'];
+  const found = marksDocument(subject);
+  if (found.length === 0) return ['no marks on the node'];
+  const lines = found.map(
+    ({ mark, ours }) => `${mark}${ours ? '' : ': not by drover, which will not undo it'}`,
+  );
+  const cordoned = found.some(({ mark, ours }) => mark === markText.unschedulable && !ours);
+  return cordoned
+    ? [...lines, `\`kubectl uncordon ${node.metadata.name}\` lifts that cordon`]
+    : lines;
+};
+
+/** True while what was asked for has not been taken up. */
+const isUnclaimed = (disruption: NodeDisruption): boolean => {
+  const phase = disruption.status?.phase;
+  const waiting = phase === undefined || phase === 'Ended';
+  return waiting && causesInForce(disruption).length > 0;
+};
+
+export const explainLines = (subject: Subject): readonly string[] => {
+  const { node, disruption } = subject;
+  if (disruption === undefined) {
+    const name = node?.metadata.name ?? '';
+    return [`node ${name}: drover holds nothing on it`, ...nodeLines(subject)];
+  }
+  const idle = isUnclaimed(disruption)
+    ? [
+        'no controller has acted on it yet: one runs in `drover up` (without --no-controller) or ' +
+          'as `drover controller`',
+      ]
+    : [];
+  return [
+    ...explainDisruption(disruption),
+    ...idle,
+    ...nodeLines(subject),
+    ...historyOf(disruption).map(({ what, at }) => `${at}  ${what}`),
+  ];
+};
+
+/** `drover explain -o json`. */
+const explanation = (subject: Subject) => {
+  const { node, disruption } = subject;
+  return {
+    apiVersion: documentVersion,
+    kind: 'Explanation',
+    node:
+      node === undefined
+        ? null
+        : {
+            name: node.metadata.name,
+            uid: node.metadata.uid,
+            instanceId: instanceIdOfProviderId(node.spec.providerID) ?? null,
+            marks: marksDocument(subject),
+          },
+    disruption:
+      disruption === undefined
+        ? null
+        : {
+            name: disruption.metadata.name,
+            spec: disruption.spec,
+            status: disruption.status ?? null,
+            history: historyOf(disruption),
+          },
+    lines: explainLines(subject),
+  };
+};
+
+export const addExplainCommand = (
+  program: Command,
+  context: CliContext,
+  connection: () => Connection,
+): void => {
+  program
+    .command('explain <name>')
+    .description('why a node, instance or disruption is where it is, and what would free it')
+    .addOption(outputOption())
+    .addHelpText(
+      'after',
+      `
+Examples:
+  drover explain ip-192-168-4-70.eu-west-1.compute.internal
+  drover explain i-0123456789abcdef0 -o yaml
+  drover explain NODE -o json | jq '.disruption.status.waitingOn'
+
+Exit codes: 0 explained, 1 nothing of that name, 2 usage.`,
+    )
+    .action(async (name: string, flags: { readonly output: OutputFormat }) => {
+      const kube = await context.kube(connection());
+      const subject = await findSubject(kube, name);
+      if (flags.output !== 'table')
+        return printDocument(context, flags.output, explanation(subject));
+      for (const line of explainLines(subject)) context.out(line);
+    });
+};

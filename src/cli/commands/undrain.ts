@@ -1,0 +1,171 @@
+// drover undrain: withdraws the drains that people asked for, and waits until the marks that were
+// ours are gone. Causes of others (a hook, EC2) are not ours to withdraw: it refuses then.
+import type { Command } from 'commander';
+import { formatTime } from '../../api/brand.ts';
+import { withdrawWrite } from '../../api/causes.ts';
+import { type Node, resourceTypes } from '../../api/kube.ts';
+import type { KubeApi } from '../../ports/index.ts';
+import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
+import { readDisruption, writeCauses } from '../drain/record.ts';
+import { undrainDecision, undrainState } from '../drain/state.ts';
+import { pollMs, unclaimedAfterMs } from '../drain/wait.ts';
+import { parseDuration } from '../duration.ts';
+import { disruptionNameOf, resolveNodes } from '../nodes.ts';
+
+interface UndrainFlags {
+  readonly selector?: string;
+  readonly timeout: string;
+  readonly wait: boolean;
+}
+
+const timeoutMs = (text: string): number | undefined => {
+  const seconds = parseDuration(text);
+  if (seconds !== undefined) return seconds === 0 ? undefined : seconds * 1000;
+  throw new CommandError(
+    exitCodes.usage,
+    `--timeout takes a duration such as 30s or 5m, not ${text}`,
+  );
+};
+
+/** Refuses before anything is written: half a withdrawal of several nodes helps nobody. */
+const checkAll = async (kube: KubeApi, nodes: readonly Node[]): Promise<void> => {
+  const refused: string[] = [];
+  for (const node of nodes) {
+    const decided = undrainDecision(await readDisruption(kube, disruptionNameOf(node)));
+    if (decided.kind !== 'refused') continue;
+    const held = decided.causes
+      .map(({ kind, reason }) => (reason === undefined ? kind : `${kind} (${reason})`))
+      .join(', ');
+    refused.push(`  ${node.metadata.name} is held by ${held}`);
+  }
+  if (refused.length === 0) return;
+  throw new CommandError(
+    exitCodes.refused,
+    `not withdrawn:\n${refused.join('\n')}\nOnly drains by hand can be withdrawn; what else ends ` +
+      'with its own owner: `drover explain NODE` says with whom and when',
+  );
+};
+
+const withdraw = async (context: CliContext, kube: KubeApi, node: Node, at: string) => {
+  const name = disruptionNameOf(node);
+  const { name: nodeName } = node.metadata;
+  const decided = undrainDecision(await readDisruption(kube, name));
+  if (decided.kind === 'nothing') {
+    context.out(`${nodeName}: drover holds nothing on it`);
+    return undefined;
+  }
+  await writeCauses(kube, name, (existing) =>
+    existing === undefined ? { kind: 'recorded' } : withdrawWrite(existing, at),
+  );
+  context.out(`${nodeName}: drain withdrawn (NodeDisruption ${name})`);
+  return { name, nodeName };
+};
+
+/** Pods that have left do not come back by it; that a cordon stays is told. */
+const tellUndone = async (context: CliContext, kube: KubeApi, nodeName: string) => {
+  const found = await kube.get<Node>(resourceTypes.nodes, { name: nodeName });
+  const cordoned = found.kind === 'found' && found.object.spec.unschedulable === true;
+  context.out(
+    cordoned
+      ? `${nodeName}: marks of ours are gone; it stays cordoned, as it was before the drain ` +
+          `(\`kubectl uncordon ${nodeName}\`)`
+      : `${nodeName}: marks of ours are gone, it takes pods again`,
+  );
+};
+
+interface Open {
+  readonly name: string;
+  readonly nodeName: string;
+}
+
+const waitUntilUndone = async (
+  context: CliContext,
+  kube: KubeApi,
+  all: readonly Open[],
+  withinMs: number | undefined,
+): Promise<void> => {
+  const { clock, signal } = context;
+  const startedAt = clock.now();
+  let open = all;
+  let warned = false;
+  for (;;) {
+    const left: Open[] = [];
+    let idle = false;
+    for (const one of open) {
+      const state = undrainState(await readDisruption(kube, one.name));
+      if (state.kind === 'undone') await tellUndone(context, kube, one.nodeName);
+      else left.push(one);
+      if (state.kind === 'unclaimed') idle = true;
+    }
+    open = left;
+    if (open.length === 0) return;
+    const names = open.map(({ nodeName }) => nodeName).join(' ');
+    const waited = clock.now() - startedAt;
+    if (withinMs !== undefined && waited >= withinMs) {
+      throw new CommandError(
+        exitCodes.timedOut,
+        `withdrawn, but the marks on ${names} are not gone yet: is a controller running? ` +
+          '(`drover controller`, or `drover up` without --no-controller)',
+      );
+    }
+    if (idle && !warned && waited >= unclaimedAfterMs) {
+      warned = true;
+      context.out(`no controller has acted on ${names} yet: start \`drover controller\``);
+    }
+    await clock.sleep(pollMs, signal).catch(() => undefined);
+    if (signal.aborted) {
+      throw new CommandError(
+        exitCodes.interrupted,
+        `not watching any more; the withdrawal of ${names} stands and goes on`,
+      );
+    }
+  }
+};
+
+const undrain = async (
+  context: CliContext,
+  connection: Connection,
+  names: readonly string[],
+  flags: UndrainFlags,
+): Promise<void> => {
+  const withinMs = timeoutMs(flags.timeout);
+  const kube = await context.kube(connection);
+  const nodes = await resolveNodes(kube, { names, selector: flags.selector });
+  await checkAll(kube, nodes);
+  const at = formatTime((await context.cluster(connection)).now);
+  const open: Open[] = [];
+  for (const node of nodes) {
+    const one = await withdraw(context, kube, node, at);
+    if (one !== undefined) open.push(one);
+  }
+  if (flags.wait) await waitUntilUndone(context, kube, open, withinMs);
+};
+
+export const addUndrainCommand = (
+  program: Command,
+  context: CliContext,
+  connection: () => Connection,
+): void => {
+  program
+    .command('undrain [node...]')
+    .description('withdraw drains by hand and take away the marks that were set for them')
+    .option('-l, --selector <labels>', 'the nodes with these labels, as in kubectl')
+    .option('--timeout <duration>', 'how long to wait for the marks to go; 0s is for ever', '60s')
+    .option('--no-wait', 'return once the withdrawal is recorded')
+    .addHelpText(
+      'after',
+      `
+A cordon or label that stood there before the drain stays. Pods that have left do not come back
+by themselves. Nodes that a lifecycle hook or EC2 takes are refused: their end is not ours.
+
+Examples:
+  drover undrain NODE
+  drover undrain -l eks.amazonaws.com/nodegroup=demo-ng
+
+Exit codes: 0 given back, 1 failed, 2 usage, 3 refused (held by something else), 4 not in time,
+130 ^C (the withdrawal stands).`,
+    )
+    .action((names: readonly string[], flags: UndrainFlags) =>
+      undrain(context, connection(), names, flags),
+    );
+};

@@ -1,0 +1,177 @@
+// drover up, env, down, and drover world ...: the life of an embedded world as commands.
+import type { Command } from 'commander';
+import type { JsonObject } from '../../api/json.ts';
+import { objectOr } from '../../api/json.ts';
+import {
+  type CliContext,
+  CommandError,
+  type Connection,
+  exitCodes,
+  type OutputFormat,
+} from '../context.ts';
+import { parseDuration } from '../duration.ts';
+import { outputOption, printDocument } from '../output.ts';
+
+const usage = (message: string): CommandError => new CommandError(exitCodes.usage, message);
+
+const integer = (name: string, text: string, range: { min: number; max: number }): number => {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < range.min || value > range.max) {
+    throw usage(`${name} takes a whole number from ${range.min} to ${range.max}, not ${text}`);
+  }
+  return value;
+};
+
+const speedOf = (text: string): number | 'max' => {
+  if (text === 'max') return 'max';
+  const value = Number(text);
+  if (!(value > 0 && value <= 100_000)) {
+    throw usage(`--speed takes a number above 0 (world seconds per second) or max, not ${text}`);
+  }
+  return value;
+};
+
+const addUp = (program: Command, context: CliContext, connection: () => Connection): void => {
+  program
+    .command('up')
+    .description(
+      'start an embedded world: a Kubernetes API, AWS APIs, machines, and the controllers',
+    )
+    .option('--demo', 'fill it with the cluster of the articles (ironman-2022)', false)
+    .option('--no-controller', "leave Drover's own controllers out")
+    .option('--port <port>', 'AWS endpoint; the Kubernetes API is one above; 0 picks free ones')
+    .option('--speed <factor>', 'world seconds per second, or max', '1')
+    .option('--seed <number>', "seed of the world's chance, for a new world")
+    .addHelpText(
+      'after',
+      `
+Examples:
+  drover up --demo                     the demo, on ports 8700 and 8701
+  drover up --demo --port 0 --speed 60 free ports, a minute a second
+  eval "$(drover env)"                 in another shell: kubectl and aws now talk to it`,
+    )
+    .action(async (options: Record<string, string | boolean | undefined>) => {
+      const { port, seed } = options;
+      await context.up({
+        demo: options.demo === true,
+        controller: options.controller !== false,
+        dataDir: connection().dataDir ?? '.drover',
+        port:
+          port === undefined ? undefined : integer('--port', String(port), { min: 0, max: 65_534 }),
+        seed:
+          seed === undefined
+            ? undefined
+            : integer('--seed', String(seed), { min: 0, max: 2 ** 32 - 1 }),
+        speed: speedOf(String(options.speed)),
+      });
+    });
+};
+
+const targetsOf = (
+  options: Readonly<Record<string, string | undefined>>,
+): Record<string, string> => {
+  const target: Record<string, string> = {};
+  for (const key of ['node', 'zone', 'subnet', 'group']) {
+    const value = options[key];
+    if (value !== undefined) target[key] = value;
+  }
+  return target;
+};
+
+const printFaultKinds = (context: CliContext, kinds: JsonObject): void => {
+  for (const [kind, facts] of Object.entries(objectOr(kinds.kinds))) {
+    const { what, targets } = objectOr(facts);
+    const aims = Array.isArray(targets) ? targets.map((t) => `--${String(t)}`).join(' ') : '';
+    context.out(`${kind.padEnd(20)}${String(what)}${aims === '' ? '' : `  [${aims}]`}`);
+  }
+};
+
+const addWorld = (program: Command, context: CliContext, connection: () => Connection): void => {
+  const world = program.command('world').description('time and faults of an embedded world');
+  world
+    .command('advance <duration>')
+    .description('run ahead at full speed, e.g. 30m, and return when there')
+    .addHelpText('after', '\nExamples:\n  drover world advance 90s\n  drover world advance 2h')
+    .action(async (text: string) => {
+      const seconds = parseDuration(text);
+      if (seconds === undefined)
+        throw usage(`advance takes a duration such as 30s, 15m or 2h, not ${text}`);
+      const answer = await (await context.world(connection())).advance(seconds);
+      context.out(`world time is now ${String(answer.now)}`);
+    });
+  world
+    .command('status')
+    .description('time, speed, faults and sizes of the world')
+    .addOption(outputOption())
+    .addHelpText('after', '\nExamples:\n  drover world status\n  drover world status -o json')
+    .action(async ({ output }: { readonly output: OutputFormat }) => {
+      const status = await (await context.world(connection())).status();
+      if (output !== 'table') return printDocument(context, output, status);
+      for (const [key, value] of Object.entries(status)) {
+        const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+        context.out(`${key.padEnd(18)}${text}`);
+      }
+    });
+  world
+    .command('inject [kind]')
+    .description('switch a fault on')
+    .option('--list', 'show every kind of fault', false)
+    .option('--node <name>', 'only this node')
+    .option('--zone <name>', 'only this zone')
+    .option('--subnet <id>', 'only this subnet')
+    .option('--group <name>', 'only this node group')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  drover world inject --list
+  drover world inject kubelet-stop --node NODE
+  drover world inject no-capacity --zone eu-west-1a`,
+    )
+    .action(async (kind: string | undefined, options: Record<string, string | undefined>) => {
+      const control = await context.world(connection());
+      if (kind === undefined || (options.list as string | boolean | undefined) === true) {
+        return printFaultKinds(context, await control.faultKinds());
+      }
+      const answer = await control.inject(kind, targetsOf(options));
+      context.out(`injected ${kind}${answer.id === undefined ? '' : ` (${String(answer.id)})`}`);
+    });
+  world
+    .command('clear [kind]')
+    .description('switch faults off: all, or those of one kind')
+    .addHelpText('after', '\nExamples:\n  drover world clear\n  drover world clear kubelet-stop')
+    .action(async (kind: string | undefined) => {
+      const answer = await (await context.world(connection())).clear(kind);
+      context.out(`cleared ${String(answer.cleared)} fault(s)`);
+    });
+};
+
+/** Adds up, env, down and world to the program. */
+export const addWorldCommands = (
+  program: Command,
+  context: CliContext,
+  connection: () => Connection,
+): void => {
+  addUp(program, context, connection);
+  program
+    .command('env')
+    .description('print the world\'s variables as export lines: eval "$(drover env)"')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  eval "$(drover env)"\n  eval "$(drover --data-dir /tmp/w env)"',
+    )
+    .action(() => {
+      for (const [key, value] of Object.entries(context.environment(connection()))) {
+        context.out(`export ${key}='${value.replaceAll("'", `'\\''`)}'`);
+      }
+    });
+  program
+    .command('down')
+    .description('stop the embedded world; its state stays')
+    .addHelpText('after', '\nExamples:\n  drover down\n  drover --data-dir /tmp/w down')
+    .action(async () => {
+      await (await context.world(connection())).down();
+      context.out('stopped');
+    });
+  addWorld(program, context, connection);
+};

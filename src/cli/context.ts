@@ -1,0 +1,92 @@
+// What a command may use: output, time, and the outside world through ports. Built by main; the
+// commands themselves never read env, argv, files or clocks.
+import type { EpochMs } from '../api/brand.ts';
+import type { JsonObject } from '../api/json.ts';
+import type { Clock, CloudApi, KubeApi } from '../ports/index.ts';
+
+export const exitCodes = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  refused: 3,
+  timedOut: 4,
+  /** ^C: what was asked for goes on without its watcher. */
+  interrupted: 130,
+} as const;
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** An error that a command tells its user: one message, no stack, and the exit code. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+  readonly exitCode: ExitCode;
+  constructor(exitCode: ExitCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.exitCode = exitCode;
+  }
+}
+
+export type OutputFormat = 'table' | 'json' | 'yaml';
+
+/** World control of an embedded world (`/drover/v1`), with its errors turned into CommandError. */
+export interface WorldControl {
+  status(): Promise<JsonObject>;
+  advance(seconds: number): Promise<JsonObject>;
+  inject(kind: string, target: Readonly<Record<string, string>>): Promise<JsonObject>;
+  clear(kind: string | undefined): Promise<JsonObject>;
+  faultKinds(): Promise<JsonObject>;
+  down(): Promise<JsonObject>;
+}
+
+export interface UpOptions {
+  readonly demo: boolean;
+  readonly controller: boolean;
+  readonly dataDir: string;
+  readonly port: number | undefined;
+  readonly speed: number | 'max';
+  readonly seed: number | undefined;
+}
+
+export interface ControllerOptions {
+  readonly queueUrl: string | undefined;
+  readonly compat: 'eks' | 'native';
+  readonly leaderElect: boolean;
+  readonly connection: Connection;
+}
+
+/** What is known of a cluster besides its API. */
+export interface ClusterFacts {
+  /** True for the embedded world of `drover up`. */
+  readonly embedded: boolean;
+  /** An embedded world may be ahead of the wall clock. */
+  readonly now: EpochMs;
+}
+
+/** How a command finds its cluster and its world; all optional, the environment fills the gaps. */
+export interface Connection {
+  readonly dataDir?: string;
+  readonly kubeconfig?: string;
+  readonly context?: string;
+}
+
+export interface CliContext {
+  readonly out: (line: string) => void;
+  readonly err: (line: string) => void;
+  readonly isTerminal: boolean;
+  /** Terminal only: replaces the line that shows progress; '' takes it away. */
+  readonly progress: (line: string) => void;
+  readonly clock: Clock;
+  /** Aborts on the first ^C. */
+  readonly signal: AbortSignal;
+  /** Who runs the command, for NodeDisruption's requestedBy. */
+  readonly userName: string;
+  readonly kube: (connection: Connection) => Promise<KubeApi>;
+  readonly cluster: (connection: Connection) => Promise<ClusterFacts>;
+  readonly cloud: (connection: Connection) => Promise<CloudApi>;
+  readonly world: (connection: Connection) => Promise<WorldControl>;
+  /** DIR/env of the world, for `drover env`. */
+  readonly environment: (connection: Connection) => Readonly<Record<string, string>>;
+  /** Runs the embedded world until it is told to stop. */
+  readonly up: (options: UpOptions) => Promise<void>;
+  /** Runs the control plane until it is told to stop. */
+  readonly controller: (options: ControllerOptions) => Promise<void>;
+}

@@ -1,0 +1,119 @@
+// Where a drain stands, read from its NodeDisruption alone, and what that means for whoever waits.
+// Pure; how often it is asked is wait.ts.
+import { epochMs, parseTime } from '../../api/brand.ts';
+import type {
+  DisruptionCause,
+  DisruptionOutcome,
+  DisruptionPhase,
+  NodeDisruption,
+  OwnedMarks,
+} from '../../api/disruption.ts';
+import { causesInForce } from '../../core/termination/index.ts';
+import { type ExitCode, exitCodes } from '../context.ts';
+
+export type DrainState =
+  /** Recorded, and no controller has acted on it yet. */
+  | { readonly kind: 'unclaimed' }
+  | {
+      readonly kind: 'working';
+      readonly phase: DisruptionPhase;
+      readonly disruption: NodeDisruption;
+    }
+  | {
+      readonly kind: 'ended';
+      readonly outcome: DisruptionOutcome;
+      readonly message: string;
+      /** The deadline decided, not a fault on the way. */
+      readonly atDeadline: boolean;
+    }
+  /** The record was deleted by somebody. */
+  | { readonly kind: 'gone' };
+
+const deadlineHasPassed = (disruption: NodeDisruption): boolean => {
+  const deadline = parseTime(disruption.status?.deadline);
+  const ended = parseTime(disruption.status?.endedAt);
+  return deadline !== undefined && ended !== undefined && ended >= epochMs(deadline - 1000);
+};
+
+export const drainState = (disruption: NodeDisruption | undefined, causeId: string): DrainState => {
+  if (disruption === undefined) return { kind: 'gone' };
+  const { status } = disruption;
+  if (status === undefined) return { kind: 'unclaimed' };
+  if (status.phase !== 'Ended') return { kind: 'working', phase: status.phase, disruption };
+  const cause = disruption.spec.causes.find(({ id }) => id === causeId);
+  const withdrawn = cause === undefined || cause.cancelledAt !== undefined;
+  // An end that knows nothing of this cause was that of an earlier drain.
+  if (!withdrawn && status.handledCauses?.includes(causeId) !== true) return { kind: 'unclaimed' };
+  return {
+    kind: 'ended',
+    outcome: withdrawn ? 'Cancelled' : (status.outcome ?? 'Failed'),
+    message: status.message ?? '',
+    atDeadline: deadlineHasPassed(disruption),
+  };
+};
+
+const codeOfOutcome: Readonly<Record<DisruptionOutcome, ExitCode>> = {
+  Drained: exitCodes.done,
+  Forced: exitCodes.done,
+  NothingToDrain: exitCodes.done,
+  InstanceGone: exitCodes.done,
+  Failed: exitCodes.failed,
+  Cancelled: exitCodes.failed,
+};
+
+/** The exit code that one drain's end asks for. */
+export const exitCodeOf = (state: DrainState): ExitCode => {
+  if (state.kind === 'gone') return exitCodes.failed;
+  if (state.kind !== 'ended') return exitCodes.timedOut;
+  if (state.outcome === 'Failed' && state.atDeadline) return exitCodes.timedOut;
+  return codeOfOutcome[state.outcome];
+};
+
+/** Of several drains: a failure before a time that has run out, before success. */
+export const worstOf = (codes: readonly ExitCode[]): ExitCode => {
+  const order = [exitCodes.failed, exitCodes.timedOut];
+  return order.find((code) => codes.includes(code)) ?? exitCodes.done;
+};
+
+export type UndrainState =
+  | { readonly kind: 'unclaimed' }
+  | { readonly kind: 'working'; readonly phase: DisruptionPhase }
+  | { readonly kind: 'undone' };
+
+const anyOf = (marks: OwnedMarks | undefined): boolean =>
+  marks !== undefined && Object.values(marks).some(Boolean);
+
+/** Where the withdrawal of every cause stands: undone once no mark is ours any more. */
+export const undrainState = (disruption: NodeDisruption | undefined): UndrainState => {
+  if (disruption === undefined) return { kind: 'undone' };
+  const { status } = disruption;
+  // The first write of a controller rests on the version that it read: it can no longer begin.
+  if (status === undefined) return { kind: 'undone' };
+  if (status.phase === 'Undoing') return { kind: 'working', phase: status.phase };
+  if (status.phase === 'Ended' && !anyOf(status.ownedMarks)) return { kind: 'undone' };
+  return { kind: 'unclaimed' };
+};
+
+export type UndrainDecision =
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'refused'; readonly causes: readonly DisruptionCause[] }
+  | { readonly kind: 'withdraw' };
+
+const isOthers = ({ kind, cancelledAt }: DisruptionCause): boolean =>
+  kind !== 'Manual' && cancelledAt === undefined;
+
+/** Whether a withdrawal of the drains by hand would give the node back. */
+export const undrainDecision = (disruption: NodeDisruption | undefined): UndrainDecision => {
+  if (disruption === undefined) return { kind: 'nothing' };
+  const { status, spec } = disruption;
+  const ended = status?.phase === 'Ended';
+  const inForce = causesInForce(disruption);
+  if (ended && inForce.length === 0) {
+    if (!anyOf(status.ownedMarks)) return { kind: 'nothing' };
+    // The marks of an ended drain go only when every cause was withdrawn.
+    const causes = spec.causes.filter(isOthers);
+    return causes.length > 0 ? { kind: 'refused', causes } : { kind: 'withdraw' };
+  }
+  const causes = inForce.filter(isOthers);
+  return causes.length > 0 ? { kind: 'refused', causes } : { kind: 'withdraw' };
+};

@@ -1,0 +1,106 @@
+// Which nodes a command means: by name, `node/NAME`, instance id or label selector. An unknown name
+// is answered with the names that are close to it. Reads only.
+import { instanceIdOfProviderId } from '../api/brand.ts';
+import { type Node, resourceTypes } from '../api/kube.ts';
+import type { KubeApi } from '../ports/index.ts';
+import { CommandError, exitCodes } from './context.ts';
+
+/** The NodeDisruption's name: the instance's id, or the node's uid where there is no instance. */
+export const disruptionNameOf = (node: Node): string =>
+  instanceIdOfProviderId(node.spec.providerID) ?? `node-${node.metadata.uid}`;
+
+/** Number of single-letter edits between two names (Levenshtein). */
+const distance = (a: string, b: string): number => {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+};
+
+const maxSuggestions = 3;
+const maxListed = 10;
+
+/** The names that somebody who typed `wanted` may have meant, closest first. */
+export const closeNames = (wanted: string, known: readonly string[]): readonly string[] => {
+  const near = Math.max(2, Math.floor(wanted.length / 4));
+  return known
+    .map((name) => ({
+      name,
+      apart: name.includes(wanted) ? 0 : distance(wanted, name),
+    }))
+    .filter(({ apart }) => apart <= near)
+    .sort((a, b) => a.apart - b.apart || (a.name < b.name ? -1 : 1))
+    .slice(0, maxSuggestions)
+    .map(({ name }) => name);
+};
+
+export const unknownNode = (wanted: string, nodes: readonly Node[]): CommandError => {
+  const names = nodes.map((node) => node.metadata.name).sort();
+  const close = closeNames(wanted, names);
+  const some = names.slice(0, maxListed).join(', ');
+  const more = names.length > maxListed ? ` and ${names.length - maxListed} more` : '';
+  const hint =
+    close.length > 0
+      ? `did you mean ${close.join(' or ')}?`
+      : `the cluster has ${names.length === 0 ? 'no nodes' : `${some}${more}`}`;
+  return new CommandError(exitCodes.failed, `no node ${wanted} in this cluster; ${hint}`);
+};
+
+const byInstance = (nodes: readonly Node[], instanceId: string): readonly Node[] =>
+  nodes.filter((node) => instanceIdOfProviderId(node.spec.providerID) === instanceId);
+
+const findNode = async (kube: KubeApi, given: string): Promise<Node> => {
+  const name = given.replace(/^nodes?\//, '');
+  if (/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(name)) {
+    const found = await kube.get<Node>(resourceTypes.nodes, { name });
+    if (found.kind === 'found') return found.object;
+  }
+  const { items } = await kube.list<Node>(resourceTypes.nodes);
+  const same = byInstance(items, name);
+  if (same.length > 1) {
+    const names = same.map((node) => node.metadata.name).join(', ');
+    throw new CommandError(
+      exitCodes.failed,
+      `instance ${name} stands behind several nodes (${names}): name the node that you mean`,
+    );
+  }
+  if (same[0] !== undefined) return same[0];
+  throw unknownNode(name, items);
+};
+
+/** The nodes meant, each once, in the order named. Throws CommandError. */
+export const resolveNodes = async (
+  kube: KubeApi,
+  wanted: { readonly names: readonly string[]; readonly selector: string | undefined },
+): Promise<readonly Node[]> => {
+  const { names, selector } = wanted;
+  if (names.length > 0 && selector !== undefined) {
+    throw new CommandError(
+      exitCodes.usage,
+      'name nodes or give --selector, not both: which nodes are meant would be ambiguous',
+    );
+  }
+  if (selector !== undefined) {
+    const { items } = await kube.list<Node>(resourceTypes.nodes, { labelSelector: selector });
+    if (items.length > 0) return items;
+    throw new CommandError(
+      exitCodes.failed,
+      `no node has the labels ${selector}: \`kubectl get nodes --show-labels\` shows those there are`,
+    );
+  }
+  if (names.length === 0) {
+    throw new CommandError(exitCodes.usage, 'name at least one node, or give --selector');
+  }
+  const nodes = new Map<string, Node>();
+  for (const name of names) {
+    const node = await findNode(kube, name);
+    nodes.set(node.metadata.name, node);
+  }
+  return [...nodes.values()];
+};

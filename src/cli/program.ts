@@ -1,0 +1,32 @@
+// The command line as commander sees it: every command with its flags. Reads no argv; main does.
+import { Command } from 'commander';
+import { addControllerCommand } from './commands/controller.ts';
+import { addDrainCommand } from './commands/drain.ts';
+import { addExplainCommand } from './commands/explain.ts';
+import { addGetCommands } from './commands/get.ts';
+import { addUndrainCommand } from './commands/undrain.ts';
+import { addWorldCommands } from './commands/world.ts';
+import type { CliContext, Connection } from './context.ts';
+
+export const buildProgram = (context: CliContext, version: string): Command => {
+  const program = new Command('drover')
+    .description('The life that Amazon EKS gives its managed node groups, for any cluster')
+    .option(
+      '--data-dir <dir>',
+      'the embedded world meant (default: the environment, then ./.drover)',
+    )
+    .option('--kubeconfig <file>', 'as in kubectl')
+    .option('--context <name>', 'as in kubectl')
+    .version(version, '--version', 'print the version')
+    .configureHelp({ sortSubcommands: true })
+    .showHelpAfterError("(add --help for the command's options and examples)")
+    .exitOverride();
+  const connection = (): Connection => program.opts<Connection>();
+  addWorldCommands(program, context, connection);
+  addGetCommands(program, context, connection);
+  addDrainCommand(program, context, connection);
+  addUndrainCommand(program, context, connection);
+  addExplainCommand(program, context, connection);
+  addControllerCommand(program, context, connection);
+  return program;
+};

@@ -1,0 +1,147 @@
+// Causes that come from the cloud, and how one is written down. Intake and the lifecycle backstop
+// share this, so that both describe one hook in the same words. Drains nothing.
+import { type EpochMs, epochMs, formatTime, parseTime } from '../api/brand.ts';
+import {
+  causeWrite,
+  type DisruptionSubject,
+  defaultDrainTimeoutSeconds,
+  hookCauseId,
+} from '../api/causes.ts';
+import type { DisruptionCause, NodeDisruption } from '../api/disruption.ts';
+import { resourceTypes } from '../api/kube.ts';
+import type { NodeGroup } from '../api/nodegroup.ts';
+import { type KubeApi, KubeError } from '../ports/index.ts';
+import type { Informer } from '../runtime/index.ts';
+
+/** The hooks that EKS puts on each managed group (article 001); ours to complete by default. */
+const eksHookNames = ['Launch-LC-Hook', 'Terminate-LC-Hook'] as const;
+
+/** Foreign hooks are never completed, extended or taken as a reason to drain. */
+export type OwnsHook = (hookName: string) => boolean;
+export const ownHooks = (names: readonly string[] = eksHookNames): OwnsHook => {
+  const owned = new Set(names);
+  return (name) => owned.has(name);
+};
+
+export interface HookTimes {
+  readonly heartbeatTimeoutSeconds: number;
+  readonly globalTimeoutSeconds: number;
+}
+
+/** For a hook whose settings are not known: the shortest that Auto Scaling allows. */
+export const shortestHook: HookTimes = { heartbeatTimeoutSeconds: 30, globalTimeoutSeconds: 3_000 };
+
+/** Auto Scaling ends an action after the global timeout or 100 heartbeats, whichever is first. */
+const maxHeartbeats = 100;
+
+/** A lifecycle hook that waits. `startedAt` in the future is a sender's skewed clock: now, then. */
+export const hookCause = (facts: {
+  readonly autoScalingGroupName: string;
+  readonly hookName: string;
+  readonly token?: string;
+  readonly startedAt: EpochMs;
+  readonly times: HookTimes;
+  readonly group: NodeGroup;
+  readonly now: EpochMs;
+}): DisruptionCause => {
+  const { autoScalingGroupName, hookName, token, times, group, now } = facts;
+  const startedAt = Math.min(facts.startedAt, now);
+  const hookSeconds = Math.min(
+    times.globalTimeoutSeconds,
+    times.heartbeatTimeoutSeconds * maxHeartbeats,
+  );
+  const onDeadline = group.spec.drain?.onDeadline ?? 'force';
+  const hookEnd = startedAt + hookSeconds * 1000;
+  // Counted from now: a message that comes late must not find its drain's time already over.
+  const wanted = now + (group.spec.drain?.timeoutSeconds ?? defaultDrainTimeoutSeconds) * 1000;
+  // A drain that fails keeps its instance as long as the hook lets it.
+  const deadline = onDeadline === 'fail' ? hookEnd : Math.min(hookEnd, wanted);
+  const ref = { autoScalingGroupName, name: hookName, ...(token === undefined ? {} : { token }) };
+  return {
+    kind: 'LifecycleHook',
+    id: hookCauseId(ref),
+    receivedAt: formatTime(now),
+    deadline: formatTime(epochMs(deadline)),
+    onDeadline,
+    // Completing the hook lets Auto Scaling terminate; nothing else is to be done to the instance.
+    followUp: 'Release',
+    hook: {
+      ...ref,
+      startedAt: formatTime(epochMs(startedAt)),
+      heartbeatTimeoutSeconds: times.heartbeatTimeoutSeconds,
+      globalTimeoutSeconds: times.globalTimeoutSeconds,
+    },
+    requestedBy: 'EC2 Auto Scaling',
+    reason:
+      token === undefined
+        ? `found waiting in lifecycle hook ${hookName}`
+        : `lifecycle hook ${hookName}`,
+  };
+};
+
+/** EC2 takes a spot instance this long after its warning. */
+const spotWarningMs = 120_000;
+
+/** A spot warning or rebalance recommendation; repeats of it carry the same time, hence one id. */
+export const spotCause = (facts: {
+  readonly kind: 'SpotInterruption' | 'RebalanceRecommendation';
+  readonly instanceId: string;
+  readonly at: string | undefined;
+  readonly now: EpochMs;
+}): DisruptionCause => {
+  const { kind, instanceId, at, now } = facts;
+  const interruption = kind === 'SpotInterruption';
+  const name = interruption ? 'spot' : 'rebalance';
+  const since = Math.min(parseTime(at) ?? now, now);
+  return {
+    kind,
+    id: `${name}/${instanceId}/${at ?? 'untimed'}`,
+    receivedAt: formatTime(now),
+    ...(interruption ? { deadline: formatTime(epochMs(since + spotWarningMs)) } : {}),
+    // EC2 does not wait for anybody; a recommendation binds nobody.
+    onDeadline: interruption ? 'force' : 'fail',
+    followUp: 'Release',
+    requestedBy: 'EC2 Spot',
+    reason: interruption ? 'spot interruption warning' : 'rebalance recommendation',
+  };
+};
+
+/** Another writer between our read and our write is normal; this often in a row it is not. */
+const maxRaces = 6;
+
+/**
+ * Writes `cause` down and resolves when that is durable. Idempotent: repeats, lost answers and
+ * other writers end in one cause. Throws KubeError.
+ */
+export const recordCause = async (
+  deps: { readonly kube: KubeApi; readonly disruptions: Informer<NodeDisruption> },
+  what: { readonly subject: DisruptionSubject; readonly cause: DisruptionCause },
+  signal: AbortSignal,
+): Promise<'created' | 'patched' | 'recorded'> => {
+  const { kube, disruptions } = deps;
+  const { subject, cause } = what;
+  const type = resourceTypes.nodedisruptions;
+  const { name } = subject;
+  let existing = disruptions.get(name);
+  for (let race = 1; ; race++) {
+    const write = causeWrite(existing, subject, cause);
+    if (write.kind === 'recorded') return 'recorded';
+    try {
+      if (write.kind === 'create') {
+        await kube.create(type, write.object, { signal });
+        return 'created';
+      }
+      const patch = { type: 'merge', body: write.body } as const;
+      const patched = await kube.patch(type, { name }, patch, { signal });
+      if (patched.kind === 'found') return 'patched';
+      existing = undefined;
+    } catch (error) {
+      if (!lostRace(error) || race >= maxRaces) throw error;
+      const found = await kube.get<NodeDisruption>(type, { name }, { signal });
+      existing = found.kind === 'found' ? found.object : undefined;
+    }
+  }
+};
+
+const lostRace = (error: unknown): boolean =>
+  error instanceof KubeError && (error.code === 'Conflict' || error.code === 'AlreadyExists');

@@ -1,0 +1,81 @@
+// The control plane of one process: every controller in the order in which it is started, each with
+// why it is there. Used by `drover up`, `drover controller` and the simulation alike.
+import type { Clock, CloudApi, Journal, KubeApi, Log, Random } from '../ports/index.ts';
+import { describeError, TaskRegistry } from '../runtime/index.ts';
+import { ensureCrds } from './crds.ts';
+import { createDisruptionController } from './disruption/index.ts';
+import {
+  createDisruptionInformer,
+  createNodeGroupInformer,
+  createNodeInformer,
+} from './informers.ts';
+import { createIntakeController } from './intake/index.ts';
+import { createLifecycleController } from './lifecycle/index.ts';
+import { createNodeGroupController } from './nodegroup/index.ts';
+
+export interface ControlPlaneDeps {
+  readonly kube: KubeApi;
+  readonly cloud: CloudApi;
+  readonly clock: Clock;
+  /** A stream of chance per purpose. */
+  readonly random: (purpose: string) => Random;
+  readonly log: Log;
+  readonly journal: Journal;
+  /** Queue with lifecycle messages; absent = the backstop alone finds them. */
+  readonly queueUrl: string | undefined;
+  readonly compat: 'eks' | 'native';
+  /** Asked just before each effect; absent = there is no other. */
+  readonly isLeader?: () => boolean;
+}
+
+/** How long running passes may take to end once `signal` has aborted. */
+const shutdownWithinMs = 5_000;
+
+/** Runs until `signal` aborts. Rejects when the definitions cannot be installed. */
+export const runControlPlane = async (
+  deps: ControlPlaneDeps,
+  signal: AbortSignal,
+): Promise<void> => {
+  const { kube, cloud, clock, log, journal, queueUrl } = deps;
+  const tasks = new TaskRegistry({
+    clock,
+    report: ({ task, error }) =>
+      log.error('a task ended with an error', { task, error: describeError(error) }),
+  });
+  // Nothing can be read or written before our kinds are served.
+  await ensureCrds({ kube, clock, random: deps.random('crds'), log }, signal);
+  const shared = (purpose: string) => ({ kube, clock, log, random: deps.random(purpose) });
+  const nodes = createNodeInformer(shared('nodes'));
+  const nodeGroups = createNodeGroupInformer(shared('nodegroups'));
+  const disruptions = createDisruptionInformer(shared('disruptions'));
+  for (const [name, informer] of Object.entries({ nodes, nodeGroups, disruptions })) {
+    tasks.start(`informer ${name}`, (stop) => informer.run(stop));
+  }
+  // Every controller asks just before each effect.
+  const leading = deps.isLeader === undefined ? {} : { isLeader: deps.isLeader };
+  const common = { cloud, journal, nodes, nodeGroups, disruptions, ...leading };
+  // Messages tell of a termination within a second.
+  if (queueUrl !== undefined) {
+    const intake = createIntakeController({ ...shared('intake'), ...common, queueUrl });
+    tasks.start('intake', (stop) => intake.run(stop));
+  }
+  // Everything that takes a node out of service, whoever asked for it.
+  const disruption = createDisruptionController({
+    ...shared('disruption'),
+    ...common,
+    compat: deps.compat,
+  });
+  tasks.start('disruption', (stop) => disruption.run(stop));
+  // Polling finds what no message told of, and lets launched instances in.
+  const lifecycle = createLifecycleController({ ...shared('lifecycle'), ...common });
+  tasks.start('lifecycle', (stop) => lifecycle.run(stop));
+  // Sizes and health of the groups, for people and for the EKS face.
+  const groups = createNodeGroupController({ ...shared('nodegroup'), ...common });
+  tasks.start('nodegroup', (stop) => groups.run(stop));
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  const late = await tasks.shutdown({ withinMs: shutdownWithinMs });
+  if (late.length > 0) log.warn('some tasks did not end in time', { tasks: late });
+};

@@ -1,0 +1,236 @@
+// Runs the steps of one disruption's plan, in order. A step whose precondition no longer holds ends
+// the pass quietly; what a server refuses ends it loudly, except calls to the cloud about hooks,
+// which never hold anything else up.
+import type { NodeDisruption } from '../../api/disruption.ts';
+import { type Node, type Pod, resourceTypes } from '../../api/kube.ts';
+import type { Plan, Step } from '../../api/plan.ts';
+import { CloudError, KubeError } from '../../ports/index.ts';
+import { mergePatchBetween } from '../../runtime/index.ts';
+import type { DisruptionDeps } from './deps.ts';
+import { eventOf, journalStatus, journalStep } from './events.ts';
+import { callCloud, type Heartbeats, type HookStep, serveHook } from './hooks.ts';
+import { trimPod } from './informers.ts';
+import type { Recollection } from './recollection.ts';
+
+export interface Pass {
+  readonly disruption: NodeDisruption;
+  readonly node: Node | undefined;
+  readonly recollection: Recollection;
+  readonly signal: AbortSignal;
+}
+
+/** `learned`: something is known now that the next decision looks at, and no watch will tell. */
+export interface Applied {
+  readonly learned: boolean;
+}
+
+type StepOf<K extends Step['kind']> = Extract<Step, { kind: K }>;
+/** `stop`: the ground has moved; the next pass observes again. */
+type Outcome = 'done' | 'learned' | 'stop';
+
+/** EC2's states of an instance that runs no kubelet any more, or not for long. */
+const deadStates: ReadonlySet<string> = new Set([
+  'shutting-down',
+  'terminated',
+  'stopping',
+  'stopped',
+]);
+
+export class Applier {
+  readonly #deps: DisruptionDeps;
+  readonly #heartbeats: Heartbeats;
+  readonly #tell: (event: ReturnType<typeof eventOf>) => void;
+
+  constructor(
+    deps: DisruptionDeps,
+    heartbeats: Heartbeats,
+    tell: (event: ReturnType<typeof eventOf>) => void,
+  ) {
+    this.#deps = deps;
+    this.#heartbeats = heartbeats;
+    this.#tell = tell;
+  }
+
+  async run(plan: Plan, pass: Pass): Promise<Applied> {
+    let learned = false;
+    let unanswered: CloudError | undefined;
+    for (const step of plan.steps) {
+      pass.signal.throwIfAborted();
+      if (this.#deps.isLeader?.() === false) break;
+      try {
+        const outcome = await this.#step(step, pass);
+        if (outcome === 'learned') learned = true;
+        if (outcome === 'stop') break;
+      } catch (error) {
+        // A question to the cloud: no other step stands on its answer, so they are taken first.
+        if (step.kind !== 'Confirm' || !(error instanceof CloudError)) throw error;
+        unanswered = error;
+      }
+    }
+    if (unanswered !== undefined) throw unanswered;
+    return { learned };
+  }
+
+  #step(step: Step, pass: Pass): Promise<Outcome> {
+    switch (step.kind) {
+      case 'WriteStatus':
+        return this.#writeStatus(step, pass);
+      case 'PatchNode':
+        return this.#patchNode(step, pass);
+      case 'HeartbeatHook':
+      case 'CompleteHook':
+        return this.#hook(step, pass);
+      case 'TerminateInstance':
+        return this.#terminate(step, pass);
+      case 'Confirm':
+        return this.#confirm(step, pass);
+      case 'DeleteDisruption':
+        return this.#delete(step, pass);
+      case 'Evict':
+      case 'DeletePod':
+        throw new Error(`${step.kind} is allocated over all drains, never planned for one`);
+    }
+  }
+
+  async #writeStatus(step: StepOf<'WriteStatus'>, pass: Pass): Promise<Outcome> {
+    const { kube, disruptions, journal, clock } = this.#deps;
+    const { disruption, recollection, signal } = pass;
+    const cached = disruptions.get(step.disruption)?.metadata.resourceVersion;
+    if (cached !== step.resourceVersion) return 'stop';
+    const status = mergePatchBetween(disruption.status, step.status);
+    if (status === undefined) return 'done';
+    const body = { metadata: { resourceVersion: step.resourceVersion }, status };
+    const written = await kube.patch<NodeDisruption>(
+      resourceTypes.nodedisruptions,
+      { name: step.disruption },
+      { type: 'merge', body, subresource: 'status' },
+      { signal },
+    );
+    if (written.kind === 'gone') return 'stop';
+    recollection.disruptionVersion = written.object.metadata.resourceVersion;
+    journalStatus(journal, disruption, step.status);
+    this.#tell(eventOf(disruption, step.status, clock.now()));
+    return 'done';
+  }
+
+  async #patchNode(step: StepOf<'PatchNode'>, pass: Pass): Promise<Outcome> {
+    const { kube, nodes, journal } = this.#deps;
+    // The patches of EKS carry no precondition, so the node's identity is checked here.
+    if (nodes.get(step.node)?.metadata.uid !== step.uid) return 'stop';
+    const patched = await kube.patch<Node>(
+      resourceTypes.nodes,
+      { name: step.node },
+      { type: step.patch, body: step.body },
+      { signal: pass.signal },
+    );
+    if (patched.kind === 'gone') return 'stop';
+    pass.recollection.nodeVersion = patched.object.metadata.resourceVersion;
+    journalStep(journal, pass.disruption.metadata.name, step);
+    return 'done';
+  }
+
+  /** Heartbeats go beside the pass: a cloud that hangs must not hold up marks and force. */
+  async #hook(step: HookStep, pass: Pass): Promise<Outcome> {
+    if (step.kind === 'HeartbeatHook') {
+      this.#heartbeats.send(step, pass);
+      return 'done';
+    }
+    await serveHook(this.#deps, step, pass);
+    return 'learned';
+  }
+
+  async #terminate(step: StepOf<'TerminateInstance'>, pass: Pass): Promise<Outcome> {
+    const { cloud, clock, journal, log } = this.#deps;
+    const { memory } = pass.recollection;
+    const at = clock.now();
+    const { instanceId, decrementDesired } = step;
+    try {
+      if (cloud === undefined) throw new CloudError('Unsupported', 'no cloud is configured');
+      await cloud.terminateInGroup(instanceId, { decrementDesired, signal: pass.signal });
+      memory.terminate = { at, done: true, failures: 0 };
+      journalStep(journal, pass.disruption.metadata.name, step);
+    } catch (error) {
+      pass.signal.throwIfAborted();
+      if (!(error instanceof CloudError)) throw error;
+      // Repeated after a crash it is refused, since the instance is no longer in its group. But it
+      // is refused for other reasons too: what EC2 says of the instance decides.
+      const refused = error.code === 'InvalidRequest';
+      const done = refused && (await this.#isKnownGone(instanceId, pass.signal));
+      const failures = (memory.terminate?.failures ?? 0) + 1;
+      memory.terminate = { at, done, failures, message: error.message };
+      log.warn('instance not terminated', { instanceId, code: error.code });
+    }
+    return 'learned';
+  }
+
+  async #confirm(step: StepOf<'Confirm'>, pass: Pass): Promise<Outcome> {
+    const { kube, clock } = this.#deps;
+    const { signal, recollection } = pass;
+    const { memory } = recollection;
+    const at = clock.now();
+    if (step.what === 'nodeEmpty') {
+      const fieldSelector = `spec.nodeName=${step.subject}`;
+      const { items } = await kube.list<Pod>(resourceTypes.pods, { fieldSelector, signal });
+      memory.listed = { at, pods: items.map(trimPod) };
+    } else if (step.what === 'noNode') {
+      const { items } = await kube.list<Node>(resourceTypes.nodes, { signal });
+      memory.nodeListed = { at, found: items.some((node) => isNodeOf(node, pass.disruption)) };
+    } else memory.instance = { at, gone: await this.#instanceIsGone(step.subject, signal) };
+    return 'learned';
+  }
+
+  /** No where the cloud does not answer: it is asked again with the next try. */
+  async #isKnownGone(instanceId: string, signal: AbortSignal): Promise<boolean> {
+    try {
+      return await this.#instanceIsGone(instanceId, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof CloudError)) throw error;
+      return false;
+    }
+  }
+
+  async #instanceIsGone(instanceId: string, signal: AbortSignal): Promise<boolean> {
+    if (this.#deps.cloud === undefined) return false;
+    const found = await callCloud(this.#deps, signal, (cloud, inner) =>
+      cloud.describeInstances([instanceId], { signal: inner }),
+    );
+    const instance = found.find((each) => each.instanceId === instanceId);
+    return instance === undefined || deadStates.has(instance.state);
+  }
+
+  async #delete(step: StepOf<'DeleteDisruption'>, pass: Pass): Promise<Outcome> {
+    const { kube, journal } = this.#deps;
+    const { uid, resourceVersion, disruption: name } = step;
+    const type = resourceTypes.nodedisruptions;
+    try {
+      await kube.delete(type, { name }, { uid, resourceVersion, signal: pass.signal });
+    } catch (error) {
+      // Somebody wrote a cause meanwhile: the next pass sees it.
+      if (error instanceof KubeError && isStale(error)) return 'stop';
+      throw error;
+    }
+    journalStep(journal, name, step);
+    return 'done';
+  }
+}
+
+const isStale = ({ code }: KubeError): boolean =>
+  code === 'Conflict' || code === 'PreconditionFailed';
+
+/** Whether this is the node that a disruption is about: by instance, else by name and uid. */
+export const isNodeOf = (node: Node, disruption: NodeDisruption): boolean => {
+  const { instanceId, nodeName } = disruption.spec;
+  const { providerID } = node.spec;
+  if (instanceId !== undefined && providerID !== undefined) {
+    return providerID.endsWith(`/${instanceId}`);
+  }
+  if (node.metadata.name !== nodeName) return false;
+  const uid = uidInName(disruption.metadata.name) ?? disruption.status?.node?.uid;
+  // Where there is no instance the node's uid is its identity; another of its name is another.
+  return instanceId !== undefined || uid === undefined || uid === node.metadata.uid;
+};
+
+/** The name of a disruption without an instance is `node-<uid>`. */
+const uidInName = (name: string): string | undefined =>
+  name.startsWith('node-') ? name.slice('node-'.length) : undefined;

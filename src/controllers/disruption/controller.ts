@@ -1,0 +1,351 @@
+// Takes instances out of service: observes a NodeDisruption and its surroundings, lets core decide,
+// runs the steps, tells. One queue key per disruption for marks, heartbeats, status and completion;
+// one key for all evictions, which are allocated over every drain at once.
+import { durationMs, type EpochMs, epochMs, parseTime } from '../../api/brand.ts';
+import { defaultDrainTimeoutSeconds } from '../../api/causes.ts';
+import type { NodeDisruption, WaitingOn } from '../../api/disruption.ts';
+import type { JsonObject } from '../../api/json.ts';
+import { resourceTypes } from '../../api/kube.ts';
+import type { Plan } from '../../api/plan.ts';
+import {
+  BudgetIndex,
+  type Classified,
+  classifyPods,
+  type Drain,
+  Ledger,
+} from '../../core/drain/index.ts';
+import {
+  batchBlocker,
+  decideDisruption,
+  demandOf,
+  drainOf,
+  type Observation,
+  phaseOf,
+  type TerminationOptions,
+  type Unmarked,
+  unmarkedOf,
+} from '../../core/termination/index.ts';
+import { KubeError } from '../../ports/index.ts';
+import { describeError, type PassResult, WorkQueue } from '../../runtime/index.ts';
+import { Applier } from './apply.ts';
+import type { DisruptionDeps } from './deps.ts';
+import { Evictions } from './evictions.ts';
+import { Heartbeats } from './hooks.ts';
+import {
+  createBudgetInformer,
+  createDaemonSetInformer,
+  createNodePodInformer,
+} from './informers.ts';
+import { Lookups } from './lookups.ts';
+import { Owners } from './owners.ts';
+import { PodWatches } from './pod-watches.ts';
+import { type Recollection, Recollections } from './recollection.ts';
+
+export interface DisruptionController {
+  /** Works until `signal` aborts; calls on their way are waited for. Never rejects for a port. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** EKS waits about this long for pods before it terminates all the same. */
+const defaultDrainTimeoutMs = durationMs(defaultDrainTimeoutSeconds * 1000);
+/** Passes at work at once: each is a few calls long, and 500 nodes may be marked together. */
+const concurrency = 64;
+/** A write that the informer has not shown after this is looked for again. */
+const unseenWriteMs = 1_000;
+const everyDrain = 'all';
+
+export const createDisruptionController = (deps: DisruptionDeps): DisruptionController => ({
+  run: (signal) => new Run(deps, signal).run(),
+});
+
+class Run {
+  readonly #deps: DisruptionDeps;
+  readonly #signal: AbortSignal;
+  readonly #options: TerminationOptions;
+  readonly #queue: WorkQueue<string>;
+  readonly #shard: WorkQueue<string>;
+  readonly #budgets = new BudgetIndex();
+  readonly #budgetInformer: ReturnType<typeof createBudgetInformer>;
+  readonly #daemonSets: ReturnType<typeof createDaemonSetInformer>;
+  readonly #ledger = new Ledger();
+  readonly #watches: PodWatches;
+  readonly #lookups: Lookups;
+  readonly #recollections = new Recollections();
+  readonly #heartbeats: Heartbeats;
+  readonly #applier: Applier;
+  readonly #evictions: Evictions;
+  readonly #owners: Owners | undefined;
+  readonly #telling = new Set<Promise<void>>();
+  /** Disruptions that may be part of an allocation: not ended, not undone. */
+  readonly #active = new Set<string>();
+  readonly #classified = new Map<string, { readonly key: string; readonly value: Classified }>();
+  #daemonSetVersion = 0;
+
+  constructor(deps: DisruptionDeps, signal: AbortSignal) {
+    this.#deps = deps;
+    this.#signal = signal;
+    const { compat, drainTimeoutMs = defaultDrainTimeoutMs, clock, random, log } = deps;
+    this.#options = { compat, drainTimeoutMs };
+    this.#queue = new WorkQueue({ name: 'disruption', clock, random, log, concurrency });
+    this.#shard = new WorkQueue({ name: 'eviction', clock, random, log, concurrency: 1 });
+    this.#budgetInformer = createBudgetInformer(deps);
+    this.#daemonSets = createDaemonSetInformer(deps);
+    this.#lookups = new Lookups(deps);
+    this.#heartbeats = new Heartbeats(deps, (name) => this.#queue.add(name));
+    this.#applier = new Applier(deps, this.#heartbeats, (event) => this.#tell(event));
+    this.#watches = new PodWatches(
+      {
+        create: (node) => createNodePodInformer(deps, node),
+        onPod: (node, pod, gone) => {
+          this.#ledger.observePod(pod, gone);
+          this.#nodeChanged(node);
+        },
+        onListed: (node) => this.#nodeChanged(node),
+      },
+      signal,
+    );
+    const hold = deps.limits?.holdLastReplicas === true;
+    this.#owners = hold ? new Owners(deps, () => this.#shard.add(everyDrain)) : undefined;
+    this.#evictions = new Evictions({
+      deps,
+      budgets: this.#budgets,
+      ledger: this.#ledger,
+      watches: this.#watches,
+      owners: this.#owners,
+      drains: () => this.#drains(),
+      isActive: (drain) => this.#active.has(drain),
+      onBlockers: (drain) => this.#queue.add(drain),
+      again: () => this.#shard.add(everyDrain),
+    });
+  }
+
+  async run(): Promise<void> {
+    const signal = this.#signal;
+    const { nodes, nodeGroups, disruptions } = this.#deps;
+    const informers = Promise.all([
+      this.#budgetInformer.run(signal),
+      this.#daemonSets.run(signal),
+      this.#owners?.run(signal),
+    ]);
+    const stops = this.#listen();
+    try {
+      const needed = [nodes, nodeGroups, disruptions, this.#budgetInformer];
+      await Promise.all(needed.map((informer) => informer.synced(signal)));
+      await Promise.all([
+        this.#queue.run((name, inner) => this.#reconcile(name, inner), signal),
+        this.#shard.run((_key, inner) => this.#evictions.pass(inner), signal),
+      ]);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      for (const stop of stops) stop();
+    }
+    await Promise.all([
+      informers,
+      this.#watches.closed(),
+      this.#evictions.settled(),
+      this.#heartbeats.settled(),
+      ...this.#telling,
+    ]);
+  }
+
+  /** Listeners note what they must and enqueue; nothing is done inside a watch. */
+  #listen(): readonly (() => void)[] {
+    const { nodes, nodeGroups, disruptions } = this.#deps;
+    return [
+      disruptions.onChange(({ kind, object }) => {
+        this.#lookups.note(object, kind === 'removed');
+        this.#queue.add(object.metadata.name);
+        this.#shard.add(everyDrain);
+      }),
+      nodes.onChange(({ object }) => {
+        for (const name of this.#lookups.concernedBy(object)) this.#queue.add(name);
+        if (this.#active.size > 0) this.#shard.add(everyDrain);
+      }),
+      nodeGroups.onChange(({ object }) => {
+        for (const name of this.#active) {
+          const group = disruptions.get(name)?.spec.nodeGroup;
+          if (group === object.metadata.name) this.#queue.add(name);
+        }
+      }),
+      this.#budgetInformer.onChange(({ kind, object }) => {
+        if (kind === 'removed') this.#budgets.delete(object);
+        else this.#budgets.set(object);
+        this.#ledger.observeBudget(object);
+        if (this.#active.size > 0) this.#shard.add(everyDrain);
+      }),
+      this.#daemonSets.onChange(({ kind }) => {
+        if (kind === 'changed') return;
+        this.#daemonSetVersion++;
+        for (const name of this.#active) this.#queue.add(name);
+      }),
+    ];
+  }
+
+  /** A pod of the node came, went or changed. */
+  #nodeChanged(node: string): void {
+    for (const name of this.#watches.usersOf(node)) {
+      this.#recollections.podsChanged(name);
+      this.#queue.add(name);
+    }
+    this.#shard.add(everyDrain);
+  }
+
+  async #reconcile(name: string, signal: AbortSignal): Promise<PassResult | undefined> {
+    const disruption = this.#deps.disruptions.get(name);
+    if (disruption === undefined) {
+      this.#close(name);
+      this.#recollections.forget(name);
+      return undefined;
+    }
+    const recollection = this.#recollections.of(name, disruption.status?.episode ?? 1);
+    if (!this.#hasSeenOwnWrites(recollection)) {
+      await this.#heartbeatsOnly(disruption, recollection, signal);
+      return { nextAt: epochMs(this.#deps.clock.now() + unseenWriteMs) };
+    }
+    const observation = this.#observe(disruption, recollection);
+    this.#keepWatch(observation);
+    const plan: Plan = decideDisruption(observation);
+    const { node } = observation;
+    const pass = { disruption, node, recollection, signal };
+    // Stands also where the pass fails: a server that is away must not push heartbeats back.
+    if (plan.nextCheckAt !== undefined) this.#queue.addAfter(name, epochMs(plan.nextCheckAt));
+    const { learned } = await this.#applier.run(plan, pass);
+    if (learned) this.#queue.add(name);
+    return undefined;
+  }
+
+  /** A heartbeat needs nothing but the hook: an API server that is away does not stop it. */
+  async #heartbeatsOnly(
+    disruption: NodeDisruption,
+    recollection: Recollection,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (!disruption.spec.causes.some(({ hook }) => hook !== undefined)) return;
+    const observation = this.#observe(disruption, recollection);
+    const plan = decideDisruption(observation);
+    const steps = plan.steps.filter(({ kind }) => kind === 'HeartbeatHook');
+    const { node } = observation;
+    await this.#applier.run({ ...plan, steps }, { disruption, node, recollection, signal });
+  }
+
+  /** Decides only on what it has read back of its own writes. */
+  #hasSeenOwnWrites({ disruptionVersion, nodeVersion }: Recollection): boolean {
+    const { disruptions, nodes } = this.#deps;
+    const seen = disruptionVersion === undefined || disruptions.hasObserved(disruptionVersion);
+    return seen && (nodeVersion === undefined || nodes.hasObserved(nodeVersion));
+  }
+
+  #observe(disruption: NodeDisruption, recollection: Recollection): Observation {
+    const node = this.#lookups.nodeOf(disruption);
+    return {
+      disruption,
+      node,
+      pods: node === undefined ? undefined : this.#watches.pods(node.metadata.name),
+      daemonSetIsGone: (uid) => this.#daemonSetIsGone(uid),
+      blockers: this.#evictions.blockersOf(disruption),
+      group: this.#lookups.groupOf(disruption),
+      memory: recollection.memory,
+      now: this.#deps.clock.now(),
+      options: this.#options,
+    };
+  }
+
+  #daemonSetIsGone(uid: string): boolean {
+    return this.#daemonSets.hasSynced() && this.#daemonSets.index('uid', uid).length === 0;
+  }
+
+  /** The node's pods are watched from its marks to its end. */
+  #keepWatch({ disruption, node }: Observation): void {
+    const { name } = disruption.metadata;
+    const phase = phaseOf(disruption);
+    if (phase !== 'Pending' && phase !== 'Marking' && phase !== 'Draining') {
+      this.#close(name);
+      return;
+    }
+    this.#active.add(name);
+    if (node === undefined) this.#watches.release(name);
+    else {
+      this.#watches.release(name, node.metadata.name);
+      this.#watches.open(node.metadata.name, name);
+    }
+  }
+
+  #close(name: string): void {
+    this.#active.delete(name);
+    this.#classified.delete(name);
+    this.#watches.release(name);
+    this.#ledger.drop(name);
+  }
+
+  /** Every drain that shares budgets, in a fixed order. */
+  #drains(): readonly {
+    readonly drain: Drain;
+    readonly batch: WaitingOn | undefined;
+    readonly batchUntil: EpochMs | undefined;
+  }[] {
+    const { disruptions, clock } = this.#deps;
+    const now = clock.now();
+    const active = [...this.#active].sort().flatMap((name) => disruptions.get(name) ?? []);
+    const unmarked: Unmarked[] = active.flatMap(
+      (each) => unmarkedOf(each, this.#lookups.nodeOf(each), this.#options.compat) ?? [],
+    );
+    return active.flatMap((disruption) => {
+      const drain = this.#drain(disruption, unmarked, now);
+      if (drain === undefined || disruption.status === undefined) return [];
+      const batch = batchBlocker(disruption.status, unmarked, now);
+      return [{ drain, batch, batchUntil: parseTime(batch?.until) }];
+    });
+  }
+
+  #drain(
+    disruption: NodeDisruption,
+    unmarked: readonly Unmarked[],
+    now: EpochMs,
+  ): Drain | undefined {
+    const { name } = disruption.metadata;
+    const recollection = this.#recollections.of(name, disruption.status?.episode ?? 1);
+    const observation = this.#observe(disruption, recollection);
+    const { node, pods } = observation;
+    if (node === undefined || pods === undefined) return undefined;
+    const classified = this.#classify(observation, node.metadata.name);
+    const demand = demandOf(observation);
+    const { compat } = this.#options;
+    return drainOf({ disruption, node, classified, demand, unmarked, compat, now });
+  }
+
+  /** Kept while neither the pods, the status nor the DaemonSets have changed. */
+  #classify({ disruption, pods = [] }: Observation, node: string): Classified {
+    const { name, resourceVersion } = disruption.metadata;
+    const version = this.#watches.version(node);
+    const key = `${node}/${version}/${resourceVersion}/${this.#daemonSetVersion}`;
+    const known = this.#classified.get(name);
+    if (known?.key === key) return known.value;
+    const value = classifyPods(pods, {
+      markedAt: parseTime(disruption.status?.markedAt),
+      boomerangs: disruption.status?.boomerangs ?? [],
+      daemonSetIsGone: (uid) => this.#daemonSetIsGone(uid),
+    });
+    this.#classified.set(name, { key, value });
+    return value;
+  }
+
+  /** Events are for people: a failure to write one holds nothing up. */
+  #tell(event: JsonObject | undefined): void {
+    if (event === undefined) return;
+    const { kube, log } = this.#deps;
+    const signal = this.#signal;
+    const telling = kube
+      .create(resourceTypes.events, event, { namespace: 'default', signal })
+      .then(
+        () => undefined,
+        (error: unknown) => {
+          if (signal.aborted) return;
+          if (error instanceof KubeError && error.code === 'AlreadyExists') return;
+          log.warn('event not written', { error: describeError(error) });
+        },
+      )
+      .finally(() => this.#telling.delete(telling));
+    this.#telling.add(telling);
+  }
+}

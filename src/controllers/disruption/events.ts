@@ -1,0 +1,193 @@
+// What the disruption controller tells: journal entries for each effect, Kubernetes events on the
+// node for what a user would otherwise look for in a log. One list of reasons; decides nothing.
+import { type EpochMs, formatKubeTime } from '../../api/brand.ts';
+import type { NodeDisruption, NodeDisruptionStatus } from '../../api/disruption.ts';
+import type { JsonObject } from '../../api/json.ts';
+import type { Step } from '../../api/plan.ts';
+import type { Grant } from '../../core/drain/index.ts';
+import { explainWaiting } from '../../core/explain/index.ts';
+import type { Journal } from '../../ports/index.ts';
+
+export const eventReasons = [
+  'NodeMarked',
+  'DrainBlocked',
+  'DrainForcing',
+  'NodeDrained',
+  'DrainForced',
+  'DrainFailed',
+  'DrainCancelled',
+] as const;
+export type EventReason = (typeof eventReasons)[number];
+
+interface Told {
+  readonly reason: EventReason;
+  readonly type: 'Normal' | 'Warning';
+  readonly message: string;
+}
+
+const ending: Readonly<Record<string, Omit<Told, 'message'>>> = {
+  Drained: { reason: 'NodeDrained', type: 'Normal' },
+  NothingToDrain: { reason: 'NodeDrained', type: 'Normal' },
+  InstanceGone: { reason: 'NodeDrained', type: 'Normal' },
+  Forced: { reason: 'DrainForced', type: 'Warning' },
+  Failed: { reason: 'DrainFailed', type: 'Warning' },
+  Cancelled: { reason: 'DrainCancelled', type: 'Normal' },
+};
+
+/** How many blockers an event names. */
+const namedBlockers = 3;
+
+const blockersText = ({ waitingOn = [], waitingOnTotal = 0 }: NodeDisruptionStatus): string => {
+  const named = waitingOn.slice(0, namedBlockers).map(explainWaiting);
+  const more = waitingOnTotal - named.length;
+  return [...named, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
+};
+
+/** What this change of the status is worth telling on the node; mostly nothing. */
+const toldBy = (
+  before: NodeDisruptionStatus | undefined,
+  after: NodeDisruptionStatus,
+): Told | undefined => {
+  const { phase, outcome } = after;
+  if (phase === 'Draining' && before?.phase === 'Marking') {
+    const deadline = after.deadline === undefined ? 'no deadline' : `deadline ${after.deadline}`;
+    const message = `excluded from load balancers and cordoned; draining, ${deadline}`;
+    return { reason: 'NodeMarked', type: 'Normal', message };
+  }
+  if (phase === 'Draining' && after.forcingSince !== before?.forcingSince) {
+    const message = `forcing what is left: ${blockersText(after)}`;
+    return { reason: 'DrainForcing', type: 'Warning', message };
+  }
+  if (phase === 'Draining' && after.progressAt !== before?.progressAt) {
+    if ((after.waitingOnTotal ?? 0) === 0) return undefined;
+    return { reason: 'DrainBlocked', type: 'Warning', message: blockersText(after) };
+  }
+  const ended = phase === 'Ended' && before?.phase !== 'Ended' && outcome !== undefined;
+  const how = ended ? ending[outcome] : undefined;
+  return how === undefined ? undefined : { ...how, message: after.message ?? outcome ?? '' };
+};
+
+/** metav1's limit is 1024 characters; longer ones are refused. */
+const maxMessage = 1000;
+
+/**
+ * The event of a status change, if any. Its name follows from what it tells, so that telling it
+ * again after a crash is refused as existing already.
+ */
+export const eventOf = (
+  disruption: NodeDisruption,
+  after: NodeDisruptionStatus,
+  now: EpochMs,
+): JsonObject | undefined => {
+  const told = toldBy(disruption.status, after);
+  const node = after.node ?? disruption.status?.node;
+  if (told === undefined || node === undefined) return undefined;
+  const { name } = disruption.metadata;
+  const at = formatKubeTime(now);
+  const serial = told.reason === 'DrainBlocked' ? `.${Math.floor(now / 1000)}` : '';
+  return {
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: {
+      name: `${name}.${after.episode}.${told.reason.toLowerCase()}${serial}`,
+      namespace: 'default',
+    },
+    involvedObject: { apiVersion: 'v1', kind: 'Node', name: node.name, uid: node.uid },
+    reason: told.reason,
+    message: told.message.slice(0, maxMessage),
+    type: told.type,
+    source: { component: 'drover' },
+    reportingComponent: 'drover.dev/disruption',
+    reportingInstance: 'drover',
+    firstTimestamp: at,
+    lastTimestamp: at,
+    count: 1,
+  };
+};
+
+const optional = (facts: Readonly<Record<string, string | number | undefined>>): JsonObject =>
+  Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined));
+
+export const journalStatus = (
+  journal: Journal,
+  disruption: NodeDisruption,
+  after: NodeDisruptionStatus,
+): void => {
+  const from = disruption.status?.phase ?? 'Pending';
+  const { phase, outcome, episode, deadline, forcingSince, message } = after;
+  const node = after.node?.name;
+  const subject = disruption.metadata.name;
+  const moved = from !== phase || disruption.status === undefined;
+  const facts = optional({ from, to: phase, episode, node, deadline, outcome, message });
+  if (moved) journal.record({ type: 'disruption:phase', subject, facts });
+  else if (forcingSince !== disruption.status?.forcingSince) {
+    journal.record({ type: 'drain:forcing', subject, facts: optional({ node, deadline }) });
+  } else {
+    const waiting = { waitingOn: (after.waitingOn ?? []).map(explainWaiting) };
+    journal.record({
+      type: 'drain:progress',
+      subject,
+      facts: { ...optional({ node }), ...waiting },
+    });
+  }
+};
+
+/** An effect outside of the status, once it has happened. */
+export const journalStep = (
+  journal: Journal,
+  subject: string,
+  step: Exclude<Step, { kind: 'WriteStatus' | 'Confirm' | 'Evict' | 'DeletePod' }>,
+): void => {
+  switch (step.kind) {
+    case 'PatchNode': {
+      const { node, uid, why } = step;
+      journal.record({ type: 'node:patched', subject, facts: { node, uid, why } });
+      return;
+    }
+    case 'HeartbeatHook':
+    case 'CompleteHook': {
+      const type = step.kind === 'HeartbeatHook' ? 'hook:heartbeat' : 'hook:completed';
+      const { autoScalingGroupName: group, hookName: hook, result } = step;
+      journal.record({ type, subject, facts: optional({ group, hook, result }) });
+      return;
+    }
+    case 'TerminateInstance': {
+      const { instanceId, decrementDesired } = step;
+      journal.record({
+        type: 'instance:terminated',
+        subject,
+        facts: { instanceId, decrementDesired },
+      });
+      return;
+    }
+    case 'DeleteDisruption':
+      journal.record({ type: 'disruption:deleted', subject, facts: {} });
+  }
+};
+
+const podFacts = (grant: Grant): JsonObject => {
+  const { namespace, name, uid } = grant.pod;
+  const budget = grant.budgets.join(',');
+  return {
+    pod: `${namespace}/${name}`,
+    uid,
+    node: grant.node,
+    ...(budget === '' ? {} : { budget }),
+    ...(grant.kind === 'delete' ? optional({ why: grant.why, grace: grant.graceSeconds }) : {}),
+  };
+};
+
+export const journalGrant = (journal: Journal, grant: Grant, outcome: 'done' | 'gone'): void => {
+  const type = grant.kind === 'evict' ? 'pod:evicted' : 'pod:deleted';
+  const facts = { ...podFacts(grant), ...(outcome === 'gone' ? { gone: true } : {}) };
+  journal.record({ type, subject: grant.drain, facts });
+};
+
+export const journalRefusal = (
+  journal: Journal,
+  grant: Grant,
+  refusal: { readonly code: string; readonly message: string },
+): void => {
+  const facts = { ...podFacts(grant), ...refusal };
+  journal.record({ type: 'pod:refused', subject: grant.drain, facts });
+};

@@ -1,0 +1,179 @@
+// The one place that evicts: allocates over all drains at once, sends what was granted, and notes
+// what became of it. One pass at a time; answers and watch events start the next.
+import { durationMs, type EpochMs, epochMs } from '../../api/brand.ts';
+import type { NodeDisruption, WaitingOn } from '../../api/disruption.ts';
+import { resourceTypes } from '../../api/kube.ts';
+import {
+  allocate,
+  type BudgetIndex,
+  type Drain,
+  defaultLimits,
+  type Grant,
+  type Ledger,
+  type Limits,
+} from '../../core/drain/index.ts';
+import { KubeError } from '../../ports/index.ts';
+import { describeError, withDeadline } from '../../runtime/index.ts';
+import type { DisruptionDeps } from './deps.ts';
+import { journalGrant, journalRefusal } from './events.ts';
+import type { Owners } from './owners.ts';
+import type { PodWatches } from './pod-watches.ts';
+
+/** A pass costs what the pods on draining nodes cost, so many pods wait a little for more news. */
+const podsPerMs = 200;
+const longestPauseMs = 20;
+/** The server itself retries a contended budget for up to 10.7 s (measured). */
+const answerWithinMs = durationMs(30_000);
+
+export interface EvictionsOptions {
+  readonly deps: DisruptionDeps;
+  readonly budgets: BudgetIndex;
+  readonly ledger: Ledger;
+  readonly watches: PodWatches;
+  /** Present where the last replicas of an owner go one at a time. */
+  readonly owners: Owners | undefined;
+  /** The drains as they are now, with what holds up a whole batch. */
+  readonly drains: () => readonly {
+    readonly drain: Drain;
+    readonly batch: WaitingOn | undefined;
+    readonly batchUntil: EpochMs | undefined;
+  }[];
+  /** Whether this drain still goes on: it may have ended while an eviction was on its way. */
+  readonly isActive: (drain: string) => boolean;
+  /** What holds up a drain has changed. */
+  readonly onBlockers: (drain: string) => void;
+  /** Something was answered: allocate again. */
+  readonly again: () => void;
+}
+
+const identity = (waiting: WaitingOn): string =>
+  `${waiting.kind}/${'pod' in waiting ? waiting.pod : ''}`;
+
+export class Evictions {
+  readonly #options: EvictionsOptions;
+  readonly #limits: Limits;
+  readonly #sending = new Set<Promise<void>>();
+  /** Pods in the last pass. */
+  #pods = 0;
+  #blockers: ReadonlyMap<string, readonly WaitingOn[]> = new Map();
+
+  constructor(options: EvictionsOptions) {
+    this.#options = options;
+    this.#limits = { ...defaultLimits, ...options.deps.limits };
+  }
+
+  /** Undefined until an allocation has looked at this drain: not the same as "nothing blocks". */
+  blockersOf(disruption: NodeDisruption): readonly WaitingOn[] | undefined {
+    return this.#blockers.get(disruption.metadata.name);
+  }
+
+  /** Allocates and sends; resolves without waiting for the answers. */
+  async pass(signal: AbortSignal): Promise<{ readonly nextAt?: EpochMs }> {
+    const pauseMs = Math.min(longestPauseMs, Math.floor(this.#pods / podsPerMs));
+    if (pauseMs > 0) await this.#options.deps.clock.sleep(durationMs(pauseMs), signal);
+    return this.#allocate(signal);
+  }
+
+  /** In one go: what was decided about is what is still in the caches when it is sent. */
+  #allocate(signal: AbortSignal): { readonly nextAt?: EpochMs } {
+    const { deps, budgets, ledger, owners } = this.#options;
+    const now = deps.clock.now();
+    ledger.settle(now);
+    const entries = this.#options.drains();
+    const drains = entries.map(({ drain }) => drain);
+    this.#pods = drains.reduce((sum, { pods }) => sum + pods.length, 0);
+    const limits = this.#limits;
+    const lookup = owners?.lookup(drains);
+    const { grants, blockers, nextCheckAt } = allocate({
+      drains,
+      budgets,
+      ledger,
+      now,
+      limits,
+      ...(lookup === undefined ? {} : { owners: lookup }),
+    });
+    const all = new Map(drains.map(({ id }) => [id, blockers.get(id) ?? []] as const));
+    const wake: number[] = nextCheckAt === undefined ? [] : [nextCheckAt];
+    for (const { drain, batch, batchUntil } of entries) {
+      if (batch !== undefined) all.set(drain.id, [batch, ...(all.get(drain.id) ?? [])]);
+      if (batchUntil !== undefined) wake.push(batchUntil);
+    }
+    this.#publish(all);
+    for (const grant of grants) this.#start(grant, signal);
+    return wake.length === 0 ? {} : { nextAt: epochMs(Math.min(...wake)) };
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.#sending);
+  }
+
+  #publish(next: ReadonlyMap<string, readonly WaitingOn[]>): void {
+    const before = this.#blockers;
+    this.#blockers = next;
+    for (const id of new Set([...before.keys(), ...next.keys()])) {
+      const was = before.get(id)?.map(identity).join();
+      if (was !== next.get(id)?.map(identity).join()) this.#options.onBlockers(id);
+    }
+  }
+
+  #start(grant: Grant, signal: AbortSignal): void {
+    const { deps, ledger, watches } = this.#options;
+    // Never by name alone: the pod must still be the one that was decided about.
+    if (watches.get(grant.node, grant.pod)?.metadata.uid !== grant.pod.uid) return;
+    if (deps.isLeader?.() === false) return;
+    const emulated = grant.kind === 'delete' && grant.why === 'emulate';
+    ledger.sent({ ...grant, how: grant.kind, emulated }, deps.clock.now());
+    const sending = this.#send(grant, signal).finally(() => {
+      this.#sending.delete(sending);
+      this.#options.again();
+    });
+    this.#sending.add(sending);
+  }
+
+  /** Never rejects: what became of it is noted in the ledger. */
+  async #send(grant: Grant, signal: AbortSignal): Promise<void> {
+    const { deps, ledger } = this.#options;
+    const { clock, journal, log } = deps;
+    try {
+      const options = { clock, within: answerWithinMs, signal };
+      const gone = await withDeadline(options, (inner) => this.#call(grant, inner));
+      const outcome = gone ? 'gone' : 'done';
+      ledger.succeeded(grant.pod.uid, clock.now(), outcome);
+      journalGrant(journal, grant, outcome);
+    } catch (error) {
+      if (signal.aborted) return;
+      const known = error instanceof KubeError ? error : undefined;
+      // No answer in time is a lost one: nobody knows whether it happened.
+      const code = known?.code ?? 'Unreachable';
+      const message = known?.message ?? describeError(error);
+      const retryAfterMs = (known?.retryAfterSeconds ?? 0) * 1000;
+      ledger.failed(grant.pod.uid, clock.now(), { code, message, retryAfterMs });
+      // Nobody would drop it any more; the tokens that the failure may have burnt stay held.
+      if (!this.#options.isActive(grant.drain)) ledger.drop(grant.drain);
+      journalRefusal(journal, grant, { code, message });
+      log.debug('eviction not done', { pod: grant.pod.name, node: grant.node, code });
+    }
+  }
+
+  /** True when there was no such pod. */
+  async #call(grant: Grant, signal: AbortSignal): Promise<boolean> {
+    const { kube } = this.#options.deps;
+    const { namespace, name, uid } = grant.pod;
+    if (grant.kind === 'evict') {
+      const { kind } = await kube.evict({ namespace, name, uid }, { signal });
+      return kind === 'gone';
+    }
+    const { graceSeconds, resourceVersion } = grant;
+    const { kind } = await kube.delete(
+      resourceTypes.pods,
+      { namespace, name },
+      {
+        uid,
+        signal,
+        ...(graceSeconds === undefined ? {} : { gracePeriodSeconds: graceSeconds }),
+        ...(resourceVersion === undefined ? {} : { resourceVersion }),
+      },
+    );
+    return kind === 'gone';
+  }
+}

@@ -1,0 +1,3 @@
+// Public entry of the disruption controller.
+export { createDisruptionController } from './controller.ts';
+export type { DisruptionDeps } from './deps.ts';

@@ -1,0 +1,85 @@
+// Informers that only this controller needs, each trimmed to what its decisions look at.
+import {
+  type ObjectMeta,
+  type Pod,
+  type PodDisruptionBudget,
+  resourceTypes,
+} from '../../api/kube.ts';
+import { Informer } from '../../runtime/index.ts';
+import { slim } from '../informers.ts';
+import type { DisruptionDeps } from './deps.ts';
+
+type Base = Pick<DisruptionDeps, 'kube' | 'clock' | 'random' | 'log'>;
+
+const pick = ({ kube, clock, random, log }: Base): Base => ({ kube, clock, random, log });
+
+/** A pod as the drain decisions see it. */
+export const trimPod = ({ apiVersion, kind, metadata, spec, status }: Pod): Pod => ({
+  apiVersion,
+  kind,
+  metadata: slim(metadata),
+  spec: {
+    ...(spec.nodeName === undefined ? {} : { nodeName: spec.nodeName }),
+    ...(spec.terminationGracePeriodSeconds === undefined
+      ? {}
+      : { terminationGracePeriodSeconds: spec.terminationGracePeriodSeconds }),
+    ...(spec.priorityClassName === undefined ? {} : { priorityClassName: spec.priorityClassName }),
+    ...(spec.tolerations === undefined ? {} : { tolerations: spec.tolerations }),
+    ...(spec.volumes === undefined ? {} : { volumes: spec.volumes.filter(isEmptyDir) }),
+  },
+  status: {
+    ...(status?.phase === undefined ? {} : { phase: status.phase }),
+    ...(status?.conditions === undefined ? {} : { conditions: status.conditions }),
+  },
+});
+
+const isEmptyDir = (volume: { readonly emptyDir?: object }): boolean =>
+  volume.emptyDir !== undefined;
+
+/** The pods of one node. Never all pods of the cluster. */
+export const createNodePodInformer = (deps: Base, node: string): Informer<Pod> =>
+  new Informer<Pod>({
+    ...pick(deps),
+    type: resourceTypes.pods,
+    fieldSelector: `spec.nodeName=${node}`,
+    project: trimPod,
+  });
+
+export const createBudgetInformer = (deps: Base): Informer<PodDisruptionBudget> =>
+  new Informer<PodDisruptionBudget>({
+    ...pick(deps),
+    type: resourceTypes.poddisruptionbudgets,
+    project: ({ apiVersion, kind, metadata, spec, status }) => ({
+      apiVersion,
+      kind,
+      metadata: slim(metadata),
+      spec,
+      // Written by its controller a moment after the budget itself.
+      status: status ?? {},
+    }),
+  });
+
+export interface DaemonSetLike {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: ObjectMeta;
+}
+
+/** Only which there are: a pod whose DaemonSet is gone is drained like any other. */
+export const createDaemonSetInformer = (deps: Base): Informer<DaemonSetLike> =>
+  new Informer<DaemonSetLike>({
+    ...pick(deps),
+    type: resourceTypes.daemonsets,
+    project: ({ apiVersion, kind, metadata }) => ({
+      apiVersion,
+      kind,
+      metadata: {
+        name: metadata.name,
+        ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+        uid: metadata.uid,
+        resourceVersion: metadata.resourceVersion,
+        creationTimestamp: metadata.creationTimestamp,
+      },
+    }),
+    indexes: { uid: ({ metadata }) => [metadata.uid] },
+  });

@@ -1,0 +1,90 @@
+// One pod watch per node that is being drained, opened at its marks and closed after its end. Tells
+// of changes, decides nothing.
+import type { Pod } from '../../api/kube.ts';
+import { type Informer, linkedAbort } from '../../runtime/index.ts';
+
+interface Watch {
+  readonly informer: Informer<Pod>;
+  readonly link: ReturnType<typeof linkedAbort>;
+  /** Disruptions that want it. */
+  readonly users: Set<string>;
+  /** Grows with every change, so that what is computed from the pods can be kept. */
+  version: number;
+}
+
+export interface PodWatchOptions {
+  readonly create: (node: string) => Informer<Pod>;
+  /** Called from the watch: may only take note and enqueue. */
+  readonly onPod: (node: string, pod: Pod, gone: boolean) => void;
+  /** Called when a node's first list has arrived. */
+  readonly onListed: (node: string) => void;
+}
+
+export class PodWatches {
+  readonly #options: PodWatchOptions;
+  readonly #signal: AbortSignal;
+  readonly #watches = new Map<string, Watch>();
+  readonly #running = new Set<Promise<void>>();
+
+  constructor(options: PodWatchOptions, signal: AbortSignal) {
+    this.#options = options;
+    this.#signal = signal;
+  }
+
+  get size(): number {
+    return this.#watches.size;
+  }
+
+  open(node: string, user: string): void {
+    const known = this.#watches.get(node);
+    if (known !== undefined) {
+      known.users.add(user);
+      return;
+    }
+    const informer = this.#options.create(node);
+    const link = linkedAbort(this.#signal);
+    const watch: Watch = { informer, link, users: new Set([user]), version: 0 };
+    this.#watches.set(node, watch);
+    informer.onChange((change) => {
+      watch.version++;
+      this.#options.onPod(node, change.object, change.kind === 'removed');
+    });
+    const listed = informer.synced(link.signal).then(
+      () => this.#options.onListed(node),
+      () => undefined,
+    );
+    const running = Promise.all([informer.run(link.signal), listed]).then(() => {
+      link.unlink();
+      this.#running.delete(running);
+    });
+    this.#running.add(running);
+  }
+
+  /** Closes every watch that only `user` still wants, except the one of `but`. */
+  release(user: string, but?: string): void {
+    for (const [node, watch] of this.#watches) {
+      if (node === but || !watch.users.delete(user) || watch.users.size > 0) continue;
+      this.#watches.delete(node);
+      watch.link.abort();
+    }
+  }
+
+  /** The node's pods, or undefined while they are not listed. */
+  pods(node: string): readonly Pod[] | undefined {
+    const watch = this.#watches.get(node);
+    return watch?.informer.hasSynced() === true ? watch.informer.list() : undefined;
+  }
+  usersOf(node: string): Iterable<string> {
+    return this.#watches.get(node)?.users ?? [];
+  }
+  version(node: string): number | undefined {
+    return this.#watches.get(node)?.version;
+  }
+  get(node: string, pod: { readonly namespace: string; readonly name: string }): Pod | undefined {
+    return this.#watches.get(node)?.informer.get(pod);
+  }
+
+  async closed(): Promise<void> {
+    await Promise.all(this.#running);
+  }
+}

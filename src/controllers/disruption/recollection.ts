@@ -1,0 +1,51 @@
+// What this process has seen itself about each disruption: answers of servers, heartbeats, versions
+// of its own writes. Kept per episode; losing it costs a repeated call, never a wrong one.
+import { type HookMemory, hookKey, type Memory } from '../../core/termination/index.ts';
+
+type Changeable<T> = { -readonly [K in keyof T]: T[K] };
+
+export interface Recollection {
+  readonly episode: number;
+  readonly memory: Changeable<Omit<Memory, 'hooks'>> & { readonly hooks: Map<string, HookMemory> };
+  /** Versions of own writes that the informers have yet to show. */
+  disruptionVersion?: string;
+  nodeVersion?: string;
+}
+
+export class Recollections {
+  readonly #byName = new Map<string, Recollection>();
+
+  /** What is remembered of this episode; nothing of an earlier one. */
+  of(name: string, episode: number): Recollection {
+    const known = this.#byName.get(name);
+    if (known?.episode === episode) return known;
+    const fresh: Recollection = {
+      episode,
+      memory: { hooks: new Map() },
+      ...(known?.disruptionVersion === undefined
+        ? {}
+        : { disruptionVersion: known.disruptionVersion }),
+      ...(known?.nodeVersion === undefined ? {} : { nodeVersion: known.nodeVersion }),
+    };
+    this.#byName.set(name, fresh);
+    return fresh;
+  }
+  /** A quorum list answers for the moment it was taken: pods that changed since make it void. */
+  podsChanged(name: string): void {
+    const known = this.#byName.get(name);
+    if (known !== undefined) delete known.memory.listed;
+  }
+  forget(name: string): void {
+    this.#byName.delete(name);
+  }
+}
+
+/** Notes a call about a hook. */
+export const noteHook = (
+  { memory }: Recollection,
+  hook: { readonly autoScalingGroupName: string; readonly hookName: string },
+  change: Partial<HookMemory>,
+): void => {
+  const key = hookKey({ ...hook, name: hook.hookName });
+  memory.hooks.set(key, { failures: 0, ...memory.hooks.get(key), ...change });
+};

@@ -1,0 +1,121 @@
+// What the cloud says about the Auto Scaling groups that we manage, remembered for a while: who is
+// in them, and their hooks. A burst of questions costs one call. Decides nothing.
+import type { NodeGroup } from '../api/nodegroup.ts';
+import type { Clock, CloudApi, LifecycleHook, ScalingGroup } from '../ports/index.ts';
+import type { Informer } from '../runtime/index.ts';
+
+/** Hooks change when somebody edits a group; their timeouts matter only for new actions. */
+const hooksKeptMs = 300_000;
+
+/** A hook that was just created may be missing from an answer; it is asked for again after this. */
+const missingHookKeptMs = 1_000;
+
+interface HooksAnswer {
+  readonly askedAt: number;
+  readonly hooks: Promise<readonly LifecycleHook[]>;
+}
+
+interface Snapshot {
+  readonly askedAt: number;
+  readonly groups: ReadonlyMap<string, ScalingGroup>;
+  readonly groupOfInstance: ReadonlyMap<string, string>;
+}
+
+export class GroupDirectory {
+  readonly #cloud: CloudApi;
+  readonly #clock: Clock;
+  readonly #nodeGroups: Informer<NodeGroup>;
+  #snapshot: Snapshot | undefined;
+  #asking: Promise<Snapshot> | undefined;
+  readonly #hooks = new Map<string, HooksAnswer>();
+
+  constructor(deps: {
+    readonly cloud: CloudApi;
+    readonly clock: Clock;
+    readonly nodeGroups: Informer<NodeGroup>;
+  }) {
+    this.#cloud = deps.cloud;
+    this.#clock = deps.clock;
+    this.#nodeGroups = deps.nodeGroups;
+  }
+
+  /**
+   * All managed groups, as they were at `notBefore` (epoch ms) or later. Groups that the cloud does
+   * not know are missing. Throws CloudError.
+   */
+  async groups(notBefore: number, signal: AbortSignal): Promise<ReadonlyMap<string, ScalingGroup>> {
+    return (await this.#current(notBefore, signal)).groups;
+  }
+
+  /**
+   * The managed group that the instance is in. What was known before may answer yes; a no is asked
+   * for again unless it is as new as `notBefore`. Throws CloudError.
+   */
+  async groupOfInstance(
+    instanceId: string,
+    notBefore: number,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    const known = this.#snapshot?.groupOfInstance.get(instanceId);
+    if (known !== undefined) return known;
+    return (await this.#current(notBefore, signal)).groupOfInstance.get(instanceId);
+  }
+
+  /** The group's hooks; asked for again when they are old or `name` is not among them. */
+  async hooks(
+    autoScalingGroupName: string,
+    signal: AbortSignal,
+    name?: string,
+  ): Promise<readonly LifecycleHook[]> {
+    const known =
+      this.#hooks.get(autoScalingGroupName) ?? this.#askHooks(autoScalingGroupName, signal);
+    const hooks = await known.hooks;
+    const complete = name === undefined || hooks.some((hook) => hook.name === name);
+    const keptMs = complete ? hooksKeptMs : missingHookKeptMs;
+    if (this.#clock.now() - known.askedAt < keptMs) return hooks;
+    const newer = this.#hooks.get(autoScalingGroupName);
+    const again =
+      newer === undefined || newer === known ? this.#askHooks(autoScalingGroupName, signal) : newer;
+    return again.hooks;
+  }
+
+  #askHooks(autoScalingGroupName: string, signal: AbortSignal): HooksAnswer {
+    const hooks = this.#cloud.describeHooks(autoScalingGroupName, { signal });
+    const answer: HooksAnswer = { askedAt: this.#clock.now(), hooks };
+    this.#hooks.set(autoScalingGroupName, answer);
+    // A failure is told to everybody who waits for it, and forgotten.
+    hooks.catch(() => {
+      if (this.#hooks.get(autoScalingGroupName) === answer) {
+        this.#hooks.delete(autoScalingGroupName);
+      }
+    });
+    return answer;
+  }
+
+  async #current(notBefore: number, signal: AbortSignal): Promise<Snapshot> {
+    if (this.#snapshot !== undefined && this.#snapshot.askedAt >= notBefore) return this.#snapshot;
+    // Somebody else's question may have left before `notBefore`: then it is asked once more.
+    const shared = await this.#ask(signal);
+    return shared.askedAt >= notBefore ? shared : await this.#ask(signal);
+  }
+
+  #ask(signal: AbortSignal): Promise<Snapshot> {
+    this.#asking ??= this.#describe(signal).finally(() => {
+      this.#asking = undefined;
+    });
+    return this.#asking;
+  }
+
+  async #describe(signal: AbortSignal): Promise<Snapshot> {
+    const askedAt = this.#clock.now();
+    const names = this.#nodeGroups.list().map((group) => group.spec.autoScalingGroupName);
+    const found = names.length === 0 ? [] : await this.#cloud.describeGroups(names, { signal });
+    const groups = new Map(found.map((group) => [group.name, group]));
+    const groupOfInstance = new Map<string, string>();
+    for (const group of found) {
+      for (const { instanceId } of group.instances) groupOfInstance.set(instanceId, group.name);
+    }
+    this.#snapshot = { askedAt, groups, groupOfInstance };
+    return this.#snapshot;
+  }
+}

@@ -1,0 +1,78 @@
+// The informers that controllers share, with their projections and indexes: one watch per kind and
+// process. Only main starts them. A field that is not kept here is not looked at.
+import { instanceIdOfProviderId } from '../api/brand.ts';
+import type { NodeDisruption } from '../api/disruption.ts';
+import { type Node, type ObjectMeta, resourceTypes } from '../api/kube.ts';
+import type { NodeGroup } from '../api/nodegroup.ts';
+import type { Clock, KubeApi, Log, Random } from '../ports/index.ts';
+import { Informer } from '../runtime/index.ts';
+
+export interface InformerDeps {
+  readonly kube: KubeApi;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+const byInstance = 'instance';
+const byAutoScalingGroup = 'autoScalingGroup';
+
+/** Metadata without managedFields, which are half of an object's weight. */
+export const slim = (metadata: ObjectMeta): ObjectMeta => {
+  const { managedFields: _dropped, ...rest } = metadata as ObjectMeta & {
+    readonly managedFields?: unknown;
+  };
+  return rest;
+};
+
+export const createNodeInformer = (deps: InformerDeps): Informer<Node> =>
+  new Informer<Node>({
+    ...deps,
+    type: resourceTypes.nodes,
+    project: ({ apiVersion, kind, metadata, spec, status }) => ({
+      apiVersion,
+      kind,
+      metadata: slim(metadata),
+      spec: {
+        ...(spec.providerID === undefined ? {} : { providerID: spec.providerID }),
+        ...(spec.unschedulable === undefined ? {} : { unschedulable: spec.unschedulable }),
+        ...(spec.taints === undefined ? {} : { taints: spec.taints }),
+      },
+      status: status?.conditions === undefined ? {} : { conditions: status.conditions },
+    }),
+    indexes: {
+      [byInstance]: (node) => {
+        const id = instanceIdOfProviderId(node.spec.providerID);
+        return id === undefined ? [] : [id];
+      },
+    },
+  });
+
+export const createNodeGroupInformer = (deps: InformerDeps): Informer<NodeGroup> =>
+  new Informer<NodeGroup>({
+    ...deps,
+    type: resourceTypes.nodegroups,
+    project: (group) => ({ ...group, metadata: slim(group.metadata) }),
+    indexes: { [byAutoScalingGroup]: (group) => [group.spec.autoScalingGroupName] },
+  });
+
+export const createDisruptionInformer = (deps: InformerDeps): Informer<NodeDisruption> =>
+  new Informer<NodeDisruption>({
+    ...deps,
+    type: resourceTypes.nodedisruptions,
+    project: (disruption) => ({ ...disruption, metadata: slim(disruption.metadata) }),
+  });
+
+/** The node of an instance. Of several (one re-registered under another name) the newest. */
+export const nodeOfInstance = (nodes: Informer<Node>, instanceId: string): Node | undefined =>
+  nodes.index(byInstance, instanceId).at(-1);
+
+/** The NodeGroup that manages this Auto Scaling group. */
+export const groupOfAutoScalingGroup = (
+  groups: Informer<NodeGroup>,
+  name: string,
+): NodeGroup | undefined => groups.index(byAutoScalingGroup, name)[0];
+
+export const isReady = (node: Node): boolean =>
+  node.status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ===
+  true;

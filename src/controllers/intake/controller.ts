@@ -1,0 +1,249 @@
+// Reads the queue and turns messages into causes on NodeDisruptions. A message is deleted only when
+// what it says is durable, or when it says nothing to us; until then it is kept in flight. Drains,
+// marks and completes nothing.
+import type { NodeDisruption } from '../../api/disruption.ts';
+import type { Node } from '../../api/kube.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
+import type { Notice } from '../../api/notice.ts';
+import { parseNotice } from '../../formats/index.ts';
+import type {
+  Clock,
+  CloudApi,
+  Journal,
+  KubeApi,
+  Log,
+  QueueMessage,
+  Random,
+} from '../../ports/index.ts';
+import {
+  Backoff,
+  describeError,
+  type Informer,
+  linkedAbort,
+  retry,
+  sleepOrAbort,
+} from '../../runtime/index.ts';
+import { type OwnsHook, ownHooks, recordCause } from '../causes.ts';
+import { GroupDirectory } from '../group-directory.ts';
+import { groupOfAutoScalingGroup, nodeOfInstance } from '../informers.ts';
+import { decideMessage, type MessageDecision, type MessageFacts } from './decide.ts';
+import { journalDecision, outcomeOf } from './events.ts';
+
+export interface IntakeDeps {
+  readonly kube: KubeApi;
+  readonly cloud: CloudApi;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly journal: Journal;
+  readonly queueUrl: string;
+  readonly nodeGroups: Informer<NodeGroup>;
+  readonly nodes: Informer<Node>;
+  readonly disruptions: Informer<NodeDisruption>;
+  /** Which hooks are ours; default: the two that EKS creates. */
+  readonly ownsHook?: OwnsHook;
+  /** Asked just before each effect; default: always. */
+  readonly isLeader?: () => boolean;
+}
+
+export interface IntakeController {
+  /** Polls until `signal` aborts; messages at work are finished or left to reappear. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Messages by outcome since the start. */
+  stats(): Readonly<Record<string, number>>;
+}
+
+/** Two long polls at a time: one waits while the other's answer is taken in. */
+const pollers = 2;
+const longPollSeconds = 20;
+/** Short, so that a message whose reader died is back soon; extended while one lives. */
+const visibilitySeconds = 60;
+const extendEveryMs = (visibilitySeconds * 1000) / 3;
+/** About 20 minutes of backoff: an API server away longer is left to the queue's redelivery. */
+const tries = 48;
+/** While this many are at work no more are asked for: the others stay visible to another reader. */
+const maxInHand = 50;
+/** A queue that answers an empty long poll at once is not asked again faster than this. */
+const emptyPollMs = 1_000;
+
+export const createIntakeController = (deps: IntakeDeps): IntakeController => {
+  const intake = new Intake(deps);
+  return { run: (signal) => intake.run(signal), stats: () => Object.fromEntries(intake.counts) };
+};
+
+class Intake {
+  readonly counts = new Map<string, number>();
+  readonly #deps: IntakeDeps;
+  readonly #directory: GroupDirectory;
+  readonly #ownsHook: OwnsHook;
+  /** Messages at work. */
+  readonly #inHand = new Set<Promise<void>>();
+
+  constructor(deps: IntakeDeps) {
+    this.#deps = deps;
+    this.#directory = new GroupDirectory(deps);
+    this.#ownsHook = deps.ownsHook ?? ownHooks();
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { nodeGroups, nodes, disruptions } = this.#deps;
+    try {
+      await Promise.all([nodeGroups, nodes, disruptions].map((each) => each.synced(signal)));
+    } catch (error) {
+      if (signal.aborted) return;
+      throw error;
+    }
+    const polling = Array.from({ length: pollers }, () => this.#poll(signal));
+    await Promise.all(polling);
+    await Promise.all(this.#inHand);
+  }
+
+  async #poll(signal: AbortSignal): Promise<void> {
+    const { cloud, clock, random, log, queueUrl, isLeader } = this.#deps;
+    const backoff = new Backoff(random);
+    while (!signal.aborted) {
+      const since = clock.now();
+      // What is read here is hidden from whoever leads.
+      if (isLeader?.() === false) {
+        await sleepOrAbort(clock, emptyPollMs, signal);
+        continue;
+      }
+      try {
+        const messages = await cloud.receiveMessages(queueUrl, {
+          waitSeconds: longPollSeconds,
+          visibilitySeconds,
+          signal,
+        });
+        backoff.reset();
+        // Not waited for: a message that keeps failing must not keep the others from being read.
+        for (const message of messages) this.#take(message, signal);
+        while (this.#inHand.size >= maxInHand) await Promise.race(this.#inHand);
+        const quick = messages.length === 0 && clock.now() - since < emptyPollMs;
+        if (quick) await sleepOrAbort(clock, emptyPollMs, signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        log.warn('queue not read, trying again', { error: describeError(error) });
+        await sleepOrAbort(clock, backoff.next(), signal);
+      }
+    }
+  }
+
+  #take(message: QueueMessage, signal: AbortSignal): void {
+    const handling = this.#handle(message, signal).finally(() => this.#inHand.delete(handling));
+    this.#inHand.add(handling);
+  }
+
+  /** One message, kept in flight until its effect is durable. Never rejects. */
+  async #handle(message: QueueMessage, signal: AbortSignal): Promise<void> {
+    const { clock, random, log } = this.#deps;
+    const receivedAt = clock.now();
+    const link = linkedAbort(signal);
+    const extending = this.#keepInFlight(message, link.signal);
+    try {
+      const options = { clock, random, signal, tries };
+      const decision = await retry(options, () => this.#once(message, receivedAt, signal));
+      // Left to whoever leads now: it becomes visible again by itself.
+      if (decision === undefined) return;
+      this.#report(message, decision);
+      if (decision.kind !== 'keep') await retry(options, () => this.#delete(message, signal));
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#count('failed');
+      // It becomes visible again by itself, and its instance is found by polling meanwhile.
+      log.error('message left in the queue', { message: message.id, error: describeError(error) });
+    } finally {
+      link.abort();
+      link.unlink();
+      await extending;
+    }
+  }
+
+  /** Undefined when we do not lead: nothing was done then. */
+  async #once(
+    message: QueueMessage,
+    receivedAt: number,
+    signal: AbortSignal,
+  ): Promise<MessageDecision | undefined> {
+    const notice = parseNotice(message.body);
+    const facts = await this.#observe(notice, { message, receivedAt }, signal);
+    const decision = decideMessage(notice, facts);
+    if (this.#deps.isLeader?.() === false) return undefined;
+    if (decision.kind === 'record') await recordCause(this.#deps, decision, signal);
+    return decision;
+  }
+
+  /** Everything that the decision looks at. Throws CloudError. */
+  async #observe(
+    notice: Notice,
+    received: { readonly message: QueueMessage; readonly receivedAt: number },
+    signal: AbortSignal,
+  ): Promise<MessageFacts> {
+    const { clock, nodeGroups, nodes } = this.#deps;
+    const { message, receivedAt } = received;
+    const plain: MessageFacts = {
+      now: clock.now(),
+      receiveCount: message.receiveCount,
+      group: undefined,
+      member: false,
+      ownsHook: false,
+      hookTimes: undefined,
+      nodeName: undefined,
+    };
+    if (
+      notice.kind !== 'terminate' &&
+      notice.kind !== 'spotInterruption' &&
+      notice.kind !== 'rebalance'
+    ) {
+      return plain;
+    }
+    const { instanceId } = notice;
+    const named = notice.kind === 'terminate' ? notice.autoScalingGroupName : undefined;
+    if (named !== undefined && groupOfAutoScalingGroup(nodeGroups, named) === undefined) {
+      return plain;
+    }
+    const found = await this.#directory.groupOfInstance(instanceId, receivedAt, signal);
+    const name = named ?? found;
+    const group = name === undefined ? undefined : groupOfAutoScalingGroup(nodeGroups, name);
+    const nodeName = nodeOfInstance(nodes, instanceId)?.metadata.name;
+    const facts = { ...plain, now: clock.now(), group, member: found === name, nodeName };
+    if (notice.kind !== 'terminate' || !this.#ownsHook(notice.hookName)) return facts;
+    const { autoScalingGroupName, hookName } = notice;
+    const hooks = await this.#directory.hooks(autoScalingGroupName, signal, hookName);
+    const hookTimes = hooks.find((hook) => hook.name === hookName);
+    return { ...facts, ownsHook: true, hookTimes };
+  }
+
+  #report(message: QueueMessage, decision: MessageDecision): void {
+    const { journal, log } = this.#deps;
+    this.#count(outcomeOf(decision));
+    journalDecision(journal, message.id, decision);
+    if (decision.kind === 'drop' && decision.why === 'maintenance') {
+      log.warn('scheduled maintenance is not acted on', { detail: decision.detail });
+    }
+  }
+
+  async #delete(message: QueueMessage, signal: AbortSignal): Promise<void> {
+    const { cloud, queueUrl, isLeader } = this.#deps;
+    if (isLeader?.() === false) return;
+    await cloud.deleteMessage(queueUrl, message.receiptHandle, { signal });
+  }
+
+  async #keepInFlight(message: QueueMessage, signal: AbortSignal): Promise<void> {
+    const { cloud, clock, log, queueUrl } = this.#deps;
+    while (await sleepOrAbort(clock, extendEveryMs, signal)) {
+      try {
+        const { receiptHandle } = message;
+        await cloud.changeVisibility(queueUrl, receiptHandle, visibilitySeconds, { signal });
+      } catch (error) {
+        // At worst it is handed out twice, and merges.
+        if (!signal.aborted) {
+          log.debug('message not kept in flight', { error: describeError(error) });
+        }
+      }
+    }
+  }
+
+  #count(outcome: string): void {
+    this.counts.set(outcome, (this.counts.get(outcome) ?? 0) + 1);
+  }
+}

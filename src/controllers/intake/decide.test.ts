@@ -1,0 +1,173 @@
+// One row per kind of message and circumstance.
+import { describe, expect, it } from 'vitest';
+import { parseInstanceId } from '../../api/brand.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
+import type { HookNotice, Notice } from '../../api/notice.ts';
+import { testStart } from '../../runtime/testing.ts';
+import { aGroupSpec, anInstance } from '../testing.ts';
+import { decideMessage, type MessageFacts } from './decide.ts';
+
+const instanceId = parseInstanceId(anInstance(1)) ?? (() => expect.unreachable())();
+const group = (drain?: NodeGroup['spec']['drain']): NodeGroup => ({
+  apiVersion: 'drover.dev/v1alpha1',
+  kind: 'NodeGroup',
+  metadata: {
+    name: 'ng',
+    uid: 'u',
+    resourceVersion: '1',
+    creationTimestamp: '2026-01-01T00:00:00Z',
+  },
+  spec: aGroupSpec(drain === undefined ? {} : { drain }),
+});
+const facts = (more: Partial<MessageFacts> = {}): MessageFacts => ({
+  now: testStart,
+  receiveCount: 1,
+  group: group(),
+  member: true,
+  ownsHook: true,
+  hookTimes: { heartbeatTimeoutSeconds: 1800, globalTimeoutSeconds: 172_800 },
+  nodeName: 'n1',
+  ...more,
+});
+const terminate = (at = '2025-12-31T23:59:50.000Z'): HookNotice => ({
+  kind: 'terminate',
+  source: 'sns',
+  at,
+  instanceId,
+  autoScalingGroupName: 'asg-1',
+  hookName: 'Terminate-LC-Hook',
+  token: 't1',
+});
+const eventNotice = { source: 'eventbridge', instanceId, at: '2025-12-31T23:59:30Z' } as const;
+const spot: Notice = { kind: 'spotInterruption', action: 'terminate', ...eventNotice };
+
+describe('a termination of a managed instance', () => {
+  it('becomes a cause with EKS’ fifteen minutes from now as its deadline', () => {
+    expect(decideMessage(terminate(), facts())).toEqual({
+      kind: 'record',
+      subject: { name: instanceId, instanceId, nodeGroup: 'ng', nodeName: 'n1' },
+      cause: {
+        kind: 'LifecycleHook',
+        id: 'hook/asg-1/Terminate-LC-Hook/t1',
+        receivedAt: '2026-01-01T00:00:00.000Z',
+        deadline: '2026-01-01T00:15:00.000Z',
+        onDeadline: 'force',
+        followUp: 'Release',
+        hook: {
+          autoScalingGroupName: 'asg-1',
+          name: 'Terminate-LC-Hook',
+          token: 't1',
+          startedAt: '2025-12-31T23:59:50.000Z',
+          heartbeatTimeoutSeconds: 1800,
+          globalTimeoutSeconds: 172_800,
+        },
+        requestedBy: 'EC2 Auto Scaling',
+        reason: 'lifecycle hook Terminate-LC-Hook',
+      },
+    });
+  });
+
+  it.each<[string, Partial<MessageFacts>, object]>([
+    [
+      'the group’s own drain timeout',
+      { group: group({ timeoutSeconds: 600 }) },
+      { deadline: '2026-01-01T00:10:00.000Z', onDeadline: 'force' },
+    ],
+    [
+      // min(172,800 s, 100 heartbeats of 1,800 s) after the start.
+      'the hook’s end where the drain is to fail instead of forcing',
+      { group: group({ timeoutSeconds: 600, onDeadline: 'fail' }) },
+      { deadline: '2026-01-02T23:59:50.000Z', onDeadline: 'fail' },
+    ],
+    [
+      'a drain timeout that is longer than the hook',
+      {
+        group: group({ timeoutSeconds: 9_000 }),
+        hookTimes: { heartbeatTimeoutSeconds: 30, globalTimeoutSeconds: 172_800 },
+      },
+      { deadline: '2026-01-01T00:49:50.000Z' },
+    ],
+    [
+      'a hook whose settings are unknown: the shortest there is',
+      { hookTimes: undefined },
+      { hook: { heartbeatTimeoutSeconds: 30 }, deadline: '2026-01-01T00:15:00.000Z' },
+    ],
+  ])('takes its deadline from %s', (_, more, cause) => {
+    expect(decideMessage(terminate(), facts(more))).toMatchObject({ kind: 'record', cause });
+  });
+
+  it('does not begin in the future, whatever the sender’s clock says', () => {
+    expect(decideMessage(terminate('2027-01-01T00:00:00Z'), facts())).toMatchObject({
+      cause: { hook: { startedAt: '2026-01-01T00:00:00.000Z' } },
+    });
+  });
+});
+
+describe('spot messages', () => {
+  it('warnings force after two minutes from the warning, not from its arrival', () => {
+    expect(decideMessage(spot, facts())).toMatchObject({
+      cause: {
+        kind: 'SpotInterruption',
+        id: `spot/${instanceId}/2025-12-31T23:59:30Z`,
+        deadline: '2026-01-01T00:01:30.000Z',
+        onDeadline: 'force',
+      },
+    });
+  });
+  it('recommendations bind nobody', () => {
+    const decision = decideMessage({ kind: 'rebalance', ...eventNotice }, facts());
+    expect(decision).toMatchObject({
+      cause: { kind: 'RebalanceRecommendation', onDeadline: 'fail' },
+    });
+    expect(JSON.stringify(decision)).not.toContain('deadline":"');
+  });
+});
+
+describe('what is dropped, and what stays', () => {
+  it.each<[string, Notice, Partial<MessageFacts>, string]>([
+    ['a foreign group', terminate(), { group: undefined }, 'drop foreignGroup'],
+    ['a foreign hook', terminate(), { ownsHook: false }, 'drop foreignHook'],
+    ['an instance not in its group, once', terminate(), { member: false }, 'keep notMember'],
+    [
+      'an instance not in its group, three times',
+      terminate(),
+      { member: false, receiveCount: 3 },
+      'drop notMember',
+    ],
+    ['spot of an instance of nobody', spot, { group: undefined }, 'drop foreignGroup'],
+    ['a launch', { ...terminate(), kind: 'launch' }, {}, 'drop launch'],
+    [
+      'a state change',
+      { kind: 'stateChange', state: 'terminated', ...eventNotice },
+      {},
+      'drop stateChange',
+    ],
+    ['a test', { kind: 'test', source: 'sns', autoScalingGroupName: 'asg-1' }, {}, 'drop test'],
+    ['something else', { kind: 'foreign', what: 'x' }, {}, 'drop foreign'],
+    ['nonsense, once', { kind: 'malformed', why: 'x' }, {}, 'keep malformed'],
+    ['nonsense, twice', { kind: 'malformed', why: 'x' }, { receiveCount: 2 }, 'keep malformed'],
+    [
+      'nonsense, three times',
+      { kind: 'malformed', why: 'x' },
+      { receiveCount: 3 },
+      'drop malformed',
+    ],
+    [
+      'maintenance',
+      {
+        kind: 'scheduledChange',
+        source: 'eventbridge',
+        instanceIds: [instanceId],
+        eventArn: 'arn',
+        eventTypeCode: 'AWS_EC2_INSTANCE_STOP_SCHEDULED',
+        status: 'upcoming',
+      },
+      {},
+      'drop maintenance',
+    ],
+  ])('%s', (_, notice, more, expected) => {
+    const decision = decideMessage(notice, facts(more));
+    const why = decision.kind === 'record' ? '' : decision.why;
+    expect(`${decision.kind} ${why}`).toBe(expected);
+  });
+});

@@ -1,0 +1,2 @@
+// Public entry of intake: queue messages to causes.
+export { createIntakeController } from './controller.ts';

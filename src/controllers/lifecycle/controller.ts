@@ -1,0 +1,164 @@
+// The level-triggered backstop: looks every 30 s at who waits in a lifecycle hook of a managed
+// group, records terminations whose message never came, and completes launch hooks when the node is
+// Ready. Completes no termination and touches no foreign hook.
+import { epochMs, instanceIdOfProviderId } from '../../api/brand.ts';
+import type { NodeDisruption } from '../../api/disruption.ts';
+import type { Node } from '../../api/kube.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
+import {
+  type Clock,
+  type CloudApi,
+  CloudError,
+  type Journal,
+  type KubeApi,
+  type Log,
+  type Random,
+} from '../../ports/index.ts';
+import { type Change, describeError, type Informer, WorkQueue } from '../../runtime/index.ts';
+import { type OwnsHook, ownHooks, recordCause } from '../causes.ts';
+import { GroupDirectory } from '../group-directory.ts';
+import { groupOfAutoScalingGroup, isReady, nodeOfInstance } from '../informers.ts';
+import {
+  decideLifecycle,
+  type LifecycleAction,
+  launchKey,
+  type WaitingInstance,
+} from './decide.ts';
+import { journalAction } from './events.ts';
+
+export interface LifecycleDeps {
+  readonly kube: KubeApi;
+  readonly cloud: CloudApi;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly journal: Journal;
+  readonly nodeGroups: Informer<NodeGroup>;
+  readonly nodes: Informer<Node>;
+  readonly disruptions: Informer<NodeDisruption>;
+  /** Which hooks are ours; default: the two that EKS creates. */
+  readonly ownsHook?: OwnsHook;
+  /** Asked just before each effect; default: always. */
+  readonly isLeader?: () => boolean;
+}
+
+export interface LifecycleController {
+  run(signal: AbortSignal): Promise<void>;
+}
+
+const pollEveryMs = 30_000;
+/** Nodes become Ready in flocks: one look for those of a second. */
+const gatherMs = 1_000;
+
+export const createLifecycleController = (deps: LifecycleDeps): LifecycleController => {
+  const lifecycle = new Lifecycle(deps);
+  return { run: (signal) => lifecycle.run(signal) };
+};
+
+class Lifecycle {
+  readonly #deps: LifecycleDeps;
+  readonly #directory: GroupDirectory;
+  readonly #ownsHook: OwnsHook;
+  /** One key: the look at all groups. */
+  readonly #queue: WorkQueue<'look'>;
+  readonly #triedAt = new Map<string, number>();
+
+  constructor(deps: LifecycleDeps) {
+    this.#deps = deps;
+    this.#directory = new GroupDirectory(deps);
+    this.#ownsHook = deps.ownsHook ?? ownHooks();
+    this.#queue = new WorkQueue({ ...deps, name: 'lifecycle', concurrency: 1 });
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { nodeGroups, nodes, disruptions, clock } = this.#deps;
+    try {
+      await Promise.all([nodeGroups, nodes, disruptions].map((each) => each.synced(signal)));
+    } catch (error) {
+      if (signal.aborted) return;
+      throw error;
+    }
+    const soon = (): void => this.#queue.addAfter('look', epochMs(clock.now() + gatherMs));
+    const stopListening = [
+      nodes.onChange((change) => {
+        if (becameReady(change)) soon();
+      }),
+      nodeGroups.onChange((change) => {
+        if (change.kind === 'added') soon();
+      }),
+    ];
+    this.#queue.add('look');
+    await this.#queue.run((_, inner) => this.#look(inner), signal);
+    for (const stop of stopListening) stop();
+  }
+
+  async #look(signal: AbortSignal): Promise<{ readonly nextAt: ReturnType<typeof epochMs> }> {
+    const { clock } = this.#deps;
+    const waiting = await this.#observe(signal);
+    this.#forgetOthers(waiting);
+    const actions = decideLifecycle(waiting, this.#triedAt, clock.now());
+    for (const action of actions) await this.#apply(action, signal);
+    return { nextAt: epochMs(clock.now() + pollEveryMs) };
+  }
+
+  /** Everybody in a wait state, with what belongs to them. Throws CloudError. */
+  async #observe(signal: AbortSignal): Promise<readonly WaitingInstance[]> {
+    const { clock, nodeGroups, nodes, disruptions } = this.#deps;
+    const groups = await this.#directory.groups(clock.now(), signal);
+    const found: WaitingInstance[] = [];
+    for (const { name, instances } of groups.values()) {
+      const group = groupOfAutoScalingGroup(nodeGroups, name);
+      const waiting = instances.filter((instance) => instance.lifecycleState.endsWith(':Wait'));
+      if (group === undefined || waiting.length === 0) continue;
+      const all = await this.#directory.hooks(name, signal);
+      const hooks = all.filter((hook) => this.#ownsHook(hook.name));
+      for (const instance of waiting) {
+        const { instanceId } = instance;
+        const node = nodeOfInstance(nodes, instanceId);
+        found.push({ instance, group, hooks, node, disruption: disruptions.get(instanceId) });
+      }
+    }
+    return found;
+  }
+
+  /** One action that fails must not keep the others from being done: the next look repeats it. */
+  async #apply(action: LifecycleAction, signal: AbortSignal): Promise<void> {
+    const { journal, log, clock, cloud, isLeader } = this.#deps;
+    if (isLeader?.() === false) return;
+    try {
+      if (action.kind === 'record') {
+        const written = await recordCause(this.#deps, action, signal);
+        if (written === 'recorded') return;
+      } else {
+        this.#triedAt.set(launchKey(action.call), clock.now());
+        await cloud.completeHook(action.call, { signal });
+      }
+      journalAction(journal, action);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      // Somebody else completed it, or it ran out: nothing waits for us any more.
+      if (error instanceof CloudError && error.code === 'NoActiveLifecycleAction') return;
+      log.warn('lifecycle action failed, trying again at the next look', {
+        action: action.kind,
+        instance: action.kind === 'record' ? action.subject.name : action.call.instanceId,
+        error: describeError(error),
+      });
+    }
+  }
+
+  #forgetOthers(waiting: readonly WaitingInstance[]): void {
+    const known = new Set(waiting.map(({ instance }) => instance.instanceId));
+    for (const key of this.#triedAt.keys()) {
+      if (!known.has(key.slice(0, key.indexOf('/')))) this.#triedAt.delete(key);
+    }
+  }
+}
+
+const becameReady = (change: Change<Node>): boolean => {
+  if (change.kind === 'removed' || !isReady(change.object)) return false;
+  if (instanceIdOfProviderId(change.object.spec.providerID) === undefined) return false;
+  if (change.kind === 'added') return true;
+  const { previous } = change;
+  // The cloud controller may set providerID after the node is Ready.
+  return !isReady(previous) || previous.spec.providerID === undefined;
+};

@@ -1,0 +1,108 @@
+// The backstop's decision over everything that waits in a hook right now: which terminations nobody
+// has told us of, and which launches may be completed. Pure; foreign hooks never appear in it.
+import type { EpochMs } from '../../api/brand.ts';
+import { type DisruptionSubject, mergeCause } from '../../api/causes.ts';
+import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
+import type { Node } from '../../api/kube.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
+import type { HookCall, LifecycleHook, ScalingInstance } from '../../ports/index.ts';
+import { hookCause } from '../causes.ts';
+import { isReady } from '../informers.ts';
+
+/** A completion that did not take is repeated no sooner; Describe may lag behind it by seconds. */
+const completeAgainMs = 60_000;
+
+export interface WaitingInstance {
+  readonly instance: ScalingInstance;
+  readonly group: NodeGroup;
+  /** Our hooks of this group, for both transitions. */
+  readonly hooks: readonly LifecycleHook[];
+  readonly node: Node | undefined;
+  readonly disruption: NodeDisruption | undefined;
+}
+
+export type LifecycleAction =
+  | {
+      readonly kind: 'record';
+      readonly subject: DisruptionSubject;
+      readonly cause: DisruptionCause;
+    }
+  | { readonly kind: 'complete'; readonly call: HookCall & { readonly result: 'CONTINUE' } };
+
+export const launchKey = (call: {
+  readonly instanceId: string;
+  readonly hookName: string;
+}): string => `${call.instanceId}/${call.hookName}`;
+
+/** `triedAt`: when each launch hook (by `launchKey`) was last completed, as far as we know. */
+export const decideLifecycle = (
+  waiting: readonly WaitingInstance[],
+  triedAt: ReadonlyMap<string, number>,
+  now: EpochMs,
+): readonly LifecycleAction[] =>
+  waiting.flatMap((each): readonly LifecycleAction[] => {
+    switch (each.instance.lifecycleState) {
+      case 'Terminating:Wait':
+        return terminations(each, now);
+      case 'Pending:Wait':
+        return launches(each, triedAt, now);
+      default:
+        return [];
+    }
+  });
+
+const terminations = (
+  { instance, group, hooks, node, disruption }: WaitingInstance,
+  now: EpochMs,
+): readonly LifecycleAction[] => {
+  const { instanceId, autoScalingGroupName } = instance;
+  return hooks
+    .filter((hook) => hook.transition === 'autoscaling:EC2_INSTANCE_TERMINATING')
+    .map((hook): LifecycleAction & { readonly kind: 'record' } => ({
+      kind: 'record',
+      subject: {
+        name: instanceId,
+        instanceId,
+        nodeGroup: group.metadata.name,
+        ...(node === undefined ? {} : { nodeName: node.metadata.name }),
+      },
+      cause: hookCause({
+        autoScalingGroupName,
+        hookName: hook.name,
+        // It began before we looked; how long before, Auto Scaling does not say.
+        startedAt: now,
+        times: hook,
+        group,
+        now,
+      }),
+    }))
+    .filter(({ cause }) => {
+      // A cause of this hook that is there, open, cancelled or long done, is the same action: an
+      // instance goes through its termination once. It still waits for somebody else's hook then.
+      if (disruption === undefined) return true;
+      const { spec, status } = disruption;
+      return mergeCause(spec, cause, status?.handledCauses) !== spec;
+    });
+};
+
+const launches = (
+  { instance, hooks, node }: WaitingInstance,
+  triedAt: ReadonlyMap<string, number>,
+  now: EpochMs,
+): readonly LifecycleAction[] => {
+  // Never Ready: the hook's own timeout and default result decide, as its owner set them.
+  if (node === undefined || !isReady(node) || node.metadata.deletionTimestamp !== undefined) {
+    return [];
+  }
+  const { instanceId, autoScalingGroupName } = instance;
+  return hooks
+    .filter((hook) => hook.transition === 'autoscaling:EC2_INSTANCE_LAUNCHING')
+    .map((hook) => ({
+      kind: 'complete' as const,
+      call: { autoScalingGroupName, hookName: hook.name, instanceId, result: 'CONTINUE' as const },
+    }))
+    .filter(({ call }) => {
+      const tried = triedAt.get(launchKey(call));
+      return tried === undefined || now - tried >= completeAgainMs;
+    });
+};

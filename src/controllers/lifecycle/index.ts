@@ -1,0 +1,2 @@
+// Public entry of the lifecycle backstop.
+export { createLifecycleController } from './controller.ts';

@@ -1,0 +1,163 @@
+// NodeGroups follow their Auto Scaling groups, in virtual time.
+import { describe, expect, it } from 'vitest';
+import { resourceTypes } from '../../api/kube.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
+import { aGroupSpec, anInstance, setUpControllers } from '../testing.ts';
+import { createNodeGroupController } from './index.ts';
+
+const type = resourceTypes.nodegroups;
+const i1 = anInstance(1);
+
+const setUp = async (desired?: number, isLeader = () => true) => {
+  const it = setUpControllers();
+  const { kube, cloud } = it;
+  const scaling = { minSize: 0, maxSize: 10, ...(desired === undefined ? {} : { desired }) };
+  kube.put(type, { name: 'ng', spec: aGroupSpec({ scaling }) });
+  cloud.putGroup('asg-1', { instances: [{ instanceId: i1 }] });
+  it.putNode('n1', { instanceId: i1 });
+  await it.startInformers();
+  const running = createNodeGroupController({ ...it, isLeader }).run(it.stop.signal);
+  await it.clock.settle();
+  const group = () => kube.peek(type, 'ng') as NodeGroup | undefined;
+  const writes = () => kube.count('patch');
+  return { ...it, running, group, writes };
+};
+
+describe('the node group controller', () => {
+  it('writes the status once, and nothing more while nothing changes', async () => {
+    const { clock, group, writes, cloud } = await setUp(1);
+    expect(group()?.status).toMatchObject({
+      observedGeneration: 1,
+      state: 'ACTIVE',
+      desired: 1,
+      ready: 1,
+    });
+    await clock.advance(600_000);
+    expect(writes()).toBe(1);
+    expect(cloud.count('describeGroups')).toBeLessThanOrEqual(45);
+  });
+
+  it('writes nothing while another leads', async () => {
+    const { clock, writes, cloud } = await setUp(1, () => false);
+    cloud.putGroup('asg-1', { desiredCapacity: 0, instances: [] });
+    await clock.advance(60_000);
+    expect(writes()).toBe(0);
+  });
+
+  it('lets desired follow the group when somebody takes a node away, and never back', async () => {
+    const { clock, group, writes, cloud, journal } = await setUp(1);
+    cloud.putGroup('asg-1', { desiredCapacity: 0, instances: [] });
+    await clock.advance(16_000);
+    expect(group()?.spec.scaling.desired).toBe(0);
+    expect(group()?.status).toMatchObject({ desired: 0, observedGeneration: 2, perZone: {} });
+    expect(group()?.metadata.generation).toBe(2);
+    await clock.advance(600_000);
+    expect(group()?.spec.scaling.desired).toBe(0);
+    expect(writes()).toBe(3);
+    expect(journal.types()).toContain('nodegroup:desired:followed');
+  });
+
+  it('leaves the field out when it was left out', async () => {
+    const { clock, group, cloud } = await setUp();
+    cloud.putGroup('asg-1', { desiredCapacity: 0, instances: [] });
+    await clock.advance(16_000);
+    expect(group()?.spec.scaling).toEqual({ minSize: 0, maxSize: 10 });
+    expect(group()?.status?.desired).toBe(0);
+  });
+
+  it('answers a request that it cannot serve, and keeps it', async () => {
+    const { clock, group, kube } = await setUp(1);
+    const body = { spec: { scaling: { desired: 3 } } };
+    await kube.patch(type, { name: 'ng' }, { type: 'merge', body });
+    await clock.advance(60_000);
+    expect(group()?.spec.scaling.desired).toBe(3);
+    const progressing = group()?.status?.conditions?.find((each) => each.type === 'Progressing');
+    expect(progressing).toMatchObject({ reason: 'ScalingNotSupported', observedGeneration: 2 });
+  });
+
+  it('follows a node’s readiness within seconds, and ignores its heartbeats', async () => {
+    const { clock, group, putNode, cloud } = await setUp(1);
+    await clock.advance(7_000);
+    const before = cloud.count('describeGroups');
+    putNode('n1', { instanceId: i1 });
+    await clock.advance(2_000);
+    expect(cloud.count('describeGroups')).toBe(before);
+    putNode('n1', { instanceId: i1, ready: false });
+    await clock.advance(2_000);
+    expect(group()?.status?.ready).toBe(0);
+  });
+
+  it('is DEGRADED while the group is missing, and recovers', async () => {
+    const { clock, group, cloud } = await setUp(1);
+    cloud.dropGroup('asg-1');
+    await clock.advance(16_000);
+    expect(group()?.status?.state).toBe('DEGRADED');
+    cloud.putGroup('asg-1', { instances: [{ instanceId: i1 }] });
+    await clock.advance(16_000);
+    expect(group()?.status).toMatchObject({ state: 'ACTIVE', health: [], ready: 1 });
+    expect(group()?.spec.scaling.desired).toBe(1);
+  });
+
+  it.each([
+    ['a request', 1],
+    ['a status', undefined],
+  ])('does not overwrite what it has not seen: %s', async (_, desired) => {
+    const { clock, group, kube, cloud } = await setUp(desired);
+    kube.silent = true;
+    const body = { spec: { scaling: { desired: 3 } } };
+    await kube.patch(type, { name: 'ng' }, { type: 'merge', body });
+    cloud.putGroup('asg-1', { desiredCapacity: 2, instances: [{ instanceId: i1 }] });
+    await clock.advance(60_000);
+    expect([group()?.spec.scaling.desired, group()?.status?.desired]).toEqual([3, 1]);
+    kube.silent = false;
+    kube.closeWatches();
+    await clock.advance(60_000);
+    expect(group()?.status?.desired).toBe(2);
+  });
+
+  it('writes nothing again before it has seen its own write', async () => {
+    const { clock, kube, cloud, writes } = await setUp();
+    kube.silent = true;
+    cloud.putGroup('asg-1', { desiredCapacity: 2, instances: [{ instanceId: i1 }] });
+    await clock.advance(16_000);
+    expect(writes()).toBe(2);
+    cloud.putGroup('asg-1', { desiredCapacity: 3, instances: [{ instanceId: i1 }] });
+    await clock.advance(25_000);
+    expect(writes()).toBe(2);
+  });
+
+  it('survives failing calls and conflicts', async () => {
+    const { clock, group, cloud, kube } = await setUp(1);
+    cloud.fail('describeGroups', 'Throttled', 3);
+    kube.fail('patch', 'Conflict', { times: 2 });
+    cloud.putGroup('asg-1', { desiredCapacity: 0, instances: [] });
+    await clock.advance(60_000);
+    expect(group()?.spec.scaling.desired).toBe(0);
+    expect(group()?.status?.desired).toBe(0);
+  });
+
+  it('comes to the same end when it dies between its two writes', async () => {
+    const { clock, group, kube, cloud, writes } = await setUp(1);
+    // What the first write alone leaves behind.
+    cloud.putGroup('asg-1', { desiredCapacity: 0, instances: [] });
+    const body = { spec: { scaling: { desired: 0 } } };
+    await kube.patch(type, { name: 'ng' }, { type: 'merge', body });
+    await clock.advance(60_000);
+    expect(group()?.spec.scaling.desired).toBe(0);
+    expect(group()?.status).toMatchObject({ desired: 0, observedGeneration: 2 });
+    expect(writes()).toBeLessThanOrEqual(4);
+  });
+
+  it('forgets a deleted group and ends when told', async () => {
+    const { clock, kube, cloud, stop, running } = await setUp(1);
+    kube.remove(type, 'ng');
+    await clock.advance(20_000);
+    const before = cloud.count('describeGroups');
+    await clock.advance(60_000);
+    expect(cloud.count('describeGroups')).toBe(before);
+    stop.abort(new Error('stop'));
+    await clock.settle();
+    await running;
+    expect(clock.sleeping).toBe(0);
+  });
+});

@@ -1,0 +1,2 @@
+// Public entry of the node group controller.
+export { createNodeGroupController } from './controller.ts';

@@ -1,0 +1,225 @@
+// For tests only: a queue with visibility timeouts, Auto Scaling groups and hooks behind the
+// CloudApi port, in the test's time. Knows no state machine; the world has that.
+import {
+  type Clock,
+  type CloudApi,
+  CloudError,
+  type CloudErrorCode,
+  type CloudInstance,
+  type HookCall,
+  type LifecycleHook,
+  type QueueMessage,
+  type ScalingGroup,
+  type ScalingInstance,
+  type Stack,
+} from '../ports/index.ts';
+import { sleepOrAbort } from '../runtime/index.ts';
+
+interface Queued {
+  readonly id: string;
+  readonly body: string;
+  receiveCount: number;
+  visibleAt: number;
+}
+
+type Verb =
+  | 'receiveMessages'
+  | 'deleteMessage'
+  | 'describeGroups'
+  | 'describeHooks'
+  | 'completeHook'
+  | 'heartbeatHook'
+  | 'terminateInGroup'
+  | 'describeInstances';
+
+const anyInstance = {
+  privateDnsName: 'ip-10-0-0-1.ec2.internal',
+  instanceType: 'm5.large',
+  imageId: 'ami-1',
+  availabilityZone: 'eu-west-1a',
+} as const;
+
+export class FakeCloud implements CloudApi {
+  readonly calls: string[] = [];
+  readonly completed: (HookCall & { readonly result: string })[] = [];
+  readonly #clock: Clock;
+  readonly #queue: Queued[] = [];
+  readonly #groups = new Map<string, ScalingGroup>();
+  readonly #hooks = new Map<string, LifecycleHook[]>();
+  readonly #failures: { readonly verb: Verb; readonly code: CloudErrorCode; left: number }[] = [];
+  readonly #hanging = new Set<Verb>();
+  readonly #states = new Map<string, string>();
+  #sent = 0;
+  #arrived = (): void => undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Calls of this verb are never answered; they do not even end with their signal. */
+  hang(verb: Verb, hangs = true): void {
+    if (hangs) this.#hanging.add(verb);
+    else this.#hanging.delete(verb);
+  }
+  putInstanceState(instanceId: string, state: string): void {
+    this.#states.set(instanceId, state);
+  }
+  fail(verb: Verb, code: CloudErrorCode, times = 1): void {
+    this.#failures.push({ verb, code, left: times });
+  }
+  count(verb: string): number {
+    return this.calls.filter((call) => call === verb).length;
+  }
+  /** Messages that nobody has deleted. */
+  get queued(): number {
+    return this.#queue.length;
+  }
+  /** Messages that somebody has in hand. */
+  get inFlight(): number {
+    return this.#queue.filter(({ visibleAt }) => visibleAt > this.#clock.now()).length;
+  }
+  send(body: unknown): void {
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    this.#queue.push({ id: `m${++this.#sent}`, body: text, receiveCount: 0, visibleAt: 0 });
+    this.#arrived();
+  }
+  putGroup(
+    name: string,
+    more: Partial<Omit<ScalingGroup, 'instances'>> & {
+      readonly instances?: readonly (Partial<ScalingInstance> & { readonly instanceId: string })[];
+    } = {},
+  ): void {
+    const instances = (more.instances ?? []).map((instance) => ({
+      autoScalingGroupName: name,
+      availabilityZone: 'eu-west-1a',
+      lifecycleState: 'InService',
+      instanceType: 'm5.large',
+      protectedFromScaleIn: false,
+      ...instance,
+    }));
+    this.#groups.set(name, {
+      name,
+      minSize: 0,
+      maxSize: 10,
+      desiredCapacity: instances.length,
+      createdAt: '2026-01-01T00:00:00Z',
+      tags: {},
+      ...more,
+      instances,
+    });
+  }
+  dropGroup(name: string): void {
+    this.#groups.delete(name);
+  }
+  putHook(
+    hook: Partial<LifecycleHook> & Pick<LifecycleHook, 'name' | 'autoScalingGroupName'>,
+  ): void {
+    const known = this.#hooks.get(hook.autoScalingGroupName) ?? [];
+    const full: LifecycleHook = {
+      transition: 'autoscaling:EC2_INSTANCE_TERMINATING',
+      heartbeatTimeoutSeconds: 1800,
+      globalTimeoutSeconds: 172_800,
+      defaultResult: 'CONTINUE',
+      ...hook,
+    };
+    this.#hooks.set(hook.autoScalingGroupName, [...known, full]);
+  }
+
+  async receiveMessages(
+    _queueUrl: string,
+    options: {
+      readonly waitSeconds: number;
+      readonly visibilitySeconds: number;
+      readonly signal?: AbortSignal;
+    },
+  ): Promise<readonly QueueMessage[]> {
+    await this.#call('receiveMessages');
+    const signal = options.signal ?? new AbortController().signal;
+    const until = this.#clock.now() + options.waitSeconds * 1000;
+    for (;;) {
+      const now = this.#clock.now();
+      const ready = this.#queue.filter((message) => message.visibleAt <= now).slice(0, 10);
+      for (const message of ready) {
+        message.receiveCount++;
+        message.visibleAt = now + options.visibilitySeconds * 1000;
+      }
+      if (ready.length > 0 || now >= until) {
+        return ready.map(({ id, body, receiveCount }) => ({
+          id,
+          body,
+          receiveCount,
+          receiptHandle: `${id}#${receiveCount}`,
+        }));
+      }
+      await this.#nextArrival(until, signal);
+      signal.throwIfAborted();
+    }
+  }
+  async deleteMessage(_queueUrl: string, receiptHandle: string): Promise<void> {
+    await this.#call('deleteMessage');
+    const index = this.#queue.findIndex((message) => receiptHandle.startsWith(`${message.id}#`));
+    if (index >= 0) this.#queue.splice(index, 1);
+  }
+  async changeVisibility(_queueUrl: string, receiptHandle: string, seconds: number): Promise<void> {
+    this.calls.push('changeVisibility');
+    const message = this.#queue.find(({ id }) => receiptHandle.startsWith(`${id}#`));
+    if (message !== undefined) message.visibleAt = this.#clock.now() + seconds * 1000;
+  }
+  async describeGroups(names?: readonly string[]): Promise<readonly ScalingGroup[]> {
+    await this.#call('describeGroups');
+    return [...this.#groups.values()].filter((group) => names?.includes(group.name) !== false);
+  }
+  async describeHooks(autoScalingGroupName: string): Promise<readonly LifecycleHook[]> {
+    await this.#call('describeHooks');
+    return this.#hooks.get(autoScalingGroupName) ?? [];
+  }
+  async completeHook(call: HookCall & { readonly result: 'CONTINUE' | 'ABANDON' }): Promise<void> {
+    await this.#call('completeHook');
+    this.completed.push(call);
+  }
+  async heartbeatHook(): Promise<void> {
+    await this.#call('heartbeatHook');
+  }
+  /** Changes no state: tests say with `putInstanceState` what EC2 sees. */
+  async terminateInGroup(): Promise<void> {
+    await this.#call('terminateInGroup');
+  }
+  async describeInstances(ids: readonly string[]): Promise<readonly CloudInstance[]> {
+    await this.#call('describeInstances');
+    return ids.flatMap((instanceId) => {
+      const state = this.#states.get(instanceId);
+      return state === undefined ? [] : [{ ...anyInstance, instanceId, state }];
+    });
+  }
+  async describeLaunchTemplate(): Promise<never> {
+    throw new CloudError('Unsupported', 'the fake has no launch templates');
+  }
+  async listStacks(): Promise<readonly Stack[]> {
+    return [];
+  }
+
+  async #call(verb: Verb): Promise<void> {
+    await undefined;
+    this.calls.push(verb);
+    if (this.#hanging.has(verb)) await new Promise<never>(() => undefined);
+    const failure = this.#failures.find((entry) => entry.verb === verb && entry.left > 0);
+    if (failure === undefined) return;
+    failure.left--;
+    throw new CloudError(failure.code, `told to fail: ${failure.code}`);
+  }
+
+  /** Ends with a new message, a message that becomes visible again, or at `until`. */
+  async #nextArrival(until: number, signal: AbortSignal): Promise<void> {
+    const next = Math.min(until, ...this.#queue.map((message) => message.visibleAt));
+    const woken = new AbortController();
+    const stop = (): void => woken.abort();
+    signal.addEventListener('abort', stop, { once: true });
+    const before = this.#arrived;
+    this.#arrived = () => {
+      before();
+      stop();
+    };
+    await sleepOrAbort(this.#clock, next - this.#clock.now(), woken.signal);
+    signal.removeEventListener('abort', stop);
+  }
+}

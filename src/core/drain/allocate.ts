@@ -1,0 +1,400 @@
+// Who may be evicted now: one pure function over every drain that shares a budget, with exact token
+// accounting. A token is held from the send until the budget's watch shows it in disruptedPods;
+// pods that need none go first. Sends nothing, keeps nothing (docs/designs/termination.md, E1-E6).
+import { type EpochMs, epochMs } from '../../api/brand.ts';
+import type { WaitingOn } from '../../api/disruption.ts';
+import type { Pod, PodDisruptionBudget } from '../../api/kube.ts';
+import type { PodRef } from '../../api/plan.ts';
+import * as blocker from './blockers.ts';
+import { type BudgetLookup, keyOfObject, offeredTokens } from './budgets.ts';
+import type { DrainablePod } from './classify.ts';
+import { type ForceWindow, forceAt, forcedGraceSeconds, shouldShorten } from './force.ts';
+import { type Failure, type LedgerView, retryAt, settlesAt } from './ledger.ts';
+import { controllerOf, graceOf, isSystemCritical, isTerminating, podRef } from './pods.ts';
+import { type Route, routeOf } from './route.ts';
+
+export interface Drain {
+  /** The NodeDisruption's name. */
+  readonly id: string;
+  readonly node: string;
+  /** Drainable pods of the node, those still terminating included. */
+  readonly pods: readonly DrainablePod[];
+  /** False until the marks of the whole batch are visible; then nothing is sent. */
+  readonly mayEvict: boolean;
+  readonly window?: ForceWindow;
+  /** The intent to force stands in the status; without it nothing is forced. */
+  readonly forcing: boolean;
+}
+
+export interface Limits {
+  /** Evictions on their way in the whole cluster. */
+  readonly clusterInFlight: number;
+  /** Per budget: more only costs conflicts (measured at budget 10: 2 is best or equal). */
+  readonly perBudgetInFlight: number;
+  /** `block`: two budgets on one pod wait for the deadline, as the server would have it. */
+  readonly multiBudget: 'block' | 'emulate';
+  /** Workloads first, then system-critical pods. Off in `eks`: EKS evicts both together. */
+  readonly tiers: boolean;
+  /** Last replicas of an owner without a budget go one at a time. Off in `eks`. */
+  readonly holdLastReplicas: boolean;
+}
+
+export const defaultLimits: Limits = {
+  clusterInFlight: 64,
+  perBudgetInFlight: 2,
+  multiBudget: 'block',
+  tiers: false,
+  holdLastReplicas: false,
+};
+/** Never more than this on one budget, whatever it offers (p99 grows to seconds, measured). */
+const maxPerBudgetInFlight = 16;
+
+/** What is known of an owner's pods on nodes that are not being drained. */
+export type OwnerLookup = (ownerUid: string) => { readonly readyElsewhere: number } | undefined;
+
+export interface AllocateInput {
+  readonly drains: readonly Drain[];
+  readonly budgets: BudgetLookup;
+  readonly ledger: LedgerView;
+  readonly now: EpochMs;
+  readonly limits: Limits;
+  readonly owners?: OwnerLookup;
+}
+
+export type Grant =
+  | {
+      readonly kind: 'evict';
+      readonly drain: string;
+      readonly node: string;
+      readonly pod: PodRef;
+      /** Budgets whose token it takes: none for the bypass class. */
+      readonly budgets: readonly string[];
+      readonly budgetVersions: Readonly<Record<string, string>>;
+    }
+  | {
+      readonly kind: 'delete';
+      readonly drain: string;
+      readonly node: string;
+      readonly pod: PodRef;
+      readonly budgets: readonly string[];
+      readonly budgetVersions: Readonly<Record<string, string>>;
+      /** Absent = the pod's own. */
+      readonly graceSeconds?: number;
+      readonly resourceVersion?: string;
+      readonly why: 'deadline' | 'shorten' | 'emulate';
+    };
+
+export interface Allocation {
+  readonly grants: readonly Grant[];
+  readonly blockers: ReadonlyMap<string, readonly WaitingOn[]>;
+  /** When to allocate again if nothing is seen before. */
+  readonly nextCheckAt?: EpochMs;
+}
+
+interface Candidate {
+  readonly drain: Drain;
+  readonly pod: Pod;
+  /** `namespace/name`, for the order. */
+  readonly name: string;
+  readonly route: Route;
+  readonly forceAt: EpochMs | undefined;
+  readonly failure: Failure | undefined;
+}
+
+/** How many may be on their way on a budget that has `left` tokens left. */
+export const perBudgetLimit = (left: number, limits: Limits): number => {
+  const wide = left >= 80 ? 8 : left >= 40 ? 4 : 0;
+  return Math.min(maxPerBudgetInFlight, Math.max(limits.perBudgetInFlight, wide));
+};
+
+/** Tokens and places left, counted down as grants are made. */
+class Account {
+  readonly #limits: Limits;
+  readonly #taken = new Map<string, number>();
+  readonly #sending = new Map<string, number>();
+  readonly #emulating = new Set<string>();
+  #places: number;
+
+  constructor(ledger: LedgerView, limits: Limits) {
+    this.#limits = limits;
+    this.#places = limits.clusterInFlight;
+    for (const entry of ledger.inFlight.values()) {
+      for (const budget of entry.budgets) this.#take(budget, entry.emulated);
+      if (entry.state === 'sending') this.#send(entry.sentOn);
+    }
+  }
+
+  left(budget: PodDisruptionBudget): number {
+    const key = keyOfObject(budget);
+    return this.#emulating.has(key) ? 0 : offeredTokens(budget) - (this.#taken.get(key) ?? 0);
+  }
+  hasPlace(): boolean {
+    return this.#places > 0;
+  }
+  hasPlaceOn(budget: PodDisruptionBudget): boolean {
+    const sending = this.#sending.get(keyOfObject(budget)) ?? 0;
+    return sending < perBudgetLimit(this.left(budget), this.#limits);
+  }
+  /** Nothing of ours is unsettled on this budget. */
+  isQuiet(budget: PodDisruptionBudget): boolean {
+    return (this.#taken.get(keyOfObject(budget)) ?? 0) === 0;
+  }
+  grant(budgets: readonly string[], one: boolean): void {
+    for (const budget of budgets) this.#take(budget, one);
+    this.#send(budgets);
+  }
+
+  #take(budget: string, one: boolean): void {
+    this.#taken.set(budget, (this.#taken.get(budget) ?? 0) + 1);
+    if (one) this.#emulating.add(budget);
+  }
+  #send(budgets: readonly string[]): void {
+    this.#places--;
+    for (const budget of budgets) this.#sending.set(budget, (this.#sending.get(budget) ?? 0) + 1);
+  }
+}
+
+const routeRank: Readonly<Record<Route['kind'], number>> = {
+  forced: 0,
+  bypass: 1,
+  free: 2,
+  budget: 2,
+  several: 2,
+};
+
+const isSingleton = ({ route }: Candidate): boolean =>
+  route.kind === 'budget' && route.budget.status.expectedPods === 1;
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** Forced, then those that need no token; then whose deadline is near, singletons, long graces. */
+const inOrder = (a: Candidate, b: Candidate): number =>
+  routeRank[a.route.kind] - routeRank[b.route.kind] ||
+  (a.drain.window?.deadline ?? Number.MAX_VALUE) - (b.drain.window?.deadline ?? Number.MAX_VALUE) ||
+  Number(isSingleton(b)) - Number(isSingleton(a)) ||
+  graceOf(b.pod) - graceOf(a.pod) ||
+  compareText(a.drain.id, b.drain.id) ||
+  compareText(a.name, b.name);
+
+/** True while a failed pod has to wait: for its budget to change after a refusal, else for time. */
+const mustWait = (candidate: Candidate, now: EpochMs): boolean => {
+  const { failure, route } = candidate;
+  if (failure === undefined || now >= retryAt(failure)) return false;
+  // A deletion waits for no eviction's failure: the grace is running.
+  if (route.kind === 'forced') return failure.how === 'delete';
+  if (failure.code !== 'DisruptionBudget') return true;
+  const known = failure.budgetVersions;
+  return route.budgets.every(
+    (budget) => known[keyOfObject(budget)] === budget.metadata.resourceVersion,
+  );
+};
+
+const versionsOf = (budgets: readonly PodDisruptionBudget[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    budgets.map((budget) => [keyOfObject(budget), budget.metadata.resourceVersion]),
+  );
+
+class Pass {
+  readonly #input: AllocateInput;
+  readonly #account: Account;
+  readonly #grants: Grant[] = [];
+  readonly #blockers = new Map<string, WaitingOn[]>();
+  /** Owners of which a pod is already on its way out. */
+  readonly #ownersBusy = new Set<string>();
+  #nextCheckAt = Number.POSITIVE_INFINITY;
+
+  constructor(input: AllocateInput) {
+    this.#input = input;
+    this.#account = new Account(input.ledger, input.limits);
+    this.#wake(settlesAt(input.ledger));
+  }
+
+  run(): Allocation {
+    const candidates = this.#input.drains.flatMap((drain) => this.#candidatesOf(drain));
+    for (const candidate of candidates.sort(inOrder)) this.#decide(candidate);
+    return {
+      grants: this.#grants,
+      blockers: this.#blockers,
+      ...(Number.isFinite(this.#nextCheckAt) ? { nextCheckAt: epochMs(this.#nextCheckAt) } : {}),
+    };
+  }
+
+  #wake(at: EpochMs | undefined): void {
+    if (at !== undefined) this.#nextCheckAt = Math.min(this.#nextCheckAt, at);
+  }
+
+  #block(drain: Drain, waiting: WaitingOn): void {
+    const known = this.#blockers.get(drain.id);
+    if (known === undefined) this.#blockers.set(drain.id, [waiting]);
+    else known.push(waiting);
+  }
+
+  #candidatesOf(drain: Drain): readonly Candidate[] {
+    const { now, budgets, ledger, limits } = this.#input;
+    const before = drain.pods.filter(({ pod }) => !isSystemCritical(pod)).length;
+    const candidates: Candidate[] = [];
+    for (const { pod } of drain.pods) {
+      const at = forceAt(pod, drain.window);
+      if (isTerminating(pod) || ledger.inFlight.has(pod.metadata.uid)) {
+        const owner = controllerOf(pod)?.uid;
+        if (owner !== undefined) this.#ownersBusy.add(owner);
+      }
+      const entry = ledger.inFlight.get(pod.metadata.uid);
+      if (entry !== undefined && entry.state !== 'lost') continue;
+      if (isTerminating(pod)) {
+        this.#terminating(drain, pod);
+        continue;
+      }
+      if (at !== undefined && at > now) this.#wake(at);
+      const forced = drain.forcing && at !== undefined && at <= now;
+      const route = routeOf(pod, budgets.of(pod), forced);
+      const failure = ledger.failures.get(pod.metadata.uid);
+      if (limits.tiers && !forced && isSystemCritical(pod) && before > 0) {
+        this.#block(drain, blocker.tier(pod, before, at));
+      } else candidates.push({ drain, pod, name: keyOfObject(pod), route, forceAt: at, failure });
+    }
+    return drain.mayEvict ? candidates : [];
+  }
+
+  #terminating(drain: Drain, pod: Pod): void {
+    const { now, ledger } = this.#input;
+    const { window } = drain;
+    this.#block(drain, blocker.termination(pod, now));
+    const at = forceAt(pod, window);
+    if (window === undefined || !drain.mayEvict) return;
+    if (at !== undefined && at > now) this.#wake(at);
+    const failure = ledger.failures.get(pod.metadata.uid);
+    if (failure?.how === 'delete' && now < retryAt(failure)) {
+      this.#wake(retryAt(failure));
+      return;
+    }
+    if (!drain.forcing || !shouldShorten(pod, window, now) || !this.#account.hasPlace()) return;
+    this.#delete(drain, pod, [], {
+      graceSeconds: forcedGraceSeconds(window, now),
+      why: 'shorten',
+    });
+  }
+
+  #decide(candidate: Candidate): void {
+    const { drain, pod, route, failure } = candidate;
+    const { now } = this.#input;
+    if (failure !== undefined && mustWait(candidate, now)) {
+      this.#wake(retryAt(failure));
+      this.#block(drain, blocker.failed(pod, failure, route, candidate.forceAt));
+      return;
+    }
+    switch (route.kind) {
+      case 'forced':
+        this.#force(candidate);
+        return;
+      case 'bypass':
+        if (this.#account.hasPlace()) this.#evict(drain, pod, [], route.budgets);
+        return;
+      case 'free':
+        this.#evictFree(candidate);
+        return;
+      case 'budget':
+        this.#evictFrom(candidate, route.budget);
+        return;
+      case 'several':
+        this.#evictFromSeveral(candidate, route.budgets);
+        return;
+    }
+  }
+
+  #force({ drain, pod }: Candidate): void {
+    if (drain.window === undefined || !this.#account.hasPlace()) return;
+    const graceSeconds = forcedGraceSeconds(drain.window, this.#input.now);
+    this.#delete(drain, pod, [], { graceSeconds, why: 'deadline' });
+  }
+
+  #evictFree(candidate: Candidate): void {
+    const { drain, pod } = candidate;
+    const owner = controllerOf(pod);
+    if (this.#input.limits.holdLastReplicas && owner !== undefined) {
+      const elsewhere = this.#input.owners?.(owner.uid);
+      if (elsewhere?.readyElsewhere === 0 && this.#ownersBusy.has(owner.uid)) {
+        this.#block(drain, blocker.replacement(pod, candidate.forceAt));
+        return;
+      }
+      this.#ownersBusy.add(owner.uid);
+    }
+    if (this.#account.hasPlace()) this.#evict(drain, pod, []);
+  }
+
+  #evictFrom(candidate: Candidate, budget: PodDisruptionBudget): void {
+    const { drain, pod } = candidate;
+    // A place comes free with an answer, which starts the next pass; that is no blocker.
+    if (this.#account.left(budget) <= 0) this.#blockOn(candidate, budget);
+    else if (this.#account.hasPlace() && this.#account.hasPlaceOn(budget)) {
+      this.#evict(drain, pod, [budget]);
+    }
+  }
+
+  #blockOn(candidate: Candidate, budget: PodDisruptionBudget): void {
+    const { drain, pod, forceAt: at } = candidate;
+    const held = this.#input.ledger.held.get(keyOfObject(budget));
+    if (held === undefined) this.#block(drain, blocker.pdb(pod, budget, at));
+    else {
+      this.#wake(held.until);
+      this.#block(drain, blocker.budgetHeld(pod, held, at));
+    }
+  }
+
+  #evictFromSeveral(candidate: Candidate, budgets: readonly PodDisruptionBudget[]): void {
+    const { drain, pod, forceAt: at } = candidate;
+    const possible = this.#input.limits.multiBudget === 'emulate';
+    const free = budgets.every(
+      (budget) => this.#account.left(budget) >= 1 && this.#account.isQuiet(budget),
+    );
+    if (!possible || !free) this.#block(drain, blocker.multiplePdbs(pod, budgets, at));
+    else if (this.#account.hasPlace()) {
+      const { resourceVersion } = pod.metadata;
+      this.#delete(drain, pod, budgets, { resourceVersion, why: 'emulate' });
+    }
+  }
+
+  /** `seen` = every budget that selects the pod: a refusal is worth another try once one moved. */
+  #evict(
+    drain: Drain,
+    pod: Pod,
+    budgets: readonly PodDisruptionBudget[],
+    seen: readonly PodDisruptionBudget[] = budgets,
+  ): void {
+    const keys = budgets.map(keyOfObject);
+    this.#account.grant(keys, false);
+    this.#grants.push({
+      kind: 'evict',
+      drain: drain.id,
+      node: drain.node,
+      pod: podRef(pod),
+      budgets: keys,
+      budgetVersions: versionsOf(seen),
+    });
+  }
+
+  #delete(
+    drain: Drain,
+    pod: Pod,
+    budgets: readonly PodDisruptionBudget[],
+    more: {
+      readonly graceSeconds?: number;
+      readonly resourceVersion?: string;
+      readonly why: 'deadline' | 'shorten' | 'emulate';
+    },
+  ): void {
+    const keys = budgets.map(keyOfObject);
+    this.#account.grant(keys, more.why === 'emulate');
+    this.#grants.push({
+      kind: 'delete',
+      drain: drain.id,
+      node: drain.node,
+      pod: podRef(pod),
+      budgets: keys,
+      budgetVersions: versionsOf(budgets),
+      ...more,
+    });
+  }
+}
+
+export const allocate = (input: AllocateInput): Allocation => new Pass(input).run();

@@ -1,0 +1,108 @@
+// Budgets by namespace, and which of them select a pod. Kept current from outside, one budget at a
+// time, so that a pass costs what the pods on draining nodes cost. Knows no tokens in flight.
+import type { Pod, PodDisruptionBudget } from '../../api/kube.ts';
+import { selectorMatches } from './selector.ts';
+
+/** `namespace/name` of a namespaced object. */
+export const keyOfObject = (object: {
+  readonly metadata: { readonly namespace?: string; readonly name: string };
+}): string => `${object.metadata.namespace ?? ''}/${object.metadata.name}`;
+
+export interface BudgetLookup {
+  /** The budgets that select `pod`, by name. */
+  of(pod: Pod): readonly PodDisruptionBudget[];
+  get(key: string): PodDisruptionBudget | undefined;
+}
+
+interface Bucket {
+  readonly budgets: Map<string, PodDisruptionBudget>;
+  /** Grows when a selector comes, goes or changes; a budget's status never moves it. */
+  selectors: number;
+}
+
+const sameSelector = (a: PodDisruptionBudget, b: PodDisruptionBudget): boolean =>
+  a.metadata.uid === b.metadata.uid &&
+  JSON.stringify(a.spec.selector) === JSON.stringify(b.spec.selector);
+
+export class BudgetIndex implements BudgetLookup {
+  readonly #namespaces = new Map<string, Bucket>();
+  /** Pods are immutable: a match stays true until a selector of the namespace changes. */
+  readonly #matches = new WeakMap<Pod, { selectors: number; keys: readonly string[] }>();
+
+  constructor(budgets: Iterable<PodDisruptionBudget> = []) {
+    for (const budget of budgets) this.set(budget);
+  }
+
+  set(budget: PodDisruptionBudget): void {
+    const bucket = this.#bucket(budget.metadata.namespace ?? '');
+    const key = keyOfObject(budget);
+    const known = bucket.budgets.get(key);
+    if (known === undefined || !sameSelector(known, budget)) bucket.selectors++;
+    bucket.budgets.set(key, budget);
+  }
+
+  delete(budget: PodDisruptionBudget): void {
+    const bucket = this.#bucket(budget.metadata.namespace ?? '');
+    if (bucket.budgets.delete(keyOfObject(budget))) bucket.selectors++;
+  }
+
+  get(key: string): PodDisruptionBudget | undefined {
+    return this.#namespaces.get(key.slice(0, key.indexOf('/')))?.budgets.get(key);
+  }
+
+  of(pod: Pod): readonly PodDisruptionBudget[] {
+    const bucket = this.#namespaces.get(pod.metadata.namespace ?? '');
+    if (bucket === undefined || bucket.budgets.size === 0) return [];
+    return this.#keysOf(pod, bucket).flatMap((key) => bucket.budgets.get(key) ?? []);
+  }
+
+  #keysOf(pod: Pod, bucket: Bucket): readonly string[] {
+    const known = this.#matches.get(pod);
+    if (known?.selectors === bucket.selectors) return known.keys;
+    const keys = [...bucket.budgets]
+      .filter(([, budget]) => selectorMatches(budget.spec.selector, pod.metadata.labels))
+      .map(([key]) => key)
+      .sort();
+    this.#matches.set(pod, { selectors: bucket.selectors, keys });
+    return keys;
+  }
+
+  #bucket(namespace: string): Bucket {
+    const known = this.#namespaces.get(namespace);
+    if (known !== undefined) return known;
+    const fresh: Bucket = { budgets: new Map(), selectors: 0 };
+    this.#namespaces.set(namespace, fresh);
+    return fresh;
+  }
+}
+
+/** The status answers for the spec that is in force; until then the server refuses evictions. */
+export const statusIsCurrent = (budget: PodDisruptionBudget): boolean =>
+  (budget.status.observedGeneration ?? 0) >= (budget.metadata.generation ?? 0);
+
+/** Tokens that the status offers, before anything of ours in flight is taken off. */
+export const offeredTokens = (budget: PodDisruptionBudget): number =>
+  statusIsCurrent(budget) ? Math.max(0, budget.status.disruptionsAllowed ?? 0) : 0;
+
+/**
+ * True when no change in the pods' health ever frees the budget. It is recomputed with the scale,
+ * so maxUnavailable 0 and minAvailable 100% never open, and an integer minAvailable opens only by
+ * scaling up (measured: docs/designs/termination.md, "Budgets that never allow").
+ */
+export type ZeroBudget = 'never' | 'scaleUp' | 'temporary';
+
+const isZero = (value: number | string | undefined): boolean => value === 0 || value === '0%';
+
+export const zeroBudget = (budget: PodDisruptionBudget): ZeroBudget => {
+  const { minAvailable, maxUnavailable } = budget.spec;
+  if (isZero(maxUnavailable)) return 'never';
+  if (minAvailable === '100%') return 'never';
+  const expected = budget.status.expectedPods ?? 0;
+  const healthy = budget.status.currentHealthy ?? 0;
+  const disrupted = Object.keys(budget.status.disruptedPods ?? {}).length;
+  if (expected === 0 || healthy < expected || disrupted > 0) return 'temporary';
+  if (offeredTokens(budget) > 0 || !statusIsCurrent(budget)) return 'temporary';
+  if (typeof minAvailable === 'number' && minAvailable >= expected) return 'scaleUp';
+  // A percentage that rounds up to all pods (minAvailable 90% of 3), or down to none.
+  return (budget.status.desiredHealthy ?? 0) >= expected ? 'scaleUp' : 'temporary';
+};

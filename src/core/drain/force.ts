@@ -1,0 +1,45 @@
+// When a pod that its budget still holds is deleted all the same, and with how much grace. Nothing
+// is ever forced without a deadline, nor by a drain that fails at its deadline instead (rule E6).
+import { type EpochMs, epochMs } from '../../api/brand.ts';
+import type { Pod } from '../../api/kube.ts';
+import { graceOf, terminationEnd } from './pods.ts';
+
+export interface ForceWindow {
+  /** When the drain began: half of the time from here to the deadline belongs to the budgets. */
+  readonly startedAt: EpochMs;
+  readonly deadline: EpochMs;
+  readonly onDeadline: 'force' | 'fail';
+  /** What the instance's end may be early by: 10 s, 5 s after a spot notice. */
+  readonly safetyMs: number;
+}
+
+export const safetyMs = 10_000;
+export const spotSafetyMs = 5_000;
+/** A longer grace than this does not bring the force forward: budgets matter more. */
+const maxHonouredGraceMs = 600_000;
+/** A deletion is asked for again only when it brings the end forward by more than this. */
+const worthShorteningMs = 1_000;
+
+const honouredGrace = (pod: Pod, window: ForceWindow): number => {
+  const half = Math.max(0, (window.deadline - window.startedAt) / 2);
+  return Math.min(graceOf(pod), maxHonouredGraceMs, half);
+};
+
+/** Undefined when the pod is never forced. */
+export const forceAt = (pod: Pod, window: ForceWindow | undefined): EpochMs | undefined => {
+  if (window === undefined || window.onDeadline !== 'force') return undefined;
+  return epochMs(window.deadline - window.safetyMs - honouredGrace(pod, window));
+};
+
+/** Grace of a deletion sent at `now`: what is left, never 0 (0 would skip the kubelet). */
+export const forcedGraceSeconds = (window: ForceWindow, now: EpochMs): number =>
+  Math.max(1, Math.floor((window.deadline - window.safetyMs - now) / 1000));
+
+/** True when a pod that is terminating would outlive the deadline and can be told to hurry. */
+export const shouldShorten = (pod: Pod, window: ForceWindow | undefined, now: EpochMs): boolean => {
+  const at = forceAt(pod, window);
+  const end = terminationEnd(pod);
+  if (window === undefined || at === undefined || end === undefined || now < at) return false;
+  if (end <= window.deadline) return false;
+  return now + forcedGraceSeconds(window, now) * 1000 < end - worthShorteningMs;
+};

@@ -1,0 +1,21 @@
+// Public entry of the drain decisions.
+export {
+  allocate,
+  type Drain,
+  defaultLimits,
+  type Grant,
+  type Limits,
+  type OwnerLookup,
+} from './allocate.ts';
+export { BudgetIndex } from './budgets.ts';
+export {
+  type Classified,
+  classifyPods,
+  maxBoomerangs,
+  newBoomerangs,
+  type PodWarning,
+  type SkipReason,
+} from './classify.ts';
+export { type ForceWindow, forceAt, safetyMs, spotSafetyMs } from './force.ts';
+export { Ledger } from './ledger.ts';
+export { ownerName, podRef } from './pods.ts';

@@ -1,0 +1,215 @@
+// What has been sent and not yet been seen: evictions in flight, the tokens they hold, failures and
+// their waits. Changed only by what happened outside; a plain record without clock or client. Lost
+// with the process: then tokens are trusted as the budgets' status shows them, which is safe.
+import { type EpochMs, epochMs } from '../../api/brand.ts';
+import type { Pod, PodDisruptionBudget } from '../../api/kube.ts';
+import type { PodRef } from '../../api/plan.ts';
+import { keyOfObject } from './budgets.ts';
+import { isTerminating } from './pods.ts';
+
+export interface InFlight {
+  readonly drain: string;
+  readonly pod: PodRef;
+  readonly how: 'evict' | 'delete';
+  /** `answered` = done, but watch events have yet to show it; `lost` = nobody knows. */
+  readonly state: 'sending' | 'answered' | 'lost';
+  readonly at: EpochMs;
+  /** Budgets it was sent on; while it is on its way it takes a place on each. */
+  readonly sentOn: readonly string[];
+  /** Budgets whose token this still holds: their watch has not shown the pod in disruptedPods. */
+  readonly budgets: readonly string[];
+  /** The pod watch has not shown it terminating or gone. */
+  readonly unseen: boolean;
+  /** Two budgets emulated by a deletion: their statuses must both move before the next. */
+  readonly emulated: boolean;
+}
+
+export interface Failure {
+  readonly drain: string;
+  readonly pod: PodRef;
+  /** What failed. An emulated eviction is one, although it is sent as a deletion. */
+  readonly how: 'evict' | 'delete';
+  /** Of this kind, in a row. */
+  readonly attempts: number;
+  readonly firstAt: EpochMs;
+  readonly at: EpochMs;
+  readonly code: string;
+  readonly message: string;
+  readonly retryAfterMs: number;
+  /** What was known when it was sent; a refusal is worth another try once this has changed. */
+  readonly budgetVersions: Readonly<Record<string, string>>;
+}
+
+/** A token that a refused eviction burnt (409 after the budget was taken). */
+export interface HeldBudget {
+  readonly budget: string;
+  readonly until: EpochMs;
+}
+
+export interface LedgerView {
+  readonly inFlight: ReadonlyMap<string, InFlight>;
+  readonly failures: ReadonlyMap<string, Failure>;
+  readonly held: ReadonlyMap<string, HeldBudget>;
+}
+
+/** A 409 on the uid leaves the pod's name in disruptedPods for two minutes (measured 120.2 s). */
+export const burntTokenMs = 120_000;
+/** An eviction that succeeded shows in its budget within milliseconds; then the status is right. */
+const unseenTokenMs = 5_000;
+/** A pod that was evicted and still looks alive this much later is evicted again. */
+const unseenPodMs = 30_000;
+/** First wait after a failure, doubled each time up to the cap. */
+const firstRetryMs = 1_000;
+const maxRetryMs = 30_000;
+const retryJitter = 0.2;
+
+/** FNV-1a: the same pod and attempt always wait the same, different pods spread out. */
+const spread = (text: string): number => {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return (hash >>> 0) / 0x100000000;
+};
+
+/** When a failed eviction is tried again although nothing was seen to change. */
+export const retryAt = (failure: Failure): EpochMs => {
+  const doubled = firstRetryMs * 2 ** Math.min(failure.attempts - 1, 10);
+  const jitter = 1 - retryJitter * spread(`${failure.pod.uid}/${failure.attempts}`);
+  const wait = Math.max(Math.min(maxRetryMs, doubled) * jitter, failure.retryAfterMs);
+  return epochMs(Math.ceil(failure.at + wait));
+};
+
+export interface Sent {
+  readonly drain: string;
+  readonly pod: PodRef;
+  readonly how: 'evict' | 'delete';
+  readonly budgets: readonly string[];
+  readonly emulated: boolean;
+  readonly budgetVersions: Readonly<Record<string, string>>;
+}
+
+export interface FailureReport {
+  readonly code: string;
+  readonly message: string;
+  readonly retryAfterMs: number;
+}
+
+export class Ledger implements LedgerView {
+  readonly inFlight = new Map<string, InFlight>();
+  readonly failures = new Map<string, Failure>();
+  readonly held = new Map<string, HeldBudget>();
+  readonly #versions = new Map<string, Readonly<Record<string, string>>>();
+
+  sent(sent: Sent, at: EpochMs): void {
+    const { drain, pod, how, budgets, emulated } = sent;
+    const entry: InFlight = {
+      drain,
+      pod,
+      how,
+      sentOn: budgets,
+      budgets,
+      emulated,
+      state: 'sending',
+      at,
+      unseen: true,
+    };
+    this.inFlight.set(pod.uid, entry);
+    this.#versions.set(pod.uid, sent.budgetVersions);
+  }
+
+  /** The server did it. `gone` = there was no such pod, so no token was taken either. */
+  succeeded(uid: string, at: EpochMs, outcome: 'done' | 'gone'): void {
+    this.failures.delete(uid);
+    const budgets = outcome === 'gone' ? { budgets: [] } : {};
+    this.#update(uid, { state: 'answered', at, ...budgets });
+  }
+
+  failed(uid: string, at: EpochMs, report: FailureReport): void {
+    const entry = this.inFlight.get(uid);
+    if (entry === undefined) return;
+    const before = this.failures.get(uid);
+    const how = entry.emulated ? 'evict' : entry.how;
+    this.failures.set(uid, {
+      ...report,
+      how,
+      drain: entry.drain,
+      pod: entry.pod,
+      at,
+      attempts: before?.how === how ? before.attempts + 1 : 1,
+      firstAt: before?.firstAt ?? at,
+      budgetVersions: this.#versions.get(uid) ?? {},
+    });
+    if (report.code === 'PreconditionFailed' && entry.how === 'evict') {
+      const until = epochMs(at + burntTokenMs);
+      for (const budget of entry.sentOn) this.held.set(budget, { budget, until });
+    }
+    // Nobody knows whether a lost call happened: its token stays taken until that shows.
+    if (report.code === 'Unreachable') this.#update(uid, { state: 'lost', at });
+    else this.#forget(uid);
+  }
+
+  /** A budget's watch event: evictions that it shows no longer hold a token of ours. */
+  observeBudget(budget: PodDisruptionBudget): void {
+    const key = keyOfObject(budget);
+    const disrupted = budget.status.disruptedPods ?? {};
+    for (const [uid, entry] of this.inFlight) {
+      if (!entry.budgets.includes(key)) continue;
+      const shown = entry.emulated
+        ? entry.state !== 'sending' && !entry.unseen
+        : Object.hasOwn(disrupted, entry.pod.name);
+      if (shown) this.#update(uid, { budgets: entry.budgets.filter((other) => other !== key) });
+    }
+  }
+
+  /** A pod's watch event: it is terminating or gone, so nothing more is sent for it. */
+  observePod(pod: Pod, gone: boolean): void {
+    const { uid } = pod.metadata;
+    if (gone) this.failures.delete(uid);
+    if (gone || isTerminating(pod)) this.#update(uid, { unseen: false });
+  }
+
+  /** Lets go of what has waited long enough to be seen. */
+  settle(now: EpochMs): void {
+    for (const [uid, entry] of this.inFlight) {
+      if (entry.state === 'sending') continue;
+      const age = now - entry.at;
+      if (age >= unseenPodMs || (entry.state === 'lost' && age >= unseenTokenMs)) {
+        this.#forget(uid);
+      } else if (entry.budgets.length > 0 && age >= unseenTokenMs) {
+        this.#update(uid, { budgets: [] });
+      }
+    }
+    for (const [budget, { until }] of this.held) if (until <= now) this.held.delete(budget);
+  }
+
+  /** Forgets the failures of a drain that has ended; calls on their way keep their tokens. */
+  drop(drain: string): void {
+    for (const [uid, failure] of this.failures) {
+      if (failure.drain === drain) this.failures.delete(uid);
+    }
+  }
+
+  #update(uid: string, change: Partial<InFlight>): void {
+    const entry = this.inFlight.get(uid);
+    if (entry === undefined) return;
+    const next = { ...entry, ...change };
+    const settled = next.state !== 'sending' && !next.unseen && next.budgets.length === 0;
+    if (settled) this.#forget(uid);
+    else this.inFlight.set(uid, next);
+  }
+
+  #forget(uid: string): void {
+    this.inFlight.delete(uid);
+    this.#versions.delete(uid);
+  }
+}
+
+/** When `settle` next has something to let go of. */
+export const settlesAt = (view: LedgerView): EpochMs | undefined => {
+  let next = Number.POSITIVE_INFINITY;
+  for (const entry of view.inFlight.values()) {
+    if (entry.state === 'sending') continue;
+    const quick = entry.budgets.length > 0 || entry.state === 'lost';
+    next = Math.min(next, entry.at + (quick ? unseenTokenMs : unseenPodMs));
+  }
+  return Number.isFinite(next) ? epochMs(next) : undefined;
+};

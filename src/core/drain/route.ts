@@ -1,0 +1,42 @@
+// Which way a pod may leave: what the server would ask of its eviction, as measured on a real one
+// (reference: real control plane, section 1). A token is needed only for a pod that counts.
+import type { Pod, PodDisruptionBudget } from '../../api/kube.ts';
+import { statusIsCurrent } from './budgets.ts';
+import { isFinished, isReady, isTerminating } from './pods.ts';
+
+export type Route =
+  /** Its deadline has come: deleted, whatever its budgets say. */
+  | { readonly kind: 'forced'; readonly budgets: readonly PodDisruptionBudget[] }
+  /** Budgets select it, but its eviction takes no token. */
+  | { readonly kind: 'bypass'; readonly budgets: readonly PodDisruptionBudget[] }
+  | { readonly kind: 'free'; readonly budgets: readonly [] }
+  | {
+      readonly kind: 'budget';
+      readonly budget: PodDisruptionBudget;
+      readonly budgets: readonly PodDisruptionBudget[];
+    }
+  /** More than one: the server refuses every eviction of it with a plain 500. */
+  | { readonly kind: 'several'; readonly budgets: readonly PodDisruptionBudget[] };
+
+/** An unready pod that its only budget lets go: always, or while the healthy ones are enough. */
+const unreadyMayGo = (budget: PodDisruptionBudget): boolean => {
+  if (budget.spec.unhealthyPodEvictionPolicy === 'AlwaysAllow') return true;
+  const { currentHealthy = 0, desiredHealthy = 0 } = budget.status;
+  return statusIsCurrent(budget) && desiredHealthy > 0 && currentHealthy >= desiredHealthy;
+};
+
+export const routeOf = (
+  pod: Pod,
+  budgets: readonly PodDisruptionBudget[],
+  forced: boolean,
+): Route => {
+  if (forced) return { kind: 'forced', budgets };
+  const [first, ...others] = budgets;
+  if (first === undefined) return { kind: 'free', budgets: [] };
+  // The server asks no budget for these, not even when there are two.
+  const counts = pod.status.phase !== 'Pending' && !isTerminating(pod) && !isFinished(pod);
+  if (!counts) return { kind: 'bypass', budgets };
+  if (others.length > 0) return { kind: 'several', budgets };
+  if (!isReady(pod) && unreadyMayGo(first)) return { kind: 'bypass', budgets };
+  return { kind: 'budget', budget: first, budgets };
+};

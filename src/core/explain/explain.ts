@@ -1,0 +1,130 @@
+// A disruption and a plan as plain lines, for the command line, events and the page. Says what
+// is and what will be; decides nothing and reads no clock.
+import type {
+  DisruptionCause,
+  HookStatus,
+  NodeDisruption,
+  NodeDisruptionStatus,
+} from '../../api/disruption.ts';
+import type { Plan, Step } from '../../api/plan.ts';
+import { explainWaiting } from './waiting.ts';
+
+const phaseText: Readonly<Record<NodeDisruptionStatus['phase'], string>> = {
+  Pending: 'recorded, not begun',
+  Marking: 'being excluded from load balancers and cordoned',
+  Draining: 'being drained',
+  Completing: 'done with; telling whoever waits for it',
+  Undoing: 'being given back',
+  Ended: 'over',
+};
+
+const explainCause = (cause: DisruptionCause): string => {
+  const { kind, requestedBy, reason, receivedAt, cancelledAt } = cause;
+  const by = requestedBy === undefined ? '' : ` by ${requestedBy}`;
+  const why = reason === undefined ? '' : ` (${reason})`;
+  const withdrawn = cancelledAt === undefined ? '' : `, withdrawn ${cancelledAt}`;
+  return `because of ${kind}${by}${why}, received ${receivedAt}${withdrawn}`;
+};
+
+const deadlineText: Readonly<Record<'force' | 'fail', string>> = {
+  force: 'what is left then is deleted, budgets or not',
+  fail: 'the drain gives up then and forces nothing',
+};
+
+const explainHook = ({ name, autoScalingGroupName, state, endsAt }: HookStatus): string => {
+  const tail = state === 'Open' ? `, kept open until ${endsAt} at the latest` : '';
+  return `hook ${name} of ${autoScalingGroupName}: ${state.toLowerCase()}${tail}`;
+};
+
+const podsText = ({ podsRemaining, podsTotal }: NodeDisruptionStatus): readonly string[] => {
+  if (podsRemaining === undefined) return [];
+  const of = podsTotal === undefined ? '' : ` of ${podsTotal}`;
+  return [`pods left: ${podsRemaining}${of}`];
+};
+
+const list = (
+  waitingOn: NodeDisruptionStatus['waitingOn'],
+  total: number | undefined,
+): readonly string[] => {
+  const lines = (waitingOn ?? []).map((waiting) => `waits: ${explainWaiting(waiting)}`);
+  const more = (total ?? 0) - lines.length;
+  return more > 0 ? [...lines, `waits: and ${more} more`] : lines;
+};
+
+export interface ExplainOptions {
+  /** The plan as it is now; its blockers are newer than those in the status. */
+  readonly plan?: Plan;
+}
+
+/** Everything worth saying about one disruption, most important first. */
+export const explainDisruption = (
+  disruption: NodeDisruption,
+  { plan }: ExplainOptions = {},
+): readonly string[] => {
+  const { status, spec } = disruption;
+  const name = status?.node?.name ?? spec.nodeName ?? spec.instanceId ?? disruption.metadata.name;
+  const phase = status?.phase ?? 'Pending';
+  const outcome = status?.outcome === undefined ? '' : `: ${status.outcome}`;
+  const message = status?.message === undefined ? '' : ` (${status.message})`;
+  const head = `node ${name}: ${phaseText[phase]}${outcome}${message}`;
+  const deadline =
+    status?.deadline === undefined || phase === 'Ended'
+      ? []
+      : [`deadline ${status.deadline}: ${deadlineText[status.onDeadline ?? 'fail']}`];
+  return [
+    head,
+    ...spec.causes.map(explainCause),
+    ...deadline,
+    ...(status === undefined ? [] : podsText(status)),
+    ...(plan === undefined
+      ? list(status?.waitingOn, status?.waitingOnTotal)
+      : list(plan.waitingOn, plan.waitingOn.length)),
+    ...(status?.hooks ?? []).map(explainHook),
+  ];
+};
+
+const pod = ({ namespace, name }: { readonly namespace: string; readonly name: string }): string =>
+  `${namespace}/${name}`;
+
+const confirmText: Readonly<Record<'nodeEmpty' | 'noNode' | 'instance', string>> = {
+  nodeEmpty: 'ask the server whether the node is empty:',
+  noNode: 'ask the server whether there is really no node of',
+  instance: 'ask the cloud whether there still is instance',
+};
+
+export const explainStep = (step: Step): string => {
+  switch (step.kind) {
+    case 'PatchNode':
+      return `patch node ${step.node}: ${step.why}`;
+    case 'Evict': {
+      const budget = step.budget === undefined ? '' : `, within budget ${step.budget}`;
+      return `evict pod ${pod(step.pod)}${budget}`;
+    }
+    case 'DeletePod': {
+      const grace = step.graceSeconds === undefined ? 'its own' : `${step.graceSeconds} s`;
+      return `delete pod ${pod(step.pod)} with ${grace} grace: ${step.why}`;
+    }
+    case 'HeartbeatHook':
+      return `keep hook ${step.hookName} of ${step.autoScalingGroupName} waiting`;
+    case 'CompleteHook': {
+      const { hookName, autoScalingGroupName, result = 'CONTINUE' } = step;
+      return `complete hook ${hookName} of ${autoScalingGroupName}: ${result}`;
+    }
+    case 'TerminateInstance': {
+      const size = step.decrementDesired ? 'and let its group shrink' : 'and let it be replaced';
+      return `terminate instance ${step.instanceId} ${size}`;
+    }
+    case 'WriteStatus':
+      return `record in ${step.disruption}: ${phaseText[step.status.phase]}`;
+    case 'Confirm':
+      return `${confirmText[step.what]} ${step.subject}`;
+    case 'DeleteDisruption':
+      return `forget ${step.disruption}`;
+  }
+};
+
+/** A plan as lines: what is done now, then what is waited for. */
+export const explainPlan = (plan: Plan): readonly string[] => [
+  ...plan.steps.map(explainStep),
+  ...plan.waitingOn.map((waiting) => `waits: ${explainWaiting(waiting)}`),
+];

@@ -1,0 +1,87 @@
+// One line of plain text for each reason why something has not happened: which pod, which budget,
+// whose pod, since when, what frees it, when it is forced. Same words in CLI, events and status.
+import type { WaitingOn } from '../../api/disruption.ts';
+
+type Of<K extends WaitingOn['kind']> = Extract<WaitingOn, { kind: K }>;
+
+const owned = (pod: string, owner: string | undefined): string =>
+  owner === undefined ? `pod ${pod}` : `pod ${pod} of ${owner}`;
+
+/** ", since T": left out when nobody knows. */
+const since = (at: string | undefined): string => (at === undefined ? '' : `, since ${at}`);
+
+const ending = (forceAt: string | undefined): string =>
+  forceAt === undefined ? '; never forced' : `; forced at ${forceAt}`;
+
+const pdb = (waiting: Of<'pdb'>): string => {
+  const { pod, owner, budgets, message, neverAllows, freedBy, forceAt } = waiting;
+  const frees = neverAllows
+    ? 'this budget never allows an eviction: only changing or deleting it, or the pod, helps'
+    : freedBy === 'scaleUp'
+      ? 'every replica is needed: one more replica, or a lower minAvailable, frees it'
+      : 'a Ready replacement frees it';
+  const what = `${owned(pod, owner)} waits for budget ${budgets.join(', ')}`;
+  return `${what} (${message})${since(waiting.since)}; ${frees}${ending(forceAt)}`;
+};
+
+const multiplePdbs = ({ pod, owner, budgets, since: at, forceAt }: Of<'multiplePdbs'>): string =>
+  `${owned(pod, owner)} is selected by ${budgets.length} budgets (${budgets.join(', ')}), which ` +
+  `Kubernetes refuses to evict${since(at)}; one budget per pod frees it${ending(forceAt)}`;
+
+const budgetHeld = ({ pod, budget, until, forceAt }: Of<'budgetHeld'>): string =>
+  `pod ${pod} waits for budget ${budget}, held until ${until} by an eviction that found its pod ` +
+  `replaced${ending(forceAt)}`;
+
+const whyStillThere: Readonly<Record<Of<'termination'>['why'], string>> = {
+  grace: 'is stopping',
+  kubelet: 'should have stopped; its kubelet does not confirm it',
+  finalizers: 'has stopped but is kept by finalizers',
+};
+
+const termination = (waiting: Of<'termination'>): string => {
+  const { pod, why, graceEndsAt, finalizers = [] } = waiting;
+  const names = finalizers.length === 0 ? '' : ` ${finalizers.join(', ')}`;
+  const grace = `grace ${why === 'grace' ? 'ends' : 'ended'} at ${graceEndsAt}`;
+  return `pod ${pod} ${whyStillThere[why]}${names}${since(waiting.since)}; ${grace}`;
+};
+
+const evictionError = (waiting: Of<'evictionError'>): string => {
+  const { pod, code, message, retryAt, forceAt } = waiting;
+  const again = retryAt === undefined ? '' : `; tried again at ${retryAt}`;
+  const failed = `pod ${pod} could not be evicted: ${code}: ${message}`;
+  return `${failed}${since(waiting.since)}${again}${ending(forceAt)}`;
+};
+
+const hook = ({ hookName, autoScalingGroupName, message, retryAt }: Of<'hook'>): string => {
+  const again = retryAt === undefined ? '' : `; tried again at ${retryAt}`;
+  return `hook ${hookName} of ${autoScalingGroupName}: ${message}${again}`;
+};
+
+const renderers: { readonly [K in WaitingOn['kind']]: (waiting: Of<K>) => string } = {
+  pdb,
+  multiplePdbs,
+  budgetHeld,
+  termination,
+  evictionError,
+  hook,
+  tier: ({ pod, podsBefore, forceAt }) =>
+    `pod ${pod} is system-critical and goes after ${podsBefore} other ` +
+    `${podsBefore === 1 ? 'pod' : 'pods'}${ending(forceAt)}`,
+  replacement: ({ pod, owner, forceAt }) =>
+    `pod ${pod} is among the last of ${owner}; a Ready replacement frees it${ending(forceAt)}`,
+  boomerang: ({ pod, owner }) =>
+    `${owned(pod, owner)} was put back on the node after its marks; it was evicted once and stays`,
+  marks: ({ node }) => `node ${node} does not show its marks yet`,
+  batch: ({ nodes, until }) =>
+    `nodes of the same batch are being marked first: ${nodes.join(', ')}; at most until ${until}`,
+  settling: ({ until }) =>
+    `the node is empty; pods already on their way are awaited until ${until}`,
+  api: ({ what, message }) => `${what}: ${message}`,
+  instance: ({ message }) => `instance: ${message}`,
+};
+
+/** Looks the renderer up under the value's own kind, which the table's type ties to it. */
+export const explainWaiting = (waiting: WaitingOn): string => {
+  const render: (waiting: never) => string = renderers[waiting.kind];
+  return render(waiting as never);
+};

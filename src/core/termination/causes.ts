@@ -1,0 +1,143 @@
+// Several causes on one instance as one demand: the earliest deadline that forces, the strongest
+// follow-up, every hook of ours. Withdrawn causes and those of earlier episodes do not count.
+import { type EpochMs, epochMs, parseTime } from '../../api/brand.ts';
+import { wasHandled } from '../../api/causes.ts';
+import {
+  type DisruptionCause,
+  type FollowUp,
+  followUps,
+  type NodeDisruption,
+} from '../../api/disruption.ts';
+import { safetyMs, spotSafetyMs } from '../drain/index.ts';
+import { type KnownHook, knownHooks, lastCompletion } from './hooks.ts';
+import type { Observation } from './observation.ts';
+
+/** EC2 gives a spot instance two minutes. */
+const spotNoticeMs = 120_000;
+
+export const causesInForce = (disruption: NodeDisruption): readonly DisruptionCause[] => {
+  const handled = disruption.status?.handledCauses ?? [];
+  return disruption.spec.causes.filter(
+    (cause) => cause.cancelledAt === undefined && !wasHandled(cause, handled),
+  );
+};
+
+/**
+ * The causes that are dealt with now. Once Completing is written these are the ones it was written
+ * for: one that came afterwards has drained nothing yet, and its hook must not be completed.
+ */
+const causesToServe = (disruption: NodeDisruption): readonly DisruptionCause[] => {
+  const causes = causesInForce(disruption);
+  const { phase, completingCauses } = disruption.status ?? {};
+  if (phase !== 'Completing' || completingCauses === undefined) return causes;
+  return causes.filter((cause) => wasHandled(cause, completingCauses));
+};
+
+/** Ids of what needs no further episode: withdrawn, done earlier, or `done` now. */
+export const handledIds = (
+  { spec, status }: NodeDisruption,
+  done: readonly DisruptionCause[],
+): readonly string[] => {
+  const before = status?.handledCauses ?? [];
+  return spec.causes
+    .filter(
+      (cause) =>
+        cause.cancelledAt !== undefined || wasHandled(cause, before) || done.includes(cause),
+    )
+    .map(({ id }) => id);
+};
+
+export interface Demand {
+  readonly causes: readonly DisruptionCause[];
+  readonly hooks: readonly KnownHook[];
+  readonly followUp: FollowUp;
+  readonly onDeadline: 'force' | 'fail';
+  readonly deadline?: EpochMs;
+  readonly safetyMs: number;
+}
+
+interface Term {
+  readonly cause: DisruptionCause;
+  readonly deadline: EpochMs | undefined;
+  readonly onDeadline: 'force' | 'fail';
+}
+
+const hasDefaultTimeout: Readonly<Record<DisruptionCause['kind'], boolean>> = {
+  ScaleIn: true,
+  LifecycleHook: true,
+  Update: true,
+  Repair: true,
+  SpotInterruption: false,
+  RebalanceRecommendation: false,
+  Maintenance: false,
+  Manual: false,
+};
+
+/** The deadline of one cause. A drain that fails keeps its instance as long as the hook lets it. */
+const termOf = (cause: DisruptionCause, observation: Observation): Term => {
+  const { group, options } = observation;
+  const forHook = cause.hook !== undefined || cause.kind === 'ScaleIn';
+  const wanted = forHook ? group?.spec.drain?.onDeadline : undefined;
+  const onDeadline = wanted ?? cause.onDeadline;
+  if (onDeadline === 'fail' && cause.hook !== undefined) {
+    return { cause, onDeadline, deadline: lastCompletion(cause.hook) };
+  }
+  const own = parseTime(cause.deadline);
+  const receivedAt = parseTime(cause.receivedAt) ?? observation.now;
+  const seconds = group?.spec.drain?.timeoutSeconds;
+  const timeoutMs = seconds === undefined ? options.drainTimeoutMs : seconds * 1000;
+  const usual = hasDefaultTimeout[cause.kind] ? epochMs(receivedAt + timeoutMs) : undefined;
+  // Intake's deadline of a hook without a timeout is the hook's end; EKS waits less than that.
+  if (cause.hook !== undefined && own !== undefined && usual !== undefined) {
+    return { cause, onDeadline, deadline: epochMs(Math.min(own, usual)) };
+  }
+  if (own !== undefined) return { cause, onDeadline, deadline: own };
+  const spot = cause.kind === 'SpotInterruption';
+  return { cause, onDeadline, deadline: spot ? epochMs(receivedAt + spotNoticeMs) : usual };
+};
+
+const earliest = (terms: readonly Term[]): Term | undefined => {
+  let first: Term | undefined;
+  for (const term of terms) {
+    if (term.deadline === undefined) continue;
+    if (first?.deadline === undefined || term.deadline < first.deadline) first = term;
+  }
+  return first;
+};
+
+/** Where nothing forces: the drain is given up when the last of its causes gives up. */
+const latest = (terms: readonly Term[]): EpochMs | undefined => {
+  let last: EpochMs | undefined;
+  for (const { deadline } of terms) {
+    if (deadline === undefined) return undefined;
+    if (last === undefined || deadline > last) last = deadline;
+  }
+  return last;
+};
+
+const strongest = (causes: readonly DisruptionCause[]): FollowUp => {
+  const rank = Math.max(0, ...causes.map(({ followUp }) => followUps.indexOf(followUp)));
+  return followUps[rank] ?? 'Release';
+};
+
+export const demandOf = (observation: Observation): Demand => {
+  const causes = causesToServe(observation.disruption);
+  const hooks = knownHooks(observation, causes);
+  const terms = causes.map((cause) => termOf(cause, observation));
+  const forcing = earliest(terms.filter(({ onDeadline }) => onDeadline === 'force'));
+  const wanted = forcing === undefined ? latest(terms) : forcing.deadline;
+  // Whatever the causes want, a hook that still waits is completed before it ends.
+  const bounds = hooks
+    .filter(({ status }) => status.state === 'Open')
+    .map(({ ref }) => lastCompletion(ref));
+  const deadline = Math.min(wanted ?? Number.POSITIVE_INFINITY, ...bounds);
+  const spot = forcing?.cause.kind === 'SpotInterruption';
+  return {
+    causes,
+    hooks,
+    followUp: strongest(causes),
+    onDeadline: forcing === undefined ? 'fail' : 'force',
+    safetyMs: spot ? spotSafetyMs : safetyMs,
+    ...(Number.isFinite(deadline) ? { deadline: epochMs(deadline) } : {}),
+  };
+};

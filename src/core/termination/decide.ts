@@ -1,0 +1,72 @@
+// What to do next about one disruption: one function per phase over what was observed. Emits steps
+// with no choice left in them; at a fixed state a second decision emits none. Evictions are not
+// here: they are allocated over all drains at once (core/drain).
+import { epochMs } from '../../api/brand.ts';
+import type { DisruptionPhase } from '../../api/disruption.ts';
+import type { Plan, Step } from '../../api/plan.ts';
+import { type Demand, demandOf } from './causes.ts';
+import { decideCompleting } from './completing.ts';
+import { type Decision, decision } from './decision.ts';
+import { decideDraining } from './draining.ts';
+import { decideEnded } from './ended.ts';
+import { heartbeatDue } from './hooks.ts';
+import { decideMarking, decidePending } from './marking.ts';
+import type { Observation } from './observation.ts';
+import { phaseOf } from './status.ts';
+import { decideUndoing } from './undoing.ts';
+
+type Decide = (observation: Observation, demand: Demand) => Decision;
+
+const byPhase: Readonly<Record<DisruptionPhase, Decide>> = {
+  Pending: decidePending,
+  Marking: decideMarking,
+  Draining: decideDraining,
+  Completing: decideCompleting,
+  Undoing: decideUndoing,
+  Ended: decideEnded,
+};
+
+const keepsHooksAlive: Readonly<Record<DisruptionPhase, boolean>> = {
+  Pending: true,
+  Marking: true,
+  Draining: true,
+  Completing: false,
+  Undoing: false,
+  Ended: false,
+};
+
+/** Heartbeats stand before everything else: no failure of another step may hold them up. */
+const heartbeats = (observation: Observation, demand: Demand): Decision => {
+  const { disruption, now } = observation;
+  const { instanceId } = disruption.spec;
+  if (instanceId === undefined || !keepsHooksAlive[phaseOf(disruption)]) return decision({});
+  const open = demand.hooks.filter(({ status }) => status.state === 'Open');
+  const steps = open
+    .filter((hook) => heartbeatDue(hook) <= now)
+    .map(({ ref }): Step => {
+      const { autoScalingGroupName, name: hookName, token } = ref;
+      return {
+        kind: 'HeartbeatHook',
+        autoScalingGroupName,
+        hookName,
+        instanceId,
+        ...(token === undefined ? {} : { token }),
+      };
+    });
+  return decision({ steps, wakeAt: open.map(heartbeatDue) });
+};
+
+export const decideDisruption = (observation: Observation): Plan => {
+  const { disruption, now } = observation;
+  const demand = demandOf(observation);
+  const alive = heartbeats(observation, demand);
+  const rest = byPhase[phaseOf(disruption)](observation, demand);
+  const times = [...alive.wakeAt, ...rest.wakeAt].filter((at) => at !== undefined && at > now);
+  const next = Math.min(...times.map((at) => at ?? Number.POSITIVE_INFINITY));
+  return {
+    subject: disruption.metadata.name,
+    steps: [...alive.steps, ...rest.steps],
+    waitingOn: rest.waitingOn,
+    ...(Number.isFinite(next) ? { nextCheckAt: epochMs(next) } : {}),
+  };
+};

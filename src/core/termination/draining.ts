@@ -1,0 +1,244 @@
+// Draining: waits until the node is empty, or until its deadline decides. What holds it up comes
+// from the allocation; here are the node's own questions: gone, unmarked, empty, late.
+import { type EpochMs, epochMs, formatTime, parseTime } from '../../api/brand.ts';
+import type { NodeDisruptionStatus, WaitingOn } from '../../api/disruption.ts';
+import type { Node, Pod } from '../../api/kube.ts';
+import { type Classified, classifyPods, forceAt, newBoomerangs } from '../drain/index.ts';
+import { askAgainAt, askForInstance, complete, withoutNode } from './absence.ts';
+import type { Demand } from './causes.ts';
+import { type Decision, decision } from './decision.ts';
+import { forceWindow } from './drains.ts';
+import { lastCompletion } from './hooks.ts';
+import { startMarking, startUndoing } from './marking.ts';
+import { marksAreVisible } from './marks.ts';
+import type { Observation } from './observation.ts';
+import {
+  progressChanged,
+  progressDueAt,
+  type StatusChange,
+  waitingFields,
+  withSince,
+  writeStatus,
+} from './status.ts';
+
+/** A scheduler that has not seen the cordon may bind a pod this much later (so does Karpenter). */
+export const settleMs = 5_000;
+/** A quorum list that disagreed with the watch is repeated after this. */
+const listAgainMs = 1_000;
+/** Past the deadline the server may say this long that nothing is left, where no hook ends. */
+const confirmMs = 15_000;
+
+const kubeletIsReady = (node: Node): boolean =>
+  node.status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ??
+  false;
+
+export const decideDraining = (observation: Observation, demand: Demand): Decision => {
+  const { disruption, node, options } = observation;
+  const { status } = disruption;
+  if (demand.causes.length === 0) return startUndoing(observation);
+  if (node === undefined) return withoutNode(observation, demand);
+  const same = status?.node?.uid === node.metadata.uid;
+  if (status === undefined || !same || !marksAreVisible(node, options.compat)) {
+    return startMarking(observation, demand, node);
+  }
+  return drainMarked(observation, demand, { node, status });
+};
+
+interface Marked {
+  readonly node: Node;
+  readonly status: NodeDisruptionStatus;
+}
+
+const drainMarked = (observation: Observation, demand: Demand, marked: Marked): Decision => {
+  const { pods, now, memory } = observation;
+  const { node, status } = marked;
+  const goneHooks = demand.hooks.some(({ status: hook }) => hook.state !== 'Open');
+  const doubtful = !kubeletIsReady(node) || goneHooks;
+  if (doubtful && memory.instance?.gone === true) {
+    const how = { outcome: 'InstanceGone' as const, message: 'the instance is gone' };
+    return complete(observation, demand, how);
+  }
+  const ask = doubtful ? askForInstance(observation) : undefined;
+  const asked = ask === undefined ? [] : [ask];
+  const again = doubtful ? askAgainAt(observation) : undefined;
+  if (isDue(demand, now)) {
+    return atDeadline(observation, demand, marked);
+  }
+  if (pods === undefined) {
+    const waiting: WaitingOn = {
+      kind: 'api',
+      what: `pods of ${node.metadata.name}`,
+      message: 'not listed yet',
+    };
+    return decision({ steps: asked, waitingOn: [waiting], wakeAt: [demand.deadline, again] });
+  }
+  const classified = classifyPods(pods, classifyOptions(observation, status));
+  const rest =
+    classified.evict.length === 0
+      ? whenEmpty(observation, demand, marked)
+      : whileFull(observation, demand, { ...marked, classified });
+  const wakeAt = [...rest.wakeAt, demand.deadline, again];
+  return { ...rest, steps: [...asked, ...rest.steps], wakeAt };
+};
+
+const classifyOptions = (
+  { daemonSetIsGone }: Observation,
+  { markedAt, boomerangs = [] }: NodeDisruptionStatus,
+) => ({
+  markedAt: parseTime(markedAt),
+  boomerangs,
+  ...(daemonSetIsGone === undefined ? {} : { daemonSetIsGone }),
+});
+
+/** The deadline decides: by force what is left goes with the instance, else the drain failed. */
+const atDeadline = (observation: Observation, demand: Demand, marked: Marked): Decision => {
+  const { pods, memory, now } = observation;
+  const { node, status } = marked;
+  const left = (some: readonly Pod[]): number =>
+    classifyPods(some, classifyOptions(observation, status)).evict.length;
+  const { listed } = memory;
+  const known =
+    pods ?? (listed !== undefined && isDue(demand, listed.at) ? listed.pods : undefined);
+  const end = (message: string, podsRemaining: number): Decision => {
+    const outcome = demand.onDeadline === 'force' ? ('Forced' as const) : ('Failed' as const);
+    const more = { podsRemaining, ...lastBlockers(observation) };
+    return complete(observation, demand, { outcome, message }, more);
+  };
+  const count = known === undefined ? 0 : left(known);
+  if (count > 0)
+    return end(`${count} ${count === 1 ? 'pod was' : 'pods were'} left at the deadline`, count);
+  const until = confirmUntil(demand);
+  if (now >= until) {
+    const unknown = known === undefined ? 'the pods of the node were not known' : 'no pod was seen';
+    return end(`${unknown} at the deadline, and no list confirmed that it was empty`, 0);
+  }
+  // An unlisted node is not an empty one, and an empty one has not failed: the server is asked.
+  if (known !== undefined) {
+    const rest = whenEmpty(observation, demand, marked);
+    return { ...rest, wakeAt: [...rest.wakeAt, until] };
+  }
+  const waiting: WaitingOn = {
+    kind: 'api',
+    what: `pods of ${node.metadata.name}`,
+    message: 'not listed yet at the deadline; asking the server',
+  };
+  const subject = node.metadata.name;
+  return decision({
+    steps: [{ kind: 'Confirm', what: 'nodeEmpty', subject }],
+    waitingOn: [waiting],
+    wakeAt: [until],
+  });
+};
+
+const isDue = ({ deadline }: Demand, at: EpochMs): boolean =>
+  deadline !== undefined && at >= deadline;
+
+/** How long past the deadline it may be asked whether the node is empty: no hook waits for that. */
+const confirmUntil = ({ deadline, hooks }: Demand): EpochMs => {
+  const bounds = hooks
+    .filter(({ status }) => status.state === 'Open')
+    .map(({ ref }) => lastCompletion(ref));
+  return epochMs(Math.min((deadline ?? 0) + confirmMs, ...bounds));
+};
+
+/** What the pods that were left were waiting for: the answer to "why was it forced". */
+const lastBlockers = ({ blockers, disruption, now }: Observation) => {
+  const written = disruption.status?.waitingOn;
+  return waitingFields(withSince(blockers ?? written ?? [], written, now));
+};
+
+const whenEmpty = (
+  observation: Observation,
+  demand: Demand,
+  { node, status }: Marked,
+): Decision => {
+  const { memory, now } = observation;
+  const settled = epochMs((parseTime(status.markedAt) ?? now) + settleMs);
+  if (now < settled) {
+    const until = formatTime(settled);
+    return decision({ waitingOn: [{ kind: 'settling', until }], wakeAt: [settled] });
+  }
+  const { listed } = memory;
+  const ask: Decision = decision({
+    steps: [{ kind: 'Confirm', what: 'nodeEmpty', subject: node.metadata.name }],
+    waitingOn: [{ kind: 'settling', until: formatTime(now) }],
+  });
+  if (listed === undefined || listed.at < settled) return ask;
+  const options = classifyOptions(observation, status);
+  if (classifyPods(listed.pods, options).evict.length > 0) {
+    const again = epochMs(listed.at + listAgainMs);
+    if (now >= again) return ask;
+    const message = 'the server lists pods that the watch has not shown';
+    const waiting: WaitingOn = { kind: 'api', what: `pods of ${node.metadata.name}`, message };
+    return decision({ waitingOn: [waiting], wakeAt: [again] });
+  }
+  const forced = status.forcingSince !== undefined;
+  return complete(observation, demand, {
+    outcome: forced ? 'Forced' : 'Drained',
+    message: forced ? 'empty; the last pods went by force' : 'empty',
+  });
+};
+
+interface Full extends Marked {
+  readonly classified: Classified;
+}
+
+const boomerangBlockers = ({ skip }: Classified): readonly WaitingOn[] =>
+  skip
+    .filter(({ reason }) => reason === 'boomerang')
+    .map(({ pod }) => ({
+      kind: 'boomerang',
+      pod: `${pod.metadata.namespace ?? ''}/${pod.metadata.name}`,
+    }));
+
+/** Pods are there: writes what must be recorded before it is done, and rarely the progress. */
+const whileFull = (observation: Observation, demand: Demand, full: Full): Decision => {
+  const { disruption, blockers, now } = observation;
+  const { status, classified } = full;
+  const seen = [...(blockers ?? []), ...boomerangBlockers(classified)];
+  const waitingOn = withSince(seen, status.waitingOn, now);
+  const progress: StatusChange = {
+    ...waitingFields(waitingOn),
+    podsRemaining: classified.evict.length,
+    podsTotal: Math.max(status.podsTotal ?? 0, classified.evict.length),
+    progressAt: formatTime(now),
+  };
+  const back = newBoomerangs(classified, status.boomerangs ?? []);
+  const forces = forceTimes(demand, status, classified);
+  const forcing = status.forcingSince === undefined && forces.some((at) => at <= now);
+  const dueAt = progressDueAt(status);
+  // What has not been looked at yet (after a restart) must not wipe out what was written before.
+  const moved = blockers !== undefined && progressChanged(status, waitingOn);
+  const due = moved && dueAt !== undefined && dueAt <= now;
+  const change: StatusChange = {
+    ...(due || (forcing && blockers !== undefined) ? progress : {}),
+    ...(back.length === 0 ? {} : { boomerangs: [...(status.boomerangs ?? []), ...back] }),
+    ...(forcing ? { forcingSince: formatTime(now) } : {}),
+  };
+  const wakeAt = [...forces, ...(moved ? [dueAt] : [])];
+  if (Object.keys(change).length === 0 && !demandMoved(status, demand)) {
+    return decision({ waitingOn, wakeAt });
+  }
+  return decision({
+    steps: [writeStatus({ disruption, demand, change, now })],
+    waitingOn,
+    wakeAt,
+  });
+};
+
+const forceTimes = (
+  demand: Demand,
+  status: NodeDisruptionStatus,
+  { evict }: Classified,
+): readonly EpochMs[] => {
+  const window = forceWindow(demand, status);
+  return evict.flatMap(({ pod }) => forceAt(pod, window) ?? []);
+};
+
+/** A cause came or went: its new deadline stands in the status before it is acted on. */
+const demandMoved = (status: NodeDisruptionStatus, demand: Demand): boolean => {
+  const deadline = demand.deadline === undefined ? undefined : formatTime(demand.deadline);
+  const { followUp, onDeadline } = demand;
+  if (status.deadline !== deadline) return true;
+  return status.followUp !== followUp || status.onDeadline !== onDeadline;
+};

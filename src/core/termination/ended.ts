@@ -1,0 +1,33 @@
+// Ended: a new cause opens the next episode, withdrawing the old ones gives the node back, after
+// a day the record goes. Nothing else happens to a disruption that has ended.
+import { epochMs, parseTime } from '../../api/brand.ts';
+import type { Demand } from './causes.ts';
+import { type Decision, decision } from './decision.ts';
+import { startUndoing } from './marking.ts';
+import { hasMarksOfOurs } from './marks.ts';
+import type { Observation } from './observation.ts';
+import { nextEpisode } from './status.ts';
+
+/** docs/designs/termination.md: kept 24 h after its end. */
+const keptMs = 86_400_000;
+
+export const decideEnded = (observation: Observation, demand: Demand): Decision => {
+  const { disruption, node, now } = observation;
+  const { status } = disruption;
+  if (demand.causes.length > 0) return decision({ steps: [nextEpisode(disruption)] });
+  const same = node !== undefined && status?.node?.uid === node.metadata.uid;
+  const ours = same && hasMarksOfOurs(node, status.ownedMarks);
+  const { causes } = disruption.spec;
+  const withdrawn = causes.length > 0 && causes.every((cause) => cause.cancelledAt !== undefined);
+  if (ours && withdrawn) return startUndoing(observation);
+  // The record of our marks is needed for as long as they stand.
+  if (ours) return decision({});
+  const ended = parseTime(status?.endedAt);
+  if (ended === undefined) return decision({});
+  const goneAt = epochMs(ended + keptMs);
+  if (now < goneAt) return decision({ wakeAt: [goneAt] });
+  const { name, uid, resourceVersion } = disruption.metadata;
+  return decision({
+    steps: [{ kind: 'DeleteDisruption', disruption: name, uid, resourceVersion }],
+  });
+};

@@ -1,0 +1,205 @@
+import { describe, expect, it } from 'vitest';
+import type { DisruptionCause } from '../../api/disruption.ts';
+import { decideDisruption } from './decide.ts';
+import {
+  aDisruption,
+  aHook,
+  aHookCause,
+  aManualCause,
+  aMarkedNode,
+  aNode,
+  draining,
+  Model,
+  observe,
+  stepNames,
+  timePlus,
+  tPlus,
+} from './testing.ts';
+
+describe('Completing', () => {
+  it('completes every hook of ours before it ends', () => {
+    const second = aHookCause({ id: 'second', hook: aHook({ name: 'ours-too' }) });
+    const model = draining([aHookCause(), second], []);
+    model.at(5);
+    expect(model.settle()).toEqual([
+      'Confirm',
+      'Completing',
+      'CompleteHook',
+      'CompleteHook',
+      'Ended',
+    ]);
+  });
+  it('waits out a failed call and says what it waits for', () => {
+    const model = draining([aHookCause()], []);
+    model.at(5);
+    for (let i = 0; i < 2; i++) {
+      for (const step of decideDisruption(model.observation).steps) model.apply(step);
+    }
+    const seen = { failures: 3, lastAttemptAt: tPlus(5), message: 'no answer' };
+    const hooks = new Map([['asg-1/Terminate-LC-Hook', seen]]);
+    model.change({ memory: { ...model.observation.memory, hooks } });
+    const plan = decideDisruption(model.observation);
+    expect(plan.steps).toEqual([]);
+    expect(plan.waitingOn).toMatchObject([{ kind: 'hook', message: 'no answer' }]);
+    expect(plan.nextCheckAt).toBe(tPlus(9));
+  });
+  it('terminates an instance that nobody else takes', () => {
+    const cause = (kind: DisruptionCause['kind'], followUp: DisruptionCause['followUp']) => {
+      const model = draining([aManualCause({ kind, followUp })], []);
+      model.at(5);
+      return model.settle().filter((step) => step === 'TerminateInstance').length;
+    };
+    expect(cause('Update', 'Replace')).toBe(1);
+    expect(cause('Repair', 'Terminate')).toBe(1);
+    expect(cause('Manual', 'Release')).toBe(0);
+    expect(cause('SpotInterruption', 'Terminate')).toBe(0);
+  });
+  it('says that it does not reboot', () => {
+    const model = draining([aManualCause({ kind: 'Repair', followUp: 'Reboot' })], []);
+    model.at(5);
+    model.settle();
+    expect(model.status?.message).toContain('does not reboot');
+  });
+});
+
+describe('a cause that comes during Completing', () => {
+  const late = aHookCause({ receivedAt: timePlus(60) });
+  it('is not completed with it: it opens the next episode', () => {
+    const model = draining([aManualCause({ deadline: timePlus(60) })]);
+    model.at(60);
+    for (const step of decideDisruption(model.observation).steps) model.apply(step);
+    expect(model.status).toMatchObject({ phase: 'Completing', outcome: 'Failed' });
+    model.causes([aManualCause({ deadline: timePlus(60) }), late]);
+    const done = model.settle();
+    expect(done).not.toContain('CompleteHook');
+    expect(model.status).toMatchObject({
+      phase: 'Draining',
+      episode: 2,
+      handledCauses: [aManualCause().id],
+      hooks: [{ state: 'Open' }],
+    });
+    model.change({ pods: [] });
+    model.at(66);
+    expect(model.settle()).toEqual(['Confirm', 'Completing', 'CompleteHook', 'Ended']);
+  });
+  it('may be the notice of the termination that was about to be asked for', () => {
+    const update = aManualCause({ kind: 'Update', followUp: 'Replace' });
+    const model = draining([update], []);
+    model.at(5);
+    for (const name of ['Confirm', 'Completing']) {
+      const { steps } = decideDisruption(model.observation);
+      expect(stepNames({ subject: name, steps, waitingOn: [] })).toEqual([name]);
+      for (const step of steps) model.apply(step);
+    }
+    model.causes([update, late]);
+    expect(model.settle()).not.toContain('TerminateInstance');
+  });
+  it('is none when only the message of a polled hook brings its token', () => {
+    const { token: _token, ...polled } = aHook();
+    const id = 'hook/asg-1/Terminate-LC-Hook/polled';
+    const model = draining([aHookCause({ id, hook: polled })], []);
+    model.at(5);
+    model.settle();
+    const before = model.status;
+    model.causes([aHookCause()]);
+    expect(model.settle()).toEqual([]);
+    expect(model.status).toEqual(before);
+  });
+});
+
+describe('withdrawing', () => {
+  const withdrawn = aManualCause({ cancelledAt: timePlus(1) });
+  it('takes our marks away, in the middle of a drain', () => {
+    const model = draining([aManualCause()]);
+    model.causes([withdrawn]);
+    expect(model.settle()).toEqual(['Undoing', 'PatchNode', 'Ended']);
+    expect(model.status?.outcome).toBe('Cancelled');
+    expect(model.observation.node?.spec.unschedulable).toBeUndefined();
+    expect(model.observation.node?.metadata.labels).toEqual({});
+  });
+  it('gives a drained node back, and leaves a cordon that was there before', () => {
+    const model = new Model(
+      observe({
+        disruption: aDisruption([aManualCause()]),
+        node: aNode({ unschedulable: true }),
+      }),
+    );
+    model.settle();
+    model.at(5);
+    expect(model.settle()).toContain('Ended');
+    expect(model.status?.outcome).toBe('Drained');
+    model.causes([withdrawn]);
+    expect(model.settle()).toEqual(['Undoing', 'PatchNode', 'Ended']);
+    expect(model.observation.node?.spec.unschedulable).toBe(true);
+    expect(model.observation.node?.metadata.labels).toEqual({});
+  });
+  it('does not stop a drain that another cause still wants', () => {
+    const model = draining([aManualCause(), aHookCause()]);
+    model.causes([withdrawn, aHookCause()]);
+    expect(model.settle()).toEqual([]);
+  });
+  it('opens the next episode for a cause that came while the marks were taken away', () => {
+    const model = draining([aManualCause()]);
+    model.causes([withdrawn]);
+    const [undo] = decideDisruption(model.observation).steps;
+    if (undo === undefined) throw new Error('no step');
+    model.apply(undo);
+    model.causes([withdrawn, aHookCause()]);
+    expect(model.settle()).toEqual([
+      'PatchNode',
+      'Ended',
+      'Pending',
+      'Marking',
+      'PatchNode',
+      'PatchNode',
+      'Draining',
+    ]);
+    expect(model.status?.episode).toBe(2);
+  });
+});
+
+describe('Ended', () => {
+  const ended = (): Model => {
+    const model = draining([aManualCause()], []);
+    model.at(5);
+    model.settle();
+    return model;
+  };
+  it('opens another episode for a new cause and still owns its marks', () => {
+    const model = ended();
+    model.causes([aManualCause(), aHookCause()]);
+    expect(model.settle()).toEqual(['Pending', 'Marking', 'Draining']);
+    expect(model.status).toMatchObject({
+      episode: 2,
+      ownedMarks: { excludeLabel: true, unschedulable: true },
+    });
+    expect(model.status).not.toHaveProperty('outcome');
+    model.at(10);
+    expect(model.settle()).toContain('CompleteHook');
+  });
+  it.each([
+    ['of the same node', 'uid-n1', true],
+    ['but not of one that registered anew', 'uid-new', false],
+  ])('inherits the marks %s', (_name, uid, unschedulable) => {
+    const model = ended();
+    // On the new node it is an administrator who cordoned.
+    model.change({ node: aMarkedNode({ uid }) });
+    model.causes([aManualCause(), aHookCause()]);
+    model.settle();
+    expect(model.status).toMatchObject({
+      episode: 2,
+      node: { uid },
+      ownedMarks: { unschedulable },
+    });
+  });
+  it('stays as long as our marks stand, and goes a day after its end', () => {
+    const model = ended();
+    model.at(90_000);
+    expect(model.settle()).toEqual([]);
+    model.change({ node: undefined });
+    model.at(86_404);
+    expect(model.settle()).toEqual([]);
+    model.at(86_405);
+    expect(stepNames(decideDisruption(model.observation))).toEqual(['DeleteDisruption']);
+  });
+});

@@ -1,0 +1,119 @@
+// The lifecycle hooks that wait for us: which there are, until when they wait, when the next
+// heartbeat is due, when to complete again after a failure. Rules H1 to H4. Calls nothing.
+import {
+  type DurationMs,
+  durationMs,
+  type EpochMs,
+  epochMs,
+  formatTime,
+  parseTime,
+} from '../../api/brand.ts';
+import type { DisruptionCause, HookRef, HookStatus } from '../../api/disruption.ts';
+import type { HookMemory, Observation } from './observation.ts';
+
+/** EC2 Auto Scaling: a wait ends after 48 h or 100 heartbeat timeouts, whichever is first. */
+const longestWaitMs = 172_800_000;
+const longestWaitInHeartbeats = 100;
+const shortestIntervalMs = 10_000;
+const longestIntervalMs = 600_000;
+/** Kept free before a hook's end, for completing it with some retries. */
+const longestMarginMs = 60_000;
+const firstRetryMs = 1_000;
+const longestRetryMs = 30_000;
+
+/** Group and name: an instance waits at most once in each. */
+export const hookKey = (hook: {
+  readonly autoScalingGroupName: string;
+  readonly name: string;
+}): string => `${hook.autoScalingGroupName}/${hook.name}`;
+
+const startOf = (hook: HookRef): number => parseTime(hook.startedAt) ?? 0;
+
+/** Hooks of these causes, each once: the earliest start and the token of whoever knows one. */
+export const hooksOf = (causes: readonly DisruptionCause[]): readonly HookRef[] => {
+  const byKey = new Map<string, HookRef>();
+  for (const { hook } of causes) {
+    if (hook === undefined) continue;
+    const known = byKey.get(hookKey(hook));
+    if (known === undefined) {
+      byKey.set(hookKey(hook), hook);
+      continue;
+    }
+    const token = known.token ?? hook.token;
+    const first = startOf(known) <= startOf(hook) ? known : hook;
+    byKey.set(hookKey(hook), { ...first, ...(token === undefined ? {} : { token }) });
+  }
+  return [...byKey.values()];
+};
+
+const totalWaitMs = (hook: HookRef): number =>
+  Math.min(
+    longestWaitMs,
+    hook.globalTimeoutSeconds * 1000,
+    hook.heartbeatTimeoutSeconds * 1000 * longestWaitInHeartbeats,
+  );
+
+/** When the hook ends whatever we do. */
+export const hookEnd = (hook: HookRef): EpochMs => epochMs(startOf(hook) + totalWaitMs(hook));
+
+/** The last moment at which completing it still leaves room for retries. */
+export const lastCompletion = (hook: HookRef): EpochMs =>
+  epochMs(hookEnd(hook) - Math.min(longestMarginMs, totalWaitMs(hook) / 10));
+
+export const heartbeatInterval = (hook: HookRef): DurationMs => {
+  const third = (hook.heartbeatTimeoutSeconds * 1000) / 3;
+  return durationMs(Math.min(longestIntervalMs, Math.max(shortestIntervalMs, third)));
+};
+
+const retryDelay = (failures: number): number =>
+  failures === 0 ? 0 : Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(failures - 1, 5));
+
+const nextTry = (memory: HookMemory | undefined): number =>
+  memory?.lastAttemptAt === undefined ? 0 : memory.lastAttemptAt + retryDelay(memory.failures);
+
+export interface KnownHook {
+  readonly ref: HookRef;
+  readonly memory: HookMemory | undefined;
+  readonly status: HookStatus;
+}
+
+/** The hooks of these causes with what is known of each, from this process or from the status. */
+export const knownHooks = (
+  observation: Observation,
+  causes: readonly DisruptionCause[],
+): readonly KnownHook[] => {
+  const { disruption, memory, now } = observation;
+  return hooksOf(causes).map((ref) => {
+    const key = hookKey(ref);
+    const before = disruption.status?.hooks?.find((hook) => hookKey(hook) === key);
+    const seen = memory.hooks.get(key);
+    const settled = before?.state === 'Open' ? undefined : before?.state;
+    const expired = now >= hookEnd(ref) ? 'Expired' : 'Open';
+    const state = seen?.result ?? settled ?? expired;
+    const at = seen?.lastHeartbeatAt;
+    const lastHeartbeatAt = at === undefined ? before?.lastHeartbeatAt : formatTime(at);
+    const status: HookStatus = {
+      autoScalingGroupName: ref.autoScalingGroupName,
+      name: ref.name,
+      state,
+      endsAt: formatTime(hookEnd(ref)),
+      ...(ref.token === undefined ? {} : { token: ref.token }),
+      ...(lastHeartbeatAt === undefined ? {} : { lastHeartbeatAt }),
+      ...(state === 'Completed' ? { result: 'CONTINUE' as const } : {}),
+    };
+    return { ref, memory: seen, status };
+  });
+};
+
+/** When to send the next heartbeat. One found by polling began nobody knows when: at once. */
+export const heartbeatDue = (hook: KnownHook): EpochMs => {
+  const known = hook.memory?.lastHeartbeatAt ?? parseTime(hook.status.lastHeartbeatAt);
+  const began = hook.ref.token === undefined ? undefined : epochMs(startOf(hook.ref));
+  const last = known ?? began;
+  const regular = last === undefined ? 0 : last + heartbeatInterval(hook.ref);
+  // Waits out a failure, but never so long that the hook runs out between two tries.
+  return epochMs(Math.max(regular, nextTry(hook.memory)));
+};
+
+/** When to complete the hook: at once, or after the wait of a failed call. */
+export const completionDue = (hook: KnownHook): EpochMs => epochMs(nextTry(hook.memory));

@@ -1,0 +1,15 @@
+// Public entry of the termination decisions.
+export { causesInForce, demandOf } from './causes.ts';
+export { decideDisruption } from './decide.ts';
+export { batchBlocker, drainOf, type Unmarked, unmarkedOf } from './drains.ts';
+export { hookKey } from './hooks.ts';
+export { marksOn } from './marks.ts';
+export type {
+  Compat,
+  HookMemory,
+  Memory,
+  Observation,
+  TerminationOptions,
+} from './observation.ts';
+export { noMemory } from './observation.ts';
+export { phaseOf } from './status.ts';

@@ -1,0 +1,107 @@
+// Pending and Marking: the intent stands in the status before the first patch; nothing is evicted
+// before the marks have come back through the watch.
+import { formatTime } from '../../api/brand.ts';
+import type { OwnedMarks } from '../../api/disruption.ts';
+import type { Node } from '../../api/kube.ts';
+import { classifyPods } from '../drain/index.ts';
+import { complete, withoutNode } from './absence.ts';
+import type { Demand } from './causes.ts';
+import { type Decision, decision } from './decision.ts';
+import { markSteps, marksAreVisible, marksToOwn, recordedOn } from './marks.ts';
+import type { Observation } from './observation.ts';
+import { type StatusChange, waitingFields, writeStatus } from './status.ts';
+
+/** Writes the intent to mark `node`, then the patches for what is missing. */
+export const startMarking = (observation: Observation, demand: Demand, node: Node): Decision => {
+  const { disruption, now, options } = observation;
+  const { name, uid } = node.metadata;
+  const { status } = disruption;
+  const subject = disruption.metadata.name;
+  const { compat } = options;
+  // Marks on an older node of the same name went away with it.
+  const sameNode = status?.node?.uid === uid;
+  const before = sameNode ? status?.ownedMarks : undefined;
+  const ownedMarks = marksToOwn({ node, disruption: subject, compat, before });
+  const change = {
+    phase: 'Marking' as const,
+    startedAt: status?.startedAt ?? formatTime(now),
+    node: { name, uid },
+    ownedMarks,
+  };
+  const patches = markSteps({ node, disruption: subject, compat, owned: ownedMarks });
+  return decision({
+    steps: [writeStatus({ disruption, demand, change, now }), ...patches],
+    waitingOn: [{ kind: 'marks', node: name }],
+  });
+};
+
+export const decidePending = (observation: Observation, demand: Demand): Decision => {
+  const { disruption, node, now } = observation;
+  if (demand.causes.length === 0) {
+    const change = {
+      phase: 'Ended' as const,
+      outcome: 'Cancelled' as const,
+      message: 'withdrawn before anything was done',
+      endedAt: formatTime(now),
+    };
+    return decision({ steps: [writeStatus({ disruption, change, now })] });
+  }
+  if (node === undefined) return withoutNode(observation, demand);
+  return startMarking(observation, demand, node);
+};
+
+/** The withdrawal of the last cause: what was done to the node is undone. */
+export const startUndoing = ({ disruption, now }: Observation): Decision => {
+  const change = { phase: 'Undoing' as const, ...waitingFields([]) };
+  return decision({ steps: [writeStatus({ disruption, change, now })] });
+};
+
+/** How many pods there are to drain, where they are listed by now. */
+const podCounts = ({ pods, daemonSetIsGone, disruption, now }: Observation): StatusChange => {
+  if (pods === undefined) return {};
+  const { boomerangs = [] } = disruption.status ?? {};
+  const more = daemonSetIsGone === undefined ? {} : { daemonSetIsGone };
+  const { evict } = classifyPods(pods, { markedAt: now, boomerangs, ...more });
+  return { podsTotal: evict.length, podsRemaining: evict.length };
+};
+
+const sameMarks = (a: OwnedMarks, b: OwnedMarks | undefined): boolean =>
+  a.excludeLabel === b?.excludeLabel &&
+  a.unschedulable === b.unschedulable &&
+  a.taint === b.taint &&
+  a.annotation === b.annotation;
+
+export const decideMarking = (observation: Observation, demand: Demand): Decision => {
+  const { disruption, node, now, options } = observation;
+  const { status } = disruption;
+  if (demand.causes.length === 0) return startUndoing(observation);
+  if (node === undefined) return withoutNode(observation, demand);
+  if (status?.node?.uid !== node.metadata.uid) return startMarking(observation, demand, node);
+  const { compat } = options;
+  if (marksAreVisible(node, compat)) {
+    const markedAt = formatTime(now);
+    const change = { phase: 'Draining' as const, markedAt, ...podCounts(observation) };
+    return decision({ steps: [writeStatus({ disruption, demand, change, now })] });
+  }
+  if (demand.deadline !== undefined && now >= demand.deadline) {
+    const outcome = demand.onDeadline === 'force' ? ('Forced' as const) : ('Failed' as const);
+    const message = 'the node could not be marked before the deadline';
+    return complete(observation, demand, { outcome, message });
+  }
+  const subject = disruption.metadata.name;
+  // Without our annotation the one patch of this mode never landed: what stands there now came
+  // from somebody else after the intent was written, and the intent has to say so first.
+  const unpatched = compat === 'native' && recordedOn(node, subject) === undefined;
+  const before = unpatched ? undefined : status.ownedMarks;
+  const owned = marksToOwn({ node, disruption: subject, compat, before });
+  const moved = unpatched && !sameMarks(owned, status.ownedMarks);
+  const change = { phase: 'Marking' as const, ownedMarks: owned };
+  return decision({
+    steps: [
+      ...(moved ? [writeStatus({ disruption, demand, change, now })] : []),
+      ...markSteps({ node, disruption: subject, compat, owned }),
+    ],
+    waitingOn: [{ kind: 'marks', node: node.metadata.name }],
+    wakeAt: [demand.deadline],
+  });
+};

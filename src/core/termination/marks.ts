@@ -1,0 +1,179 @@
+// The marks on a node being drained: which are missing, which are ours, how to set them in the mode
+// of EKS and in our own, how to take away ours and no others. Patches are data; nothing is sent.
+import type { OwnedMarks } from '../../api/disruption.ts';
+import { marks } from '../../api/disruption.ts';
+import { isObject, type JsonObject } from '../../api/json.ts';
+import type { Node, Taint } from '../../api/kube.ts';
+import type { Step } from '../../api/plan.ts';
+import type { Compat } from './observation.ts';
+
+type PatchNode = Extract<Step, { kind: 'PatchNode' }>;
+
+const noMarks: OwnedMarks = {
+  excludeLabel: false,
+  unschedulable: false,
+  taint: false,
+  annotation: false,
+};
+
+const isOurTaint = (taint: Taint): boolean =>
+  taint.key === marks.disruptedTaint && taint.effect === 'NoSchedule';
+
+/** Which marks stand on the node now, whoever set them. The label counts with any value. */
+export const marksOn = (node: Node): OwnedMarks => ({
+  excludeLabel: node.metadata.labels?.[marks.excludeFromLoadBalancers] !== undefined,
+  unschedulable: node.spec.unschedulable === true,
+  taint: node.spec.taints?.some(isOurTaint) ?? false,
+  annotation: node.metadata.annotations?.[marks.annotation] !== undefined,
+});
+
+const names = ['excludeLabel', 'unschedulable', 'taint', 'annotation'] as const;
+type Mark = (typeof names)[number];
+
+const wanted: Readonly<Record<Compat, readonly Mark[]>> = {
+  eks: ['excludeLabel', 'unschedulable'],
+  native: names,
+};
+
+export const marksAreVisible = (node: Node, compat: Compat): boolean => {
+  const present = marksOn(node);
+  return wanted[compat].every((mark) => present[mark]);
+};
+
+/** Ours by the node's own record of them (native mode), for this disruption. */
+export const recordedOn = (node: Node, disruption: string): OwnedMarks | undefined => {
+  const text = node.metadata.annotations?.[marks.annotation];
+  if (text === undefined) return undefined;
+  try {
+    const record: unknown = JSON.parse(text);
+    if (!isObject(record) || record.disruption !== disruption || !isObject(record.owned)) {
+      return undefined;
+    }
+    const { owned } = record;
+    return {
+      excludeLabel: owned.excludeLabel === true,
+      unschedulable: owned.unschedulable === true,
+      taint: owned.taint === true,
+      annotation: owned.annotation === true,
+    };
+  } catch {
+    return undefined;
+  }
+};
+
+/**
+ * What will be ours once the missing marks are set: those that are missing now, and those that were
+ * ours before. A mark that stood there already is its owner's.
+ */
+export const marksToOwn = (options: {
+  readonly node: Node;
+  readonly disruption: string;
+  readonly compat: Compat;
+  readonly before: OwnedMarks | undefined;
+}): OwnedMarks => {
+  const { node, disruption, compat } = options;
+  const present = marksOn(node);
+  const before = recordedOn(node, disruption) ?? options.before ?? noMarks;
+  const own = (mark: Mark): boolean =>
+    wanted[compat].includes(mark) && (!present[mark] || before[mark]);
+  return {
+    excludeLabel: own('excludeLabel'),
+    unschedulable: own('unschedulable'),
+    taint: own('taint'),
+    annotation: own('annotation'),
+  };
+};
+
+const patch = (node: Node, body: JsonObject, why: string): PatchNode => ({
+  kind: 'PatchNode',
+  node: node.metadata.name,
+  uid: node.metadata.uid,
+  resourceVersion: node.metadata.resourceVersion,
+  patch: 'merge',
+  body,
+  why,
+});
+
+const taintJson = ({ key, value, effect, timeAdded }: Taint): JsonObject => ({
+  key,
+  effect,
+  ...(value === undefined ? {} : { value }),
+  ...(timeAdded === undefined ? {} : { timeAdded }),
+});
+
+/** The two patches that article 001 shows in the audit log, label then cordon, nothing beside. */
+const eksSteps = (node: Node): readonly PatchNode[] => {
+  const present = marksOn(node);
+  const label = { metadata: { labels: { [marks.excludeFromLoadBalancers]: 'true' } } };
+  const cordon = { spec: { unschedulable: true } };
+  return [
+    ...(present.excludeLabel ? [] : [patch(node, label, 'keep load balancers away')]),
+    ...(present.unschedulable ? [] : [patch(node, cordon, 'keep new pods away')]),
+  ];
+};
+
+/** Taints are one list to a merge patch: written whole, safe only with the resourceVersion. */
+const nativeSteps = (node: Node, disruption: string, owned: OwnedMarks): readonly PatchNode[] => {
+  if (marksAreVisible(node, 'native')) return [];
+  const present = marksOn(node);
+  const { uid, resourceVersion } = node.metadata;
+  const ours = { key: marks.disruptedTaint, effect: 'NoSchedule' };
+  const taints = [...(node.spec.taints ?? []).map(taintJson), ours];
+  const record = JSON.stringify({ disruption, owned });
+  const body: JsonObject = {
+    metadata: {
+      uid,
+      resourceVersion,
+      annotations: { [marks.annotation]: record },
+      ...(present.excludeLabel ? {} : { labels: { [marks.excludeFromLoadBalancers]: 'true' } }),
+    },
+    spec: { unschedulable: true, ...(present.taint ? {} : { taints }) },
+  };
+  return [patch(node, body, 'keep load balancers and new pods away')];
+};
+
+export const markSteps = (options: {
+  readonly node: Node;
+  readonly disruption: string;
+  readonly compat: Compat;
+  readonly owned: OwnedMarks;
+}): readonly PatchNode[] =>
+  options.compat === 'eks'
+    ? eksSteps(options.node)
+    : nativeSteps(options.node, options.disruption, options.owned);
+
+/** Our marks that still stand on the node with the value we gave them. */
+const stillOurs = (node: Node, owned: OwnedMarks): OwnedMarks => ({
+  excludeLabel:
+    owned.excludeLabel && node.metadata.labels?.[marks.excludeFromLoadBalancers] === 'true',
+  unschedulable: owned.unschedulable && node.spec.unschedulable === true,
+  taint:
+    owned.taint &&
+    (node.spec.taints?.some((taint) => isOurTaint(taint) && (taint.value ?? '') === '') ?? false),
+  annotation: owned.annotation && node.metadata.annotations?.[marks.annotation] !== undefined,
+});
+
+export const hasMarksOfOurs = (node: Node, owned: OwnedMarks | undefined): boolean =>
+  owned !== undefined && Object.values(stillOurs(node, owned)).some(Boolean);
+
+/** One patch that takes away what is ours, with uid and resourceVersion in either mode. */
+export const undoSteps = (node: Node, owned: OwnedMarks): readonly PatchNode[] => {
+  const ours = stillOurs(node, owned);
+  if (!Object.values(ours).some(Boolean)) return [];
+  const { uid, resourceVersion } = node.metadata;
+  const others = (node.spec.taints ?? []).filter((taint) => !isOurTaint(taint)).map(taintJson);
+  const spec: JsonObject = {
+    ...(ours.unschedulable ? { unschedulable: null } : {}),
+    ...(ours.taint ? { taints: others.length > 0 ? others : null } : {}),
+  };
+  const body: JsonObject = {
+    metadata: {
+      uid,
+      resourceVersion,
+      ...(ours.excludeLabel ? { labels: { [marks.excludeFromLoadBalancers]: null } } : {}),
+      ...(ours.annotation ? { annotations: { [marks.annotation]: null } } : {}),
+    },
+    ...(Object.keys(spec).length > 0 ? { spec } : {}),
+  };
+  return [patch(node, body, 'take away our marks')];
+};

@@ -1,0 +1,56 @@
+// What a decision about one disruption looks at. `memory` is what this process has seen itself: it
+// may be empty at any time (a restart), and then costs a repeated call, never a wrong one.
+import type { DurationMs, EpochMs } from '../../api/brand.ts';
+import type { NodeDisruption, WaitingOn } from '../../api/disruption.ts';
+import type { Node, Pod } from '../../api/kube.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
+
+/** eks: the two patches of EKS, and its 15 minutes. native: one patch with preconditions. */
+export type Compat = 'eks' | 'native';
+
+export interface TerminationOptions {
+  readonly compat: Compat;
+  /** For causes without a deadline of their own; EKS waits about this long (15 min). */
+  readonly drainTimeoutMs: DurationMs;
+}
+
+export interface HookMemory {
+  readonly lastHeartbeatAt?: EpochMs;
+  /** The last call, a failed one included, and how many failed in a row. */
+  readonly lastAttemptAt?: EpochMs;
+  readonly failures: number;
+  readonly message?: string;
+  readonly result?: 'Completed' | 'Gone';
+}
+
+export interface Memory {
+  readonly hooks: ReadonlyMap<string, HookMemory>;
+  /** The node's pods as a quorum list gave them. */
+  readonly listed?: { readonly at: EpochMs; readonly pods: readonly Pod[] };
+  /** Whether a quorum list of nodes knew this one. */
+  readonly nodeListed?: { readonly at: EpochMs; readonly found: boolean };
+  readonly instance?: { readonly at: EpochMs; readonly gone: boolean };
+  readonly terminate?: {
+    readonly at: EpochMs;
+    readonly done: boolean;
+    readonly failures: number;
+    readonly message?: string;
+  };
+}
+
+export const noMemory: Memory = { hooks: new Map() };
+
+export interface Observation {
+  readonly disruption: NodeDisruption;
+  /** The node of this instance (or of this name), whatever its uid. */
+  readonly node: Node | undefined;
+  /** Pods bound to the node; undefined until its watch has listed them. */
+  readonly pods: readonly Pod[] | undefined;
+  readonly daemonSetIsGone?: (uid: string) => boolean;
+  /** From the allocation over all drains; undefined while it has not looked at this one. */
+  readonly blockers: readonly WaitingOn[] | undefined;
+  readonly group: NodeGroup | undefined;
+  readonly memory: Memory;
+  readonly now: EpochMs;
+  readonly options: TerminationOptions;
+}

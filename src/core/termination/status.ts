@@ -1,0 +1,211 @@
+// The status of a disruption, which is its journal: built whole from what is known, bounded in
+// size, written as rarely as it stays useful (at most 8 times per drain). Decides no phase.
+import { type EpochMs, epochMs, formatTime, parseTime } from '../../api/brand.ts';
+import type {
+  DisruptionPhase,
+  NodeDisruption,
+  NodeDisruptionStatus,
+  WaitingOn,
+} from '../../api/disruption.ts';
+import type { Condition } from '../../api/kube.ts';
+import type { Step } from '../../api/plan.ts';
+import { maxBoomerangs } from '../drain/index.ts';
+import type { Demand } from './causes.ts';
+import { transition } from './phases.ts';
+
+type WriteStatus = Extract<Step, { kind: 'WriteStatus' }>;
+export type StatusChange = Partial<Omit<NodeDisruptionStatus, 'phase'>> & {
+  readonly phase?: DisruptionPhase;
+};
+
+const maxBlockers = 20;
+const maxMessageLength = 256;
+/** docs/designs/termination.md: a status is at most 16 KB. */
+const maxStatusBytes = 16_384;
+/** Blockers are written once they have lasted this long, ... */
+const firstProgressMs = 2_000;
+/** ... and again whenever this many times as much time has passed: 2 s, 16 s, 128 s, ... */
+const progressFactor = 8;
+/** ... but at the latest after this long: what comes to block late in a drain is named in it. */
+const longestProgressMs = 5 * 60_000;
+
+export const phaseOf = (disruption: NodeDisruption): DisruptionPhase =>
+  disruption.status?.phase ?? 'Pending';
+
+const shorten = (waiting: WaitingOn): WaitingOn => {
+  if (!('message' in waiting) || waiting.message.length <= maxMessageLength) return waiting;
+  return { ...waiting, message: `${waiting.message.slice(0, maxMessageLength - 1)}…` };
+};
+
+/** Keeps what a reader acts on first: blockers that time alone does not remove. */
+const weight = (waiting: WaitingOn): number => {
+  if (waiting.kind === 'termination') return waiting.why === 'grace' ? 2 : 1;
+  return waiting.kind === 'tier' || waiting.kind === 'settling' ? 2 : 0;
+};
+
+const identity = (waiting: WaitingOn): string =>
+  `${waiting.kind}/${'pod' in waiting ? waiting.pod : ''}`;
+
+/** Blockers that are the same as before keep the time since when they have been there. */
+export const withSince = (
+  current: readonly WaitingOn[],
+  previous: readonly WaitingOn[] | undefined,
+  now: EpochMs,
+): readonly WaitingOn[] => {
+  const known = new Map((previous ?? []).map((waiting) => [identity(waiting), waiting]));
+  return current.map((waiting) => {
+    if (waiting.kind !== 'pdb' && waiting.kind !== 'multiplePdbs') return waiting;
+    const before = known.get(identity(waiting));
+    const since = before !== undefined && 'since' in before ? before.since : undefined;
+    return { ...waiting, since: since ?? formatTime(now) };
+  });
+};
+
+/** In the order of weight, the first 20, each message cut. */
+const boundedBlockers = (waitingOn: readonly WaitingOn[]): readonly WaitingOn[] =>
+  waitingOn
+    .toSorted((a, b) => weight(a) - weight(b))
+    .slice(0, maxBlockers)
+    .map(shorten);
+
+const utf8 = new TextEncoder();
+const bytesOf = (status: NodeDisruptionStatus): number =>
+  utf8.encode(JSON.stringify(status)).length;
+
+/**
+ * Drops blockers from the end until the whole fits; they stay counted. Then the pods of boomerangs:
+ * an owner that stays recorded is not found anew, its pods merely stay on the node.
+ */
+export const bounded = (status: NodeDisruptionStatus): NodeDisruptionStatus => {
+  const { waitingOn = [], boomerangs = [], ...rest } = status;
+  let blockers = waitingOn.slice(0, maxBlockers);
+  let back = boomerangs.slice(0, maxBoomerangs);
+  const whole = (): NodeDisruptionStatus => ({
+    ...rest,
+    ...(back.length === 0 ? {} : { boomerangs: back }),
+    ...(blockers.length === 0 ? {} : { waitingOn: blockers }),
+  });
+  const tooLarge = (): boolean => bytesOf(whole()) > maxStatusBytes;
+  while (blockers.length > 0 && tooLarge()) blockers = blockers.slice(0, -1);
+  for (let last = back.length - 1; last >= 0 && tooLarge(); last--) {
+    back = back.map((each, i) => (i === last ? { ...each, podUids: [] } : each));
+  }
+  return whole();
+};
+
+export const waitingFields = (
+  waitingOn: readonly WaitingOn[],
+): Pick<NodeDisruptionStatus, 'waitingOn' | 'waitingOnTotal'> => ({
+  waitingOn: boundedBlockers(waitingOn),
+  waitingOnTotal: waitingOn.length,
+});
+
+const drainedCondition = (
+  status: NodeDisruptionStatus,
+  before: NodeDisruptionStatus | undefined,
+  now: EpochMs,
+): Condition => {
+  const { outcome, phase } = status;
+  const done = status.drainedAt !== undefined && outcome !== 'Cancelled';
+  const last = before?.conditions?.find(({ type }) => type === 'Drained');
+  const value = done ? 'True' : 'False';
+  const changed = last?.status !== value;
+  return {
+    type: 'Drained',
+    status: value,
+    reason: outcome ?? phase,
+    ...(status.message === undefined ? {} : { message: status.message }),
+    lastTransitionTime: changed ? formatTime(now) : (last.lastTransitionTime ?? formatTime(now)),
+  };
+};
+
+const demandFields = (demand: Demand): StatusChange => ({
+  followUp: demand.followUp,
+  onDeadline: demand.onDeadline,
+  hooks: demand.hooks.map(({ status }) => status),
+  ...(demand.deadline === undefined ? {} : { deadline: formatTime(demand.deadline) }),
+});
+
+/**
+ * The write that changes the status by `change`. Fields follow the demand while there is one; an
+ * ended disruption keeps what it ended with.
+ */
+export const writeStatus = (options: {
+  readonly disruption: NodeDisruption;
+  readonly demand?: Demand;
+  readonly change: StatusChange;
+  readonly now: EpochMs;
+}): WriteStatus => {
+  const { disruption, demand, change, now } = options;
+  const before = disruption.status;
+  const from = phaseOf(disruption);
+  const to = change.phase ?? from;
+  if (to !== from || change.phase === 'Marking') transition(from, to);
+  const { deadline: _old, ...kept } = before ?? { episode: 1 };
+  const { generation } = disruption.metadata;
+  const status: NodeDisruptionStatus = {
+    episode: 1,
+    ...(demand === undefined ? before : kept),
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    ...(demand === undefined ? {} : demandFields(demand)),
+    ...change,
+    phase: to,
+  };
+  return {
+    kind: 'WriteStatus',
+    disruption: disruption.metadata.name,
+    resourceVersion: disruption.metadata.resourceVersion,
+    status: bounded({ ...status, conditions: [drainedCondition(status, before, now)] }),
+  };
+};
+
+/** The status with which the next episode begins: nothing of the last but what is still ours. */
+export const nextEpisode = (disruption: NodeDisruption): WriteStatus => {
+  const before = disruption.status;
+  const { resourceVersion, name, generation } = disruption.metadata;
+  transition(phaseOf(disruption), 'Pending');
+  return {
+    kind: 'WriteStatus',
+    disruption: name,
+    resourceVersion,
+    status: {
+      episode: (before?.episode ?? 0) + 1,
+      phase: 'Pending',
+      ...(generation === undefined ? {} : { observedGeneration: generation }),
+      // Ownership of marks is that of one node: without its uid it would hold for any.
+      ...(before?.ownedMarks === undefined || before.node === undefined
+        ? {}
+        : { ownedMarks: before.ownedMarks, node: before.node }),
+      ...(before?.handledCauses === undefined ? {} : { handledCauses: before.handledCauses }),
+    },
+  };
+};
+
+/** What a reader would notice: which pods wait for what. Times and counts move all the time. */
+const gist = (waitingOn: readonly WaitingOn[]): string =>
+  boundedBlockers(waitingOn)
+    .filter((waiting) => weight(waiting) < 2)
+    .map((waiting) => JSON.stringify([identity(waiting), 'budgets' in waiting && waiting.budgets]))
+    .join();
+
+/** When progress may be written next. */
+export const progressDueAt = (status: NodeDisruptionStatus): EpochMs | undefined => {
+  const began = parseTime(status.markedAt);
+  if (began === undefined) return undefined;
+  const last = parseTime(status.progressAt);
+  if (last === undefined || last <= began) return epochMs(began + firstProgressMs);
+  const elapsed = last - began;
+  return epochMs(began + Math.min(elapsed * progressFactor, elapsed + longestProgressMs));
+};
+
+/** Whether blockers came, went or changed since they were last written. */
+export const progressChanged = (
+  status: NodeDisruptionStatus,
+  waitingOn: readonly WaitingOn[],
+): boolean => {
+  const written = status.waitingOn ?? [];
+  if (gist(written) !== gist(waitingOn)) return true;
+  // What only takes time is not worth a write when it comes, but must not stand there for ever.
+  const current = new Set(waitingOn.map(identity));
+  return written.some((waiting) => !current.has(identity(waiting)));
+};

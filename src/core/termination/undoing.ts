@@ -1,0 +1,37 @@
+// Undoing: every cause was withdrawn. Our marks, and only ours, are taken away; pods that have left
+// already do not come back by it.
+import { formatTime } from '../../api/brand.ts';
+import type { OwnedMarks } from '../../api/disruption.ts';
+import { handledIds } from './causes.ts';
+import { type Decision, decision } from './decision.ts';
+import { undoSteps } from './marks.ts';
+import type { Observation } from './observation.ts';
+import { waitingFields, writeStatus } from './status.ts';
+
+const nothingOwned: OwnedMarks = {
+  excludeLabel: false,
+  unschedulable: false,
+  taint: false,
+  annotation: false,
+};
+
+export const decideUndoing = ({ disruption, node, now }: Observation): Decision => {
+  const { status } = disruption;
+  const ours = status?.ownedMarks;
+  const same = node !== undefined && status?.node?.uid === node.metadata.uid;
+  const steps = same && ours !== undefined ? undoSteps(node, ours) : [];
+  if (node !== undefined && steps.length > 0) {
+    return decision({ steps, waitingOn: [{ kind: 'marks', node: node.metadata.name }] });
+  }
+  // A cause that came meanwhile is not among the handled ones: it opens the next episode.
+  const change = {
+    phase: 'Ended' as const,
+    outcome: 'Cancelled' as const,
+    message: 'withdrawn; the marks that were ours are gone',
+    endedAt: formatTime(now),
+    ownedMarks: nothingOwned,
+    handledCauses: handledIds(disruption, []),
+    ...waitingFields([]),
+  };
+  return decision({ steps: [writeStatus({ disruption, change, now })] });
+};

@@ -1,0 +1,2 @@
+// Public entry of the notices: one message body in, one Notice out.
+export { maxNoticeBytes, parseNotice } from './parse.ts';

@@ -1,0 +1,2 @@
+// Public entry of the HTTP faces.
+export { createEksFace } from './eks-face.ts';

@@ -1,0 +1,173 @@
+// The AWS endpoint of an embedded world: the world's services and the EKS face behind one
+// dispatcher, each call stamped with the world's time and told only after it is on disk.
+import type { HttpRequest, HttpResponse } from '../api/http.ts';
+import { createEksFace } from '../http/index.ts';
+import type { Log } from '../ports/index.ts';
+import type { Pacer } from '../serve/index.ts';
+import { createInProcessPorts } from '../sim/index.ts';
+import {
+  type AwsCallContext,
+  type AwsHandler,
+  type AwsHandlers,
+  createAwsDispatcher,
+} from '../wire/index.ts';
+import { cliUser } from '../world/aws/index.ts';
+import type { UserInfo } from '../world/contracts.ts';
+import { type World, worldAccount, worldRegion } from '../world/index.ts';
+import { microsPerMs, uuid } from '../world/kernel/index.ts';
+import type { Settings } from './data-dir.ts';
+import { demoCluster } from './demo.ts';
+
+export interface AwsFront {
+  readonly handle: (request: HttpRequest) => Promise<HttpResponse>;
+  /** The user behind a token of `aws eks get-token`, or undefined. */
+  readonly userOfToken: (token: string) => Promise<UserInfo | undefined>;
+}
+
+const tokenPrefix = 'k8s-aws-v1.';
+
+/** Article 002's cluster creator as the API server knows them. */
+const adminUser: UserInfo = {
+  username: 'kubernetes-admin',
+  uid: `aws-iam-authenticator:${worldAccount}:AIDAYFMQSNSE7DQH72FL7`,
+  groups: ['system:masters', 'system:authenticated'],
+  extra: {
+    arn: [`arn:aws:iam::${worldAccount}:user/cli`],
+    canonicalArn: [`arn:aws:iam::${worldAccount}:user/cli`],
+    sessionName: [''],
+  },
+};
+
+const mergeHandlers = (...all: readonly AwsHandlers[]): AwsHandlers => {
+  const merged: Record<string, Record<string, AwsHandler>> = {};
+  for (const handlers of all) {
+    for (const [service, operations] of Object.entries(handlers)) {
+      merged[service] = { ...merged[service], ...operations };
+    }
+  }
+  return merged;
+};
+
+/** Every operation that the endpoint answers: the world's services and the EKS face. */
+export const awsHandlers = (world: World): AwsHandlers => {
+  const ports = createInProcessPorts(world, {
+    component: 'eks-face',
+    identity: {
+      user: { username: 'eks:api', groups: ['system:masters', 'system:authenticated'] },
+      userAgent: 'eks-api',
+    },
+  });
+  const face = createEksFace({
+    ...ports,
+    clusterNames: () => [demoCluster.clusterName],
+  });
+  return mergeHandlers(world.aws.handlers, face);
+};
+
+export const createAwsFront = (options: {
+  readonly world: World;
+  readonly pacer: Pacer;
+  readonly settings: Settings;
+  readonly log: Log;
+}): AwsFront => {
+  const { world, pacer, settings, log } = options;
+  const stamped = (handler: AwsHandler): AwsHandler => {
+    return (input, ctx) => pacer.enter(() => handler(input, ctx));
+  };
+  const handlers = awsHandlers(world);
+  const dispatcher = createAwsDispatcher({
+    handlers: Object.fromEntries(
+      Object.entries(handlers).map(([service, operations]) => [
+        service,
+        Object.fromEntries(
+          Object.entries(operations).map(([name, handler]) => [name, stamped(handler)]),
+        ),
+      ]),
+    ),
+    authenticate: (accessKeyId) =>
+      accessKeyId === settings.accessKeyId
+        ? { secretAccessKey: settings.secretAccessKey, principal: cliUser(worldAccount) }
+        : world.aws.sessionCredential(accessKeyId),
+    now: () => Math.floor(world.kernel.now() / microsPerMs),
+    nextRequestId: () => uuid(world.kernel.random('aws.front')),
+    defaultRegion: worldRegion,
+    onCall: (record) => pacer.enter(() => world.aws.recordCall(record)),
+    onDefect: (error: Error, ctx: AwsCallContext) =>
+      log.error('an AWS operation of the world failed', {
+        operation: `${ctx.service}:${ctx.operation}`,
+        error: error.stack ?? String(error),
+      }),
+  });
+  const handle = async (request: HttpRequest): Promise<HttpResponse> => {
+    const response = await dispatcher.handle(request);
+    await pacer.committed();
+    return response;
+  };
+  const accepted = new AcceptedTokens();
+  return {
+    handle,
+    userOfToken: async (token) => {
+      const now = Date.now();
+      if (accepted.has(token, now)) return adminUser;
+      const url = urlOfToken(token);
+      const until = url === undefined ? undefined : endOfToken(url);
+      if (url === undefined || until === undefined || now >= until) return undefined;
+      if (!(await isSigned(url, handle))) return undefined;
+      accepted.add(token, until);
+      return adminUser;
+    },
+  };
+};
+
+/** A token is good for this long after its signing, as EKS has it. By wall time, as its signer's. */
+const tokenLifeMs = 15 * 60_000;
+/** One person's shells hold a handful; beyond that the oldest is asked about again. */
+const maxAcceptedTokens = 64;
+
+/** Tokens that our STS has accepted, until their end: one signature check per token. */
+class AcceptedTokens {
+  readonly #until = new Map<string, number>();
+
+  has(token: string, now: number): boolean {
+    return (this.#until.get(token) ?? 0) > now;
+  }
+
+  add(token: string, until: number): void {
+    this.#until.set(token, until);
+    const [oldest] = this.#until.keys();
+    if (this.#until.size > maxAcceptedTokens && oldest !== undefined) this.#until.delete(oldest);
+  }
+}
+
+/** The presigned GetCallerIdentity in a token, or undefined. */
+const urlOfToken = (token: string): URL | undefined => {
+  if (!token.startsWith(tokenPrefix)) return undefined;
+  try {
+    const url = new URL(Buffer.from(token.slice(tokenPrefix.length), 'base64url').toString('utf8'));
+    return url.searchParams.get('Action') === 'GetCallerIdentity' ? url : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/** When a token ends, in epoch milliseconds; undefined when it does not say when it was signed. */
+export const endOfToken = (url: URL): number | undefined => {
+  const text = url.searchParams.get('X-Amz-Date') ?? '';
+  const match = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text);
+  if (match === null) return undefined;
+  const [, year, month, day, hour, minute, second] = match;
+  return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`) + tokenLifeMs;
+};
+
+/** Valid when our own STS accepts it, signed for this cluster. */
+const isSigned = async (url: URL, handle: AwsFront['handle']): Promise<boolean> => {
+  const response = await handle({
+    method: 'GET',
+    path: url.pathname,
+    query: url.search.slice(1),
+    headers: { host: url.host, 'x-k8s-aws-id': demoCluster.clusterName },
+    body: new Uint8Array(),
+    remoteAddress: '127.0.0.1',
+  });
+  return response.status === 200;
+};

@@ -1,0 +1,181 @@
+// How a command finds its world, its cluster and its cloud: --data-dir, else the environment, else
+// ./.drover. All settings of one command come from one of the three, never mixed. A directory is
+// believed only as far as loopback: whatever stands in it, it can run nothing and reach nobody else.
+import { existsSync, readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { isObject, objectOr } from '../api/json.ts';
+import type { Connection } from '../cli/context.ts';
+import { CommandError, exitCodes } from '../cli/context.ts';
+import { type DataDir, dataDirAt, readEnvironment } from './data-dir.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+type Values = Readonly<Record<string, string | undefined>>;
+
+const defaultDirectory = '.drover';
+const loopbackNames = new Set(['127.0.0.1', 'localhost', '[::1]']);
+/** Any of these in the environment means that it names the cluster: no directory is looked at. */
+const environmentMarks = ['DROVER_URL', 'KUBECONFIG', 'AWS_ENDPOINT_URL'] as const;
+const userKeys = new Set(['client-certificate-data', 'client-key-data']);
+const clusterKeys = new Set(['server', 'certificate-authority-data']);
+
+/** A world listens on loopback alone; a server elsewhere cannot be it. */
+const isLoopback = (url: string): boolean => {
+  try {
+    return loopbackNames.has(new URL(url).hostname);
+  } catch {
+    return false;
+  }
+};
+
+const entries = (value: unknown, key: string): readonly object[] =>
+  (Array.isArray(value) ? value : []).map((entry) => objectOr(objectOr(entry)[key]));
+
+/** Why this kubeconfig is not one that `drover up` writes, or undefined. */
+const kubeconfigFault = (text: string): string | undefined => {
+  let config: unknown;
+  try {
+    config = parse(text);
+  } catch {
+    return 'its kubeconfig is not YAML';
+  }
+  if (!isObject(config)) return 'its kubeconfig is empty';
+  for (const cluster of entries(config.clusters, 'cluster')) {
+    if (Object.keys(cluster).some((key) => !clusterKeys.has(key))) {
+      return 'its kubeconfig has settings that no world needs';
+    }
+    if (!isLoopback(String(objectOr(cluster).server))) return 'its kubeconfig leaves this machine';
+  }
+  const users = entries(config.users, 'user');
+  return users.some((user) => Object.keys(user).some((key) => !userKeys.has(key)))
+    ? 'its kubeconfig would run a program or use foreign credentials'
+    : undefined;
+};
+
+/** Why the values of DIR/env are not those of a world of that directory, or undefined. */
+const environmentFault = (dir: DataDir, values: Values): string | undefined => {
+  if (!existsSync(dir.settingsFile)) return 'it has no settings.json';
+  if (values.KUBECONFIG !== dir.kubeconfigFile) return 'its KUBECONFIG points elsewhere';
+  for (const key of ['AWS_ENDPOINT_URL', 'DROVER_URL']) {
+    if (!isLoopback(values[key] ?? '')) return `its ${key} leaves this machine`;
+  }
+  if (!existsSync(dir.kubeconfigFile)) return 'its kubeconfig is missing';
+  return kubeconfigFault(readFileSync(dir.kubeconfigFile, 'utf8'));
+};
+
+/** DIR/env of the world in `directory`, or undefined when there is none. Throws on a false one. */
+const worldAt = (directory: string): Values | undefined => {
+  const dir = dataDirAt(directory);
+  const values = readEnvironment(dir);
+  if (values === undefined) return undefined;
+  const fault = environmentFault(dir, values);
+  if (fault === undefined) return values;
+  throw new CommandError(
+    exitCodes.failed,
+    `${dir.path} is not believed to be a world of drover's: ${fault}; start it again with ` +
+      `\`drover up --data-dir ${directory}\`, or name another with --data-dir`,
+  );
+};
+
+/** Where every setting of this command comes from. */
+const sourceOf = (
+  connection: Connection,
+  env: Environment,
+  { nearby }: { readonly nearby: boolean },
+): Values => {
+  if (connection.dataDir !== undefined) {
+    const values = worldAt(connection.dataDir);
+    if (values !== undefined) return values;
+    throw new CommandError(
+      exitCodes.failed,
+      `${dataDirAt(connection.dataDir).path} holds no world that was ever ready: start one with ` +
+        `\`drover up --data-dir ${connection.dataDir}\``,
+    );
+  }
+  if (!nearby || connection.kubeconfig !== undefined) return env;
+  if (environmentMarks.some((key) => env[key] !== undefined)) return env;
+  return worldAt(defaultDirectory) ?? env;
+};
+
+export interface ConnectionSettings {
+  readonly kubeconfig: string | undefined;
+  readonly droverUrl: string | undefined;
+  readonly aws: {
+    readonly region: string;
+    readonly endpoint: string | undefined;
+    readonly accessKeyId: string | undefined;
+    readonly secretAccessKey: string | undefined;
+    readonly sessionToken: string | undefined;
+  };
+}
+
+/** `nearby: false` never looks at ./.drover: for what runs unattended. */
+export const connectionSettings = (
+  connection: Connection,
+  env: Environment,
+  options: { readonly nearby: boolean } = { nearby: true },
+): ConnectionSettings => {
+  if (connection.kubeconfig !== undefined && !existsSync(connection.kubeconfig)) {
+    throw new CommandError(exitCodes.usage, `--kubeconfig ${connection.kubeconfig} does not exist`);
+  }
+  const values = sourceOf(connection, env, options);
+  return {
+    kubeconfig: connection.kubeconfig ?? values.KUBECONFIG,
+    droverUrl: values.DROVER_URL,
+    aws: {
+      // The SDKs' order.
+      region: values.AWS_REGION ?? values.AWS_DEFAULT_REGION ?? 'us-east-1',
+      endpoint: values.AWS_ENDPOINT_URL,
+      accessKeyId: values.AWS_ACCESS_KEY_ID,
+      secretAccessKey: values.AWS_SECRET_ACCESS_KEY,
+      sessionToken: values.AWS_SESSION_TOKEN,
+    },
+  };
+};
+
+/** All of DIR/env, for `drover env`. Throws when there is no world. */
+export const requireWorldEnvironment = (
+  connection: Connection,
+): Readonly<Record<string, string>> => {
+  const directory = connection.dataDir ?? defaultDirectory;
+  const values = worldAt(directory);
+  if (values === undefined) {
+    throw new CommandError(
+      exitCodes.failed,
+      connection.dataDir === undefined
+        ? `no world in ./${defaultDirectory}: start one with \`drover up\`, or name its directory ` +
+            'with --data-dir'
+        : `${dataDirAt(directory).path} holds no world that was ever ready: start one with ` +
+            `\`drover up --data-dir ${directory}\``,
+    );
+  }
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
+  );
+};
+
+/** World control asks only the world: the environment's, else the one nearby. */
+export const droverUrl = (connection: Connection, env: Environment): string => {
+  if (connection.dataDir !== undefined) {
+    const { DROVER_URL } = requireWorldEnvironment(connection);
+    if (DROVER_URL !== undefined) return DROVER_URL;
+  }
+  const url = env.DROVER_URL ?? worldAt(defaultDirectory)?.DROVER_URL;
+  if (url !== undefined) return url;
+  throw new CommandError(
+    exitCodes.failed,
+    'no embedded world: neither --data-dir, DROVER_URL nor ./.drover names one; start it with ' +
+      '`drover up`',
+  );
+};
+
+/** Whether the API server at `server` is the one of the world whose kubeconfig this is. */
+export const isWorldsServer = (settings: ConnectionSettings, server: string): boolean => {
+  if (settings.droverUrl === undefined || settings.kubeconfig === undefined) return false;
+  if (!isLoopback(server) || !existsSync(settings.kubeconfig)) return false;
+  const world = new URL(settings.droverUrl);
+  const api = new URL(server);
+  // The Kubernetes API is one above, except where both ports were free ones: then the directory
+  // that holds the kubeconfig is the world's own.
+  if (Number(api.port) === Number(world.port) + 1) return true;
+  return existsSync(dataDirAt(`${settings.kubeconfig}/..`).settingsFile);
+};

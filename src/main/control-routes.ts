@@ -1,0 +1,178 @@
+// World control as routes: status, advance, faults, down. Turns JSON into calls of the world and
+// its pacer; what a fault does is the world's business.
+import { epochMs, formatTime } from '../api/brand.ts';
+import { type JsonObject, objectOr } from '../api/json.ts';
+import { type ControlAnswer, type ControlRoutes, type Pacer, WorldEnded } from '../serve/index.ts';
+import { type FaultKind, faultKinds, isFaultKind, type TargetKey } from '../world/faults/index.ts';
+import type { World } from '../world/index.ts';
+import { microsPerMs, microsPerSecond } from '../world/kernel/index.ts';
+import { groupNamed, instanceOfNode } from './world-lookup.ts';
+
+/** A hundred days: beyond that a typing mistake is likelier than a wish. */
+const longestAdvanceSeconds = 100 * 24 * 3600;
+
+const refused = (status: number, message: string): ControlAnswer => ({
+  kind: 'error',
+  status,
+  message,
+});
+const done = (body: JsonObject): ControlAnswer => ({ kind: 'ok', body });
+const worldTime = (world: World): string =>
+  formatTime(epochMs(Math.floor(world.kernel.now() / microsPerMs)));
+
+const count = (items: Iterable<unknown>): number => {
+  let n = 0;
+  for (const _ of items) n++;
+  return n;
+};
+
+const status = (world: World, pacer: Pacer): ControlAnswer =>
+  done({
+    now: worldTime(world),
+    speed: pacer.speed,
+    seed: world.kernel.seed,
+    revision: world.kube.revision,
+    nodes: count(world.kube.readAll({ group: '', resource: 'nodes' })),
+    pods: count(world.kube.readAll({ group: '', resource: 'pods' })),
+    eventsHandled: world.kernel.steps,
+    faults: world.faults.list().map((fault) => ({ ...fault })),
+  });
+
+const advance = async (world: World, pacer: Pacer, input: JsonObject): Promise<ControlAnswer> => {
+  const { seconds } = input;
+  if (typeof seconds !== 'number' || !(seconds > 0) || seconds > longestAdvanceSeconds) {
+    return refused(400, `seconds must be above 0 and at most ${longestAdvanceSeconds}`);
+  }
+  try {
+    await pacer.advance(Math.round(seconds * microsPerSecond));
+  } catch (error) {
+    if (error instanceof WorldEnded) return refused(503, error.message);
+    throw error;
+  }
+  return done({ now: worldTime(world) });
+};
+
+/** Faults that are events, not states: they happen once and leave nothing to clear. */
+const happen: Readonly<Record<string, (world: World, instanceId: string) => boolean>> = {
+  'spot-interruption': (world, instanceId) => world.aws.interrupt(instanceId),
+  rebalance: (world, instanceId) => world.aws.recommendRebalance(instanceId),
+  'instance-death': (world, instanceId) => {
+    world.aws.kill(instanceId);
+    return true;
+  },
+};
+
+/** A fault aimed at nothing would wait in silence; a mistyped name is told instead. */
+const unknownPlace = (
+  world: World,
+  target: Readonly<Partial<Record<TargetKey, string>>>,
+): string | undefined => {
+  const { node, group, zone, subnet } = target;
+  if (node !== undefined && instanceOfNode(world, node) === undefined) {
+    return `no node ${node} in this world: \`kubectl get nodes\` lists them`;
+  }
+  if (group !== undefined && groupNamed(world, group) === undefined) {
+    return `no node group ${group} in this world: \`drover get ng\` lists them`;
+  }
+  const subnets = world.aws.subnets();
+  if (zone !== undefined && !subnets.some((known) => known.zone === zone)) {
+    const zones = [...new Set(subnets.map((known) => known.zone))].sort();
+    return `no zone ${zone} in this world, which has ${zones.join(', ')}`;
+  }
+  if (subnet !== undefined && !subnets.some((known) => known.subnetId === subnet)) {
+    return `no subnet ${subnet} in this world: \`aws ec2 describe-subnets\` lists them`;
+  }
+  return undefined;
+};
+
+/** Faults of machines are looked up by node group, those of the cloud by Auto Scaling group. */
+const byAutoScalingGroup: ReadonlySet<FaultKind> = new Set([
+  'no-capacity',
+  'message-loss',
+  'message-duplicate',
+  'message-delay',
+  'message-malformed',
+]);
+
+const groupKey = (world: World, kind: FaultKind, group: string): string => {
+  const names = groupNamed(world, group);
+  const key = byAutoScalingGroup.has(kind) ? names?.autoScaling : names?.nodeGroup;
+  return key ?? group;
+};
+
+/** Fields that a route does not know are mistakes of the caller's, never ignored. */
+const strict =
+  (
+    fields: readonly string[],
+    route: (input: JsonObject) => Promise<ControlAnswer>,
+  ): ControlRoutes[string] =>
+  async (input) => {
+    const unknown = Object.keys(input).filter((field) => !fields.includes(field));
+    if (unknown.length === 0) return route(input);
+    const takes = fields.length === 0 ? 'no field' : fields.join(' and ');
+    return refused(400, `unknown field ${unknown.join(', ')}: this call takes ${takes}`);
+  };
+
+const inject = (world: World, input: JsonObject): ControlAnswer => {
+  const kind = String(input.kind ?? '');
+  if (!isFaultKind(kind)) {
+    return refused(400, `no fault ${kind}; \`drover world inject --list\` shows all`);
+  }
+  const target: Partial<Record<TargetKey, string>> = {};
+  const allowed: readonly string[] = faultKinds[kind].targets;
+  for (const [key, value] of Object.entries(objectOr(input.target))) {
+    if (!allowed.includes(key)) {
+      const flags = allowed.map((name) => `--${name}`).join(' or ');
+      return refused(
+        400,
+        `${kind} cannot be aimed with --${key}; it takes ${flags || 'no target'}`,
+      );
+    }
+    target[key as TargetKey] = String(value);
+  }
+  const missing = unknownPlace(world, target);
+  if (missing !== undefined) return refused(400, missing);
+  if (target.group !== undefined) target.group = groupKey(world, kind, target.group);
+  const once = happen[kind];
+  if (once === undefined) return done({ ...world.faults.inject(kind, target) });
+  if (target.node === undefined) return refused(400, `${kind} needs --node NAME`);
+  const instanceId = instanceOfNode(world, target.node);
+  if (instanceId === undefined || !once(world, instanceId)) {
+    return refused(409, `${target.node} has no running instance`);
+  }
+  return done({ kind, node: target.node, instanceId });
+};
+
+const clear = (world: World, input: JsonObject): ControlAnswer => {
+  const { kind } = input;
+  if (kind === undefined) return done({ cleared: world.faults.clear() });
+  if (typeof kind !== 'string' || !isFaultKind(kind)) {
+    return refused(400, `no fault ${String(kind)}; \`drover world inject --list\` shows all`);
+  }
+  return done({ cleared: world.faults.clear(kind) });
+};
+
+export const createControlRoutes = (
+  world: World,
+  pacer: Pacer,
+  stop: () => void,
+): ControlRoutes => ({
+  'GET /drover/v1/status': async () => pacer.enter(() => status(world, pacer)),
+  'GET /drover/v1/faults': async () =>
+    done({
+      kinds: Object.fromEntries(
+        Object.entries(faultKinds).map(([kind, { what, targets }]) => [kind, { what, targets }]),
+      ),
+    }),
+  'POST /drover/v1/advance': strict(['seconds'], (input) => advance(world, pacer, input)),
+  'POST /drover/v1/inject': strict(['kind', 'target'], async (input) =>
+    pacer.enter(() => inject(world, input)),
+  ),
+  'POST /drover/v1/clear': strict(['kind'], async (input) =>
+    pacer.enter(() => clear(world, input)),
+  ),
+  'POST /drover/v1/down': strict([], async () => {
+    setImmediate(stop);
+    return done({ stopping: true });
+  }),
+});

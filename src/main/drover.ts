@@ -1,0 +1,176 @@
+// The command line's entry: env, argv, signals and exit codes end here; everything else gets what it
+// needs handed in.
+import { userInfo } from 'node:os';
+import { CommanderError } from 'commander';
+import { epochMs, parseTime } from '../api/brand.ts';
+import { type CliContext, type ClusterFacts, type Connection, exitCodes } from '../cli/context.ts';
+import { buildProgram } from '../cli/program.ts';
+import {
+  connectionSettings,
+  droverUrl,
+  isWorldsServer,
+  requireWorldEnvironment,
+} from './connections.ts';
+import { explainFailure } from './failure.ts';
+import { version } from './version.ts';
+import { wallClock } from './wall-clock.ts';
+
+const startedAt = performance.now() - process.uptime() * 1000;
+const env = process.env;
+
+const interrupted = new AbortController();
+const onSignal = (): void => {
+  // A second ^C ends at once: the first one asked politely.
+  if (interrupted.signal.aborted) process.exit(130);
+  interrupted.abort();
+};
+process.on('SIGINT', onSignal);
+process.on('SIGTERM', onSignal);
+
+// A reader that has gone (`| head`) is no failure of ours: what was asked for is done all the same.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+}
+
+/** What the User-Agent header says of each client of ours. */
+const commandAgent = `drover-cli/${version}`;
+/** In a clear line: the cursor back to its start, the rest of it erased. */
+const clearLine = '\r\u001b[2K';
+
+/** What runs unattended is told where it belongs; it never takes what lies nearby. */
+interface Finding {
+  readonly nearby: boolean;
+}
+const byHand: Finding = { nearby: true };
+const unattended: Finding = { nearby: false };
+
+const kubeAccess = async (connection: Connection, finding: Finding) => {
+  const { loadKubeconfig } = await import('../adapters/kube/index.ts');
+  const { kubeconfig } = connectionSettings(connection, env, finding);
+  return loadKubeconfig({
+    env,
+    ...(kubeconfig === undefined ? {} : { path: kubeconfig }),
+    ...(connection.context === undefined ? {} : { context: connection.context }),
+  });
+};
+
+const kubeClient = async (connection: Connection, userAgent: string, finding: Finding) => {
+  const { createKubeClient } = await import('../adapters/kube/index.ts');
+  return createKubeClient({ ...(await kubeAccess(connection, finding)), userAgent });
+};
+
+const awsCloud = async (connection: Connection, userAgent: string, finding: Finding) => {
+  const { createAwsCloud } = await import('../adapters/aws/index.ts');
+  const { aws } = connectionSettings(connection, env, finding);
+  const { region, endpoint, accessKeyId, secretAccessKey, sessionToken } = aws;
+  return createAwsCloud({
+    region,
+    ...(endpoint === undefined ? {} : { endpoint }),
+    ...(accessKeyId === undefined || secretAccessKey === undefined
+      ? {}
+      : {
+          credentials: {
+            accessKeyId,
+            secretAccessKey,
+            ...(sessionToken === undefined ? {} : { sessionToken }),
+          },
+        }),
+    userAgent,
+  });
+};
+
+const worldControl = async (connection: Connection) => {
+  const { createWorldControl } = await import('./world-control.ts');
+  return createWorldControl(droverUrl(connection, env));
+};
+
+const clusterFacts = async (connection: Connection): Promise<ClusterFacts> => {
+  const elsewhere: ClusterFacts = { embedded: false, now: wallClock.now() };
+  const settings = connectionSettings(connection, env);
+  if (connection.kubeconfig !== undefined || settings.droverUrl === undefined) return elsewhere;
+  const { cluster } = await kubeAccess(connection, byHand);
+  if (!isWorldsServer(settings, cluster.server)) return elsewhere;
+  try {
+    const status = await (await worldControl(connection)).status();
+    const now = parseTime(String(status.now));
+    return now === undefined ? elsewhere : { embedded: true, now: epochMs(now) };
+  } catch {
+    // Whether the cluster itself answers is told by the first real question to it.
+    return elsewhere;
+  }
+};
+
+const createContext = (): CliContext => {
+  const isTerminal = process.stdout.isTTY === true;
+  let shown = false;
+  const progress = (line: string): void => {
+    if (!shown && line === '') return;
+    process.stdout.write(`${clearLine}${line.slice(0, (process.stdout.columns ?? 80) - 1)}`);
+    shown = line !== '';
+  };
+  const write = (stream: NodeJS.WriteStream) => (line: string) => {
+    progress('');
+    stream.write(`${line}\n`);
+  };
+  const out = write(process.stdout);
+  const { signal } = interrupted;
+  return {
+    out,
+    err: write(process.stderr),
+    isTerminal,
+    progress,
+    clock: wallClock,
+    signal,
+    userName: env.USER ?? userInfo().username,
+    kube: (connection) => kubeClient(connection, commandAgent, byHand),
+    cluster: clusterFacts,
+    cloud: (connection) => awsCloud(connection, commandAgent, byHand),
+    world: worldControl,
+    environment: (connection) => requireWorldEnvironment(connection),
+    up: async (options) => {
+      const [{ up }, log] = await Promise.all([import('./up.ts'), createLog('warn')]);
+      await up(options, { out, log, signal, sinceStartMs: () => performance.now() - startedAt });
+    },
+    controller: async ({ connection, ...settings }) => {
+      const [{ runController, userAgentOf }, log] = await Promise.all([
+        import('./controller.ts'),
+        createLog('info'),
+      ]);
+      const agent = userAgentOf(settings.compat, version);
+      const kube = await kubeClient(connection, agent, unattended);
+      try {
+        const cloud = await awsCloud(connection, agent, unattended);
+        await runController(settings, { kube, cloud, clock: wallClock, log, signal });
+      } finally {
+        await kube.close();
+      }
+    },
+  };
+};
+
+const createLog = async (usual: 'info' | 'warn') => {
+  const { createLog: create, logLevels } = await import('../adapters/log/index.ts');
+  const wanted = logLevels.find((level) => level === env.DROVER_LOG);
+  return create({ level: wanted ?? usual });
+};
+
+const main = async (): Promise<number> => {
+  const context = createContext();
+  try {
+    await buildProgram(context, version).parseAsync(process.argv);
+    return exitCodes.done;
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      // Commander has printed its message already; help and version are no failures.
+      return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
+    }
+    const { message, exitCode } = explainFailure(error);
+    context.err(`drover: ${message}`);
+    if (env.DROVER_LOG === 'debug' && error instanceof Error) context.err(error.stack ?? '');
+    return exitCode;
+  }
+};
+
+process.exitCode = await main();

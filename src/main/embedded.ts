@@ -1,0 +1,30 @@
+// Drover's controllers inside `drover up`: in process, in the world's time, as the user and agent
+// that the articles' audit queries look for.
+import { runControlPlane } from '../controllers/control-plane.ts';
+import type { Log } from '../ports/index.ts';
+import { createInProcessPorts } from '../sim/index.ts';
+import { nodeManagerAgent, nodeManagerUser, type World } from '../world/index.ts';
+import { microsPerMs } from '../world/kernel/index.ts';
+import { noticesQueueUrl } from './demo.ts';
+import { journalTo } from './journal.ts';
+
+/** One way of a call: a node manager beside the API server, whose calls still take their time. */
+const legMicros = 2 * microsPerMs;
+
+/** Runs until `signal` aborts. */
+export const startEmbeddedControllers = (options: {
+  readonly world: World;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}): Promise<void> => {
+  const { world, log, signal } = options;
+  const ports = createInProcessPorts(world, {
+    component: 'drover',
+    identity: { user: nodeManagerUser, userAgent: nodeManagerAgent },
+    legMicros,
+  });
+  return runControlPlane(
+    { ...ports, log, journal: journalTo(log), queueUrl: noticesQueueUrl(world), compat: 'eks' },
+    signal,
+  );
+};

@@ -1,0 +1,31 @@
+// What a user is told when a command fails: one sentence and an exit code, never a stack.
+import { CommandError, type ExitCode, exitCodes } from '../cli/context.ts';
+import { CloudError, KubeError, StoreError } from '../ports/index.ts';
+import { ListenError } from '../serve/index.ts';
+import { DataDirError } from './data-dir.ts';
+
+const remedies: Readonly<Record<string, string>> = {
+  Unreachable: 'check that it runs and that --data-dir, --kubeconfig or the environment name it',
+  Unauthorized: 'the credentials are not accepted there: `eval "$(drover env)"` sets the world\'s',
+  Forbidden: 'this identity may not do that: use another --context, or ask for the right',
+};
+
+export const explainFailure = (
+  error: unknown,
+): { readonly message: string; readonly exitCode: ExitCode } => {
+  if (error instanceof CommandError) return { message: error.message, exitCode: error.exitCode };
+  if (error instanceof KubeError || error instanceof CloudError) {
+    const remedy = remedies[error.code];
+    const message = remedy === undefined ? error.message : `${error.message}; ${remedy}`;
+    return { message, exitCode: exitCodes.failed };
+  }
+  if (
+    error instanceof StoreError ||
+    error instanceof ListenError ||
+    error instanceof DataDirError
+  ) {
+    return { message: error.message, exitCode: exitCodes.failed };
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return { message, exitCode: exitCodes.failed };
+};

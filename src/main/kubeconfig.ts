@@ -1,0 +1,33 @@
+// The kubeconfig of an embedded world. Text only; data-dir.ts writes it.
+import type { Pki } from '../adapters/signer/pki.ts';
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+export const renderKubeconfig = (options: {
+  readonly pki: Pki;
+  readonly port: number;
+  readonly clusterName: string;
+  readonly region: string;
+}): string => {
+  const cluster = `${options.clusterName}.${options.region}.drover`;
+  const user = `kubernetes-admin@${cluster}`;
+  return `apiVersion: v1
+kind: Config
+clusters:
+- name: ${cluster}
+  cluster:
+    server: https://127.0.0.1:${options.port}
+    certificate-authority-data: ${base64(options.pki.ca.certificate)}
+users:
+- name: ${user}
+  user:
+    client-certificate-data: ${base64(options.pki.admin.certificate)}
+    client-key-data: ${base64(options.pki.admin.key)}
+contexts:
+- name: ${user}
+  context:
+    cluster: ${cluster}
+    user: ${user}
+current-context: ${user}
+`;
+};

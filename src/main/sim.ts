@@ -1,0 +1,131 @@
+// `npm run sim -- --seeds N [--from S] [--compat eks|native|both] [--minutes M]`: random lives of a
+// cluster on every core, judged by the oracles. Prints what fired where; a failing seed comes with
+// the command that replays it. Exit code 1 on a violation or an empty cell of the matrix.
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import type { Violation } from '../api/trace.ts';
+import { type Batch, emptyBatch, mergeBatch, reportBatch } from '../sim/batch.ts';
+import { runLife } from '../sim/life.ts';
+
+interface Job {
+  readonly from: number;
+  readonly to: number;
+  readonly step: number;
+  readonly compat: 'eks' | 'native' | 'both';
+  readonly chaosSeconds: number;
+}
+
+type Message =
+  | { readonly kind: 'violation'; readonly seed: number; readonly violations: readonly Violation[] }
+  | { readonly kind: 'done'; readonly batch: Batch };
+
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+const runJob = async (job: Job, post: (message: Message) => void): Promise<void> => {
+  let batch = emptyBatch();
+  for (let seed = job.from; seed < job.to; seed += job.step) {
+    const { chaosSeconds } = job;
+    // Odd seeds mark as EKS does, even ones in Drover's own way.
+    const ofSeed = seed % 2 === 1 ? 'eks' : 'native';
+    const compat = job.compat === 'both' ? ofSeed : job.compat;
+    try {
+      const { trace: _unused, ...result } = await runLife({ seed, settle, compat, chaosSeconds });
+      batch = mergeBatch(batch, result);
+      if (result.violations.length > 0) {
+        post({ kind: 'violation', seed, violations: result.violations.slice(0, 5) });
+      }
+    } catch (error) {
+      const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      const violation = { oracle: 'no-exception', at: 0, subject: 'life', message };
+      batch = { ...batch, lives: batch.lives + 1, violations: batch.violations + 1 };
+      post({ kind: 'violation', seed, violations: [violation] });
+    }
+  }
+  post({ kind: 'done', batch });
+};
+
+const integer = (name: string, text: string | undefined, fallback: number): number => {
+  const value = text === undefined ? fallback : Number(text);
+  if (Number.isInteger(value) && value >= 0) return value;
+  process.stderr.write(`sim: --${name} takes a whole number, not ${text}\n`);
+  process.exit(2);
+};
+
+const readArguments = () => {
+  const text = { type: 'string' } as const;
+  const options = { seeds: text, from: text, minutes: text, compat: text, threads: text };
+  try {
+    return parseArgs({ options }).values;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`sim: ${why}; it takes --seeds --from --minutes --compat --threads\n`);
+    return undefined;
+  }
+};
+
+const main = async (): Promise<number> => {
+  const values = readArguments();
+  if (values === undefined) return 2;
+  const count = integer('seeds', values.seeds, 100);
+  const from = integer('from', values.from, 1);
+  const { compat = 'both' } = values;
+  if (compat !== 'eks' && compat !== 'native' && compat !== 'both') {
+    process.stderr.write('sim: --compat takes eks, native or both\n');
+    return 2;
+  }
+  const chaosSeconds = integer('minutes', values.minutes, 15) * 60;
+  const threads = Math.min(count, integer('threads', values.threads, availableParallelism()));
+  const startedAt = performance.now();
+  let batch = emptyBatch();
+  const job = (i: number): Job => ({
+    from: from + i,
+    to: from + count,
+    step: threads,
+    compat,
+    chaosSeconds,
+  });
+  await Promise.all(
+    Array.from(
+      { length: threads },
+      (_, i) =>
+        new Promise<void>((resolve, reject) => {
+          const worker = new Worker(new URL(import.meta.url), { workerData: job(i) });
+          worker.on('message', (message: Message) => {
+            if (message.kind === 'done') batch = mergeBatch(batch, message.batch);
+            else printViolation(message.seed, message.violations, values);
+          });
+          worker.on('error', reject);
+          worker.on('exit', () => resolve());
+        }),
+    ),
+  );
+  const seconds = (performance.now() - startedAt) / 1000;
+  const report = reportBatch(batch, { expectAll: count >= 500 });
+  process.stdout.write(`${report.lines.join('\n')}\n`);
+  process.stdout.write(
+    `${batch.lives} lives in ${seconds.toFixed(1)} s on ${threads} threads: ` +
+      `${(batch.lives / seconds / threads).toFixed(1)} per second and core\n`,
+  );
+  return report.failed ? 1 : 0;
+};
+
+const printViolation = (
+  seed: number,
+  violations: readonly Violation[],
+  values: Readonly<Record<string, string | boolean | undefined>>,
+): void => {
+  const more = ['minutes', 'compat']
+    .filter((name) => values[name] !== undefined)
+    .map((name) => ` --${name} ${String(values[name])}`)
+    .join('');
+  process.stdout.write(
+    `seed ${seed}: replay with npm run sim -- --seeds 1 --from ${seed}${more}\n`,
+  );
+  for (const violation of violations) {
+    process.stdout.write(`  ${violation.oracle} (${violation.subject}): ${violation.message}\n`);
+  }
+};
+
+if (isMainThread) process.exitCode = await main();
+else await runJob(workerData as Job, (message) => parentPort?.postMessage(message));

@@ -1,0 +1,297 @@
+// `drover up`: the one wiring of the embedded world as a process: state, time, listeners, faces,
+// controllers, in the order in which they need each other.
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import type { Server } from 'node:http';
+import { AuditFile } from '../adapters/audit/index.ts';
+import type { Pki } from '../adapters/signer/pki.ts';
+import { openSqliteStore } from '../adapters/store/index.ts';
+import type { Json } from '../api/json.ts';
+import type { UpOptions } from '../cli/context.ts';
+import { type Log, type Store, StoreError } from '../ports/index.ts';
+import {
+  createFrontListener,
+  createKubeListener,
+  listenOnLoopback,
+  Pacer,
+} from '../serve/index.ts';
+import { createWorld, type World, worldRegion } from '../world/index.ts';
+import { microsPerMs, Tables } from '../world/kernel/index.ts';
+import { createAwsFront } from './aws-front.ts';
+import { createControlRoutes } from './control-routes.ts';
+import {
+  type DataDir,
+  dataDirAt,
+  environmentOf,
+  newSettings,
+  prepareDirectory,
+  readSettings,
+  type Settings,
+  unwritable,
+  writeEnvironment,
+  writePrivate,
+  writeSettings,
+} from './data-dir.ts';
+import { demoCluster, seedDemo, seedEmpty } from './demo.ts';
+import { startEmbeddedControllers } from './embedded.ts';
+import { renderKubeconfig } from './kubeconfig.ts';
+
+const defaultPort = 8700;
+/** Large enough for days of a demo, small enough for a laptop: 5 files of 64 MiB. */
+const auditMaxBytes = 64 * 1024 * 1024;
+const auditFilesKept = 4;
+/** How long open requests may take to end at shutdown. */
+const closeWithinMs = 2000;
+
+export interface UpDeps {
+  readonly out: (line: string) => void;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** Milliseconds since the process began, for the ready line. */
+  readonly sinceStartMs: () => number;
+}
+
+const loadTables = (store: Store): Tables => {
+  const tables = new Tables();
+  for (const { table, key, value } of store.load()) tables.restore(table, key, value);
+  return tables;
+};
+
+const loadPki = async (dir: DataDir): Promise<Pki> => {
+  if (existsSync(dir.pkiFile)) return JSON.parse(readFileSync(dir.pkiFile, 'utf8')) as Pki;
+  // The certificate library is needed once in a world's life and costs 40 MB: imported only here.
+  const { createPki } = await import('../adapters/signer/index.ts');
+  const pki = await createPki(Date.now());
+  writePrivate(dir.pkiFile, JSON.stringify(pki));
+  return pki;
+};
+
+const chosenPorts = (options: UpOptions, stored: Settings | undefined): [number, number] => {
+  if (options.port !== undefined) return [options.port, options.port === 0 ? 0 : options.port + 1];
+  if (stored !== undefined && stored.frontPort !== 0) return [stored.frontPort, stored.kubePort];
+  return [defaultPort, defaultPort + 1];
+};
+
+const randomSeed = (): number => Math.floor(Math.random() * 2 ** 32);
+
+export const up = async (options: UpOptions, deps: UpDeps): Promise<void> => {
+  // Keys, tokens and Secrets stand in what is written from here on: for its owner only.
+  process.umask(0o077);
+  const dir = dataDirAt(options.dataDir);
+  const stored = readSettings(dir);
+  const undo = prepareDirectory(dir);
+  const closers: Closer[] = [];
+  let begun: Begun;
+  try {
+    begun = await begin({ options, deps, dir, stored, closers });
+  } catch (error) {
+    await closeAll(closers);
+    // What another drover made at the same moment is not ours to take back.
+    const theirs = error instanceof StoreError && error.code === 'locked';
+    if (stored === undefined && !theirs) undo();
+    throw error;
+  }
+  announce(deps, options, begun.settings, begun.world);
+  try {
+    await begun.ended;
+  } finally {
+    await closeAll(closers);
+  }
+};
+
+/** What must be done at the end, whatever the end is; the last one first. */
+type Closer = () => void | Promise<void>;
+
+const closeAll = async (closers: readonly Closer[]): Promise<void> => {
+  for (const closer of closers.toReversed()) await closer();
+};
+
+interface Begun {
+  readonly settings: Settings;
+  readonly world: World;
+  /** Settles when the world has stopped; rejects with why it could not go on. */
+  readonly ended: Promise<unknown>;
+}
+
+interface Beginning {
+  readonly options: UpOptions;
+  readonly deps: UpDeps;
+  readonly dir: DataDir;
+  readonly stored: Settings | undefined;
+  readonly closers: Closer[];
+}
+
+/** Everything up to the moment when the world answers and all of it is on disk. */
+const begin = async ({ options, deps, dir, stored, closers }: Beginning): Promise<Begun> => {
+  const { log } = deps;
+  const stopping = new AbortController();
+  const stop = (): void => stopping.abort();
+  deps.signal.addEventListener('abort', stop, { once: true });
+  let settings = stored ?? newSettings({ seed: options.seed ?? randomSeed(), demo: options.demo });
+  // First of all files: a directory that is left half-made by a crash is then known as ours.
+  if (stored === undefined) writeSettings(dir, settings);
+  const store = openSqliteStore(dir.databaseFile);
+  closers.push(() => store.close());
+  const audit = openAudit(dir, log);
+  const pki = await loadPki(dir);
+  const world = createWorld({
+    seed: settings.seed,
+    startAt: Date.now() * microsPerMs,
+    tables: loadTables(store),
+    audit: (event) => audit.write(event),
+    endpoint: () => `http://127.0.0.1:${settings.frontPort}`,
+    clusterAccess: () => ({
+      endpoint: `https://127.0.0.1:${settings.kubePort}`,
+      certificateAuthorityData: Buffer.from(pki.ca.certificate).toString('base64'),
+    }),
+  });
+  const pacer = new Pacer({
+    kernel: world.kernel,
+    wallMs: () => performance.now(),
+    speed: options.speed,
+    settle: () => new Promise((resolve) => setImmediate(resolve)),
+    commit: () => commit(world, store, audit),
+  });
+  closers.push(() => {
+    if (pacer.whole) commit(world, store, audit);
+  });
+  const listeners = createListeners({
+    world,
+    pacer,
+    pki,
+    log,
+    stop,
+    settings: () => settings,
+  });
+  closers.push(() => close([listeners.front, listeners.kube]));
+  const [frontPort, kubePort] = chosenPorts(options, stored);
+  settings = { ...settings, frontPort: await listenOnLoopback(listeners.front, frontPort) };
+  settings = { ...settings, kubePort: await listenOnLoopback(listeners.kube, kubePort) };
+  const seed = settings.demo ? seedDemo : seedEmpty;
+  if (!world.restored) pacer.enter(() => seed(world));
+  const running = pacer.run(stopping.signal);
+  const controllers = options.controller
+    ? startEmbeddedControllers({ world, log, signal: stopping.signal })
+    : Promise.resolve();
+  // A world that cannot go on stops the process with its error; nothing else may hide it.
+  running.catch(stop);
+  controllers.catch(stop);
+  closers.push(async () => {
+    stop();
+    await Promise.allSettled([running, controllers]);
+  });
+  closers.unshift(() => rmSync(dir.pidFile, { force: true }));
+  writeForClients(dir, settings, pki);
+  await pacer.committed();
+  return { settings, world, ended: Promise.all([running, controllers]) };
+};
+
+const openAudit = (dir: DataDir, log: Log): AuditFile => {
+  const onError = (error: unknown): void =>
+    log.error('audit events are being lost', { error: String(error) });
+  try {
+    return new AuditFile({
+      file: dir.auditFile,
+      maxBytes: auditMaxBytes,
+      keep: auditFilesKept,
+      onError,
+    });
+  } catch (error) {
+    throw unwritable(dir.auditFile, error);
+  }
+};
+
+const createListeners = (options: {
+  readonly world: World;
+  readonly pacer: Pacer;
+  readonly pki: Pki;
+  readonly log: Log;
+  readonly stop: () => void;
+  readonly settings: () => Settings;
+}): { readonly front: Server; readonly kube: Server } => {
+  const { world, pacer, pki, log, stop, settings } = options;
+  const aws = createAwsFront({ world, pacer, settings: settings(), log });
+  const onError = (error: unknown): void => {
+    // A refused commit is told once, by the process that it ends.
+    if (pacer.whole) log.error('a request failed inside the world', { error: String(error) });
+  };
+  const front = createFrontListener(
+    {
+      aws: aws.handle,
+      control: createControlRoutes(world, pacer, stop),
+      token: settings().token,
+    },
+    { port: () => settings().frontPort, onError },
+  );
+  const kube = createKubeListener(
+    {
+      kube: world.kube,
+      pacer,
+      tls: { ca: pki.ca.certificate, cert: pki.server.certificate, key: pki.server.key },
+      authenticateToken: aws.userOfToken,
+      // Few clients send YAML, and the parser would cost every start.
+      parseYaml: async (text) => (await import('yaml')).parse(text) as Json,
+    },
+    { port: () => settings().kubePort, onError },
+  );
+  return { front, kube };
+};
+
+const writeForClients = (dir: DataDir, settings: Settings, pki: Pki): void => {
+  writeSettings(dir, settings);
+  const { clusterName } = demoCluster;
+  writePrivate(
+    dir.kubeconfigFile,
+    renderKubeconfig({ pki, port: settings.kubePort, clusterName, region: worldRegion }),
+  );
+  writeEnvironment(dir, environmentOf(dir, settings, worldRegion));
+  writePrivate(dir.pidFile, `${process.pid}\n`);
+};
+
+const commit = (world: World, store: Store, audit: AuditFile): void => {
+  world.kernel.checkpoint();
+  const changes = world.kernel.tables.takeChanges();
+  if (changes.length > 0) store.commit(changes);
+  audit.flush();
+};
+
+const close = async (
+  servers: readonly {
+    readonly close: (done: () => void) => unknown;
+    readonly closeAllConnections: () => void;
+    readonly closeIdleConnections: () => void;
+  }[],
+): Promise<void> => {
+  await Promise.all(
+    servers.map(
+      (server) =>
+        new Promise<void>((resolve) => {
+          const timer = setTimeout(() => server.closeAllConnections(), closeWithinMs);
+          server.close(() => {
+            clearTimeout(timer);
+            resolve();
+          });
+          server.closeIdleConnections();
+        }),
+    ),
+  );
+};
+
+const announce = (deps: UpDeps, options: UpOptions, settings: Settings, world: World): void => {
+  const seconds = (deps.sinceStartMs() / 1000).toFixed(2);
+  const dir = options.dataDir === '.drover' ? '' : ` --data-dir ${options.dataDir}`;
+  const resumed = world.restored ? ', resumed where it was' : '';
+  deps.out(
+    `ready in ${seconds} s: AWS http://127.0.0.1:${settings.frontPort}, ` +
+      `Kubernetes https://127.0.0.1:${settings.kubePort}${resumed}`,
+  );
+  deps.out(`
+In another shell:
+  eval "$(npx --no drover env${dir})"
+  kubectl get nodes
+  kubectl get pods -A -o wide
+  aws autoscaling describe-auto-scaling-groups --endpoint-url "$AWS_ENDPOINT_URL"
+  npx --no drover get ng
+Take a node out of service, and see what happens to it:
+  npx --no drover drain NODE --dry-run
+^C stops the world; its state stays in ${options.dataDir}.`);
+};

@@ -1,0 +1,7 @@
+// The version of this program, as package.json has it. Read once; nothing else of it is used.
+import { readFileSync } from 'node:fs';
+import { objectOr } from '../api/json.ts';
+
+const file = new URL('../../package.json', import.meta.url);
+
+export const version = String(objectOr(JSON.parse(readFileSync(file, 'utf8'))).version);

@@ -1,0 +1,40 @@
+// Finding things in a world by the names that people use: nodes, groups. Reads only.
+import { instanceIdOfProviderId } from '../api/brand.ts';
+import { isObject } from '../api/json.ts';
+import type { World } from '../world/index.ts';
+
+const nodes = { group: '', resource: 'nodes' } as const;
+const groupLabels = ['eks.amazonaws.com/nodegroup', 'alpha.eksctl.io/nodegroup-name'];
+
+export const instanceOfNode = (world: World, name: string): string | undefined => {
+  const node = world.kube.read(nodes, { name });
+  const spec = node?.spec;
+  return isObject(spec) && typeof spec.providerID === 'string'
+    ? instanceIdOfProviderId(spec.providerID)
+    : undefined;
+};
+
+export interface GroupNames {
+  /** The node group's name, which its nodes carry as a label. */
+  readonly nodeGroup: string;
+  /** Undefined while it has no Auto Scaling group. */
+  readonly autoScaling: string | undefined;
+}
+
+/** A group by either of its names; undefined when there is none. */
+export const groupNamed = (world: World, name: string): GroupNames | undefined => {
+  const groups = world.aws.groups();
+  const found = groups.find((group) => group.nodeGroup === name || group.autoScaling === name);
+  if (found !== undefined) {
+    return { nodeGroup: found.nodeGroup ?? name, autoScaling: found.autoScaling };
+  }
+  const object = world.kube.read({ group: 'drover.dev', resource: 'nodegroups' }, { name });
+  if (object !== undefined) return { nodeGroup: name, autoScaling: undefined };
+  for (const node of world.kube.readAll(nodes)) {
+    const labels = node.metadata.labels ?? {};
+    if (groupLabels.some((label) => labels[label] === name)) {
+      return { nodeGroup: name, autoScaling: undefined };
+    }
+  }
+  return undefined;
+};

@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { cloudErrorCodeOf } from './aws-errors.ts';
+
+describe('cloudErrorCodeOf', () => {
+  it.each([
+    ['ScalingActivityInProgress', 400, 'Throttled'],
+    ['ResourceContention', 500, 'Throttled'],
+    ['ResourceContentionFault', 500, 'Throttled'],
+    ['AWS.SimpleQueueService.NotImplemented', 400, 'Unsupported'],
+    ['AuthFailure', 401, 'AccessDenied'],
+    ['ValidationError', 400, 'InvalidRequest'],
+    ['InternalFailure', 500, 'ServerError'],
+    ['constructor', 400, 'InvalidRequest'],
+    ['', undefined, 'Unreachable'],
+  ] as const)('reads %s with status %s as %s', (code, httpStatus, expected) => {
+    expect(cloudErrorCodeOf({ codes: [code], message: 'no', httpStatus })).toBe(expected);
+  });
+  it('knows a hook that is no longer open by its message alone', () => {
+    const message = 'No active Lifecycle Action found with token t';
+    const answer = { codes: ['ValidationError'], message, httpStatus: 400 };
+    expect(cloudErrorCodeOf(answer)).toBe('NoActiveLifecycleAction');
+  });
+  it('falls back on the second code where the first says nothing', () => {
+    const answer = { codes: ['Error', 'Throttling'], message: '', httpStatus: 400 };
+    expect(cloudErrorCodeOf(answer)).toBe('Throttled');
+  });
+});

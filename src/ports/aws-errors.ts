@@ -1,0 +1,72 @@
+// What the error codes of the AWS services mean as codes of the CloudApi port: one table for the
+// SDK's errors and for those of the world in process. Pure; knows no client.
+import type { CloudErrorCode } from './cloud.ts';
+
+/** Wire codes with and without the suffixes that the services disagree about. */
+const codes: Readonly<Record<string, CloudErrorCode>> = {
+  Throttling: 'Throttled',
+  ThrottlingException: 'Throttled',
+  ThrottledException: 'Throttled',
+  RequestThrottled: 'Throttled',
+  RequestThrottledException: 'Throttled',
+  RequestLimitExceeded: 'Throttled',
+  TooManyRequestsException: 'Throttled',
+  EC2ThrottledException: 'Throttled',
+  BandwidthLimitExceeded: 'Throttled',
+  SlowDown: 'Throttled',
+  // Auto Scaling is busy with this group: the same call succeeds later.
+  ResourceContention: 'Throttled',
+  ScalingActivityInProgress: 'Throttled',
+
+  AccessDenied: 'AccessDenied',
+  AccessDeniedException: 'AccessDenied',
+  UnauthorizedOperation: 'AccessDenied',
+  AuthFailure: 'AccessDenied',
+  UnrecognizedClientException: 'AccessDenied',
+  InvalidClientTokenId: 'AccessDenied',
+  SignatureDoesNotMatch: 'AccessDenied',
+  IncompleteSignature: 'AccessDenied',
+  MissingAuthenticationToken: 'AccessDenied',
+  ExpiredToken: 'AccessDenied',
+  ExpiredTokenException: 'AccessDenied',
+  RequestExpired: 'AccessDenied',
+  OptInRequired: 'AccessDenied',
+  CredentialsProviderError: 'AccessDenied',
+
+  NotImplemented: 'Unsupported',
+  UnsupportedOperation: 'Unsupported',
+  UnknownOperationException: 'Unsupported',
+  InvalidAction: 'Unsupported',
+};
+
+/** e.g. `ResourceContentionFault` of the model and `AWS.SimpleQueueService.X` of old SQS. */
+const bareCode = (name: string): string => name.replace(/^.*\./, '').replace(/Fault$/, '');
+
+const byStatus = (status: number): CloudErrorCode => {
+  if (status === 429) return 'Throttled';
+  if (status === 401 || status === 403) return 'AccessDenied';
+  if (status === 501) return 'Unsupported';
+  return status >= 500 || status < 400 ? 'ServerError' : 'InvalidRequest';
+};
+
+export interface AwsAnswer {
+  /** Codes as they came, the more telling first; an empty one says nothing. */
+  readonly codes: readonly string[];
+  readonly message: string;
+  /** Undefined = there was no answer. */
+  readonly httpStatus: number | undefined;
+}
+
+export const cloudErrorCodeOf = ({
+  codes: names,
+  message,
+  httpStatus,
+}: AwsAnswer): CloudErrorCode => {
+  if (/No active Lifecycle Action/i.test(message)) return 'NoActiveLifecycleAction';
+  for (const name of names) {
+    const code = bareCode(name);
+    const known = Object.hasOwn(codes, code) ? codes[code] : undefined;
+    if (known !== undefined) return known;
+  }
+  return httpStatus === undefined ? 'Unreachable' : byStatus(httpStatus);
+};

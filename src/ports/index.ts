@@ -1,0 +1,8 @@
+// Public entry of the ports: interfaces and error tables only.
+export * from './aws-errors.ts';
+export * from './clock.ts';
+export * from './cloud.ts';
+export * from './journal.ts';
+export * from './kube.ts';
+export * from './kube-status.ts';
+export * from './store.ts';

@@ -1,0 +1,28 @@
+// Durable rows for the world's state: named tables of JSON rows, written in batches that land whole
+// or not at all.
+import type { Json } from '../api/json.ts';
+
+export interface RowChange {
+  readonly table: string;
+  readonly key: string;
+  /** Undefined deletes the row. */
+  readonly value: Json | undefined;
+}
+
+export interface Store {
+  /** Every row, in no particular order. */
+  load(): Iterable<{ readonly table: string; readonly key: string; readonly value: Json }>;
+  /** Atomic: after a crash either all changes are there or none. Throws StoreError. */
+  commit(changes: readonly RowChange[]): void;
+  close(): void;
+}
+
+/** code: why the store cannot be used. full = disk full, foreign = not ours, newer = other version. */
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+  readonly code: 'full' | 'unwritable' | 'foreign' | 'newer' | 'locked' | 'corrupt';
+  constructor(code: StoreError['code'], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}

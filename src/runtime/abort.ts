@@ -1,0 +1,80 @@
+// Small helpers around AbortSignal: a signal under another one, a call with a deadline in the
+// clock's time. Never starts a timer of its own: time comes from the Clock port.
+import { type DurationMs, durationMs } from '../api/brand.ts';
+import type { Clock } from '../ports/index.ts';
+
+export interface LinkedAbort {
+  readonly signal: AbortSignal;
+  abort(reason?: unknown): void;
+  /** Forgets the parent, so that a long-lived parent does not collect listeners. */
+  unlink(): void;
+}
+
+/** A signal that aborts with `parent`, or by itself. */
+export const linkedAbort = (parent: AbortSignal): LinkedAbort => {
+  const controller = new AbortController();
+  const follow = (): void => controller.abort(parent.reason);
+  if (parent.aborted) follow();
+  else parent.addEventListener('abort', follow, { once: true });
+  return {
+    signal: controller.signal,
+    abort: (reason) => controller.abort(reason),
+    unlink: () => parent.removeEventListener('abort', follow),
+  };
+};
+
+/** Resolves when `signal` aborts. */
+export const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+
+/** Sleeps; false when the signal ended the sleep. */
+export const sleepOrAbort = async (
+  clock: Clock,
+  duration: number,
+  signal: AbortSignal,
+): Promise<boolean> => {
+  if (signal.aborted) return false;
+  try {
+    await clock.sleep(durationMs(Math.max(0, duration)), signal);
+    return !signal.aborted;
+  } catch (error) {
+    if (signal.aborted) return false;
+    throw error;
+  }
+};
+
+export class DeadlineError extends Error {
+  override readonly name = 'DeadlineError';
+}
+
+/**
+ * Runs `call` with a signal that aborts after `within`. Throws DeadlineError then, even when the
+ * call ignores its signal; whatever the call does later is dropped.
+ */
+export const withDeadline = <T>(
+  options: { readonly clock: Clock; readonly within: DurationMs; readonly signal: AbortSignal },
+  call: (signal: AbortSignal) => Promise<T>,
+): Promise<T> => {
+  const { clock, within, signal } = options;
+  const link = linkedAbort(signal);
+  return new Promise<T>((resolve, reject) => {
+    const finish = (settle: () => void): void => {
+      settle();
+      link.unlink();
+      link.abort();
+    };
+    if (signal.aborted) return finish(() => reject(signal.reason));
+    link.signal.addEventListener('abort', () => reject(link.signal.reason), { once: true });
+    clock.sleep(within, link.signal).then(
+      () => finish(() => reject(new DeadlineError(`no answer within ${within} ms`))),
+      () => undefined,
+    );
+    call(link.signal).then(
+      (value) => finish(() => resolve(value)),
+      (error: unknown) => finish(() => reject(error)),
+    );
+  });
+};

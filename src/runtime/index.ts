@@ -1,0 +1,10 @@
+// Public entry of the runtime: what controllers stand on. See docs/designs/runtime.md.
+export { DeadlineError, linkedAbort, sleepOrAbort, withDeadline } from './abort.ts';
+export { Backoff, retry } from './backoff.ts';
+export { describeError } from './errors.ts';
+export { Informer } from './informer.ts';
+export { LeaderElector } from './leader.ts';
+export { mergePatchBetween } from './merge-diff.ts';
+export type { Change } from './object-cache.ts';
+export { TaskRegistry } from './tasks.ts';
+export { type PassResult, WorkQueue } from './work-queue.ts';

@@ -1,0 +1,157 @@
+// What an informer knows: the newest version seen of each object, with indexes. Decides which of
+// the versions that arrive are news; an older or repeated one never replaces a newer one, and a
+// deleted object never comes back. No clock, no promises, no listeners.
+import type { KubeObject } from '../api/kube.ts';
+import type { ObjectName } from '../ports/index.ts';
+
+export type Change<T> =
+  | { readonly kind: 'added'; readonly object: T }
+  | { readonly kind: 'changed'; readonly object: T; readonly previous: T }
+  | { readonly kind: 'removed'; readonly object: T };
+
+export type IndexFunction<T> = (object: T) => readonly string[];
+
+/** Deletions remembered, so that a late event does not revive an object. */
+const maxTombstones = 1000;
+
+/**
+ * resourceVersions as numbers: both the API server on etcd and the world count revisions, and
+ * Kubernetes 1.35 declares them comparable. Anything else is refused loudly.
+ */
+export const revisionOf = (resourceVersion: string): number => {
+  const revision = Number(resourceVersion);
+  if (resourceVersion === '' || !Number.isSafeInteger(revision) || revision < 0) {
+    throw new Error(`resourceVersion "${resourceVersion}" is not a number`);
+  }
+  return revision;
+};
+
+export const keyOf = (name: ObjectName): string =>
+  name.namespace === undefined ? name.name : `${name.namespace}/${name.name}`;
+
+interface Row<T> {
+  readonly object: T;
+  readonly revision: number;
+  /** Per index function the values this row stands under. */
+  readonly indexed: ReadonlyMap<string, readonly string[]>;
+}
+
+export class ObjectCache<T extends KubeObject> {
+  readonly #rows = new Map<string, Row<T>>();
+  readonly #tombstones = new Map<string, number>();
+  readonly #functions: ReadonlyMap<string, IndexFunction<T>>;
+  readonly #indexes = new Map<string, Map<string, Map<string, T>>>();
+  /** Revision of the last list: events up to it are already in. */
+  #floor = 0;
+
+  constructor(indexes: Readonly<Record<string, IndexFunction<T>>> = {}) {
+    this.#functions = new Map(Object.entries(indexes));
+    for (const name of this.#functions.keys()) this.#indexes.set(name, new Map());
+  }
+
+  get size(): number {
+    return this.#rows.size;
+  }
+  get(key: string): T | undefined {
+    return this.#rows.get(key)?.object;
+  }
+  *values(): IterableIterator<T> {
+    for (const row of this.#rows.values()) yield row.object;
+  }
+  /** Objects that stand under `value`, in the order in which they were first seen. */
+  indexed(index: string, value: string): readonly T[] {
+    const values = this.#indexes.get(index);
+    if (values === undefined) throw new Error(`no index ${index}`);
+    const found = values.get(value);
+    return found === undefined ? [] : [...found.values()];
+  }
+
+  /** Takes one event; returns what it changed, nothing when it is old news. */
+  apply(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): readonly Change<T>[] {
+    const { uid, resourceVersion } = object.metadata;
+    const revision = revisionOf(resourceVersion);
+    const known = this.#rows.get(keyOf(object.metadata));
+    if (type === 'DELETED') {
+      this.#bury(uid, revision);
+      if (known === undefined || known.revision > revision) return [];
+      if (known.object.metadata.uid !== uid) return [];
+      this.#drop(known);
+      return [{ kind: 'removed', object }];
+    }
+    // The same uid with a newer revision is no revival: it may have left a selector and come back.
+    if (revision <= Math.max(this.#floor, this.#tombstones.get(uid) ?? 0)) return [];
+    if (known !== undefined && known.revision >= revision) return [];
+    return this.#put(object, revision, known);
+  }
+
+  /** Takes a complete list of revision `revision`; returns the difference to what was known. */
+  replace(objects: readonly T[], revision: number): readonly Change<T>[] {
+    const changes: Change<T>[] = [];
+    const listed = new Set<string>();
+    for (const object of objects) {
+      const key = keyOf(object.metadata);
+      listed.add(key);
+      const known = this.#rows.get(key);
+      const own = revisionOf(object.metadata.resourceVersion);
+      const same = known?.object.metadata.uid === object.metadata.uid && known.revision === own;
+      if (!same) changes.push(...this.#put(object, own, known));
+    }
+    for (const [key, row] of [...this.#rows]) {
+      if (listed.has(key)) continue;
+      this.#drop(row);
+      this.#bury(row.object.metadata.uid, revision);
+      changes.push({ kind: 'removed', object: row.object });
+    }
+    this.#floor = revision;
+    return changes;
+  }
+
+  #put(object: T, revision: number, known: Row<T> | undefined): Change<T>[] {
+    const changes: Change<T>[] = [];
+    const replaced = known !== undefined && known.object.metadata.uid !== object.metadata.uid;
+    if (known !== undefined) {
+      this.#drop(known);
+      if (replaced) changes.push({ kind: 'removed', object: known.object });
+    }
+    const key = keyOf(object.metadata);
+    const indexed = new Map<string, readonly string[]>();
+    for (const [name, values] of this.#functions) indexed.set(name, values(object));
+    for (const [name, values] of indexed) {
+      for (const value of values) this.#bucket(name, value).set(key, object);
+    }
+    this.#rows.set(key, { object, revision, indexed });
+    if (known === undefined || replaced) changes.push({ kind: 'added', object });
+    else changes.push({ kind: 'changed', object, previous: known.object });
+    return changes;
+  }
+
+  #drop(row: Row<T>): void {
+    const key = keyOf(row.object.metadata);
+    this.#rows.delete(key);
+    for (const [name, values] of row.indexed) {
+      for (const value of values) {
+        const bucket = this.#bucket(name, value);
+        bucket.delete(key);
+        if (bucket.size === 0) this.#indexes.get(name)?.delete(value);
+      }
+    }
+  }
+
+  #bucket(name: string, value: string): Map<string, T> {
+    const values = this.#indexes.get(name);
+    if (values === undefined) throw new Error(`no index ${name}`);
+    const known = values.get(value);
+    if (known !== undefined) return known;
+    const fresh = new Map<string, T>();
+    values.set(value, fresh);
+    return fresh;
+  }
+
+  #bury(uid: string, revision: number): void {
+    this.#tombstones.set(uid, revision);
+    for (const oldest of this.#tombstones.keys()) {
+      if (this.#tombstones.size <= maxTombstones) break;
+      this.#tombstones.delete(oldest);
+    }
+  }
+}

@@ -1,0 +1,243 @@
+// Keys that want a pass: each at most once in line and never twice at work at the same time, with
+// bounded concurrency, wake-up times, and backoff per failing key. Knows nothing about what a key
+// means; a pass always runs later than the `add` that asked for it, never inside it.
+import { type EpochMs, epochMs } from '../api/brand.ts';
+import type { Clock, Log, Random } from '../ports/index.ts';
+import { aborted, type LinkedAbort, linkedAbort, sleepOrAbort } from './abort.ts';
+import { type BackoffPolicy, defaultBackoff, exponentialDelay, retryAdvice } from './backoff.ts';
+import { describeError } from './errors.ts';
+
+/** A pass may ask for its next one; the earliest of all wishes wins. */
+export interface PassResult {
+  readonly nextAt?: EpochMs;
+}
+export type Worker<K extends string> = (
+  key: K,
+  signal: AbortSignal,
+) => Promise<PassResult | undefined>;
+
+export interface QueueStats {
+  readonly passes: number;
+  /** Failed passes, programmers' errors included. */
+  readonly failures: number;
+  /** Failed passes whose error came from no port: bugs. */
+  readonly bugs: number;
+  readonly ready: number;
+  readonly active: number;
+  readonly waiting: number;
+}
+
+interface KeyState {
+  /** When somebody wants a pass; undefined = nobody does. */
+  wakeAt: number | undefined;
+  /** When the failed pass is tried again; a success clears it. */
+  retryAt: number | undefined;
+  failures: number;
+  active: boolean;
+  /** Asked for while at work: runs once more right after. */
+  dirty: boolean;
+}
+
+/** Timers of operating systems wrap at 2^31 ms; a look in between costs nothing. */
+const longestSleepMs = 12 * 3_600_000;
+
+/** Conflicts mean that a cache was behind: it catches up within milliseconds. */
+const conflictBackoff: BackoffPolicy = { baseMs: 10, capMs: 5_000 };
+
+export class WorkQueue<K extends string> {
+  readonly #name: string;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #log: Log;
+  readonly #concurrency: number;
+  readonly #policy: BackoffPolicy;
+  readonly #keys = new Map<K, KeyState>();
+  readonly #ready = new Set<K>();
+  readonly #inFlight = new Set<Promise<void>>();
+  #worker: { readonly run: Worker<K>; readonly signal: AbortSignal } | undefined;
+  #sleep: { readonly until: number; readonly link: LinkedAbort } | undefined;
+  #passes = 0;
+  #failures = 0;
+  #bugs = 0;
+
+  constructor(options: {
+    readonly name: string;
+    readonly clock: Clock;
+    readonly random: Random;
+    readonly log: Log;
+    readonly concurrency: number;
+    readonly backoff?: BackoffPolicy;
+  }) {
+    this.#name = options.name;
+    this.#clock = options.clock;
+    this.#random = options.random;
+    this.#log = options.log;
+    this.#concurrency = options.concurrency;
+    this.#policy = options.backoff ?? defaultBackoff;
+  }
+
+  get stats(): QueueStats {
+    let waiting = 0;
+    for (const state of this.#keys.values()) if (dueAt(state) !== undefined) waiting++;
+    const { size: ready } = this.#ready;
+    const active = this.#inFlight.size;
+    return {
+      passes: this.#passes,
+      failures: this.#failures,
+      bugs: this.#bugs,
+      ready,
+      active,
+      waiting,
+    };
+  }
+
+  /** A pass for `key` as soon as a place is free. A wake-up time that was set stays set. */
+  add(key: K): void {
+    const state = this.#state(key);
+    if (state.active) state.dirty = true;
+    else this.#ready.add(key);
+    this.#dispatch();
+  }
+
+  /** A pass for `key` at `at` or before; of several times the earliest counts. */
+  addAfter(key: K, at: EpochMs): void {
+    if (at <= this.#clock.now()) {
+      this.add(key);
+      return;
+    }
+    const state = this.#state(key);
+    if (state.wakeAt !== undefined && state.wakeAt <= at) return;
+    state.wakeAt = at;
+    this.#wakeTimer(at);
+  }
+
+  /** Works until `signal` aborts, then waits for the passes in flight. Runs once at a time. */
+  async run(worker: Worker<K>, signal: AbortSignal): Promise<void> {
+    if (this.#worker !== undefined) throw new Error(`queue ${this.#name} is already running`);
+    this.#worker = { run: worker, signal };
+    const timer = this.#runTimer(signal);
+    this.#dispatch();
+    await aborted(signal);
+    await timer;
+    await Promise.all(this.#inFlight);
+    this.#worker = undefined;
+  }
+
+  #state(key: K): KeyState {
+    const known = this.#keys.get(key);
+    if (known !== undefined) return known;
+    const fresh: KeyState = {
+      wakeAt: undefined,
+      retryAt: undefined,
+      failures: 0,
+      active: false,
+      dirty: false,
+    };
+    this.#keys.set(key, fresh);
+    return fresh;
+  }
+
+  #dispatch(): void {
+    const worker = this.#worker;
+    if (worker === undefined || worker.signal.aborted) return;
+    for (const key of this.#ready) {
+      if (this.#inFlight.size >= this.#concurrency) return;
+      this.#ready.delete(key);
+      this.#state(key).active = true;
+      const pass = this.#pass(key, worker).finally(() => {
+        this.#inFlight.delete(pass);
+        this.#dispatch();
+      });
+      this.#inFlight.add(pass);
+    }
+  }
+
+  async #pass(
+    key: K,
+    worker: { readonly run: Worker<K>; readonly signal: AbortSignal },
+  ): Promise<void> {
+    const state = this.#state(key);
+    // One hop, so that the pass never runs inside the listener that asked for it.
+    await undefined;
+    this.#passes++;
+    try {
+      const result = await worker.run(key, worker.signal);
+      state.failures = 0;
+      state.retryAt = undefined;
+      state.active = false;
+      if (result?.nextAt !== undefined) this.addAfter(key, result.nextAt);
+    } catch (error) {
+      state.active = false;
+      if (!worker.signal.aborted) this.#failed(key, state, error);
+    }
+    if (state.dirty) {
+      state.dirty = false;
+      this.#ready.add(key);
+    } else if (!this.#ready.has(key) && dueAt(state) === undefined && state.failures === 0) {
+      this.#keys.delete(key);
+    }
+  }
+
+  #failed(key: K, state: KeyState, error: unknown): void {
+    state.failures++;
+    this.#failures++;
+    const advice = retryAdvice(error);
+    const policy = advice.retry === 'now' ? conflictBackoff : this.#policy;
+    const wait = exponentialDelay(state.failures, this.#random, policy);
+    const at = this.#clock.now() + Math.max(wait, advice.atLeastMs);
+    state.retryAt = at;
+    this.#wakeTimer(at);
+    const facts = { queue: this.#name, key, failures: state.failures, error: describeError(error) };
+    if (advice.retry === 'bug') {
+      this.#bugs++;
+      this.#log.error('pass failed on a programmer’s error', facts);
+    } else if (advice.retry === 'now') this.#log.debug('pass failed, trying again', facts);
+    else this.#log.warn('pass failed, trying again', facts);
+  }
+
+  /** Ends the timer's sleep when it would sleep past `at`. */
+  #wakeTimer(at: number): void {
+    if (this.#sleep !== undefined && at < this.#sleep.until) this.#sleep.link.abort();
+  }
+
+  async #runTimer(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const until = this.#promoteDue();
+      const link = linkedAbort(signal);
+      this.#sleep = { until, link };
+      if (until === Number.POSITIVE_INFINITY) await aborted(link.signal);
+      else {
+        const leftMs = Math.min(until - this.#clock.now(), longestSleepMs);
+        await sleepOrAbort(this.#clock, leftMs, link.signal);
+      }
+      this.#sleep = undefined;
+      link.unlink();
+    }
+  }
+
+  /** Puts every due key in line; returns when the next one is due. */
+  #promoteDue(): number {
+    const now = this.#clock.now();
+    let next = Number.POSITIVE_INFINITY;
+    for (const [key, state] of this.#keys) {
+      if (state.wakeAt !== undefined && state.wakeAt <= now) {
+        state.wakeAt = undefined;
+        this.add(key);
+      }
+      if (state.retryAt !== undefined && state.retryAt <= now) {
+        state.retryAt = undefined;
+        this.add(key);
+      }
+      next = Math.min(next, dueAt(state) ?? next);
+    }
+    return next;
+  }
+}
+
+const dueAt = (state: KeyState): EpochMs | undefined => {
+  const at = Math.min(
+    state.wakeAt ?? Number.POSITIVE_INFINITY,
+    state.retryAt ?? Number.POSITIVE_INFINITY,
+  );
+  return at === Number.POSITIVE_INFINITY ? undefined : epochMs(at);
+};

@@ -1,0 +1,238 @@
+// The Kubernetes API's TLS listener: who calls (client certificate or bearer token), body decoding,
+// and watch streams written to the socket as they are committed. All answers come from the world.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { TLSSocket } from 'node:tls';
+import type { HttpRequest } from '../api/http.ts';
+import type { Json } from '../api/json.ts';
+import type {
+  ApiRequest,
+  ApiResponse,
+  ApiStatus,
+  UserInfo,
+  WorldKube,
+} from '../world/contracts.ts';
+import { type DecodedBody, decodeBody } from '../world/kube/server/index.ts';
+import { checkHostAndOrigin } from './guard.ts';
+import { jsonResponse, maxBodyBytes, readRequest, writeResponse } from './message.ts';
+import type { Pacer } from './pacer.ts';
+
+export interface KubeListenerOptions {
+  readonly kube: WorldKube;
+  readonly pacer: Pacer;
+  readonly tls: { readonly ca: string; readonly cert: string; readonly key: string };
+  /** The user behind a bearer token, or undefined. */
+  readonly authenticateToken: (token: string) => Promise<UserInfo | undefined>;
+  /** One YAML document as JSON; rejects with the parser's words. */
+  readonly parseYaml: (text: string) => Promise<Json>;
+}
+
+/** A watcher that reads this much slower than the world writes is cut off, as etcd would. */
+const maxBufferedBytes = 32 * 1024 * 1024;
+const anonymousPaths = new Set(['/version', '/healthz', '/readyz', '/livez']);
+const methods = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
+
+const status = (code: number, reason: string, message: string): ApiStatus => ({
+  kind: 'Status',
+  apiVersion: 'v1',
+  metadata: {},
+  status: 'Failure',
+  message,
+  reason,
+  code,
+});
+
+const userOfCertificate = (message: IncomingMessage): UserInfo | undefined => {
+  const socket = message.socket as TLSSocket;
+  if (!socket.authorized) return undefined;
+  const subject = socket.getPeerCertificate().subject as
+    | { readonly CN?: string; readonly O?: string | readonly string[] }
+    | undefined;
+  if (subject?.CN === undefined) return undefined;
+  const organisations = subject.O === undefined ? [] : [subject.O].flat();
+  return { username: subject.CN, groups: [...organisations, 'system:authenticated'] };
+};
+
+/** YAML is decoded here, since the world has no parser; all else is the API server's. */
+const decode = async (
+  request: HttpRequest,
+  parseYaml: KubeListenerOptions['parseYaml'],
+): Promise<DecodedBody> => {
+  const contentType = request.headers['content-type'] ?? '';
+  const media = contentType.split(';', 1)[0]?.trim().toLowerCase();
+  if (media !== 'application/yaml' || request.body.length === 0) {
+    return decodeBody(contentType, request.body);
+  }
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(request.body);
+    return { kind: 'ok', body: await parseYaml(text) };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    const message = `error converting YAML to JSON: ${why}`;
+    return { kind: 'error', status: status(400, 'BadRequest', message) };
+  }
+};
+
+const authenticate = async (
+  message: IncomingMessage,
+  options: KubeListenerOptions,
+): Promise<UserInfo | undefined> => {
+  const header = message.headers.authorization;
+  if (header?.startsWith('Bearer ')) return options.authenticateToken(header.slice(7).trim());
+  return userOfCertificate(message);
+};
+
+const toApiRequest = (
+  request: HttpRequest,
+  user: UserInfo,
+  body: Json | undefined,
+): ApiRequest => ({
+  method: request.method as ApiRequest['method'],
+  path: decodeURIComponent(request.path),
+  query: new URLSearchParams(request.query),
+  contentType: request.headers['content-type'] ?? 'application/json',
+  accept: request.headers.accept ?? 'application/json',
+  ...(body === undefined ? {} : { body }),
+  user,
+  userAgent: request.headers['user-agent'] ?? '',
+  sourceIp: request.remoteAddress,
+});
+
+const streamWatch = (
+  answer: Extract<ApiResponse, { kind: 'watch' }>,
+  response: ServerResponse,
+  pacer: Pacer,
+): void => {
+  response.writeHead(200, {
+    'content-type': 'application/json',
+    'cache-control': 'no-cache, private',
+    'transfer-encoding': 'chunked',
+  });
+  response.flushHeaders();
+  let pending: string[] = [];
+  let ended = false;
+  const flush = (): void => {
+    if (pending.length > 0 && !response.destroyed) {
+      response.write(pending.join(''));
+      pending = [];
+      if (response.writableLength > maxBufferedBytes) response.destroy();
+    }
+    if (ended) response.end();
+  };
+  const later = (): void => pacer.afterCommit(flush);
+  const stop = pacer.enter(() =>
+    answer.open({
+      frame: (frame) => {
+        if (pending.push(`${JSON.stringify(frame)}\n`) === 1) later();
+      },
+      end: () => {
+        ended = true;
+        later();
+      },
+    }),
+  );
+  response.on('close', () => {
+    // A world that has stopped has no watches left to end.
+    if (!ended && pacer.whole) pacer.enter(stop);
+  });
+};
+
+const respond = async (
+  answer: ApiResponse,
+  response: ServerResponse,
+  pacer: Pacer,
+): Promise<void> => {
+  switch (answer.kind) {
+    case 'watch':
+      streamWatch(answer, response, pacer);
+      return;
+    case 'text':
+      await pacer.committed();
+      writeResponse(response, {
+        status: answer.status,
+        headers: { 'content-type': answer.contentType ?? 'text/plain; charset=utf-8' },
+        body: answer.body,
+      });
+      return;
+    case 'object': {
+      // The body is rendered now: objects are immutable, but the answer is as of this revision.
+      const body = `${JSON.stringify(answer.body)}\n`;
+      await pacer.committed();
+      writeResponse(response, {
+        status: answer.status,
+        headers: { 'content-type': answer.contentType ?? 'application/json', ...answer.headers },
+        body,
+      });
+    }
+  }
+};
+
+const serveOne = async (
+  message: IncomingMessage,
+  response: ServerResponse,
+  options: KubeListenerOptions,
+  port: number,
+): Promise<void> => {
+  const refuse = (body: ApiStatus): void => writeResponse(response, jsonResponse(body.code, body));
+  const read = await readRequest(message);
+  if (read.kind === 'gone') return;
+  if (read.kind === 'tooLarge') {
+    const limit = `Request entity too large: limit is ${maxBodyBytes}`;
+    refuse(status(413, 'RequestEntityTooLarge', limit));
+    return;
+  }
+  const { request } = read;
+  const verdict = checkHostAndOrigin(request.headers, port);
+  if (verdict.kind === 'refused') return refuse(status(403, 'Forbidden', verdict.why));
+  if (!methods.has(request.method)) {
+    return refuse(status(405, 'MethodNotAllowed', `${request.method} is not served here`));
+  }
+  const known = await authenticate(message, options);
+  if (known === undefined && !anonymousPaths.has(request.path)) {
+    return refuse(status(401, 'Unauthorized', 'Unauthorized'));
+  }
+  const user = known ?? { username: 'system:anonymous', groups: ['system:unauthenticated'] };
+  const decoded = await decode(request, options.parseYaml);
+  if (decoded.kind === 'error') return refuse(decoded.status);
+  let apiRequest: ApiRequest;
+  try {
+    apiRequest = toApiRequest(request, user, decoded.body);
+  } catch {
+    return refuse(status(400, 'BadRequest', 'the path is not valid URL encoding'));
+  }
+  await respond(
+    options.pacer.enter(() => options.kube.handle(apiRequest)),
+    response,
+    options.pacer,
+  );
+};
+
+/** The listener, not yet listening. `port()` is asked per request, since 0 picks a free one. */
+export const createKubeListener = (
+  options: KubeListenerOptions,
+  more: { readonly port: () => number; readonly onError: (error: unknown) => void },
+): Server => {
+  const server = createServer(
+    {
+      ca: options.tls.ca,
+      cert: options.tls.cert,
+      key: options.tls.key,
+      requestCert: true,
+      // A bearer token may stand in for the certificate; `authenticate` decides.
+      rejectUnauthorized: false,
+      keepAliveTimeout: 120_000,
+      requestTimeout: 0,
+    },
+    (message, response) => {
+      serveOne(message, response, options, more.port()).catch((error: unknown) => {
+        more.onError(error);
+        writeResponse(
+          response,
+          jsonResponse(500, status(500, 'InternalError', 'the world failed on this request')),
+        );
+      });
+    },
+  );
+  return server;
+};

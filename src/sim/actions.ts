@@ -1,0 +1,333 @@
+// What users, clouds and bad luck do to a living cluster. Each action is one small function on the
+// world, drawn by weight; an action that finds nothing to act on does nothing.
+import { instanceIdOfProviderId } from '../api/brand.ts';
+import { marks } from '../api/disruption.ts';
+import { isObject, type JsonObject, objectOr } from '../api/json.ts';
+import type { Random } from '../ports/index.ts';
+import { AwsError } from '../wire/index.ts';
+import type { WorldClient } from '../world/contracts.ts';
+import type { FaultKind } from '../world/faults/index.ts';
+import type { World } from '../world/index.ts';
+import { appNamespace, type GroupSettings } from './scenario.ts';
+
+const nodes = { group: '', resource: 'nodes' } as const;
+const disruptions = { group: 'drover.dev', resource: 'nodedisruptions' } as const;
+const deployments = { group: 'apps', resource: 'deployments' } as const;
+const pods = { group: '', resource: 'pods' } as const;
+const nodeGroups = { group: 'drover.dev', resource: 'nodegroups' } as const;
+
+export interface ActionContext {
+  readonly world: World;
+  readonly random: Random;
+  /** A person with kubectl. */
+  readonly user: WorldClient;
+  readonly onFault: (fault: string, what: 'on' | 'off') => void;
+  /** EC2 has warned of something: an event, though no object shows it. */
+  readonly onWarning: (kind: string) => void;
+}
+
+interface NodeFacts {
+  readonly name: string;
+  readonly instanceId: string;
+  readonly group: string | undefined;
+  readonly isCordoned: boolean;
+  /** Kept away from load balancers, as every drain does first. */
+  readonly isExcluded: boolean;
+}
+
+const liveNodes = ({ world }: ActionContext): readonly NodeFacts[] => {
+  const found: NodeFacts[] = [];
+  for (const node of world.kube.readAll(nodes)) {
+    const providerId = objectOr(node.spec).providerID;
+    const instanceId = instanceIdOfProviderId(
+      typeof providerId === 'string' ? providerId : undefined,
+    );
+    if (instanceId === undefined) continue;
+    const group = node.metadata.labels?.['eks.amazonaws.com/nodegroup'];
+    found.push({
+      name: node.metadata.name,
+      instanceId,
+      group,
+      isCordoned: objectOr(node.spec).unschedulable === true,
+      isExcluded: node.metadata.labels?.[marks.excludeFromLoadBalancers] !== undefined,
+    });
+  }
+  return found;
+};
+
+const pickOf = <T>(random: Random, items: readonly T[]): T | undefined =>
+  items.length === 0 ? undefined : items[random.below(items.length)];
+
+/** AWS refusing a user's call is an answer, not a defect. */
+const tryAws = (context: ActionContext, operation: string, input: JsonObject): void => {
+  try {
+    context.world.aws.call('autoscaling', operation, input, { userAgent: 'aws-cli' });
+  } catch (error) {
+    if (!(error instanceof AwsError)) throw error;
+  }
+};
+
+const terminate = (context: ActionContext): void => {
+  const node = pickOf(context.random, liveNodes(context));
+  if (node === undefined) return;
+  tryAws(context, 'TerminateInstanceInAutoScalingGroup', {
+    InstanceId: node.instanceId,
+    ShouldDecrementDesiredCapacity: context.random.next() < 0.5,
+  });
+};
+
+const resize = (context: ActionContext): void => {
+  const answer = context.world.aws.call('autoscaling', 'DescribeAutoScalingGroups', {});
+  const groups = objectOr(answer).AutoScalingGroups;
+  const group = pickOf(context.random, Array.isArray(groups) ? groups.filter(isObject) : []);
+  if (group === undefined) return;
+  const bound = Number(group.MaxSize) - Number(group.MinSize) + 1;
+  tryAws(context, 'SetDesiredCapacity', {
+    AutoScalingGroupName: String(group.AutoScalingGroupName),
+    DesiredCapacity: Number(group.MinSize) + context.random.below(bound),
+    HonorCooldown: false,
+  });
+};
+
+/** What the owner of a group sets up before anything happens. Throws what AWS refuses. */
+export const setUpGroup = (
+  { world, user }: Pick<ActionContext, 'world' | 'user'>,
+  group: { readonly name: string; readonly autoScalingGroupName: string },
+  settings: GroupSettings,
+): void => {
+  const { heartbeatSeconds, foreignHookSeconds, drain } = settings;
+  const put = (hook: string, input: JsonObject): void => {
+    const { autoScalingGroupName: AutoScalingGroupName } = group;
+    const whole = { AutoScalingGroupName, LifecycleHookName: hook, ...input };
+    world.aws.call('autoscaling', 'PutLifecycleHook', whole, { userAgent: 'aws-cli' });
+  };
+  if (heartbeatSeconds !== undefined) {
+    for (const hook of ['Launch-LC-Hook', 'Terminate-LC-Hook']) {
+      put(hook, { HeartbeatTimeout: heartbeatSeconds });
+    }
+  }
+  if (foreignHookSeconds !== undefined) {
+    put('Backup-LC-Hook', {
+      LifecycleTransition: 'autoscaling:EC2_INSTANCE_TERMINATING',
+      HeartbeatTimeout: foreignHookSeconds,
+      DefaultResult: 'CONTINUE',
+    });
+  }
+  if (drain === undefined) return;
+  const body = { spec: { drain: { ...drain } } };
+  user.patch(nodeGroups, { name: group.name }, { type: 'merge', body });
+};
+
+const spot = (context: ActionContext): void => {
+  const node = pickOf(context.random, liveNodes(context));
+  if (node === undefined) return;
+  context.world.aws.interrupt(node.instanceId);
+  context.onWarning('spot-interruption');
+};
+
+const rebalance = (context: ActionContext): void => {
+  const node = pickOf(context.random, liveNodes(context));
+  if (node === undefined) return;
+  context.world.aws.recommendRebalance(node.instanceId);
+  context.onWarning('rebalance-recommendation');
+};
+
+const hardwareFailure = (context: ActionContext): void => {
+  const node = pickOf(context.random, liveNodes(context));
+  if (node !== undefined) context.world.aws.kill(node.instanceId);
+};
+
+/** As `drover drain` records it. */
+const drainNode = (context: ActionContext, node: NodeFacts): void => {
+  const now = new Date(Math.floor(context.world.kernel.now() / 1000)).toISOString();
+  const cause: JsonObject = {
+    kind: 'Manual',
+    id: `manual/${now}`,
+    receivedAt: now,
+    onDeadline: 'fail',
+    followUp: 'Release',
+    requestedBy: 'somebody',
+  };
+  const existing = context.world.kube.read(disruptions, { name: node.instanceId });
+  if (existing === undefined) {
+    context.user.create(disruptions, undefined, {
+      apiVersion: 'drover.dev/v1alpha1',
+      kind: 'NodeDisruption',
+      metadata: { name: node.instanceId },
+      spec: {
+        instanceId: node.instanceId,
+        nodeName: node.name,
+        ...(node.group === undefined ? {} : { nodeGroup: node.group }),
+        causes: [cause],
+      },
+    });
+    return;
+  }
+  const causes = objectOr(existing.spec).causes;
+  context.user.patch(
+    disruptions,
+    { name: node.instanceId },
+    {
+      type: 'merge',
+      body: {
+        metadata: { resourceVersion: existing.metadata.resourceVersion },
+        spec: { causes: [...(Array.isArray(causes) ? causes : []), cause] },
+      },
+    },
+  );
+};
+
+const manualDrain = (context: ActionContext): void => {
+  const node = pickOf(context.random, liveNodes(context));
+  if (node !== undefined) drainNode(context, node);
+};
+
+/** Somebody cordons a node, and some time later has it drained: the cordon stays theirs. */
+const cordonThenDrain = (context: ActionContext): void => {
+  const all = liveNodes(context);
+  const cordoned = all.find(({ isCordoned, isExcluded }) => isCordoned && !isExcluded);
+  if (cordoned !== undefined) {
+    drainNode(context, cordoned);
+    return;
+  }
+  const node = pickOf(context.random, all);
+  if (node === undefined) return;
+  const body = { spec: { unschedulable: true } };
+  context.user.patch(nodes, { name: node.name }, { type: 'merge', body });
+};
+
+/** As `drover undrain` records it: the manual causes are withdrawn. */
+const undrain = (context: ActionContext): void => {
+  const now = new Date(Math.floor(context.world.kernel.now() / 1000)).toISOString();
+  for (const disruption of context.world.kube.readAll(disruptions)) {
+    const causes = objectOr(disruption.spec).causes;
+    if (!Array.isArray(causes)) continue;
+    const isManual = (cause: unknown): boolean =>
+      objectOr(cause).kind === 'Manual' && objectOr(cause).cancelledAt === undefined;
+    if (!causes.some(isManual)) continue;
+    const next = causes.map((cause) =>
+      isManual(cause) ? { ...objectOr(cause), cancelledAt: now } : cause,
+    );
+    context.user.patch(
+      disruptions,
+      { name: disruption.metadata.name },
+      {
+        type: 'merge',
+        body: {
+          metadata: { resourceVersion: disruption.metadata.resourceVersion },
+          spec: { causes: next },
+        },
+      },
+    );
+    return;
+  }
+};
+
+const userCordon = (context: ActionContext): void => {
+  const node = pickOf(context.random, liveNodes(context));
+  if (node === undefined) return;
+  const unschedulable = context.random.next() < 0.5 ? true : null;
+  context.user.patch(
+    nodes,
+    { name: node.name },
+    { type: 'merge', body: { spec: { unschedulable } } },
+  );
+};
+
+const deleteNode = (context: ActionContext): void => {
+  const node = pickOf(context.random, liveNodes(context));
+  if (node !== undefined) context.user.delete(nodes, { name: node.name });
+};
+
+const scaleApp = (context: ActionContext): void => {
+  const apps = [...context.world.kube.readAll(deployments, appNamespace)];
+  const app = pickOf(context.random, apps);
+  if (app === undefined) return;
+  const body = { spec: { replicas: 1 + context.random.below(6) } };
+  const name = { namespace: appNamespace, name: app.metadata.name };
+  context.user.patch(deployments, name, { type: 'merge', body });
+};
+
+/** A pod that nothing brings back: a static pod's copy, a job that ends, a pod started by hand. */
+const barePod = (context: ActionContext): void => {
+  const { random, user, world } = context;
+  const node = pickOf(random, liveNodes(context));
+  if (node === undefined) return;
+  const roll = random.next();
+  const annotations: JsonObject =
+    roll < 0.3
+      ? { 'kubernetes.io/config.mirror': 'a1b2' }
+      : roll < 0.8
+        ? { 'world.drover.dev/run-seconds': '5' }
+        : {};
+  user.create(pods, appNamespace, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: `bare-${Math.floor(world.kernel.now() / 1000)}`,
+      namespace: appNamespace,
+      annotations,
+    },
+    spec: {
+      nodeName: node.name,
+      restartPolicy: roll < 0.8 ? 'Never' : 'Always',
+      containers: [{ name: 'bare', image: 'example/bare:1' }],
+    },
+  });
+};
+
+const worldFaults: readonly [FaultKind, ...FaultKind[]] = [
+  'message-loss',
+  'message-duplicate',
+  'message-delay',
+  'message-malformed',
+  'slow-termination',
+  'kubelet-stop',
+  'never-join',
+  'no-capacity',
+];
+
+const toggleFault = (context: ActionContext): void => {
+  const { world, random } = context;
+  const on = pickOf(random, world.faults.list());
+  if (on !== undefined && random.next() < 0.5) {
+    world.faults.clear(on.kind as FaultKind);
+    context.onFault(on.kind, 'off');
+    return;
+  }
+  const kind = pickOf(random, worldFaults) ?? worldFaults[0];
+  const needsNode = kind === 'kubelet-stop' || kind === 'slow-termination';
+  const node = needsNode ? pickOf(random, liveNodes(context)) : undefined;
+  if (needsNode && node === undefined) return;
+  world.faults.inject(kind, node === undefined ? {} : { node: node.name });
+  context.onFault(kind, 'on');
+};
+
+const weighted: readonly (readonly [number, (context: ActionContext) => void])[] = [
+  [8, terminate],
+  [3, resize],
+  [2, spot],
+  [1, rebalance],
+  [1, hardwareFailure],
+  [4, manualDrain],
+  [2, undrain],
+  [2, userCordon],
+  [1, deleteNode],
+  [2, scaleApp],
+  [5, toggleFault],
+  [3, cordonThenDrain],
+  [3, barePod],
+];
+const totalWeight = weighted.reduce((sum, [weight]) => sum + weight, 0);
+
+/** One action, drawn by weight. */
+export const act = (context: ActionContext): void => {
+  let roll = context.random.below(totalWeight);
+  for (const [weight, action] of weighted) {
+    roll -= weight;
+    if (roll < 0) {
+      action(context);
+      return;
+    }
+  }
+};

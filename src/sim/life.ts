@@ -1,0 +1,331 @@
+// One seeded life of a cluster: built, used, harmed, healed, and then judged by the oracles. The same
+// seed gives the same trace hash, whatever machine it runs on.
+import { type JsonObject, objectOr } from '../api/json.ts';
+import type { Trace, Violation } from '../api/trace.ts';
+import type { Log } from '../ports/index.ts';
+import { checkTrace } from '../world/check/index.ts';
+import type { WorldClient } from '../world/contracts.ts';
+import {
+  createWorld,
+  nodeManagerAgent,
+  nodeManagerUser,
+  seedCluster,
+  type World,
+} from '../world/index.ts';
+import { microsPerSecond } from '../world/kernel/index.ts';
+import { act, setUpGroup } from './actions.ts';
+import { Driver, type Settle } from './driver.ts';
+import { drawRates, FaultPlan, noRates } from './fault-plan.ts';
+import { ControllerProcess } from './process.ts';
+import { appNamespace, budgetsOf, deploymentOf, drawScenario, type Scenario } from './scenario.ts';
+import { traceHash } from './trace-hash.ts';
+import { TraceRecorder } from './trace-recorder.ts';
+
+export interface LifeOptions {
+  readonly seed: number;
+  readonly settle: Settle;
+  readonly compat?: 'eks' | 'native';
+  readonly maxNodes?: number;
+  /** Length of the phase with faults, world seconds. */
+  readonly chaosSeconds?: number;
+  /** Developer's log of the controllers; silent by default. */
+  readonly log?: Log;
+}
+
+export interface LifeResult {
+  readonly seed: number;
+  readonly hash: string;
+  readonly violations: readonly Violation[];
+  /** Per oracle, how many things it looked at. */
+  readonly checked: Readonly<Record<string, number>>;
+  /** `fault kind` -> `phase it fired in` -> count. */
+  readonly matrix: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  readonly phases: Readonly<Record<string, number>>;
+  readonly steps: number;
+  readonly worldSeconds: number;
+  readonly settled: boolean;
+  readonly trace: Trace;
+}
+
+/** 2022-09-25T13:00:00Z, the articles' day. */
+const startAt = 1_664_110_800 * microsPerSecond;
+const bootLimitSeconds = 120;
+/** Every deadline of a drain, all of a hook's heartbeats (200 min) and some patience. */
+const healLimitSeconds = 4 * 3600;
+/** Boot of a node, start of a pod, and the backoff of both. */
+const recoverLimitSeconds = 600;
+const silence: Log = {
+  debug: () => {},
+  info: () => {},
+  warn: () => {},
+  error: () => {},
+  child: () => silence,
+};
+
+const gr = {
+  nodes: { group: '', resource: 'nodes' },
+  namespaces: { group: '', resource: 'namespaces' },
+  deployments: { group: 'apps', resource: 'deployments' },
+  budgets: { group: 'policy', resource: 'poddisruptionbudgets' },
+  disruptions: { group: 'drover.dev', resource: 'nodedisruptions' },
+} as const;
+
+const phaseOf = (disruption: JsonObject): string =>
+  String(objectOr(disruption.status).phase ?? 'Pending');
+
+/**
+ * A drain without a deadline against budgets may stand for ever: that is what was asked for. It must
+ * then name nothing but budgets.
+ */
+const isBlockedForGood = (disruption: JsonObject): boolean => {
+  const status = objectOr(disruption.status);
+  const { waitingOn, deadline, phase } = status;
+  if (phase !== 'Draining' || deadline !== undefined) return false;
+  const blockers: readonly unknown[] = Array.isArray(waitingOn) ? waitingOn : [];
+  const kinds = blockers.map((blocker) => objectOr(blocker).kind);
+  return kinds.length > 0 && kinds.every((kind) => kind === 'pdb' || kind === 'multiplePdbs');
+};
+
+class Life {
+  readonly #options: LifeOptions;
+  readonly #world: World;
+  readonly #recorder: TraceRecorder;
+  readonly #driver: Driver;
+  readonly #scenario: Scenario;
+  readonly #plan: FaultPlan;
+  readonly #matrix: Record<string, Record<string, number>> = {};
+  readonly #phases: Record<string, number> = {};
+  #process: ControllerProcess | undefined;
+  #managedGroups: readonly string[] = [];
+  #failure: unknown;
+
+  constructor(options: LifeOptions) {
+    this.#options = options;
+    const recorder: TraceRecorder = new TraceRecorder(() => this.#world.kernel.now());
+    this.#recorder = recorder;
+    this.#world = createWorld({
+      seed: options.seed,
+      startAt,
+      events: false,
+      leases: 'implied',
+      audit: (event) => recorder.audit(event),
+    });
+    const random = this.#world.kernel.random('life.scenario');
+    this.#scenario = drawScenario(random, { maxNodes: options.maxNodes ?? 20 });
+    this.#driver = new Driver(this.#world.kernel, options.settle);
+    this.#plan = new FaultPlan({
+      random: this.#world.kernel.random('life.faults'),
+      fired: (kind) => this.#fired(kind),
+      crash: () => this.#crash(),
+    });
+    recorder.attach(this.#world);
+    this.#world.kube.onChange(gr.disruptions, ({ object }) => {
+      const phase = phaseOf(object);
+      this.#phases[phase] = (this.#phases[phase] ?? 0) + 1;
+      // A fault of the world is there all the time: it meets every phase that begins meanwhile.
+      for (const fault of this.#world.faults.list()) this.#count(fault.kind, phase);
+    });
+  }
+
+  async run(): Promise<LifeResult> {
+    await this.#build();
+    await this.#chaos();
+    const settled = await this.#heal();
+    this.#process?.kill();
+    if (this.#failure !== undefined) throw this.#failure;
+    const { kernel } = this.#world;
+    const trace = this.#recorder.finish({
+      ownAgents: [nodeManagerAgent],
+      managedGroups: this.#managedGroups,
+      compat: this.#options.compat ?? 'eks',
+      settled,
+      endedAt: kernel.now(),
+    });
+    const { violations, checked } = checkTrace(trace);
+    const unsettled: Violation[] = settled
+      ? []
+      : [
+          {
+            oracle: 'everything-ends',
+            at: kernel.now(),
+            subject: 'life',
+            message: this.#openWork(),
+          },
+        ];
+    return {
+      seed: this.#options.seed,
+      hash: traceHash(trace),
+      violations: [...violations, ...unsettled],
+      checked,
+      matrix: this.#matrix,
+      phases: this.#phases,
+      steps: kernel.steps,
+      worldSeconds: (kernel.now() - startAt) / microsPerSecond,
+      settled,
+      trace,
+    };
+  }
+
+  async #build(): Promise<void> {
+    const world = this.#world;
+    const facts = seedCluster(world, {
+      clusterName: 'life',
+      kubernetesVersion: '1.32.9',
+      groups: this.#scenario.groups,
+      addons: this.#scenario.addons,
+      workload: false,
+    });
+    this.#managedGroups = facts.managed.map(({ spec }) => spec.autoScalingGroupName);
+    const user = this.#user();
+    for (const { name, spec } of facts.managed) {
+      const { autoScalingGroupName } = spec;
+      const settings = this.#scenario.settings[name] ?? {};
+      setUpGroup({ world, user }, { name, autoScalingGroupName }, settings);
+    }
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: appNamespace } };
+    must(user.create(gr.namespaces, undefined, namespace));
+    for (const app of this.#scenario.apps) {
+      must(user.create(gr.deployments, appNamespace, deploymentOf(app)));
+      for (const budget of budgetsOf(app)) must(user.create(gr.budgets, appNamespace, budget));
+    }
+    this.#process = new ControllerProcess({
+      world,
+      identity: { user: nodeManagerUser, userAgent: nodeManagerAgent },
+      compat: this.#options.compat ?? 'eks',
+      queueUrl: world.aws.queueUrl(facts.noticeQueueName),
+      faults: this.#plan,
+      log: this.#options.log ?? silence,
+      onCloudCall: (call) => this.#recorder.call({ userAgent: nodeManagerAgent, ...call }),
+      onJournal: () => {},
+      onFailure: (error) => {
+        this.#failure ??= error;
+      },
+    });
+    this.#process.start();
+    const wanted = this.#scenario.groups.reduce((sum, group) => sum + group.desired, 0);
+    await this.#driver.until(() => this.#readyNodes() >= wanted, {
+      limitSeconds: bootLimitSeconds,
+    });
+    await this.#driver.advance(30);
+  }
+
+  async #chaos(): Promise<void> {
+    const { kernel } = this.#world;
+    const random = kernel.random('life.actions');
+    this.#plan.rates = drawRates(kernel.random('life.rates'));
+    const context = {
+      world: this.#world,
+      random,
+      user: this.#user(),
+      onFault: (fault: string, what: 'on' | 'off') => {
+        this.#recorder.fault(fault, what);
+        if (what === 'on') this.#fired(fault);
+      },
+      onWarning: (kind: string) => this.#recorder.fault(kind, 'fired'),
+    };
+    const end = kernel.now() + (this.#options.chaosSeconds ?? 900) * microsPerSecond;
+    while (kernel.now() < end && this.#failure === undefined) {
+      act(context);
+      await this.#driver.advance(2 + random.next() * 60);
+    }
+  }
+
+  /** Faults off; everything must come to its end. */
+  async #heal(): Promise<boolean> {
+    this.#plan.rates = noRates;
+    for (const fault of this.#world.faults.list()) this.#recorder.fault(fault.kind, 'off');
+    this.#world.faults.clear();
+    await this.#driver.advance(20);
+    this.#process?.start();
+    const ended = await this.#driver.until(() => this.#isQuiet(), {
+      limitSeconds: healLimitSeconds,
+      everySeconds: 15,
+    });
+    // Pods that were sent away come up elsewhere, as far as there is room.
+    await this.#driver.until(() => this.#appsAreReady(), {
+      limitSeconds: recoverLimitSeconds,
+      everySeconds: 15,
+    });
+    await this.#driver.advance(60);
+    return ended;
+  }
+
+  #isQuiet(): boolean {
+    if (this.#failure !== undefined) return true;
+    const blocked = new Set<string>();
+    for (const disruption of this.#world.kube.readAll(gr.disruptions)) {
+      if (phaseOf(disruption) === 'Ended') continue;
+      if (!isBlockedForGood(disruption)) return false;
+      blocked.add(String(objectOr(disruption.spec).instanceId));
+    }
+    return this.#waitingInstances().every((instanceId) => blocked.has(instanceId));
+  }
+
+  #appsAreReady(): boolean {
+    for (const app of this.#world.kube.readAll(gr.deployments)) {
+      const wanted = Number(objectOr(app.spec).replicas ?? 1);
+      if (Number(objectOr(app.status).readyReplicas ?? 0) < wanted) return false;
+    }
+    return true;
+  }
+
+  #waitingInstances(): readonly string[] {
+    const members = this.#world.kernel.tables.open<JsonObject>('aws/autoscaling/instances');
+    return [...members.entries()]
+      .filter(([, row]) => String(row.state) === 'Terminating:Wait')
+      .map(([instanceId]) => instanceId);
+  }
+
+  #openWork(): string {
+    const open = [...this.#world.kube.readAll(gr.disruptions)]
+      .filter((disruption) => phaseOf(disruption) !== 'Ended')
+      .map((disruption) => `${disruption.metadata.name} ${JSON.stringify(disruption.status)}`);
+    return `still open: ${[...open, ...this.#waitingInstances()].join('; ').slice(0, 2000)}`;
+  }
+
+  #readyNodes(): number {
+    let ready = 0;
+    for (const node of this.#world.kube.readAll(gr.nodes)) {
+      const conditions = objectOr(node.status).conditions;
+      const list: readonly unknown[] = Array.isArray(conditions) ? conditions : [];
+      if (list.some((c) => objectOr(c).type === 'Ready' && objectOr(c).status === 'True')) ready++;
+    }
+    return ready;
+  }
+
+  /** Counts a firing under every phase that some disruption is in just now. */
+  #fired(kind: string): void {
+    const phases = new Set<string>();
+    for (const disruption of this.#world.kube.readAll(gr.disruptions)) {
+      phases.add(phaseOf(disruption));
+    }
+    if (phases.size === 0) phases.add('none');
+    for (const phase of phases) this.#count(kind, phase);
+    if (kind.startsWith('F')) this.#recorder.fault(kind, 'fired');
+  }
+
+  #count(kind: string, phase: string): void {
+    const row = this.#matrix[kind] ?? {};
+    this.#matrix[kind] = row;
+    row[phase] = (row[phase] ?? 0) + 1;
+  }
+
+  #crash(): void {
+    const delay = this.#world.kernel.random('life.crashes').next() * 30;
+    this.#process?.restartAfter(delay);
+  }
+
+  #user(): WorldClient {
+    return this.#world.kube.as({
+      user: { username: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] },
+      userAgent: 'kubectl/v1.32.4',
+    });
+  }
+}
+
+const must = (result: { readonly kind: string }): void => {
+  if (result.kind === 'error')
+    throw new Error(`the scenario is refused: ${JSON.stringify(result)}`);
+};
+
+export const runLife = (options: LifeOptions): Promise<LifeResult> => new Life(options).run();

@@ -1,0 +1,152 @@
+// Writes down what happens in a world as a Trace for the oracles: requests, committed objects, cloud
+// calls, lifecycle states, faults. Observes only; never changes a step.
+import { isObject, type JsonObject, objectOr } from '../api/json.ts';
+import type { Trace, TraceEntry, TraceFacts } from '../api/trace.ts';
+import type { World } from '../world/index.ts';
+
+/** The kinds whose objects the oracles look at. */
+const recorded = [
+  { group: '', resource: 'nodes' },
+  { group: '', resource: 'pods' },
+  { group: 'apps', resource: 'deployments' },
+  { group: 'policy', resource: 'poddisruptionbudgets' },
+  { group: 'drover.dev', resource: 'nodedisruptions' },
+  { group: 'drover.dev', resource: 'nodegroups' },
+] as const;
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+export class TraceRecorder {
+  readonly entries: TraceEntry[] = [];
+  readonly #now: () => number;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** An audit event as it is written; reads are left out: the oracles count writes. */
+  audit(event: JsonObject): void {
+    const { verb } = event;
+    if (verb === 'get' || verb === 'list' || verb === 'watch') return;
+    const ref = objectOr(event.objectRef);
+    const body = event.requestObject;
+    const uri = text(event.requestURI);
+    this.entries.push({
+      kind: 'request',
+      at: this.#now(),
+      userAgent: text(event.userAgent),
+      username: text(objectOr(event.user).username),
+      verb: text(verb),
+      resource: text(ref.resource),
+      ...(typeof ref.subresource === 'string' ? { subresource: ref.subresource } : {}),
+      ...(typeof ref.namespace === 'string' ? { namespace: ref.namespace } : {}),
+      ...(typeof ref.name === 'string' ? { name: ref.name } : {}),
+      code: Number(objectOr(event.responseStatus).code ?? 0),
+      dryRun: uri.includes('dryRun=All'),
+      ...(body === undefined ? {} : { body }),
+    });
+  }
+
+  call(call: {
+    readonly service: string;
+    readonly operation: string;
+    readonly userAgent: string;
+    readonly input: JsonObject;
+    readonly error?: string;
+    readonly message?: string;
+  }): void {
+    this.entries.push({ kind: 'call', at: this.#now(), ...call });
+  }
+
+  fault(fault: string, what: 'on' | 'off' | 'fired', facts?: JsonObject): void {
+    const more = facts === undefined ? {} : { facts };
+    this.entries.push({ kind: 'fault', at: this.#now(), fault, what, ...more });
+  }
+
+  /** Call before the world is filled. */
+  attach(world: World): void {
+    for (const resource of recorded) {
+      world.kube.onChange(resource, (change) => {
+        this.entries.push({
+          kind: 'object',
+          at: this.#now(),
+          type: change.type,
+          resource: resource.resource,
+          object: change.object,
+        });
+      });
+    }
+    this.#attachLifecycle(world);
+    this.#attachInstances(world);
+  }
+
+  finish(facts: TraceFacts): Trace {
+    return { facts, entries: this.entries };
+  }
+
+  #attachLifecycle(world: World): void {
+    const { tables } = world.kernel;
+    const members = tables.open<JsonObject>('aws/autoscaling/instances');
+    const actions = tables.open<JsonObject>('aws/autoscaling/actions');
+    const states = new Map<string, string>();
+    const open = new Map<string, JsonObject>();
+    tables.observe('aws/autoscaling/instances', (instanceId) => {
+      const row = members.get(instanceId);
+      const state = row === undefined ? 'Terminated' : text(row.state);
+      if (states.get(instanceId) === state) return;
+      states.set(instanceId, state);
+      this.#lifecycle(instanceId, text(row?.group), state);
+    });
+    tables.observe('aws/autoscaling/actions', (token) => {
+      const row = actions.get(token);
+      if (isObject(row)) {
+        open.set(token, row);
+        return;
+      }
+      const ended = open.get(token);
+      open.delete(token);
+      if (ended !== undefined) this.#hookEnded(ended, states);
+    });
+  }
+
+  /** EC2's own word for each instance. */
+  #attachInstances(world: World): void {
+    const { tables } = world.kernel;
+    const instances = tables.open<JsonObject>('aws/ec2/instances');
+    const states = new Map<string, string>();
+    tables.observe('aws/ec2/instances', (instanceId) => {
+      const state = text(instances.get(instanceId)?.state);
+      if (state === '' || states.get(instanceId) === state) return;
+      states.set(instanceId, state);
+      this.entries.push({ kind: 'instance', at: this.#now(), instanceId, state });
+    });
+  }
+
+  #lifecycle(instanceId: string, autoScalingGroupName: string, state: string): void {
+    this.entries.push({
+      kind: 'lifecycle',
+      at: this.#now(),
+      instanceId,
+      autoScalingGroupName,
+      state,
+    });
+  }
+
+  /** An action that is gone at its deadline timed out; one that is gone before was completed. */
+  #hookEnded(action: JsonObject, states: ReadonlyMap<string, string>): void {
+    const instanceId = text(action.instanceId);
+    const timedOut = this.#now() >= Number(action.deadlineAt) * 1000;
+    this.entries.push({
+      kind: 'lifecycle',
+      at: this.#now(),
+      instanceId,
+      autoScalingGroupName: text(action.group),
+      state: states.get(instanceId) ?? '',
+      hookEnded: {
+        name: text(action.hook),
+        by: timedOut ? 'timeout' : 'completed',
+        result: timedOut ? text(action.defaultResult) : 'CONTINUE',
+      },
+    });
+  }
+}

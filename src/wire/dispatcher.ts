@@ -1,0 +1,276 @@
+// From an HTTP request to a handler of the world and back: authenticate, find the operation, parse,
+// validate, call, render, record. It has no clock and no chance of its own, and holds no state.
+import type { HttpRequest, HttpResponse } from '../api/http.ts';
+import { AwsError, notImplemented } from './aws-error.ts';
+import { outputDefects } from './check-output.ts';
+import { type FoundOperation, findOperation } from './find-operation.ts';
+import type { AwsInput } from './input.ts';
+import { loadModel, own, type ServiceModel } from './model.ts';
+import { redact } from './redact.ts';
+import { resolveError, respond, respondError } from './respond.ts';
+import { isForm, routeOf } from './route.ts';
+import { abbreviate } from './scalar.ts';
+import { SERVICES, type ServiceEntry } from './services.ts';
+import { type Credentials, readCredentials, signatureFault } from './sigv4.ts';
+import { type AuthFault, invalid, unauthenticated } from './style.ts';
+import { validateInput } from './validate.ts';
+
+/** Who calls, as CloudTrail's userIdentity and STS's GetCallerIdentity tell it. */
+export interface AwsPrincipal {
+  readonly type: 'Root' | 'IAMUser' | 'AssumedRole' | 'AWSService' | 'Anonymous';
+  readonly accountId: string;
+  readonly arn: string;
+  /** `AIDA...`, or `AROA...:session` of an assumed role. */
+  readonly principalId: string;
+  readonly userName?: string;
+}
+
+export interface AwsCredential {
+  readonly secretAccessKey: string;
+  /** Set for temporary credentials; the request must carry the same. */
+  readonly sessionToken?: string;
+  readonly principal: AwsPrincipal;
+}
+
+export interface AwsCallContext {
+  readonly service: string;
+  readonly operation: string;
+  readonly region: string;
+  readonly requestId: string;
+  readonly principal: AwsPrincipal;
+  readonly accessKeyId: string;
+  readonly userAgent: string;
+  readonly sourceIp: string;
+}
+
+/**
+ * One operation. Input and output are named as in the model; timestamps are epoch milliseconds,
+ * blobs Uint8Array; an operation without output returns undefined. Throws AwsError to refuse.
+ */
+export type AwsHandler = (input: AwsInput, ctx: AwsCallContext) => unknown;
+
+/** By service (`eks`, `autoscaling`, `elbv2`, ...), then by operation (`DescribeCluster`). */
+export type AwsHandlers = Readonly<Record<string, Readonly<Record<string, AwsHandler>>>>;
+
+export interface AwsCallRecord {
+  /** Epoch milliseconds at which the call arrived. */
+  readonly time: number;
+  readonly service: string;
+  readonly operation: string;
+  /** As far as it could be parsed: empty when it could not. Sensitive values are replaced. */
+  readonly input: AwsInput;
+  /** Sensitive values are replaced here too. */
+  readonly output?: unknown;
+  readonly error?: { readonly code: string; readonly message: string; readonly httpStatus: number };
+  readonly ctx: AwsCallContext;
+}
+
+export interface AwsDispatcherOptions {
+  readonly handlers: AwsHandlers;
+  readonly authenticate: (accessKeyId: string) => AwsCredential | undefined;
+  /** Epoch milliseconds, the world's. */
+  readonly now: () => number;
+  readonly nextRequestId: () => string;
+  /** After each authenticated call of a modelled operation, refused ones included. */
+  readonly onCall?: (record: AwsCallRecord) => void;
+  /** A handler's bug: an exception that is no AwsError, or an output the model does not know. */
+  readonly onDefect?: (error: Error, ctx: AwsCallContext) => void;
+  /** For the few operations that need no signature. Default us-east-1. */
+  readonly defaultRegion?: string;
+}
+
+export interface AwsDispatcher {
+  /** Always answers, in the caller's protocol; never rejects. */
+  handle(request: HttpRequest): Promise<HttpResponse>;
+}
+
+const ANONYMOUS: AwsPrincipal = {
+  type: 'Anonymous',
+  accountId: 'anonymous',
+  arn: '',
+  principalId: '',
+};
+
+export function createAwsDispatcher(options: AwsDispatcherOptions): AwsDispatcher {
+  return {
+    async handle(request) {
+      const requestId = options.nextRequestId();
+      const credentials = readCredentials(request);
+      const { service, isKnown } = routeOf(request, credentials);
+      let model: ServiceModel | undefined;
+      try {
+        const caller = authenticate(options, request, credentials, isKnown ? service : undefined);
+        if (!isKnown) throw unknownService(service.name);
+        model = await loadModel(service.name);
+        return await call(options, { request, requestId, service, model, caller });
+      } catch (error) {
+        return respondError(spoken(service, request), model, asAwsError(error), requestId);
+      }
+    },
+  };
+}
+
+interface Caller {
+  readonly accessKeyId: string;
+  readonly principal: AwsPrincipal;
+  readonly region: string;
+  readonly isSigned: boolean;
+}
+
+function authenticate(
+  options: AwsDispatcherOptions,
+  request: HttpRequest,
+  credentials: Credentials,
+  service: ServiceEntry | undefined,
+): Caller {
+  const refuse = (fault: AuthFault, detail?: string): AwsError =>
+    unauthenticated(service, fault, detail);
+  if (credentials.kind === 'incomplete') throw refuse('incomplete', credentials.reason);
+  if (credentials.kind === 'none') {
+    if (service?.unsignedOperations === undefined) throw refuse('missing');
+    const region = options.defaultRegion ?? 'us-east-1';
+    return { accessKeyId: '', principal: ANONYMOUS, region, isSigned: false };
+  }
+  const known = options.authenticate(credentials.accessKeyId);
+  if (known === undefined || known.sessionToken !== credentials.sessionToken) {
+    throw refuse('unknown-key');
+  }
+  const fault = signatureFault(request, credentials, known.secretAccessKey);
+  if (fault !== undefined) throw refuse('wrong-signature', fault);
+  const { accessKeyId, region } = credentials;
+  return { accessKeyId, principal: known.principal, region, isSigned: true };
+}
+
+interface Call {
+  readonly request: HttpRequest;
+  readonly requestId: string;
+  readonly service: ServiceEntry;
+  readonly model: ServiceModel;
+  readonly caller: Caller;
+}
+
+async function call(options: AwsDispatcherOptions, call: Call): Promise<HttpResponse> {
+  const { service, model, caller, requestId, request } = call;
+  const found = findOperation(service, model, request);
+  if (!caller.isSigned && service.unsignedOperations?.includes(found.name) !== true) {
+    throw unauthenticated(service, 'missing');
+  }
+  const ctx: AwsCallContext = {
+    service: service.name,
+    operation: found.name,
+    region: caller.region,
+    requestId,
+    principal: caller.principal,
+    accessKeyId: caller.accessKeyId,
+    userAgent: request.headers['user-agent'] ?? '',
+    sourceIp: request.remoteAddress,
+  };
+  const time = options.now();
+  const outcome = await answer(options, call, found, ctx);
+  try {
+    options.onCall?.(recordOf(model, found, time, ctx, outcome));
+  } catch (thrown) {
+    // A recorder that fails must not undo a call that has had its effect.
+    options.onDefect?.(asError(thrown), ctx);
+  }
+  return outcome.response;
+}
+
+function recordOf(
+  model: ServiceModel,
+  { operation }: FoundOperation,
+  time: number,
+  ctx: AwsCallContext,
+  outcome: Outcome,
+): AwsCallRecord {
+  const { service, operation: name } = ctx;
+  const input = redact(model, operation.input, outcome.input) as AwsInput;
+  const result =
+    'output' in outcome
+      ? { output: redact(model, operation.output, outcome.output) }
+      : { error: outcome.error };
+  return { time, service, operation: name, input, ...result, ctx };
+}
+
+type Outcome = { readonly input: AwsInput; readonly response: HttpResponse } & (
+  | { readonly output: unknown }
+  | { readonly error: NonNullable<AwsCallRecord['error']> }
+);
+
+async function answer(
+  options: AwsDispatcherOptions,
+  call: Call,
+  found: FoundOperation,
+  ctx: AwsCallContext,
+): Promise<Outcome> {
+  const { service, model, requestId } = call;
+  let input: AwsInput = {};
+  try {
+    input = found.read();
+    const output = await run(options, call, found, input, ctx);
+    const values = (output ?? {}) as Readonly<Record<string, unknown>>;
+    const response = respond(service, model, found.name, found.operation, values, requestId);
+    return { input, output, response };
+  } catch (thrown) {
+    if (!(thrown instanceof AwsError)) options.onDefect?.(asError(thrown), ctx);
+    const error = asAwsError(thrown);
+    const { code, httpStatus } = resolveError(service, model, error);
+    const response = respondError(service, model, error, requestId);
+    return { input, error: { code, message: error.message, httpStatus }, response };
+  }
+}
+
+async function run(
+  options: AwsDispatcherOptions,
+  { service, model }: Call,
+  found: FoundOperation,
+  input: AwsInput,
+  ctx: AwsCallContext,
+): Promise<unknown> {
+  const violations = validateInput(model, found.operation.input, input);
+  if (violations.length > 0) throw invalid(service, violations);
+  const handler = own(own(options.handlers, service.name), found.name);
+  if (handler === undefined) throw notImplemented(`The operation ${service.name}:${found.name}`);
+  const output = await handler(input, ctx);
+  const defects = outputDefects(model, found.operation.output, output);
+  if (defects.length > 0) {
+    const summary = `${ctx.service}:${ctx.operation}: ${defects.join('; ')}`;
+    options.onDefect?.(new Error(summary), ctx);
+  }
+  return output;
+}
+
+function unknownService(name: string): AwsError {
+  const names = SERVICES.map((service) => service.signingName).join(', ');
+  return new AwsError({
+    code: 'NotImplemented',
+    message: `The service ${abbreviate(name)} is not part of Drover's world, which has: ${names}.`,
+    httpStatus: 501,
+    senderFault: false,
+  });
+}
+
+/** Clients from before SQS spoke JSON send forms and read only XML: they are refused in XML. */
+function spoken(service: ServiceEntry, request: HttpRequest): ServiceEntry {
+  return service.protocol === 'json' && isForm(request)
+    ? { ...service, protocol: 'query' }
+    : service;
+}
+
+function asAwsError(thrown: unknown): AwsError {
+  return thrown instanceof AwsError ? thrown : internalFailure(thrown);
+}
+
+function internalFailure(cause: unknown): AwsError {
+  return new AwsError({
+    code: 'InternalFailure',
+    message: 'The request processing has failed because of an unknown error, exception or failure.',
+    httpStatus: 500,
+    senderFault: false,
+    cause,
+  });
+}
+
+function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}

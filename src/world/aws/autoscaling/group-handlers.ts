@@ -1,0 +1,361 @@
+// Auto Scaling groups over the API: create, read, change, delete, processes. Checks what the
+// service checks, in its words; the engine does the rest.
+import {
+  type AwsInput,
+  optionalFlag,
+  optionalNumber,
+  optionalStructure,
+  optionalText,
+  structures,
+  text,
+  texts,
+} from '../../../wire/index.ts';
+import type { LaunchTemplates, TemplateReference } from '../ec2/launch-templates.ts';
+import type { Network } from '../ec2/network.ts';
+import { applyFilters, readFilters } from '../filters.ts';
+import { invalidNextToken, pageOf } from '../paging.ts';
+import { refuse, type Scope, type ServiceHandlers, sentence, validationError } from '../scope.ts';
+import type { Engine } from './engine.ts';
+import { type HookRequest, putHook } from './hook-handlers.ts';
+import { renderGroup } from './render.ts';
+import { type GroupRow, type TemplateUse, tagsOfGroup } from './rows.ts';
+import { component, type GroupStore } from './store.ts';
+import { readTag } from './tag-handlers.ts';
+
+export interface GroupParts {
+  readonly scope: Scope;
+  readonly store: GroupStore;
+  readonly engine: Engine;
+  readonly network: Network;
+  readonly templates: LaunchTemplates;
+}
+
+const processes = [
+  'Launch',
+  'Terminate',
+  'AddToLoadBalancer',
+  'AlarmNotification',
+  'AZRebalance',
+  'HealthCheck',
+  'InstanceRefresh',
+  'ReplaceUnhealthy',
+  'ScheduledActions',
+];
+
+export const groupHandlers = (parts: GroupParts): ServiceHandlers => ({
+  CreateAutoScalingGroup: (input) => create(parts, input),
+  UpdateAutoScalingGroup: (input) => update(parts, input),
+  DeleteAutoScalingGroup: (input) => remove(parts, input),
+  DescribeAutoScalingGroups: (input) => describe(parts, input),
+  SetDesiredCapacity: (input) => setDesired(parts, input),
+  SuspendProcesses: (input) => {
+    const { store } = parts;
+    const group = store.needGroup(text(input, 'AutoScalingGroupName'));
+    const named = readProcesses(input);
+    store.patchGroup(group.name, { suspended: [...new Set([...group.suspended, ...named])] });
+  },
+  ResumeProcesses: (input) => {
+    const { store, engine } = parts;
+    const group = store.needGroup(text(input, 'AutoScalingGroupName'));
+    const named = readProcesses(input);
+    const suspended = group.suspended.filter((name) => !named.includes(name));
+    store.patchGroup(group.name, { suspended });
+    engine.queueScaling(group.name);
+    engine.recheck(group.name);
+  },
+  DescribeScalingProcessTypes: () => ({
+    Processes: processes.map((ProcessName) => ({ ProcessName })),
+  }),
+  DescribeTerminationPolicyTypes: () => ({ TerminationPolicyTypes: knownPolicies }),
+  DescribeAccountLimits: () => ({
+    MaxNumberOfAutoScalingGroups: 500,
+    MaxNumberOfLaunchConfigurations: 200,
+    NumberOfAutoScalingGroups: parts.store.groups().length,
+    NumberOfLaunchConfigurations: 0,
+  }),
+});
+
+const readProcesses = (input: AwsInput): readonly string[] => {
+  const named = texts(input, 'ScalingProcesses');
+  const unknown = named.find((name) => !processes.includes(name));
+  if (unknown !== undefined) throw validationError(`Unknown process name: ${unknown}`);
+  return named.length === 0 ? processes : named;
+};
+
+const create = ({ scope, store, engine, network, templates }: GroupParts, input: AwsInput) => {
+  checkSupported(input);
+  const name = text(input, 'AutoScalingGroupName');
+  if (store.group(name) !== undefined) {
+    throw refuse(
+      'AlreadyExists',
+      `AutoScalingGroup by this name already exists - A group with the name ${name} already exists`,
+    );
+  }
+  const min = optionalNumber(input, 'MinSize') ?? 0;
+  const max = optionalNumber(input, 'MaxSize') ?? 0;
+  const desired = optionalNumber(input, 'DesiredCapacity') ?? min;
+  checkSizes({ min, max, desired });
+  const source = readSource(templates, input);
+  if (source === undefined) {
+    throw validationError(
+      'Valid requests must contain either launchTemplate or MixedInstancesPolicy parameter.',
+    );
+  }
+  const hooks = structures(input, 'LifecycleHookSpecificationList').map((one) => ({
+    ...one,
+    AutoScalingGroupName: name,
+  }));
+  store.putGroup({
+    name,
+    arn: scope.arn(
+      'autoscaling',
+      `autoScalingGroup:${scope.uuid(component)}:autoScalingGroupName/${name}`,
+    ),
+    min,
+    max,
+    desired: 0,
+    createdAt: scope.now(),
+    ...source,
+    subnetIds: readSubnets(network, input) ?? noSubnets(),
+    tags: structures(input, 'Tags').map(readTag),
+    suspended: [],
+    healthCheckType: optionalText(input, 'HealthCheckType') ?? 'EC2',
+    gracePeriodSeconds: optionalNumber(input, 'HealthCheckGracePeriod') ?? 0,
+    cooldownSeconds: optionalNumber(input, 'DefaultCooldown') ?? 300,
+    protectsNew: optionalFlag(input, 'NewInstancesProtectedFromScaleIn') ?? false,
+    capacityRebalance: optionalFlag(input, 'CapacityRebalance') ?? false,
+    terminationPolicies: readPolicies(input) ?? ['Default'],
+    isDeleting: false,
+    cause: '',
+    isScalingQueued: false,
+    failures: 0,
+    retry: 0,
+    replacing: 0,
+  });
+  for (const hook of hooks) putHook({ store, engine }, hook as HookRequest);
+  engine.changeCapacity(
+    name,
+    { desired },
+    `${store.at()} a user request created an AutoScalingGroup`,
+  );
+};
+
+/** What would change behaviour that the world does not have is refused, never ignored. */
+const unsupported = [
+  'LaunchConfigurationName',
+  'InstanceId',
+  'LoadBalancerNames',
+  'TargetGroupARNs',
+  'TrafficSources',
+  'PlacementGroup',
+  'MaxInstanceLifetime',
+  'InstanceMaintenancePolicy',
+  'InstanceLifecyclePolicy',
+  'AvailabilityZoneDistribution',
+  'AvailabilityZoneImpairmentPolicy',
+  'CapacityReservationSpecification',
+  'DeletionProtection',
+];
+
+const checkSupported = (input: AwsInput): void => {
+  const name = unsupported.find((one) => input[one] !== undefined);
+  if (name !== undefined) throw validationError(`${name} is not supported by Drover's world`);
+};
+
+/** All of these come to the one order in which the world chooses (see choose.ts). */
+const knownPolicies = ['Default', 'AllocationStrategy', 'OldestLaunchTemplate', 'OldestInstance'];
+
+const readPolicies = (input: AwsInput): readonly string[] | undefined => {
+  const given = texts(input, 'TerminationPolicies');
+  const unknown = given.find((name) => !knownPolicies.includes(name));
+  if (unknown !== undefined) {
+    throw validationError(`Termination policy ${unknown} is not supported by Drover's world`);
+  }
+  return given.length === 0 ? undefined : given;
+};
+
+const noSubnets = (): never => {
+  throw validationError('At least one Availability Zone or VPC Subnet is required.');
+};
+
+const checkSizes = (sizes: {
+  readonly min: number;
+  readonly max: number;
+  readonly desired: number;
+}): void => {
+  const { min, max, desired } = sizes;
+  if (min < 0 || max < 0) throw validationError('Group sizes must not be negative');
+  if (max < min) {
+    throw validationError(`Max bound, ${max}, must be greater than or equal to min bound, ${min}`);
+  }
+  if (desired < min || desired > max) {
+    throw validationError(
+      sentence(
+        `Desired capacity:${desired} must be between the specified min size:${min} and`,
+        `max size:${max}`,
+      ),
+    );
+  }
+};
+
+const readReference = (input: AwsInput): TemplateReference => ({
+  id: optionalText(input, 'LaunchTemplateId'),
+  name: optionalText(input, 'LaunchTemplateName'),
+  version: optionalText(input, 'Version'),
+});
+
+const readTemplate = (templates: LaunchTemplates, input: AwsInput): TemplateUse => {
+  const reference = readReference(input);
+  if ((reference.id === undefined) === (reference.name === undefined)) {
+    throw validationError(
+      'Valid requests must contain either launchTemplateId or LaunchTemplateName',
+    );
+  }
+  try {
+    const template = templates.find(reference);
+    templates.version(reference);
+    return { id: template.id, name: template.name, version: reference.version ?? '$Default' };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : '';
+    throw validationError(`You must use a valid fully-formed launch template. ${why}`);
+  }
+};
+
+/** The launch template, plain or in a mixed instances policy; undefined when none is given. */
+const readSource = (
+  templates: LaunchTemplates,
+  input: AwsInput,
+): Pick<GroupRow, 'template' | 'mixed'> | undefined => {
+  const plain = optionalStructure(input, 'LaunchTemplate');
+  if (plain !== undefined) return { template: readTemplate(templates, plain) };
+  const policy = optionalStructure(input, 'MixedInstancesPolicy');
+  if (policy === undefined) return undefined;
+  const launch = optionalStructure(policy, 'LaunchTemplate') ?? {};
+  const distribution = optionalStructure(policy, 'InstancesDistribution') ?? {};
+  const base = optionalNumber(distribution, 'OnDemandBaseCapacity') ?? 0;
+  const above = optionalNumber(distribution, 'OnDemandPercentageAboveBaseCapacity') ?? 100;
+  const specification = optionalStructure(launch, 'LaunchTemplateSpecification') ?? {};
+  return {
+    template: readTemplate(templates, specification),
+    mixed: {
+      instanceTypes: structures(launch, 'Overrides').flatMap(
+        (one) => optionalText(one, 'InstanceType') ?? [],
+      ),
+      capacityType: base === 0 && above === 0 ? 'SPOT' : 'ON_DEMAND',
+    },
+  };
+};
+
+const readSubnets = (network: Network, input: AwsInput): readonly string[] | undefined => {
+  const given = optionalText(input, 'VPCZoneIdentifier');
+  if (given === undefined || given.trim() === '') return undefined;
+  const ids = given.split(',').map((id) => id.trim());
+  const unknown = ids.find((id) => network.subnet(id) === undefined);
+  if (unknown === undefined) return ids;
+  throw validationError(
+    sentence(
+      `The subnet ID '${unknown}' does not exist. (Service: AmazonEC2; Status Code:`,
+      '400; Error Code: InvalidSubnetID.NotFound)',
+    ),
+  );
+};
+
+const update = ({ store, engine, network, templates }: GroupParts, input: AwsInput) => {
+  checkSupported(input);
+  const group = store.needGroup(text(input, 'AutoScalingGroupName'));
+  const min = optionalNumber(input, 'MinSize') ?? group.min;
+  const max = optionalNumber(input, 'MaxSize') ?? group.max;
+  const given = optionalNumber(input, 'DesiredCapacity');
+  // A new bound moves desired capacity with it; an explicit one must fit (API reference).
+  const desired = given ?? Math.min(Math.max(group.desired, min), max);
+  checkSizes({ min, max, desired });
+  const source = readSource(templates, input);
+  const subnetIds = readSubnets(network, input);
+  store.patchGroup(group.name, {
+    ...(source === undefined ? {} : source),
+    ...(subnetIds === undefined ? {} : { subnetIds }),
+    healthCheckType: optionalText(input, 'HealthCheckType') ?? group.healthCheckType,
+    gracePeriodSeconds: optionalNumber(input, 'HealthCheckGracePeriod') ?? group.gracePeriodSeconds,
+    cooldownSeconds: optionalNumber(input, 'DefaultCooldown') ?? group.cooldownSeconds,
+    protectsNew: optionalFlag(input, 'NewInstancesProtectedFromScaleIn') ?? group.protectsNew,
+    capacityRebalance: optionalFlag(input, 'CapacityRebalance') ?? group.capacityRebalance,
+    terminationPolicies: readPolicies(input) ?? group.terminationPolicies,
+  });
+  engine.changeCapacity(
+    group.name,
+    { min, max, desired },
+    sentence(
+      `${store.at()} a user request update of AutoScalingGroup constraints to min:`,
+      `${min}, max: ${max}, desired: ${desired}`,
+    ),
+  );
+};
+
+const remove = ({ store, engine }: GroupParts, input: AwsInput) => {
+  const group = store.needGroup(text(input, 'AutoScalingGroupName'));
+  const members = store.members(group.name);
+  if (members.length === 0) {
+    store.dropGroup(group.name);
+    return;
+  }
+  if (optionalFlag(input, 'ForceDelete') !== true) {
+    throw refuse(
+      'ResourceInUse',
+      sentence(
+        'You cannot delete an AutoScalingGroup while there are instances or pending Spot',
+        'instance request(s) still in the group.',
+      ),
+    );
+  }
+  store.patchGroup(group.name, { isDeleting: true, min: 0, max: 0, desired: 0 });
+  // ForceDelete also drops outstanding lifecycle actions (API reference): nobody is asked.
+  engine.terminateAll(group.name, `${store.at()} a user request force deleted AutoScalingGroup.`);
+};
+
+const describe = (parts: GroupParts, input: AwsInput) => {
+  const { store, network, scope } = parts;
+  const names = texts(input, 'AutoScalingGroupNames');
+  const named = store.groups().filter((group) => names.length === 0 || names.includes(group.name));
+  const found = applyFilters(
+    named,
+    readFilters(input),
+    { 'tag-value': (group) => group.tags.map((tag) => tag.value) },
+    tagsOfGroup,
+  );
+  const page = pageOf(found, {
+    max: optionalNumber(input, 'MaxRecords') ?? 50,
+    token: optionalText(input, 'NextToken'),
+    keyOf: (group) => group.name,
+    invalid: invalidNextToken,
+  });
+  return {
+    AutoScalingGroups: page.items.map((row) =>
+      renderGroup(row, { store, network, account: scope.account }),
+    ),
+    ...(page.nextToken === undefined ? {} : { NextToken: page.nextToken }),
+  };
+};
+
+/** HonorCooldown has no effect: the world has no scaling policies to cool down from. */
+const setDesired = ({ store, engine }: GroupParts, input: AwsInput) => {
+  const group = store.needGroup(text(input, 'AutoScalingGroupName'));
+  const desired = optionalNumber(input, 'DesiredCapacity') ?? 0;
+  if (desired > group.max) {
+    throw validationError(
+      sentence(
+        `New SetDesiredCapacity value ${desired} is above max value ${group.max} for the`,
+        'AutoScalingGroup.',
+      ),
+    );
+  }
+  if (desired < group.min) {
+    throw validationError(
+      sentence(
+        `New SetDesiredCapacity value ${desired} is below min value ${group.min} for the`,
+        'AutoScalingGroup.',
+      ),
+    );
+  }
+  const cause = `${store.at()} a user request explicitly set group desired capacity`;
+  engine.changeCapacity(group.name, { desired }, cause);
+};

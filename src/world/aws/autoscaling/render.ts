@@ -1,0 +1,123 @@
+// Rows of Auto Scaling as the service's answers show them. Only shapes; decides nothing.
+import type { Network } from '../ec2/network.ts';
+import type { ActivityRow, GroupRow, HookRow, MemberRow, TemplateUse } from './rows.ts';
+import type { GroupStore } from './store.ts';
+
+const template = ({ id, name, version }: TemplateUse) => ({
+  LaunchTemplateId: id,
+  LaunchTemplateName: name,
+  Version: version,
+});
+
+const member = (row: MemberRow) => ({
+  InstanceId: row.instanceId,
+  InstanceType: row.instanceType,
+  AvailabilityZone: row.zone,
+  LifecycleState: row.state,
+  LaunchTemplate: template(row.template),
+  ProtectedFromScaleIn: row.isProtected,
+});
+
+/** As an element of a group's Instances. */
+const groupInstance = (row: MemberRow) => ({ ...member(row), HealthStatus: row.health });
+
+/** As DescribeAutoScalingInstances shows it, health in capitals. */
+export const scalingInstance = (row: MemberRow) => ({
+  ...member(row),
+  AutoScalingGroupName: row.group,
+  HealthStatus: row.health.toUpperCase(),
+});
+
+export const tagDescription = (
+  group: string,
+  tag: { readonly key: string; readonly value: string; readonly propagate: boolean },
+) => ({
+  ResourceId: group,
+  ResourceType: 'auto-scaling-group',
+  Key: tag.key,
+  Value: tag.value,
+  PropagateAtLaunch: tag.propagate,
+});
+
+const serviceRole = 'aws-service-role/autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling';
+
+export const renderGroup = (
+  row: GroupRow,
+  parts: { readonly store: GroupStore; readonly network: Network; readonly account: string },
+) => ({
+  AutoScalingGroupName: row.name,
+  AutoScalingGroupARN: row.arn,
+  ...launchSource(row),
+  MinSize: row.min,
+  MaxSize: row.max,
+  DesiredCapacity: row.desired,
+  DefaultCooldown: row.cooldownSeconds,
+  AvailabilityZones: zonesOf(row, parts.network),
+  LoadBalancerNames: [],
+  TargetGroupARNs: [],
+  HealthCheckType: row.healthCheckType,
+  HealthCheckGracePeriod: row.gracePeriodSeconds,
+  Instances: parts.store.members(row.name).map(groupInstance),
+  CreatedTime: row.createdAt,
+  SuspendedProcesses: row.suspended.map((ProcessName) => ({
+    ProcessName,
+    SuspensionReason: 'User suspended',
+  })),
+  VPCZoneIdentifier: row.subnetIds.join(','),
+  EnabledMetrics: [],
+  ...(row.isDeleting ? { Status: 'Delete in progress' } : {}),
+  Tags: row.tags.map((tag) => tagDescription(row.name, tag)),
+  TerminationPolicies: row.terminationPolicies,
+  NewInstancesProtectedFromScaleIn: row.protectsNew,
+  ServiceLinkedRoleARN: `arn:aws:iam::${parts.account}:role/${serviceRole}`,
+  CapacityRebalance: row.capacityRebalance,
+  TrafficSources: [],
+});
+
+const launchSource = (row: GroupRow) => {
+  if (row.mixed === undefined) return { LaunchTemplate: template(row.template) };
+  return {
+    MixedInstancesPolicy: {
+      LaunchTemplate: {
+        LaunchTemplateSpecification: template(row.template),
+        Overrides: row.mixed.instanceTypes.map((InstanceType) => ({ InstanceType })),
+      },
+      InstancesDistribution: {
+        OnDemandAllocationStrategy: 'prioritized',
+        OnDemandBaseCapacity: 0,
+        OnDemandPercentageAboveBaseCapacity: row.mixed.capacityType === 'SPOT' ? 0 : 100,
+        SpotAllocationStrategy: 'price-capacity-optimized',
+      },
+    },
+  };
+};
+
+const zonesOf = (row: GroupRow, network: Network): readonly string[] => [
+  ...new Set(row.subnetIds.flatMap((id) => network.subnet(id)?.zone ?? [])),
+];
+
+export const renderHook = (row: HookRow) => ({
+  LifecycleHookName: row.name,
+  AutoScalingGroupName: row.group,
+  LifecycleTransition: row.transition,
+  ...(row.targetArn === undefined ? {} : { NotificationTargetARN: row.targetArn }),
+  ...(row.roleArn === undefined ? {} : { RoleARN: row.roleArn }),
+  ...(row.metadata === undefined ? {} : { NotificationMetadata: row.metadata }),
+  HeartbeatTimeout: row.heartbeatSeconds,
+  GlobalTimeout: row.globalSeconds,
+  DefaultResult: row.defaultResult,
+});
+
+export const renderActivity = (row: ActivityRow) => ({
+  ActivityId: row.id,
+  AutoScalingGroupName: row.group,
+  Description: row.description,
+  Cause: row.cause,
+  StartTime: row.startedAt,
+  ...(row.endedAt === undefined ? {} : { EndTime: row.endedAt }),
+  StatusCode: row.status,
+  ...(row.message === undefined ? {} : { StatusMessage: row.message }),
+  Progress: row.progress,
+  Details: row.details,
+  AutoScalingGroupARN: row.groupArn,
+});

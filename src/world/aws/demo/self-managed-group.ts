@@ -1,0 +1,125 @@
+// A self-managed node group as eksctl leaves it: launch template, Auto Scaling group without hooks,
+// stack. As in articles 001 and 002.
+import type { StackResource } from '../platform/stacks.ts';
+import { sentence } from '../scope.ts';
+import {
+  addGroup,
+  addRole,
+  type DemoContext,
+  type DemoGroup,
+  imageOf,
+  labelFlags,
+  propagated,
+  settle,
+  stackNameOf,
+  stackTags,
+  suffix,
+  templateData,
+} from './group-parts.ts';
+
+export interface SelfManagedGroupFacts {
+  readonly name: string;
+  readonly autoScalingGroupName: string;
+  readonly stackName: string;
+  readonly nodeRole: string;
+}
+
+export const addSelfManagedGroup = (
+  context: DemoContext,
+  group: DemoGroup,
+): SelfManagedGroupFacts => {
+  const { parts, clusterName } = context;
+  const stackName = stackNameOf(context, group);
+  const image = imageOf(context, group);
+  const role = addRole(context, stackName);
+  const profile = `${stackName}-NodeInstanceProfile-${suffix(context, 12)}`;
+  const labels = {
+    'alpha.eksctl.io/cluster-name': clusterName,
+    'alpha.eksctl.io/nodegroup-name': group.name,
+    'node-lifecycle': '$INSTANCE_LIFECYCLE',
+    'alpha.eksctl.io/instance-id': '$INSTANCE_ID',
+  };
+  const userData = [
+    '#!/bin/bash',
+    'set -ex',
+    'INSTANCE_ID=$(imds instance-id)',
+    'INSTANCE_LIFECYCLE=$(imds instance-life-cycle)',
+    `KUBELET_ARGS="--node-labels=${labelFlags(labels)}"`,
+    `/etc/eks/bootstrap.sh ${clusterName} --kubelet-extra-args "$KUBELET_ARGS"`,
+    '',
+  ].join('\n');
+  const template = parts.templates.create({
+    name: stackName,
+    createdBy: `arn:aws:iam::${parts.scope.account}:user/cli`,
+    data: templateData(context, group, { imageId: image.imageId, userData, profile }),
+  });
+  const name = `${stackName}-NodeGroup-${suffix(context)}`;
+  const stack = addSelfManagedStack(context, group, {
+    stackName,
+    name,
+    roleName: role.name,
+    profile,
+    templateId: template.template.id,
+  });
+  addGroup(context, group, {
+    name,
+    template: { id: template.template.id, name: stackName, version: '1' },
+    tags: propagated({
+      'alpha.eksctl.io/nodegroup-name': group.name,
+      'alpha.eksctl.io/nodegroup-type': 'unmanaged',
+      'aws:cloudformation:logical-id': 'NodeGroup',
+      'aws:cloudformation:stack-id': stack.id,
+      'aws:cloudformation:stack-name': stackName,
+      'eksctl.cluster.k8s.io/v1alpha1/cluster-name': clusterName,
+      'eksctl.io/v1alpha2/nodegroup-name': group.name,
+      [`kubernetes.io/cluster/${clusterName}`]: 'owned',
+      Name: `${clusterName}-${group.name}-Node`,
+    }),
+    gracePeriodSeconds: 0,
+  });
+  settle(context, group, name);
+  return { name: group.name, autoScalingGroupName: name, stackName, nodeRole: role.arn };
+};
+
+const addSelfManagedStack = (
+  context: DemoContext,
+  group: DemoGroup,
+  facts: {
+    readonly stackName: string;
+    readonly name: string;
+    readonly roleName: string;
+    readonly profile: string;
+    readonly templateId: string;
+  },
+) => {
+  const { parts, foundation } = context;
+  const resources: readonly StackResource[] = [
+    { logicalId: 'NodeGroup', physicalId: facts.name, type: 'AWS::AutoScaling::AutoScalingGroup' },
+    {
+      logicalId: 'NodeGroupLaunchTemplate',
+      physicalId: facts.templateId,
+      type: 'AWS::EC2::LaunchTemplate',
+    },
+    {
+      logicalId: 'NodeInstanceProfile',
+      physicalId: facts.profile,
+      type: 'AWS::IAM::InstanceProfile',
+    },
+    { logicalId: 'NodeInstanceRole', physicalId: facts.roleName, type: 'AWS::IAM::Role' },
+    {
+      logicalId: 'SG',
+      physicalId: foundation.nodeSecurityGroupId,
+      type: 'AWS::EC2::SecurityGroup',
+    },
+  ];
+  return parts.stacks.add({
+    name: facts.stackName,
+    description: sentence(
+      'EKS nodes (AMI family: AmazonLinux2, SSH access: true, private networking:',
+      'false) [created and managed by eksctl]',
+    ),
+    tags: stackTags(context, group),
+    outputs: {},
+    resources,
+  });
+};

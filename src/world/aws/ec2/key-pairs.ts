@@ -1,0 +1,33 @@
+// Names and fingerprints of SSH key pairs. No keys.
+import { hexString, type Table } from '../../kernel/index.ts';
+import type { Scope } from '../scope.ts';
+
+export type KeyPairRow = {
+  readonly id: string;
+  readonly name: string;
+  readonly fingerprint: string;
+  readonly createdAt: number;
+};
+
+const component = 'aws.ec2.key-pairs';
+
+export class KeyPairs {
+  readonly #scope: Scope;
+  readonly #rows: Table<KeyPairRow>;
+
+  constructor(scope: Scope) {
+    this.#scope = scope;
+    this.#rows = scope.kernel.tables.open<KeyPairRow>('aws/ec2/key-pairs');
+  }
+
+  all(): readonly KeyPairRow[] {
+    return [...this.#rows.values()];
+  }
+
+  add(name: string): void {
+    const random = this.#scope.kernel.random(component);
+    const fingerprint = Array.from({ length: 16 }, () => hexString(random, 2)).join(':');
+    const id = this.#scope.id(component, 'key');
+    this.#rows.put(name, { id, name, fingerprint, createdAt: this.#scope.now() });
+  }
+}

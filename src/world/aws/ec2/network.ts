@@ -1,0 +1,193 @@
+// One VPC with its subnets, and who holds which address in them. Nodes and pods draw from the same
+// subnet. Never decides where an instance goes.
+import type { Kernel, Table } from '../../kernel/index.ts';
+import type { Tags } from '../filters.ts';
+import type { Scope } from '../scope.ts';
+
+export type VpcRow = {
+  readonly vpcId: string;
+  readonly cidr: string;
+  readonly tags: Tags;
+};
+
+export type SubnetRow = {
+  readonly subnetId: string;
+  readonly vpcId: string;
+  readonly cidr: string;
+  readonly zone: string;
+  readonly zoneId: string;
+  readonly isPublic: boolean;
+  readonly tags: Tags;
+};
+
+export type SecurityGroupRow = {
+  readonly groupId: string;
+  readonly name: string;
+  readonly description: string;
+  readonly vpcId: string;
+  readonly tags: Tags;
+};
+
+export type AddressRow = {
+  readonly subnetId: string;
+  readonly address: string;
+  readonly instanceId: string;
+  readonly kind: 'node' | 'pod';
+};
+
+/** AWS keeps the first four addresses of a subnet and the last. */
+const reservedAtStart = 4;
+const reservedInAll = 5;
+const component = 'aws.ec2.network';
+
+const toNumber = (address: string): number =>
+  address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
+const toAddress = (value: number): string =>
+  [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join('.');
+
+/** First address and number of addresses of a CIDR block. */
+const blockOf = (cidr: string): { readonly first: number; readonly size: number } => {
+  const [address = '', bits = '32'] = cidr.split('/');
+  return { first: toNumber(address), size: 2 ** (32 - Number(bits)) };
+};
+
+export class Network {
+  readonly #scope: Scope;
+  readonly #vpcs: Table<VpcRow>;
+  readonly #subnets: Table<SubnetRow>;
+  readonly #groups: Table<SecurityGroupRow>;
+  readonly #addresses: Table<AddressRow>;
+  /** Derived from #addresses: what is taken per subnet, and what each instance holds. */
+  readonly #taken = new Map<string, Set<number>>();
+  readonly #held = new Map<string, Set<string>>();
+
+  constructor(scope: Scope) {
+    this.#scope = scope;
+    const { tables }: Kernel = scope.kernel;
+    this.#vpcs = tables.open<VpcRow>('aws/ec2/vpcs');
+    this.#subnets = tables.open<SubnetRow>('aws/ec2/subnets');
+    this.#groups = tables.open<SecurityGroupRow>('aws/ec2/security-groups');
+    this.#addresses = tables.open<AddressRow>('aws/ec2/addresses');
+    for (const [key, row] of this.#addresses.entries()) this.#index(key, row);
+  }
+
+  addVpc(cidr: string, tags: Tags): VpcRow {
+    const row = { vpcId: this.#scope.id(component, 'vpc'), cidr, tags };
+    this.#vpcs.put(row.vpcId, row);
+    return row;
+  }
+
+  addSubnet(subnet: Omit<SubnetRow, 'subnetId'>): SubnetRow {
+    const row = { subnetId: this.#scope.id(component, 'subnet'), ...subnet };
+    this.#subnets.put(row.subnetId, row);
+    return row;
+  }
+
+  addSecurityGroup(group: Omit<SecurityGroupRow, 'groupId'>): SecurityGroupRow {
+    const row = { groupId: this.#scope.id(component, 'sg'), ...group };
+    this.#groups.put(row.groupId, row);
+    return row;
+  }
+
+  vpcs(): readonly VpcRow[] {
+    return [...this.#vpcs.values()];
+  }
+  subnets(): readonly SubnetRow[] {
+    return [...this.#subnets.values()];
+  }
+  subnet(subnetId: string): SubnetRow | undefined {
+    return this.#subnets.get(subnetId);
+  }
+  securityGroups(): readonly SecurityGroupRow[] {
+    return [...this.#groups.values()];
+  }
+
+  /** Changes the tags of a VPC, subnet or security group; false when `id` is none of them. */
+  setTags(id: string, change: (before: Tags) => Tags): boolean {
+    const vpc = this.#vpcs.get(id);
+    if (vpc !== undefined) this.#vpcs.put(id, { ...vpc, tags: change(vpc.tags) });
+    const subnet = this.#subnets.get(id);
+    if (subnet !== undefined) this.#subnets.put(id, { ...subnet, tags: change(subnet.tags) });
+    const group = this.#groups.get(id);
+    if (group !== undefined) this.#groups.put(id, { ...group, tags: change(group.tags) });
+    return vpc !== undefined || subnet !== undefined || group !== undefined;
+  }
+
+  /** Zones of the VPC, by name. */
+  zones(): readonly { readonly zone: string; readonly zoneId: string }[] {
+    const byZone = new Map(this.subnets().map(({ zone, zoneId }) => [zone, zoneId]));
+    return [...byZone]
+      .map(([zone, zoneId]) => ({ zone, zoneId }))
+      .sort((a, b) => (a.zone < b.zone ? -1 : 1));
+  }
+
+  /** Addresses left; none while the fault `no-addresses` covers the subnet. */
+  available(subnetId: string): number {
+    const subnet = this.#subnets.get(subnetId);
+    if (subnet === undefined || this.#scope.faults.active('no-addresses', { subnet: subnetId })) {
+      return 0;
+    }
+    const taken = this.#taken.get(subnetId)?.size ?? 0;
+    return blockOf(subnet.cidr).size - reservedInAll - taken;
+  }
+
+  /** A free address of the subnet, at random as EC2 hands them out; undefined when none is left. */
+  allocate(holder: Omit<AddressRow, 'address'>): string | undefined {
+    const subnet = this.#subnets.get(holder.subnetId);
+    if (subnet === undefined || this.available(holder.subnetId) <= 0) return undefined;
+    const { first, size } = blockOf(subnet.cidr);
+    const usable = size - reservedInAll;
+    const taken = this.#taken.get(holder.subnetId);
+    let offset = this.#scope.kernel.random(component).below(usable);
+    while (taken?.has(first + reservedAtStart + offset) === true) offset = (offset + 1) % usable;
+    const address = toAddress(first + reservedAtStart + offset);
+    const key = `${holder.subnetId}/${address}`;
+    const row: AddressRow = { ...holder, address };
+    this.#addresses.put(key, row);
+    this.#index(key, row);
+    return address;
+  }
+
+  /** Nothing happens when `instanceId` does not hold the address. */
+  release(instanceId: string, address: string): void {
+    for (const key of this.#held.get(instanceId) ?? []) {
+      const row = this.#addresses.get(key);
+      if (row?.address === address) this.#drop(key, row);
+    }
+  }
+
+  releaseAll(instanceId: string): void {
+    for (const key of [...(this.#held.get(instanceId) ?? [])]) {
+      const row = this.#addresses.get(key);
+      if (row !== undefined) this.#drop(key, row);
+    }
+  }
+
+  podAddresses(instanceId: string): number {
+    let count = 0;
+    for (const key of this.#held.get(instanceId) ?? []) {
+      if (this.#addresses.get(key)?.kind === 'pod') count++;
+    }
+    return count;
+  }
+
+  /** All addresses of the instance, its own first. */
+  addressesOf(instanceId: string): readonly string[] {
+    return [...(this.#held.get(instanceId) ?? [])].map((key) => key.slice(key.indexOf('/') + 1));
+  }
+
+  #index(key: string, row: AddressRow): void {
+    const taken = this.#taken.get(row.subnetId) ?? new Set();
+    this.#taken.set(row.subnetId, taken.add(toNumber(row.address)));
+    const held = this.#held.get(row.instanceId) ?? new Set();
+    this.#held.set(row.instanceId, held.add(key));
+  }
+
+  #drop(key: string, row: AddressRow): void {
+    this.#addresses.delete(key);
+    this.#taken.get(row.subnetId)?.delete(toNumber(row.address));
+    const held = this.#held.get(row.instanceId);
+    held?.delete(key);
+    if (held?.size === 0) this.#held.delete(row.instanceId);
+  }
+}

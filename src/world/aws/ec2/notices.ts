@@ -1,0 +1,56 @@
+// What EC2 itself tells EventBridge: state changes, spot interruption warnings, rebalance
+// recommendations. Wording and fields: EC2 user guide, "spot-interruptions" and "rebalance".
+import type { EventBus } from '../messaging/event-bus.ts';
+import type { Scope } from '../scope.ts';
+import type { InstanceRow, Instances } from './instances.ts';
+
+const groupTag = 'aws:autoscaling:groupName';
+
+export class Ec2Notices {
+  readonly #scope: Scope;
+  readonly #events: EventBus;
+  readonly #instances: Instances;
+
+  constructor(scope: Scope, events: EventBus, instances: Instances) {
+    this.#scope = scope;
+    this.#events = events;
+    this.#instances = instances;
+    instances.onStateChange(({ instance }) => {
+      this.#put(instance, 'EC2 Instance State-change Notification', { state: instance.state });
+    });
+  }
+
+  /** The two-minute warning, and the end when it has passed. False for an instance not running. */
+  interrupt(instanceId: string): boolean {
+    const instance = this.#running(instanceId);
+    if (instance === undefined) return false;
+    this.#put(instance, 'EC2 Spot Instance Interruption Warning', {
+      'instance-action': 'terminate',
+    });
+    this.#instances.scheduleReclaim(instanceId);
+    return true;
+  }
+
+  recommendRebalance(instanceId: string): boolean {
+    const instance = this.#running(instanceId);
+    if (instance === undefined) return false;
+    this.#put(instance, 'EC2 Instance Rebalance Recommendation', {});
+    return true;
+  }
+
+  #running(instanceId: string): InstanceRow | undefined {
+    const instance = this.#instances.get(instanceId);
+    return instance?.state === 'running' ? instance : undefined;
+  }
+
+  #put(instance: InstanceRow, detailType: string, detail: Readonly<Record<string, string>>): void {
+    const { instanceId, tags } = instance;
+    this.#events.put({
+      source: 'aws.ec2',
+      detailType,
+      resources: [this.#scope.arn('ec2', `instance/${instanceId}`)],
+      detail: { 'instance-id': instanceId, ...detail },
+      group: tags[groupTag],
+    });
+  }
+}

@@ -1,0 +1,65 @@
+// What an instance's user data makes of it: node labels, taints, and whether it joins a cluster at
+// all. Reads the kubelet flags of a shell bootstrap; never runs anything.
+
+export interface Bootstrap {
+  /** True when the user data starts a kubelet (bootstrap.sh, nodeadm or Bottlerocket settings). */
+  readonly joins: boolean;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly taints: readonly {
+    readonly key: string;
+    readonly value?: string;
+    readonly effect: string;
+  }[];
+  readonly maxPods?: number;
+}
+
+const decode = (base64: string): string => {
+  try {
+    const bytes = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
+    return new TextDecoder().decode(bytes);
+  } catch {
+    return base64;
+  }
+};
+
+/** UTF-8 text as base64, the form that EC2 takes and gives. */
+export const encodeBase64 = (text: string): string => {
+  let binary = '';
+  for (const byte of new TextEncoder().encode(text)) binary += String.fromCharCode(byte);
+  return btoa(binary);
+};
+
+const joinMarks = [/\/etc\/eks\/bootstrap\.sh\s/, /kind:\s*NodeConfig/, /\[settings\.kubernetes\]/];
+
+const flag = (text: string, name: string): string | undefined =>
+  new RegExp(`--${name}[= ]([^\\s'"\`\\\\]+)`).exec(text)?.[1];
+
+/** `userData` in base64; `instance` fills what the script would ask the metadata service for. */
+export const readUserData = (
+  userData: string | undefined,
+  instance: { readonly instanceId: string; readonly lifecycle: 'on-demand' | 'spot' },
+): Bootstrap => {
+  if (userData === undefined) return { joins: false, labels: {}, taints: [] };
+  const text = decode(userData)
+    .replaceAll(/\$\{?INSTANCE_ID\}?/g, instance.instanceId)
+    .replaceAll(/\$\{?INSTANCE_LIFECYCLE\}?/g, instance.lifecycle);
+  const maxPods = flag(text, 'max-pods');
+  return {
+    joins: joinMarks.some((mark) => mark.test(text)),
+    labels: Object.fromEntries(
+      (flag(text, 'node-labels') ?? '')
+        .split(',')
+        .filter((pair) => pair.includes('='))
+        .map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]),
+    ),
+    taints: (flag(text, 'register-with-taints') ?? '').split(',').flatMap(readTaint),
+    ...(maxPods === undefined ? {} : { maxPods: Number(maxPods) }),
+  };
+};
+
+const readTaint = (text: string): Bootstrap['taints'] => {
+  const match = /^([^=:]+)(?:=([^:]*))?:(\w+)$/.exec(text);
+  if (match === null) return [];
+  const [, key = '', value, effect = ''] = match;
+  return [{ key, effect, ...(value === undefined || value === '' ? {} : { value }) }];
+};

@@ -1,0 +1,7 @@
+// Public entry of the simulated AWS.
+
+export type { DemoGroup } from './demo/group-parts.ts';
+export { articleGroups, type DemoFacts, type DemoOptions } from './demo/seed.ts';
+
+export type { ClusterAccess } from './parts.ts';
+export { type AwsWorld, cliUser, createAwsWorld } from './world.ts';

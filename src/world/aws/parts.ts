@@ -1,0 +1,109 @@
+// Builds the parts of the simulated AWS in the order in which they need each other. Only wiring.
+import { Engine } from './autoscaling/engine.ts';
+import { groupHandlers } from './autoscaling/group-handlers.ts';
+import { hookHandlers } from './autoscaling/hook-handlers.ts';
+import { instanceHandlers } from './autoscaling/instance-handlers.ts';
+import { GroupStore } from './autoscaling/store.ts';
+import { tagHandlers } from './autoscaling/tag-handlers.ts';
+import { changeHandlers } from './ec2/change-handlers.ts';
+import { instanceReadHandlers } from './ec2/describe-instances.ts';
+import { catalogueHandlers } from './ec2/describe-network.ts';
+import { Images } from './ec2/images.ts';
+import { Instances } from './ec2/instances.ts';
+import { KeyPairs } from './ec2/key-pairs.ts';
+import { LaunchTemplates } from './ec2/launch-templates.ts';
+import { Network } from './ec2/network.ts';
+import { Ec2Notices } from './ec2/notices.ts';
+import { Delivery } from './messaging/delivery.ts';
+import { EventBus } from './messaging/event-bus.ts';
+import { eventsHandlers } from './messaging/events-handlers.ts';
+import { Queues } from './messaging/queues.ts';
+import { snsHandlers } from './messaging/sns-handlers.ts';
+import { sqsHandlers } from './messaging/sqs-handlers.ts';
+import { Topics } from './messaging/topics.ts';
+import { Clusters, clusterHandlers } from './platform/clusters.ts';
+import { Identity, iamHandlers, stsHandlers } from './platform/identity.ts';
+import { parameterHandlers } from './platform/parameters.ts';
+import { Stacks, stackHandlers } from './platform/stacks.ts';
+import { CloudTrail, cloudTrailHandlers } from './records/cloudtrail.ts';
+import { Scope, type ScopeOptions, type ServiceHandlers } from './scope.ts';
+
+/** The cluster's API as `describe-cluster` shows it. */
+export interface ClusterAccess {
+  readonly endpoint: string;
+  /** PEM in base64. */
+  readonly certificateAuthorityData: string;
+}
+
+export interface AwsWorldOptions extends ScopeOptions {
+  /** Origin under which clients reach the world, for queue URLs. May become known late. */
+  readonly endpoint?: () => string;
+  /** May become known late; until then the cluster shows as CREATING. */
+  readonly clusterAccess?: () => ClusterAccess | undefined;
+}
+
+export interface AwsParts {
+  readonly scope: Scope;
+  readonly network: Network;
+  readonly instances: Instances;
+  readonly images: Images;
+  readonly keyPairs: KeyPairs;
+  readonly templates: LaunchTemplates;
+  readonly queues: Queues;
+  readonly topics: Topics;
+  readonly events: EventBus;
+  readonly store: GroupStore;
+  readonly engine: Engine;
+  readonly notices: Ec2Notices;
+  readonly stacks: Stacks;
+  readonly clusters: Clusters;
+  readonly identity: Identity;
+  readonly trail: CloudTrail;
+  readonly endpoint: () => string;
+}
+
+export const buildParts = (options: AwsWorldOptions): AwsParts => {
+  const scope = new Scope(options);
+  const network = new Network(scope);
+  const instances = new Instances(scope, network);
+  const images = new Images(scope);
+  const keyPairs = new KeyPairs(scope);
+  const templates = new LaunchTemplates(scope);
+  const queues = new Queues(scope);
+  const delivery = new Delivery(scope, queues);
+  const topics = new Topics(scope, queues, delivery);
+  const events = new EventBus(scope, { queues, topics, delivery });
+  const notices = new Ec2Notices(scope, events, instances);
+  const store = new GroupStore(scope);
+  const targets = { queues, topics, delivery, events };
+  const engine = new Engine(store, { instances, network, templates }, targets);
+  const endpoint = options.endpoint ?? (() => `https://sqs.${options.region}.amazonaws.com`);
+  const ec2 = { scope, network, instances, images, keyPairs, templates };
+  const platform = {
+    stacks: new Stacks(scope),
+    clusters: new Clusters(scope, options.clusterAccess ?? (() => undefined)),
+    identity: new Identity(scope),
+    trail: new CloudTrail(scope),
+  };
+  return { ...ec2, ...platform, queues, topics, events, store, engine, notices, endpoint };
+};
+
+/** Handlers of every service but the EKS node groups, which are Drover's own objects. */
+export const serviceHandlers = (parts: AwsParts): Readonly<Record<string, ServiceHandlers>> => ({
+  ec2: { ...instanceReadHandlers(parts), ...catalogueHandlers(parts), ...changeHandlers(parts) },
+  autoscaling: {
+    ...groupHandlers(parts),
+    ...hookHandlers(parts),
+    ...instanceHandlers(parts),
+    ...tagHandlers(parts.store),
+  },
+  sqs: sqsHandlers(parts),
+  sns: snsHandlers(parts),
+  events: eventsHandlers(parts),
+  cloudformation: stackHandlers(parts.stacks),
+  eks: clusterHandlers(parts.clusters),
+  sts: stsHandlers(parts.identity),
+  iam: iamHandlers(parts.identity),
+  ssm: parameterHandlers(parts.scope, parts.images),
+  cloudtrail: cloudTrailHandlers(parts.trail),
+});

@@ -1,0 +1,199 @@
+// STS and IAM as far as clients probe them: who am I, assume a role, look at a role. Roles are
+// records without policies; nothing here decides what a caller may do.
+import {
+  type AwsCallContext,
+  type AwsCredential,
+  type AwsInput,
+  optionalNumber,
+  optionalText,
+  text,
+} from '../../../wire/index.ts';
+import type { Table } from '../../kernel/index.ts';
+import { refuse, type Scope, type ServiceHandlers, upperSuffix } from '../scope.ts';
+
+export type RoleRow = {
+  readonly name: string;
+  readonly id: string;
+  readonly path: string;
+  readonly service: string;
+  readonly createdAt: number;
+  readonly policyArns: readonly string[];
+};
+
+export type SessionRow = {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken: string;
+  readonly roleName: string;
+  readonly roleId: string;
+  readonly sessionName: string;
+  readonly expiresAt: number;
+};
+
+const component = 'aws.identity';
+
+export class Identity {
+  readonly scope: Scope;
+  readonly #roles: Table<RoleRow>;
+  readonly #sessions: Table<SessionRow>;
+
+  constructor(scope: Scope) {
+    this.scope = scope;
+    this.#roles = scope.kernel.tables.open<RoleRow>('aws/iam/roles');
+    this.#sessions = scope.kernel.tables.open<SessionRow>('aws/sts/sessions');
+  }
+
+  /** Returns the role's ARN. */
+  addRole(role: {
+    readonly name: string;
+    readonly path?: string;
+    readonly service: string;
+    readonly policyArns?: readonly string[];
+  }): string {
+    const id = `AROA${upperSuffix(this.scope.kernel.random(component), 17)}`;
+    const row: RoleRow = {
+      name: role.name,
+      id,
+      path: role.path ?? '/',
+      service: role.service,
+      createdAt: this.scope.now(),
+      policyArns: role.policyArns ?? [],
+    };
+    this.#roles.put(role.name, row);
+    return this.roleArn(row);
+  }
+
+  roles(): readonly RoleRow[] {
+    return [...this.#roles.values()];
+  }
+  needRole(name: string): RoleRow {
+    const row = this.#roles.get(name);
+    if (row !== undefined) return row;
+    throw refuse('NoSuchEntity', `The role with name ${name} cannot be found.`, 404);
+  }
+  roleArn(row: RoleRow): string {
+    return `arn:aws:iam::${this.scope.account}:role${row.path}${row.name}`;
+  }
+
+  startSession(role: RoleRow, sessionName: string, seconds: number): SessionRow {
+    const random = this.scope.kernel.random(component);
+    const row: SessionRow = {
+      accessKeyId: `ASIA${upperSuffix(random, 16)}`,
+      secretAccessKey: upperSuffix(random, 40),
+      sessionToken: upperSuffix(random, 120),
+      roleName: role.name,
+      roleId: role.id,
+      sessionName,
+      expiresAt: this.scope.now() + seconds * 1000,
+    };
+    this.#sessions.put(row.accessKeyId, row);
+    return row;
+  }
+
+  sessionArn(row: SessionRow): string {
+    const { account } = this.scope;
+    return `arn:aws:sts::${account}:assumed-role/${row.roleName}/${row.sessionName}`;
+  }
+
+  /** For the dispatcher: credentials that AssumeRole gave out and that have not expired. */
+  credential(accessKeyId: string): AwsCredential | undefined {
+    const row = this.#sessions.get(accessKeyId);
+    if (row === undefined) return undefined;
+    if (row.expiresAt <= this.scope.now()) {
+      this.#sessions.delete(accessKeyId);
+      return undefined;
+    }
+    return {
+      secretAccessKey: row.secretAccessKey,
+      sessionToken: row.sessionToken,
+      principal: {
+        type: 'AssumedRole',
+        accountId: this.scope.account,
+        arn: this.sessionArn(row),
+        principalId: `${row.roleId}:${row.sessionName}`,
+      },
+    };
+  }
+}
+
+export const stsHandlers = (identity: Identity): ServiceHandlers => ({
+  GetCallerIdentity: (_, { principal }) => ({
+    UserId: principal.principalId,
+    Account: principal.accountId,
+    Arn: principal.arn,
+  }),
+  AssumeRole: (input, ctx) => assumeRole(identity, input, ctx),
+});
+
+const assumeRole = (identity: Identity, input: AwsInput, ctx: AwsCallContext) => {
+  const arn = text(input, 'RoleArn');
+  const role = identity.roles().find((one) => identity.roleArn(one) === arn);
+  if (role === undefined) {
+    throw refuse(
+      'AccessDenied',
+      `User: ${ctx.principal.arn} is not authorized to perform: sts:AssumeRole on resource: ${arn}`,
+      403,
+    );
+  }
+  const seconds = optionalNumber(input, 'DurationSeconds') ?? 3600;
+  const row = identity.startSession(role, text(input, 'RoleSessionName'), seconds);
+  return {
+    Credentials: {
+      AccessKeyId: row.accessKeyId,
+      SecretAccessKey: row.secretAccessKey,
+      SessionToken: row.sessionToken,
+      Expiration: row.expiresAt,
+    },
+    AssumedRoleUser: {
+      AssumedRoleId: `${row.roleId}:${row.sessionName}`,
+      Arn: identity.sessionArn(row),
+    },
+  };
+};
+
+export const iamHandlers = (identity: Identity): ServiceHandlers => ({
+  GetRole: (input) => ({ Role: renderRole(identity, identity.needRole(text(input, 'RoleName'))) }),
+  ListRoles: () => ({
+    Roles: identity.roles().map((row) => renderRole(identity, row)),
+    IsTruncated: false,
+  }),
+  ListAttachedRolePolicies: (input) => ({
+    AttachedPolicies: identity.needRole(text(input, 'RoleName')).policyArns.map((PolicyArn) => ({
+      PolicyName: PolicyArn.slice(PolicyArn.lastIndexOf('/') + 1),
+      PolicyArn,
+    })),
+    IsTruncated: false,
+  }),
+  GetUser: (input, { principal }) => {
+    const UserName = optionalText(input, 'UserName') ?? principal.userName ?? '';
+    if (UserName !== principal.userName) {
+      throw refuse('NoSuchEntity', `The user with name ${UserName} cannot be found.`, 404);
+    }
+    return {
+      User: {
+        Path: '/',
+        UserName,
+        UserId: principal.principalId,
+        Arn: principal.arn,
+        CreateDate: identity.scope.now(),
+      },
+    };
+  },
+});
+
+const renderRole = (identity: Identity, row: RoleRow) => ({
+  Path: row.path,
+  RoleName: row.name,
+  RoleId: row.id,
+  Arn: identity.roleArn(row),
+  CreateDate: row.createdAt,
+  AssumeRolePolicyDocument: encodeURIComponent(
+    JSON.stringify({
+      Version: '2012-10-17',
+      Statement: [
+        { Effect: 'Allow', Principal: { Service: row.service }, Action: 'sts:AssumeRole' },
+      ],
+    }),
+  ),
+  MaxSessionDuration: 3600,
+});

@@ -1,0 +1,152 @@
+// The simulated AWS as one object: its services' handlers, machines for the Kubernetes side, direct
+// calls for the simulation. Synchronous and deterministic; nothing here does I/O.
+import {
+  type AwsCallContext,
+  type AwsCallRecord,
+  type AwsCredential,
+  AwsError,
+  type AwsHandlers,
+  type AwsInput,
+  type AwsPrincipal,
+  notImplemented,
+} from '../../wire/index.ts';
+import type { MachineRegistry } from '../contracts.ts';
+import { type GroupRow, tagsOfGroup } from './autoscaling/rows.ts';
+import { withCloudErrors } from './cloud-errors.ts';
+import { type DemoFacts, type DemoOptions, seedDemo } from './demo/seed.ts';
+import { hardwareFailure } from './ec2/instances.ts';
+import type { ReceivedMessage } from './messaging/queues.ts';
+import { queueUrl } from './messaging/sqs-handlers.ts';
+import { type AwsParts, type AwsWorldOptions, buildParts, serviceHandlers } from './parts.ts';
+
+export interface AwsWorld {
+  /** By service and operation, for the dispatcher of src/wire. */
+  readonly handlers: AwsHandlers;
+  readonly machines: MachineRegistry;
+  /**
+   * One call without HTTP and without the model's validation. Answers at once: ReceiveMessage does
+   * not wait (use `receiveWhenAvailable`). Throws AwsError.
+   */
+  call(service: string, operation: string, input: AwsInput, ctx?: Partial<AwsCallContext>): unknown;
+  /** A long poll in world time; see Queues.receiveWhenAvailable. Returns how to give up. */
+  receiveWhenAvailable(
+    queueName: string,
+    request: {
+      readonly waitSeconds: number;
+      readonly max?: number;
+      readonly visibilitySeconds?: number;
+      readonly onResult: (messages: readonly ReceivedMessage[]) => void;
+    },
+  ): () => void;
+  queueUrl(name: string): string | undefined;
+  /** Keeps a call as a CloudTrail record: for the dispatcher's `onCall`. `call` does so itself. */
+  recordCall(record: AwsCallRecord): void;
+  /** Temporary credentials that AssumeRole gave out: for the dispatcher's `authenticate`. */
+  sessionCredential(accessKeyId: string): AwsCredential | undefined;
+  /** Where instances may stand: for those who aim a fault. */
+  subnets(): readonly { readonly subnetId: string; readonly zone: string }[];
+  /** Auto Scaling groups with their node groups' names, as far as tags tell them. */
+  groups(): readonly { readonly autoScaling: string; readonly nodeGroup?: string }[];
+  /** The instance behind a node's name, which is its private DNS name. */
+  instanceIdOfNode(nodeName: string): string | undefined;
+  /** Fills an empty account with the cluster and its node groups; throws when it is not empty. */
+  seedDemo(options: DemoOptions): DemoFacts;
+  /** Spot notice now, the end two minutes later. False when the instance is not running. */
+  interrupt(instanceId: string): boolean;
+  recommendRebalance(instanceId: string): boolean;
+  /** The instance ends without any notice, as when its host fails. */
+  kill(instanceId: string): void;
+}
+
+/** Article 002's cluster creator. */
+export const cliUser = (account: string): AwsPrincipal => ({
+  type: 'IAMUser',
+  accountId: account,
+  arn: `arn:aws:iam::${account}:user/cli`,
+  principalId: 'AIDAYFMQSNSE7DQH72FL7',
+  userName: 'cli',
+});
+
+export const createAwsWorld = (options: AwsWorldOptions): AwsWorld => worldOf(buildParts(options));
+
+export const worldOf = (parts: AwsParts): AwsWorld => {
+  const handlers = withCloudErrors(parts.scope, serviceHandlers(parts));
+  return {
+    handlers,
+    machines: machineRegistry(parts),
+    call: (service, operation, input, ctx) =>
+      callDirectly(parts, handlers, { service, operation, input, ctx }),
+    receiveWhenAvailable: (queueName, request) =>
+      parts.queues.receiveWhenAvailable(queueName, { max: 10, ...request }),
+    queueUrl: (name) => {
+      const queue = parts.queues.get(name);
+      return queue && queueUrl(parts, queue);
+    },
+    recordCall: (record) => parts.trail.record(record),
+    sessionCredential: (accessKeyId) => parts.identity.credential(accessKeyId),
+    subnets: () => [...parts.network.subnets()].map(({ subnetId, zone }) => ({ subnetId, zone })),
+    groups: () => parts.store.groups().map(namesOfGroup),
+    instanceIdOfNode: (nodeName) => instanceIdOfNode(parts, nodeName),
+    seedDemo: (options) => seedDemo(parts, options),
+    interrupt: (instanceId) => parts.notices.interrupt(instanceId),
+    recommendRebalance: (instanceId) => parts.notices.recommendRebalance(instanceId),
+    kill: (instanceId) => parts.instances.terminate(instanceId, hardwareFailure),
+  };
+};
+
+const namesOfGroup = (group: GroupRow): ReturnType<AwsWorld['groups']>[number] => {
+  const tags = tagsOfGroup(group);
+  const nodeGroup = tags['eks:nodegroup-name'] ?? tags['alpha.eksctl.io/nodegroup-name'];
+  return { autoScaling: group.name, ...(nodeGroup === undefined ? {} : { nodeGroup }) };
+};
+
+const machineRegistry = ({ instances, network }: AwsParts): MachineRegistry => ({
+  instanceState: (instanceId) => instances.get(instanceId)?.state ?? 'unknown',
+  allocatePodAddress: (instanceId) => instances.allocatePodAddress(instanceId),
+  releasePodAddress: (instanceId, address) => network.release(instanceId, address),
+});
+
+/** Addresses are used again, so of several instances of that name the one not yet gone counts. */
+const instanceIdOfNode = ({ instances }: AwsParts, nodeName: string): string | undefined => {
+  const named = [...instances.all()].filter((row) => row.privateDnsName === nodeName);
+  return (named.find((row) => row.state !== 'terminated') ?? named.at(-1))?.instanceId;
+};
+
+const callDirectly = (
+  { scope, trail }: AwsParts,
+  handlers: AwsHandlers,
+  call: {
+    readonly service: string;
+    readonly operation: string;
+    readonly input: AwsInput;
+    readonly ctx: Partial<AwsCallContext> | undefined;
+  },
+): unknown => {
+  const { service, operation, input } = call;
+  const handler = handlers[service]?.[operation];
+  if (handler === undefined) throw notImplemented(`The operation ${service}:${operation}`);
+  const ctx: AwsCallContext = {
+    region: scope.region,
+    requestId: scope.uuid('aws.requests'),
+    principal: cliUser(scope.account),
+    accessKeyId: 'AKIAYFMQSNSE5H5ZTJDE',
+    userAgent: 'drover',
+    sourceIp: '127.0.0.1',
+    ...call.ctx,
+    service,
+    operation,
+  };
+  const isReceive = service === 'sqs' && operation === 'ReceiveMessage';
+  const record = { time: scope.now(), service, operation, input, ctx };
+  try {
+    const output = handler(isReceive ? { ...input, WaitTimeSeconds: 0 } : input, ctx);
+    trail.record({ ...record, output });
+    return output;
+  } catch (error) {
+    if (error instanceof AwsError) {
+      const { code, message, httpStatus = 400 } = error;
+      trail.record({ ...record, error: { code, message, httpStatus } });
+    }
+    throw error;
+  }
+};

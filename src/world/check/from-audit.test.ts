@@ -1,0 +1,154 @@
+// An audit log as a trace: what is read from it, what is skipped, which oracles then can judge.
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../api/json.ts';
+import { checkTrace, traceFromAudit } from './index.ts';
+import { i1, us } from './testing.ts';
+
+const facts = {
+  ownAgents: [us],
+  managedGroups: ['eks-ng1'],
+  compat: 'eks',
+  settled: false,
+  endedAt: Date.parse('2022-09-25T14:00:00Z') * 1000,
+} as const;
+
+const at = (second: number): string =>
+  `2022-09-25T13:00:${String(second).padStart(2, '0')}.000000Z`;
+
+interface Line {
+  readonly verb: string;
+  readonly ref: JsonObject;
+  readonly by?: string;
+  readonly code?: number;
+  readonly uri?: string;
+  readonly request?: JsonObject;
+  readonly response?: JsonObject;
+}
+
+const line = (second: number, event: Line): string =>
+  JSON.stringify({
+    kind: 'Event',
+    apiVersion: 'audit.k8s.io/v1',
+    level: 'RequestResponse',
+    stage: 'ResponseComplete',
+    requestURI: event.uri ?? '/x',
+    verb: event.verb,
+    user: { username: 'eks:node-manager' },
+    userAgent: event.by ?? us,
+    objectRef: event.ref,
+    responseStatus: { code: event.code ?? 200 },
+    requestObject: event.request,
+    responseObject: event.response,
+    requestReceivedTimestamp: at(second),
+    stageTimestamp: at(second),
+  });
+
+const pod = (name: string, more: JsonObject = {}): JsonObject => ({
+  kind: 'Pod',
+  metadata: {
+    name,
+    namespace: 'demo',
+    uid: `uid-${name}`,
+    resourceVersion: '7',
+    ownerReferences: [{ kind: 'ReplicaSet', name: 'web-5d', controller: true }],
+    ...more,
+  },
+  spec: { terminationGracePeriodSeconds: 30 },
+  status: {},
+});
+
+const node = (version: string, labels: JsonObject, unschedulable?: boolean): JsonObject => ({
+  kind: 'Node',
+  metadata: { name: 'n1', uid: 'uid-n1', resourceVersion: version, labels },
+  spec: {
+    providerID: `aws:///eu-west-1a/${i1}`,
+    ...(unschedulable === undefined ? {} : { unschedulable }),
+  },
+});
+
+const label = { 'node.kubernetes.io/exclude-from-external-load-balancers': 'true' };
+const podRef = { resource: 'pods', namespace: 'demo', name: 'p1' };
+const nodeRef = { resource: 'nodes', name: 'n1' };
+const bound = [
+  line(0, { verb: 'patch', ref: nodeRef, by: 'kubelet', response: node('1', {}) }),
+  line(1, { verb: 'create', ref: podRef, code: 201, response: pod('p1') }),
+  line(2, {
+    verb: 'create',
+    ref: { ...podRef, subresource: 'binding' },
+    code: 201,
+    request: { target: { name: 'n1' } },
+    response: { kind: 'Status' },
+  }),
+];
+const eviction = line(5, {
+  verb: 'create',
+  ref: { ...podRef, subresource: 'eviction' },
+  code: 201,
+  request: { kind: 'Eviction' },
+  response: { kind: 'Status' },
+});
+const marks = [
+  line(3, { verb: 'patch', ref: nodeRef, response: node('2', label) }),
+  line(4, { verb: 'patch', ref: nodeRef, response: node('3', label, true) }),
+];
+
+describe('traceFromAudit', () => {
+  it('reads requests, and objects from the answers, bindings and last deletions', () => {
+    const gone = line(9, {
+      verb: 'delete',
+      ref: podRef,
+      response: pod('p1', { deletionTimestamp: at(9), deletionGracePeriodSeconds: 0 }),
+    });
+    const { trace, skipped } = traceFromAudit([...bound, gone], facts);
+    expect(skipped).toBe(0);
+    const seen = trace.entries.map((entry) =>
+      entry.kind === 'object' ? `${entry.type} ${entry.resource}` : entry.kind,
+    );
+    expect(seen).toEqual([
+      'ADDED nodes',
+      'request',
+      'ADDED pods',
+      'request',
+      'MODIFIED pods',
+      'request',
+      'DELETED pods',
+      'request',
+    ]);
+  });
+
+  it('skips lines that are cut, unfinished or about no resource', () => {
+    const lines = ['', '{"kind":"Eve', '[]', JSON.stringify({ kind: 'Event', objectRef: {} })];
+    expect(traceFromAudit(lines, facts)).toEqual({ trace: { facts, entries: [] }, skipped: 3 });
+  });
+
+  it('takes no object from dry runs, refusals and other subresources', () => {
+    const uri = '/api/v1/namespaces/demo/pods?dryRun=All';
+    const lines = [
+      line(0, { verb: 'create', ref: podRef, uri, response: pod('p1') }),
+      line(1, { verb: 'create', ref: podRef, code: 409, response: pod('p1') }),
+      line(2, { verb: 'patch', ref: { ...podRef, subresource: 'scale' }, response: pod('p1') }),
+    ];
+    const { entries } = traceFromAudit(lines, facts).trace;
+    expect(entries.map((entry) => entry.kind)).toEqual(['request', 'request', 'request']);
+    expect(entries[0]).toMatchObject({ dryRun: true });
+  });
+
+  it('lets the oracles judge the order of marks and evictions, and say what they could not', () => {
+    const good = checkTrace(traceFromAudit([...bound, ...marks, eviction], facts).trace);
+    const bad = checkTrace(traceFromAudit([...bound, eviction, ...marks], facts).trace);
+    const about = (report: typeof good) =>
+      report.violations.filter(({ oracle }) => oracle === 'marks-before-eviction');
+    expect(about(good)).toEqual([]);
+    expect(good.checked['marks-before-eviction']).toBe(1);
+    expect(about(bad)).toHaveLength(1);
+    expect(good.checked['hooks-never-run-out']).toBe(0);
+    expect(good.notRun).toContain('hooks-never-run-out: lifecycle, call');
+  });
+
+  it('lets them see who was evicted: a DaemonSet’s pod is reported', () => {
+    const owner = { ownerReferences: [{ kind: 'DaemonSet', name: 'aws-node', controller: true }] };
+    const created = line(1, { verb: 'create', ref: podRef, code: 201, response: pod('p1', owner) });
+    const { violations } = checkTrace(traceFromAudit([created, eviction], facts).trace);
+    expect(violations.map(({ oracle }) => oracle)).toContain('only-drainable-pods');
+  });
+});

@@ -1,0 +1,115 @@
+// A Kubernetes audit log (audit.k8s.io/v1, JSON lines) as a trace, for stories that ran against a real
+// or served API server. Holds requests, and objects where the log has answers (RequestResponse);
+// cloud calls and lifecycle states are not in it, so that oracles which need them say they did not run.
+import { isObject, type JsonObject, objectOr } from '../../api/json.ts';
+import type { Trace, TraceEntry, TraceFacts } from '../../api/trace.ts';
+import { keyOf, numberOf, textOf, timeOf } from './state/read.ts';
+
+type Request = Extract<TraceEntry, { kind: 'request' }>;
+
+export interface AuditTrace {
+  readonly trace: Trace;
+  /** Lines that are no finished audit event: a line cut by a kill, an unfinished stage. */
+  readonly skipped: number;
+}
+
+/** The event as a request; undefined when it is not a finished one about a resource. */
+const requestOf = (event: JsonObject): Request | undefined => {
+  if (event.kind !== 'Event' || event.stage === 'RequestReceived') return undefined;
+  const ref = objectOr(event.objectRef);
+  const at = timeOf(event.requestReceivedTimestamp);
+  if (typeof ref.resource !== 'string' || at === undefined) return undefined;
+  const body = event.requestObject;
+  return {
+    kind: 'request',
+    at,
+    userAgent: textOf(event.userAgent),
+    username: textOf(objectOr(event.user).username),
+    verb: textOf(event.verb),
+    resource: ref.resource,
+    ...(typeof ref.subresource === 'string' ? { subresource: ref.subresource } : {}),
+    ...(typeof ref.namespace === 'string' ? { namespace: ref.namespace } : {}),
+    ...(typeof ref.name === 'string' ? { name: ref.name } : {}),
+    code: numberOf(objectOr(event.responseStatus).code) ?? 0,
+    dryRun: isDryRun(textOf(event.requestURI), body),
+    ...(body === undefined ? {} : { body }),
+  };
+};
+
+const isDryRun = (uri: string, body: unknown): boolean => {
+  const options = objectOr(objectOr(body).deleteOptions);
+  return /[?&]dryRun=All(?:&|$)/.test(uri) || 'dryRun' in options || 'dryRun' in objectOr(body);
+};
+
+const writes = new Set(['create', 'update', 'patch', 'delete']);
+
+/** Objects as the answers showed them, so that a binding or a deletion can be told as a change. */
+class Known {
+  readonly #objects = new Map<string, JsonObject>();
+
+  /** The change that a successful write made, as far as the log tells. */
+  change(request: Request, answer: JsonObject): TraceEntry | undefined {
+    const { verb, subresource, resource, code } = request;
+    if (request.dryRun || code < 200 || code >= 300 || !writes.has(verb)) return undefined;
+    const key = `${resource} ${keyOf(request.namespace, request.name)}`;
+    if (subresource === 'binding') return this.#bound(request, key);
+    if (subresource !== undefined && subresource !== 'status') return undefined;
+    const hasObject = answer.kind !== 'Status' && isObject(answer.metadata);
+    const object = hasObject ? answer : this.#objects.get(key);
+    if (object === undefined || (!hasObject && verb !== 'delete')) return undefined;
+    const isGone = verb === 'delete' && isLastDeletion(object, hasObject);
+    const type = isGone ? 'DELETED' : this.#objects.has(key) ? 'MODIFIED' : 'ADDED';
+    if (isGone) this.#objects.delete(key);
+    else this.#objects.set(key, object);
+    return { kind: 'object', at: request.at, type, resource, object };
+  }
+
+  #bound(request: Request, key: string): TraceEntry | undefined {
+    const pod = this.#objects.get(key);
+    if (pod === undefined) return undefined;
+    const { name } = objectOr(objectOr(request.body).target);
+    // The answer to a binding is a Status: what it did to the version is not told.
+    const { resourceVersion: _unknown, ...metadata } = objectOr(pod.metadata);
+    const object = { ...pod, metadata, spec: { ...objectOr(pod.spec), nodeName: textOf(name) } };
+    this.#objects.set(key, object);
+    return { kind: 'object', at: request.at, type: 'MODIFIED', resource: 'pods', object };
+  }
+}
+
+/** A deletion that removes the object now, rather than asking it to stop. */
+const isLastDeletion = (object: JsonObject, isAnswer: boolean): boolean => {
+  const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = objectOr(object.metadata);
+  if (Array.isArray(finalizers) && finalizers.length > 0) return false;
+  if (!isAnswer || deletionTimestamp === undefined) return true;
+  return deletionGracePeriodSeconds === 0;
+};
+
+const parse = (line: string): JsonObject | undefined => {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isObject(value) ? value : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+};
+
+/** `lines` in the order of the log. `facts` as for any trace; `settled: false` unless it is known. */
+export const traceFromAudit = (lines: Iterable<string>, facts: TraceFacts): AuditTrace => {
+  const entries: TraceEntry[] = [];
+  const known = new Known();
+  let skipped = 0;
+  for (const line of lines) {
+    if (line.trim() === '') continue;
+    const event = parse(line);
+    const request = event && requestOf(event);
+    if (event === undefined || request === undefined) {
+      skipped++;
+      continue;
+    }
+    const change = known.change(request, objectOr(event.responseObject));
+    if (change !== undefined) entries.push(change);
+    entries.push(request);
+  }
+  return { trace: { facts, entries }, skipped };
+};

@@ -1,0 +1,47 @@
+// Public entry of the oracles: a second opinion on a trace, written from the specification alone. It
+// never imports core, the controllers or the world it judges.
+import type { Trace } from '../../api/trace.ts';
+import { type CheckReport, type Oracle, runOracles } from './oracle.ts';
+import { blockers } from './oracles/blockers.ts';
+import { budgets } from './oracles/budgets.ts';
+import { capacity } from './oracles/capacity.ts';
+import { drainable } from './oracles/drainable.ts';
+import { economics } from './oracles/economics.ts';
+import { fixedState } from './oracles/fixed-state.ts';
+import { forced } from './oracles/forced.ts';
+import { foreignHooks } from './oracles/foreign-hooks.ts';
+import { hooksCompleted } from './oracles/hooks-completed.ts';
+import { hooksKept } from './oracles/hooks-kept.ts';
+import { hotLoop } from './oracles/hot-loop.ts';
+import { intent } from './oracles/intent.ts';
+import { liveness } from './oracles/liveness.ts';
+import { marksFirst } from './oracles/marks-first.ts';
+import { marksUndone } from './oracles/marks-undone.ts';
+import { messages } from './oracles/messages.ts';
+
+export { finalFacts } from './final-facts.ts';
+export { traceFromAudit } from './from-audit.ts';
+export type { CheckReport, Oracle } from './oracle.ts';
+
+/** In the order of docs/designs/oracles.md. */
+export const oracles: readonly Oracle[] = [
+  budgets,
+  forced,
+  marksFirst,
+  drainable,
+  hooksKept,
+  hooksCompleted,
+  foreignHooks,
+  messages,
+  capacity,
+  marksUndone,
+  intent,
+  fixedState,
+  liveness,
+  blockers,
+  hotLoop,
+  economics,
+];
+
+/** Judges a trace by every oracle that holds for its strategy. Changes nothing, keeps nothing. */
+export const checkTrace = (trace: Trace): CheckReport => runOracles(oracles, trace);

@@ -1,0 +1,76 @@
+// Oracle 14, under way: a pod that no budget has let go for 15 minutes is named in the journal,
+// together with the budgets, while its node is being drained.
+import { both, type Context, type Oracle } from '../oracle.ts';
+import type { DisruptionState, PodState } from '../state/book.ts';
+import { isHealthy } from '../state/pods.ts';
+import { microsPerMinute } from '../state/read.ts';
+
+/** One drain timeout. */
+const namedWithinMicros = 15 * microsPerMinute;
+/** How often open drains are looked at, in the trace's time. */
+const everyMicros = microsPerMinute;
+/** The journal names the first 20 and counts the rest. */
+const maxNamed = 20;
+/** Says that it is not this pod's turn yet; who comes before it is named in its place. */
+const notYet = new Set(['tier', 'replacement', 'boomerang']);
+
+/** Budgets that have kept this pod for a whole drain timeout; empty = it could have gone. */
+const keepers = ({ book }: Context, pod: PodState, drainingSince: number): readonly string[] => {
+  if (!book.isDrainable(pod) || !isHealthy(pod)) return [];
+  const since = Math.max(drainingSince, pod.boundAt);
+  if (book.now - since < namedWithinMicros) return [];
+  const covering = book.pods.budgetsOf(pod);
+  // Two budgets on one pod refuse whatever they allow.
+  if (covering.length > 1) return covering.map((budget) => budget.key);
+  return covering
+    .filter(({ closedSince }) => closedSince !== undefined)
+    .filter(({ closedSince = book.now }) => book.now - closedSince >= namedWithinMicros)
+    .map((budget) => budget.key);
+};
+
+const isNamed = (one: DisruptionState, pod: PodState, budgets: readonly string[]): boolean => {
+  if (one.waitingOnTotal > one.waitingOn.length && one.waitingOn.length >= maxNamed) return true;
+  return one.waitingOn.some(
+    (waiting) =>
+      waiting.pod === pod.key &&
+      (notYet.has(waiting.kind) || budgets.every((name) => waiting.budgets.includes(name))),
+  );
+};
+
+const look = (context: Context, told: Set<string>): void => {
+  const { book, saw, report } = context;
+  for (const one of book.disruptions.living()) {
+    const since = one.phaseAt.get('Draining');
+    if (one.phase !== 'Draining' || since === undefined) continue;
+    if (book.now - since < namedWithinMicros) continue;
+    for (const pod of book.pods.on(one.nodeName)) {
+      const budgets = keepers(context, pod, since);
+      if (budgets.length === 0) continue;
+      saw();
+      const key = `${one.name} ${one.episode} ${pod.uid}`;
+      if (isNamed(one, pod, budgets) || told.has(key)) continue;
+      told.add(key);
+      report({
+        subject: one.name,
+        message: `${pod.key} has been kept by ${budgets.join(', ')} for 15 min and is not named`,
+      });
+    }
+  }
+};
+
+export const blockers: Oracle = {
+  name: 'blockers-are-named',
+  what: 'a pod kept by its budget for 15 minutes is named with that budget',
+  strategies: both,
+  needs: ['object'],
+  watch: (context) => {
+    const told = new Set<string>();
+    let next = 0;
+    const tick = (): void => {
+      if (context.book.now < next) return;
+      next = context.book.now + everyMicros;
+      look(context, told);
+    };
+    return { object: tick, request: tick, end: () => look(context, told) };
+  },
+};

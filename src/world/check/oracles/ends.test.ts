@@ -1,0 +1,136 @@
+// Canaries of the oracles about how things end: liveness, and blockers named on the way.
+import { describe, expect, it } from 'vitest';
+import { hookName, i1, judge, Story } from '../testing.ts';
+import { blockers } from './blockers.ts';
+import { liveness } from './liveness.ts';
+
+const named = (kind = 'pdb', budgets: readonly string[] = ['demo/web']) => ({
+  waitingOn: [{ kind, pod: 'demo/p1', budgets }],
+  waitingOnTotal: 1,
+});
+
+describe('everything-ends', () => {
+  const settled = () => new Story({ settled: true });
+  const blocked = (status = {}) =>
+    settled()
+      .pod('p1')
+      .budget('web', { desired: 1, allowed: 0 })
+      .state(i1, 'Terminating:Wait')
+      .draining(i1, { status });
+
+  it('accepts a drain that has ended, and says nothing while things still move', () => {
+    const ended = settled()
+      .state(i1, 'Terminated')
+      .disruption(i1, { status: { phase: 'Ended' } });
+    const moving = new Story().draining(i1);
+    expect(judge(liveness, ended.at(9))).toEqual({ said: [], saw: 2 });
+    expect(judge(liveness, moving.at(9))).toEqual({ said: [], saw: 0 });
+  });
+
+  it('reports an open drain and a waiting instance that name no blocker', () => {
+    expect(judge(liveness, blocked().at(9)).said).toEqual([
+      `${i1}: still Draining, waiting for nothing that it names`,
+      `${i1}: still in Terminating:Wait`,
+    ]);
+  });
+
+  it('accepts a drain that names pod and budget, as long as both are true', () => {
+    expect(judge(liveness, blocked(named()).at(9)).said).toEqual([]);
+    expect(judge(liveness, blocked(named('pdb', ['demo/other'])).at(9)).said).toHaveLength(2);
+    expect(judge(liveness, blocked(named('pdb', [])).at(9)).said).toHaveLength(2);
+    expect(judge(liveness, blocked(named('settling')).at(9)).said).toHaveLength(2);
+    const gone = blocked(named()).at(5).gone('pods', 'p1').at(9);
+    expect(judge(liveness, gone).said).toHaveLength(2);
+  });
+
+  it('leaves an instance to the hook of somebody else', () => {
+    const story = settled()
+      .state(i1, 'Terminating:Wait')
+      .at(5)
+      .hookEnded(i1, 'completed')
+      .disruption(i1, { status: { phase: 'Ended' } });
+    expect(judge(liveness, story.at(9)).said).toEqual([]);
+  });
+
+  describe('Deployments', () => {
+    const deployment = (replicas: number) =>
+      settled()
+        .object('deployments', {
+          metadata: { name: 'web', namespace: 'demo', uid: 'd' },
+          spec: { replicas, selector: { matchLabels: { app: 'web' } } },
+        })
+        .node('n1');
+
+    it('accepts one that is whole, and reports one that lacks a pod', () => {
+      expect(judge(liveness, deployment(1).pod('p1').at(300))).toEqual({ said: [], saw: 1 });
+      expect(judge(liveness, deployment(2).pod('p1').at(300)).said).toEqual([
+        'demo/web: 1 of 2 pods are Ready, and there is room for the others',
+      ]);
+    });
+
+    it('reports a pod unready for long on a good node, and waits for one that has just come', () => {
+      const story = () => deployment(1).at(100).pod('p1', { ready: false });
+      expect(judge(liveness, story().at(300)).said).toHaveLength(1);
+      expect(judge(liveness, story().at(219)).said).toEqual([]);
+    });
+
+    it('excuses pods without a place, or on a node that is not Ready', () => {
+      const unplaced = deployment(1).pod('p1', { ready: false, node: '' }).at(300);
+      const dead = deployment(1).pod('p1', { ready: false }).node('n1', { ready: false }).at(300);
+      expect(judge(liveness, unplaced).said).toEqual([]);
+      expect(judge(liveness, dead).said).toEqual([]);
+    });
+  });
+});
+
+describe('blockers-are-named', () => {
+  const drain = (status = {}, allowed = 0) =>
+    new Story()
+      .pod('p1')
+      .budget('web', { desired: 1, allowed })
+      .draining(i1, { causes: [{ hook: hookName }], status });
+
+  it('accepts a pod that is named with its budget within 15 minutes', () => {
+    expect(judge(blockers, drain(named()).at(900).pod('x'))).toEqual({ said: [], saw: 2 });
+  });
+
+  it('reports a pod that is not named, or with another budget, at 15 minutes and not before', () => {
+    const told = `${i1}: demo/p1 has been kept by demo/web for 15 min and is not named`;
+    expect(judge(blockers, drain().at(900)).said).toEqual([told]);
+    expect(judge(blockers, drain(named('pdb', ['demo/x'])).at(900)).said).toEqual([told]);
+    expect(judge(blockers, drain().at(899))).toEqual({ said: [], saw: 0 });
+  });
+
+  it('reports a name that was taken out again', () => {
+    const story = drain(named())
+      .at(300)
+      .disruption(i1, { status: { phase: 'Draining' } });
+    expect(judge(blockers, story.at(960)).said).toHaveLength(1);
+  });
+
+  it('counts only budgets that stayed closed all the time', () => {
+    const opened = drain().at(500).budget('web', { desired: 1, allowed: 1 }).at(501);
+    const story = opened.budget('web', { desired: 1, allowed: 0 }).at(1000);
+    expect(judge(blockers, story)).toEqual({ said: [], saw: 0 });
+    expect(judge(blockers, drain({}, 1).at(1000))).toEqual({ said: [], saw: 0 });
+  });
+
+  it('wants both of two budgets, which refuse whatever they allow', () => {
+    const two = (status: object) =>
+      drain({ ...status }, 1)
+        .budget('second', { desired: 1, allowed: 1 })
+        .at(900);
+    const both = named('multiplePdbs', ['demo/web', 'demo/second']);
+    expect(judge(blockers, two(named())).said).toHaveLength(1);
+    expect(judge(blockers, two(both)).said).toEqual([]);
+  });
+
+  it('looks past pods that are not due: unready, bound late, or waiting for an earlier tier', () => {
+    const unready = drain().pod('p1', { ready: false }).at(900);
+    const late = new Story().budget('web', { desired: 1, allowed: 0 }).draining(i1);
+    const tier = drain(named('tier', [])).at(900);
+    expect(judge(blockers, unready).saw).toBe(0);
+    expect(judge(blockers, late.at(100).pod('p1').at(900)).saw).toBe(0);
+    expect(judge(blockers, tier).said).toEqual([]);
+  });
+});

@@ -1,0 +1,111 @@
+// Oracle 1, second half: we delete a pod, or cut its grace, only once its own forced-at time has
+// come: the earliest forcing deadline of the causes in force, less safety, less the pod's grace within
+// the cap (docs/designs/termination.md, "By force"); and once the journal names that deadline too.
+import { both, type Context, type Oracle } from '../oracle.ts';
+import {
+  type DisruptionState,
+  endsPod,
+  graceAsked,
+  isEviction,
+  type PodState,
+  type Request,
+  succeeded,
+} from '../state/book.ts';
+import { inForce } from '../state/disruptions.ts';
+import { microsPerMinute, microsPerSecond } from '../state/read.ts';
+
+/** How long before its deadline a drain is to be over, and where a spot instance is all of it. */
+const safetyMicros = 10 * microsPerSecond;
+const spotSafetyMicros = 5 * microsPerSecond;
+const graceCapMicros = 10 * microsPerMinute;
+
+/** RFC 3339 in the journal has milliseconds; what is shorter is rounding. */
+const roundingMicros = 1000;
+/** How much less than what is left until the deadline a grace may be. */
+const graceSlackSeconds = 2;
+
+const secondsText = (micros: number): string => `${Math.ceil(micros / microsPerSecond)} s`;
+
+/** How much of the time before the deadline is for stopping this pod. */
+const stopMicros = (
+  { book, disruption, pod }: Forcing,
+  deadlineAt: number,
+): { readonly safety: number; readonly grace: number } => {
+  const causes = inForce(disruption, { at: book.now, lagMicros: book.lagMicros });
+  const isSpot = causes.every((cause) => cause.kind === 'SpotInterruption');
+  const began = book.beganAt(disruption);
+  const half = began === undefined ? graceCapMicros : Math.max(0, (deadlineAt - began) / 2);
+  return {
+    safety: isSpot ? spotSafetyMicros : safetyMicros,
+    grace: Math.min(pod.graceSeconds * microsPerSecond, graceCapMicros, half),
+  };
+};
+
+interface Forcing {
+  readonly book: Context['book'];
+  readonly disruption: DisruptionState;
+  readonly pod: PodState;
+}
+
+/** Says what is wrong with forcing this pod now; undefined = nothing. */
+const wrongWith = (forcing: Forcing, asked: number | undefined): string | undefined => {
+  const { book, disruption, pod } = forcing;
+  const deadlineAt = book.forcingDeadline(disruption);
+  if (deadlineAt === undefined) return 'although no cause in force has a forcing deadline';
+  const told = disruption.statusForces ? disruption.statusDeadlineAt : undefined;
+  if (told === undefined) return 'although the journal names no forcing deadline';
+  const { safety, grace } = stopMicros(forcing, deadlineAt);
+  const early = Math.max(deadlineAt, told) - safety - grace - book.now;
+  if (early > roundingMicros) return `${secondsText(early)} before its forced-at time`;
+  if (asked === undefined || asked >= pod.graceSeconds) return undefined;
+  const left = (deadlineAt - safetyMicros - book.now) / microsPerSecond;
+  const least = Math.max(1, Math.min(pod.graceSeconds, left) - graceSlackSeconds);
+  return asked >= Math.floor(least)
+    ? undefined
+    : `with a grace of ${asked} s where ${Math.floor(left)} s were left`;
+};
+
+const check = ({ book, saw, report }: Context, entry: Request): void => {
+  if (entry.resource === 'pods' && entry.verb === 'deletecollection') {
+    saw();
+    report({ subject: entry.namespace ?? 'pods', message: 'pods were deleted as a collection' });
+    return;
+  }
+  if (!endsPod(entry)) return;
+  const pod = book.podOf(entry);
+  if (pod === undefined) return;
+  saw();
+  const asked = graceAsked(entry);
+  if (asked === 0) {
+    report({
+      subject: pod.key,
+      message: 'killed with a grace of 0, which only removes the object',
+    });
+    return;
+  }
+  if (isEviction(entry)) {
+    if (asked === undefined || asked >= pod.graceSeconds) return;
+    // Nobody is there to wait for: the kubelet does not answer.
+    if (book.nodes.byName.get(pod.nodeName)?.ready !== true) return;
+  }
+  const disruption = book.disruptionOf(pod);
+  const wrong =
+    disruption === undefined
+      ? 'without a NodeDisruption'
+      : wrongWith({ book, disruption, pod }, asked);
+  if (wrong === undefined) return;
+  const how = isEviction(entry) ? 'evicted with a shorter grace' : 'deleted';
+  report({ subject: pod.key, message: `${how} ${wrong}` });
+};
+
+export const forced: Oracle = {
+  name: 'nothing-forced-early',
+  what: 'no pod is deleted by us before its forced-at time, and none with a grace of 0',
+  strategies: both,
+  needs: ['request', 'object'],
+  watch: (context) => ({
+    request: (entry) => {
+      if (context.book.isOurs(entry) && succeeded(entry)) check(context, entry);
+    },
+  }),
+};

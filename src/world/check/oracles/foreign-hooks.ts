@@ -1,0 +1,21 @@
+// Oracle 3, last part: a hook that is not ours is neither completed nor kept by us.
+import { both, type Oracle } from '../oracle.ts';
+import { isHookCall } from '../state/cloud.ts';
+import { textOf } from '../state/read.ts';
+
+export const foreignHooks: Oracle = {
+  name: 'foreign-hooks-left-alone',
+  what: 'we answer no hook of a group or a name that is not ours',
+  strategies: both,
+  needs: ['call'],
+  watch: ({ book, saw, report }) => ({
+    call: (entry) => {
+      if (!isHookCall(entry) || !book.isOurs(entry)) return;
+      saw();
+      const group = textOf(entry.input.AutoScalingGroupName);
+      const hook = textOf(entry.input.LifecycleHookName);
+      if (book.isOwnHook(group, hook)) return;
+      report({ subject: `${group}/${hook}`, message: `${entry.operation} on a foreign hook` });
+    },
+  }),
+};

@@ -1,0 +1,120 @@
+// Oracle 3, second half: we complete a termination hook only when its node is empty, its forcing
+// deadline has come, or there is no node (any more); a launch hook only when its node is Ready.
+import { both, type Context, type Oracle } from '../oracle.ts';
+import type { Call, DisruptionState, NodeState, PodState } from '../state/book.ts';
+import { microsPerMinute, microsPerSecond, textOf } from '../state/read.ts';
+
+/** A pod may be bound between the last look at the node and the call. */
+const lookMicros = microsPerSecond;
+/** The journal's deadline in milliseconds, and a call that was on its way. */
+const slackMicros = microsPerSecond;
+/** A drain that may not force keeps its hook to shortly before the hook's own end. */
+const lastMomentMicros = microsPerMinute;
+
+/** The owner puts its pods back whatever we do; the journal says so. */
+const isBoomerang = (pod: PodState, owners: ReadonlySet<string>): boolean => {
+  for (const owner of owners) {
+    if (owner === `${pod.ownerKind}/${pod.ownerName}`) return true;
+    // A ReplicaSet is called after its Deployment.
+    const isDeployment = owner.startsWith('Deployment/') && pod.ownerKind === 'ReplicaSet';
+    if (isDeployment && pod.ownerName.startsWith(`${owner.slice('Deployment/'.length)}-`))
+      return true;
+  }
+  return false;
+};
+
+/** Pods for whose sake the instance has to stay; also those that are still stopping. */
+const holding = (
+  { book }: Context,
+  node: NodeState,
+  disruption: DisruptionState | undefined,
+): readonly PodState[] => {
+  const found: PodState[] = [];
+  for (const pod of book.pods.on(node.name)) {
+    if (!book.isDrainable(pod) || book.now - pod.boundAt < lookMicros) continue;
+    if (isBoomerang(pod, disruption?.boomerangOwners ?? new Set())) continue;
+    found.push(pod);
+  }
+  return found;
+};
+
+/** The forcing deadline has come; where nothing forces, a hook of the drain is about to end. */
+const isTimeUp = ({ book }: Context, disruption: DisruptionState): boolean => {
+  const deadlineAt = book.forcingDeadline(disruption);
+  if (deadlineAt !== undefined) return book.now >= deadlineAt - slackMicros;
+  return disruption.causes.some(
+    ({ hook }) => hook?.endsAt !== undefined && book.now >= hook.endsAt - lastMomentMicros,
+  );
+};
+
+interface Doubt {
+  readonly at: number;
+  readonly instanceId: string;
+  readonly message: string;
+}
+
+/** A completion that looks too early; undefined = it is in order. */
+const terminationDoubt = (context: Context, instanceId: string): Doubt | undefined => {
+  const { book } = context;
+  const node = book.nodes.ofInstance(instanceId);
+  const isDead = book.cloud.instances.get(instanceId)?.deadAt !== undefined;
+  if (node === undefined || isDead) return undefined;
+  const disruption = book.disruptions.ofInstance(instanceId);
+  if (disruption !== undefined && isTimeUp(context, disruption)) return undefined;
+  const pods = holding(context, node, disruption);
+  const [first] = pods;
+  if (first === undefined) return undefined;
+  const more = pods.length > 1 ? ` and ${pods.length - 1} more` : '';
+  return {
+    at: book.now,
+    instanceId,
+    message: `completed while ${first.key}${more} still ran on ${node.name}`,
+  };
+};
+
+export const hooksCompleted: Oracle = {
+  name: 'hooks-complete-when-empty',
+  what: 'a termination hook is completed when the node is empty, forced or gone; a launch when Ready',
+  strategies: both,
+  needs: ['lifecycle', 'call', 'object'],
+  watch: (context) => {
+    const { book, saw, report } = context;
+    const doubts: Doubt[] = [];
+    const launch = (instanceId: string): void => {
+      const node = book.nodes.lastOfInstance(instanceId);
+      // What was Ready, or was there, a moment ago was so when we looked.
+      const lostAt = node?.goneAt ?? node?.unreadySince;
+      const isOld = lostAt === undefined || book.now - lostAt > book.lagMicros;
+      if (node !== undefined && (!isOld || (node.ready && node.goneAt === undefined))) return;
+      report({
+        subject: instanceId,
+        message: 'its launch was completed before its node was Ready',
+      });
+    };
+    const complete = (entry: Call): void => {
+      const instanceId = book.instanceOfCall(entry);
+      const instance = book.cloud.instances.get(instanceId);
+      if (instance === undefined || !book.isManaged(textOf(entry.input.AutoScalingGroupName)))
+        return;
+      saw();
+      if (instance.wait?.kind === 'terminate') {
+        const doubt = terminationDoubt(context, instanceId);
+        if (doubt !== undefined) doubts.push(doubt);
+      } else if (entry.input.LifecycleActionResult === 'CONTINUE') launch(instanceId);
+    };
+    return {
+      call: (entry) => {
+        if (entry.operation !== 'CompleteLifecycleAction' || entry.error !== undefined) return;
+        if (book.isOurs(entry)) complete(entry);
+      },
+      end: () => {
+        for (const { at, instanceId, message } of doubts) {
+          // Where the trace has no EC2 states, the journal is believed that EC2 had ended it.
+          const outcome = book.disruptions.ofInstance(instanceId)?.outcome;
+          if (!book.cloud.seesInstances && outcome === 'InstanceGone') continue;
+          report({ at, subject: instanceId, message });
+        }
+      },
+    };
+  },
+};

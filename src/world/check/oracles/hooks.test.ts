@@ -1,0 +1,234 @@
+// Canaries of the oracles about lifecycle hooks and their messages.
+import { describe, expect, it } from 'vitest';
+import { group, hookName, i1, i2, judge, Story } from '../testing.ts';
+import { foreignHooks } from './foreign-hooks.ts';
+import { hooksCompleted } from './hooks-completed.ts';
+import { hooksKept } from './hooks-kept.ts';
+import { messages } from './messages.ts';
+
+const heartbeat = 'RecordLifecycleActionHeartbeat';
+const complete = 'CompleteLifecycleAction';
+const waiting = () => new Story().state(i1, 'Terminating:Wait');
+
+describe('hooks-never-run-out', () => {
+  it('accepts a hook that was completed', () => {
+    const story = waiting().at(100).hookEnded(i1, 'completed');
+    expect(judge(hooksKept, story)).toEqual({ said: [], saw: 1 });
+  });
+
+  it('reports a hook that ran out, whether kept once before or never', () => {
+    expect(judge(hooksKept, waiting().at(1800).hookEnded(i1, 'timeout')).said).toEqual([
+      `${i1}: Terminate-LC-Hook ran out and nobody had completed or kept it`,
+    ]);
+    const once = waiting().at(600).hookCall(heartbeat, i1).at(2400).hookEnded(i1, 'timeout');
+    expect(judge(hooksKept, once).said).toHaveLength(1);
+  });
+
+  it('excuses us when the cloud refused every call since the last that counted', () => {
+    const refused = (error: string) =>
+      waiting()
+        .at(600)
+        .hookCall(heartbeat, i1)
+        .at(1200)
+        .hookCall(heartbeat, i1, { error })
+        .at(2400)
+        .hookEnded(i1, 'timeout');
+    expect(judge(hooksKept, refused('Throttling')).said).toEqual([]);
+    // A call that is wrong in itself is our own fault.
+    expect(judge(hooksKept, refused('ValidationError')).said).toHaveLength(1);
+  });
+
+  it('does not excuse one refusal while other calls went through', () => {
+    const story = waiting()
+      .at(1200)
+      .hookCall(heartbeat, i1, { error: 'Throttling' })
+      .at(1300)
+      .call('DescribeAutoScalingGroups', {})
+      .at(1800)
+      .hookEnded(i1, 'timeout');
+    expect(judge(hooksKept, story).said).toHaveLength(1);
+  });
+
+  it('excuses an outage that covers most of the wait, not a short one', () => {
+    const down = (until: number) =>
+      waiting()
+        .at(10)
+        .fault('process-down', 'on')
+        .at(until)
+        .fault('process-down', 'off')
+        .at(1800)
+        .hookEnded(i1, 'timeout');
+    expect(judge(hooksKept, down(1700)).said).toEqual([]);
+    expect(judge(hooksKept, down(60)).said).toHaveLength(1);
+  });
+
+  it('looks at no hook of others', () => {
+    const story = waiting()
+      .at(1800)
+      .hookEnded(i1, 'timeout', { name: 'their-hook' })
+      .state(i2, 'Terminating:Wait', { group: 'theirs' })
+      .hookEnded(i2, 'timeout', { group: 'theirs' });
+    expect(judge(hooksKept, story)).toEqual({ said: [], saw: 0 });
+  });
+
+  it('reports a launch that ran out although its node had been Ready, not one that never was', () => {
+    const launch = (ready: boolean) =>
+      new Story()
+        .state(i1, 'Pending:Wait')
+        .at(60)
+        .node('n1', { ready })
+        .at(1800)
+        .hookEnded(i1, 'timeout', { name: 'Launch-LC-Hook', state: 'Pending:Wait' });
+    expect(judge(hooksKept, launch(true)).said).toHaveLength(1);
+    expect(judge(hooksKept, launch(false)).said).toEqual([]);
+  });
+});
+
+describe('hooks-complete-when-empty', () => {
+  const drain = (deadline = 900, onDeadline: 'force' | 'fail' = 'force') =>
+    waiting()
+      .pod('p1')
+      .pod('ds', { owner: 'DaemonSet/aws-node' })
+      .draining(i1, { causes: [{ deadline, onDeadline, hook: hookName }] });
+
+  it('accepts the completion of an empty node, DaemonSets not counted', () => {
+    const story = drain().at(50).evict('p1').at(60).gone('pods', 'p1').hookCall(complete, i1);
+    expect(judge(hooksCompleted, story)).toEqual({ said: [], saw: 1 });
+  });
+
+  it('reports a completion while a pod runs, and while one is still stopping', () => {
+    expect(judge(hooksCompleted, drain().at(50).hookCall(complete, i1)).said).toEqual([
+      `${i1}: completed while demo/p1 still ran on n1`,
+    ]);
+    const stopping = drain().at(50).evict('p1').at(79).hookCall(complete, i1);
+    expect(judge(hooksCompleted, stopping).said).toHaveLength(1);
+  });
+
+  it('accepts it at the forcing deadline, and reports it seconds before', () => {
+    expect(judge(hooksCompleted, drain().at(900).hookCall(complete, i1)).said).toEqual([]);
+    expect(judge(hooksCompleted, drain().at(890).hookCall(complete, i1)).said).toHaveLength(1);
+  });
+
+  it('keeps a hook that may not force until shortly before its own end', () => {
+    const failing = (at: number) => drain(900, 'fail').at(at).hookCall(complete, i1);
+    expect(judge(hooksCompleted, failing(901)).said).toHaveLength(1);
+    expect(judge(hooksCompleted, failing(172_790)).said).toEqual([]);
+  });
+
+  it('accepts it where there is no node, or EC2 had ended the instance', () => {
+    const noNode = waiting().at(5).hookCall(complete, i1);
+    const dead = drain().add({ kind: 'instance', at: 0, instanceId: i1, state: 'terminated' });
+    expect(judge(hooksCompleted, noNode)).toEqual({ said: [], saw: 1 });
+    expect(judge(hooksCompleted, dead.at(50).hookCall(complete, i1)).said).toEqual([]);
+  });
+
+  it('believes outcome InstanceGone only where the trace has no EC2 states', () => {
+    const gone = (story: Story) =>
+      story
+        .at(50)
+        .hookCall(complete, i1)
+        .disruption(i1, {
+          causes: [{ deadline: 900, hook: hookName }],
+          status: { phase: 'Ended', outcome: 'InstanceGone' },
+        });
+    const running = drain().add({ kind: 'instance', at: 0, instanceId: i1, state: 'running' });
+    expect(judge(hooksCompleted, gone(drain())).said).toEqual([]);
+    expect(judge(hooksCompleted, gone(running)).said).toHaveLength(1);
+  });
+
+  it('does not wait for a pod that its owner keeps putting back', () => {
+    const status = { phase: 'Draining', boomerangs: [{ owner: 'ReplicaSet/web-5d', podUids: [] }] };
+    const story = drain().disruption(i1, { status }).at(50).hookCall(complete, i1);
+    expect(judge(hooksCompleted, story).said).toEqual([]);
+  });
+
+  it('reports a launch completed before its node was Ready, or was there', () => {
+    const launch = (story: Story) =>
+      story.state(i1, 'Pending:Wait').at(60).hookCall(complete, i1, { hook: 'Launch-LC-Hook' });
+    expect(judge(hooksCompleted, launch(new Story().node('n1'))).said).toEqual([]);
+    expect(
+      judge(hooksCompleted, launch(new Story().node('n1', { ready: false }))).said,
+    ).toHaveLength(1);
+    expect(judge(hooksCompleted, launch(new Story())).said).toHaveLength(1);
+  });
+});
+
+describe('foreign-hooks-left-alone', () => {
+  it('accepts calls about our own hooks', () => {
+    expect(judge(foreignHooks, waiting().hookCall(heartbeat, i1))).toEqual({ said: [], saw: 1 });
+  });
+
+  it('reports a call about a foreign group, a foreign name, and a refused one too', () => {
+    const story = waiting()
+      .hookCall(heartbeat, i1, { group: 'theirs' })
+      .hookCall(complete, i1, { hook: 'their-hook' })
+      .hookCall(complete, i1, { hook: 'their-hook', error: 'Throttling' });
+    expect(judge(foreignHooks, story).said).toEqual([
+      'theirs/Terminate-LC-Hook: RecordLifecycleActionHeartbeat on a foreign hook',
+      'eks-ng1/their-hook: CompleteLifecycleAction on a foreign hook',
+      'eks-ng1/their-hook: CompleteLifecycleAction on a foreign hook',
+    ]);
+  });
+
+  it('takes the names of our hooks from the trace where it gives them', () => {
+    const story = new Story({ ownHooks: ['mine'] }).hookCall(complete, i1, { hook: 'mine' });
+    expect(judge(foreignHooks, story).said).toEqual([]);
+  });
+});
+
+describe('messages-are-durable', () => {
+  const notice = (token: string) =>
+    JSON.stringify({
+      LifecycleTransition: 'autoscaling:EC2_INSTANCE_TERMINATING',
+      AutoScalingGroupName: group,
+      EC2InstanceId: i1,
+      LifecycleHookName: hookName,
+      LifecycleActionToken: token,
+    });
+  const remove = (story: Story, message: string) =>
+    story.call('DeleteMessage', { ReceiptHandle: 'r' }, { message });
+  const recorded = (story: Story, token = 't1') =>
+    story.disruption(i1, { causes: [{ hook: hookName, token }] });
+
+  it('accepts a message that goes after its cause was recorded', () => {
+    const story = remove(recorded(waiting().at(1)).at(2), notice('t1'));
+    expect(judge(messages, story)).toEqual({ said: [], saw: 1 });
+  });
+
+  it('reports one that goes a moment before, with another token, or as the only trace', () => {
+    const early = recorded(remove(waiting().at(1), notice('t1')).at(1.01));
+    const other = remove(recorded(waiting().at(1), 't0').at(2), notice('t1'));
+    const lost = remove(waiting().at(1), notice('t1'));
+    for (const story of [early, other, lost]) expect(judge(messages, story).said).toHaveLength(1);
+  });
+
+  it('wants nothing of duplicates of what is over, of tests, and of foreign groups', () => {
+    const over = waiting().at(50).hookEnded(i1, 'completed').state(i1, 'Terminating:Proceed');
+    remove(over, notice('t1'));
+    remove(over, JSON.stringify({ Event: 'autoscaling:TEST_NOTIFICATION' }));
+    remove(over, 'not JSON');
+    const theirs = new Story().state(i1, 'Terminating:Wait', { group: 'theirs' });
+    expect(judge(messages, over)).toEqual({ said: [], saw: 0 });
+    expect(judge(messages, remove(theirs, notice('t1')))).toEqual({ said: [], saw: 0 });
+  });
+
+  it('reports a long wait in our hook that the journal never named', () => {
+    expect(judge(messages, waiting().at(400)).said).toEqual([
+      expect.stringContaining('no NodeDisruption ever named the hook'),
+    ]);
+    expect(judge(messages, recorded(waiting().at(100)).at(400)).said).toEqual([]);
+    expect(judge(messages, waiting().at(200))).toEqual({ said: [], saw: 0 });
+  });
+
+  it('wants a spot notice recorded while the instance still runs', () => {
+    const spot = JSON.stringify({
+      source: 'aws.ec2',
+      'detail-type': 'EC2 Spot Instance Interruption Warning',
+      detail: { 'instance-id': i1, 'instance-action': 'terminate' },
+    });
+    const serving = () => new Story().state(i1, 'InService').at(1);
+    const known = serving().disruption(i1, { causes: [{ kind: 'SpotInterruption' }] });
+    expect(judge(messages, remove(serving(), spot)).said).toHaveLength(1);
+    expect(judge(messages, remove(known, spot))).toEqual({ said: [], saw: 1 });
+  });
+});

@@ -1,0 +1,115 @@
+// No hot loop: what we ask of the API server and the cloud in a minute is bounded by what happened in
+// it. Counts refused requests too; a trace without reads is judged by its writes alone.
+import { both, type Context, type Oracle } from '../oracle.ts';
+import { keyOf, microsPerMinute, textOf } from '../state/read.ts';
+
+/** The leader's lease and events have rhythms of their own. */
+const unrelated = new Set(['leases', 'events']);
+/** One object: a write every two seconds for a whole minute is a loop. */
+const perTarget = 30;
+/** Polls of groups, queue and instances, and the retries of a bad minute. */
+const idleRequests = 240;
+const idleCalls = 300;
+const perChange = 20;
+
+class Minute {
+  readonly #context: Context;
+  #minute = 0;
+  #requests = 0;
+  #calls = 0;
+  #changes = 0;
+  #changesBefore = 0;
+  readonly #targets = new Map<string, number>();
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  change(at: number): void {
+    this.#advance(at);
+    this.#changes++;
+  }
+
+  request(at: number, target: string): void {
+    this.#advance(at);
+    this.#requests++;
+    this.#aim(target);
+  }
+
+  call(at: number, target: string): void {
+    this.#advance(at);
+    this.#calls++;
+    // Looks at the cloud come with every change of many nodes: they count together, not each.
+    if (!/^(?:Describe|List|Get|Receive)/.test(target)) this.#aim(target);
+  }
+
+  end(): void {
+    this.#advance(Number.POSITIVE_INFINITY);
+  }
+
+  #aim(target: string): void {
+    const count = (this.#targets.get(target) ?? 0) + 1;
+    this.#targets.set(target, count);
+    if (count !== perTarget + 1) return;
+    this.#context.report({
+      subject: target,
+      message: `asked for more than ${perTarget} times within a minute`,
+    });
+  }
+
+  #advance(at: number): void {
+    const minute = Math.floor(at / microsPerMinute);
+    if (minute === this.#minute) return;
+    this.#judge();
+    this.#changesBefore = minute === this.#minute + 1 ? this.#changes : 0;
+    this.#minute = minute;
+    this.#requests = 0;
+    this.#calls = 0;
+    this.#changes = 0;
+    this.#targets.clear();
+  }
+
+  #judge(): void {
+    const { saw, report, figure } = this.#context;
+    if (this.#requests === 0 && this.#calls === 0) return;
+    saw();
+    figure('requests of ours in a minute, most', this.#requests);
+    figure('cloud calls of ours in a minute, most', this.#calls);
+    const changes = this.#changes + this.#changesBefore;
+    const at = this.#minute * microsPerMinute;
+    const told = (count: number, what: string) =>
+      report({ at, subject: what, message: `${count} in a minute with ${changes} changes` });
+    const bound = perChange * changes;
+    if (this.#requests > idleRequests + bound) told(this.#requests, 'requests');
+    if (this.#calls > idleCalls + bound) told(this.#calls, 'cloud calls');
+  }
+}
+
+export const hotLoop: Oracle = {
+  name: 'no-hot-loop',
+  what: 'requests and calls of ours per minute are bounded by what happened in it',
+  strategies: both,
+  needs: ['request'],
+  watch: (context) => {
+    const { book } = context;
+    const minute = new Minute(context);
+    return {
+      object: (entry) => {
+        if (book.matters) minute.change(entry.at);
+      },
+      lifecycle: (entry) => minute.change(entry.at),
+      request: (entry) => {
+        if (!book.isOurs(entry) || unrelated.has(entry.resource)) return;
+        const { verb, resource, subresource = '', namespace, name } = entry;
+        minute.request(entry.at, `${verb} ${resource}/${subresource} ${keyOf(namespace, name)}`);
+      },
+      call: (entry) => {
+        if (!book.isOurs(entry)) return;
+        const { InstanceId, ReceiptHandle, AutoScalingGroupName } = entry.input;
+        const about = textOf(InstanceId) || textOf(ReceiptHandle) || textOf(AutoScalingGroupName);
+        minute.call(entry.at, `${entry.operation} ${about}`);
+      },
+      end: () => minute.end(),
+    };
+  },
+};

@@ -1,0 +1,100 @@
+// Oracle 11: every effect has an earlier intent. What we do to a pod, a node or a hook was announced
+// before in the journal: the phase of this episode that allows it had been committed by then.
+import { both, type Context, type Oracle } from '../oracle.ts';
+import {
+  type Call,
+  type DisruptionState,
+  endsPod,
+  isEviction,
+  type NodeState,
+  type Request,
+  succeeded,
+} from '../state/book.ts';
+import { isHookCall } from '../state/cloud.ts';
+
+/** True when one of the phases was committed in this episode. */
+const reached = (disruption: DisruptionState, phases: readonly string[]): boolean =>
+  phases.some((phase) => disruption.phaseAt.has(phase));
+
+/** What was still on its way when the journal closed is not a new effect. */
+const isOver = ({ book }: Context, disruption: DisruptionState): boolean => {
+  const closedAt = disruption.phaseAt.get('Undoing') ?? disruption.phaseAt.get('Ended');
+  return closedAt !== undefined && book.now - closedAt > book.lagMicros;
+};
+
+const checkPod = (context: Context, entry: Request): void => {
+  const { book, saw, report } = context;
+  const pod = book.podOf(entry);
+  if (pod === undefined || pod.nodeName === '') return;
+  saw();
+  const what = isEviction(entry) ? 'evicted' : 'deleted';
+  const disruption = book.disruptionOf(pod);
+  const told = (why: string) => report({ subject: pod.key, message: `${what} ${why}` });
+  if (disruption === undefined || disruption.goneAt !== undefined) {
+    told(`from ${pod.nodeName} without a NodeDisruption`);
+  } else if (!reached(disruption, ['Draining'])) {
+    told(`before ${disruption.name} was Draining`);
+  } else if (isOver(context, disruption)) {
+    told(`after ${disruption.name} had come to its end`);
+  } else if (!isEviction(entry) && !disruption.forcingSince) {
+    told(`before ${disruption.name} said that it forces`);
+  }
+};
+
+const checkNode = (context: Context, node: NodeState): void => {
+  const { book, saw, report } = context;
+  if (node.pending.length === 0) return;
+  saw();
+  const disruption = book.disruptions.ofNode(node);
+  if (disruption === undefined) {
+    report({ subject: node.name, message: 'marks were changed without a NodeDisruption' });
+    return;
+  }
+  const sets = node.pending.some((change) => change.to !== undefined);
+  const wanted = sets ? ['Marking'] : ['Undoing'];
+  if (reached(disruption, wanted)) return;
+  report({
+    subject: node.name,
+    message: `marks were ${sets ? 'set' : 'taken away'} before ${disruption.name} was ${wanted[0]}`,
+  });
+};
+
+const checkHook = (context: Context, entry: Call): void => {
+  const { book, saw, report } = context;
+  const instanceId = book.instanceOfCall(entry);
+  const wait = book.cloud.instances.get(instanceId)?.wait;
+  if (wait?.kind !== 'terminate') return;
+  saw();
+  const disruption = book.disruptions.ofInstance(instanceId);
+  if (disruption === undefined) {
+    report({ subject: instanceId, message: `${entry.operation} without a NodeDisruption` });
+  } else if (entry.operation === 'CompleteLifecycleAction') {
+    if (reached(disruption, ['Draining', 'Completing'])) return;
+    report({ subject: instanceId, message: 'its hook was completed before it was Draining' });
+  }
+};
+
+export const intent: Oracle = {
+  name: 'intent-before-effect',
+  what: 'each eviction, deletion, mark and hook call was announced in the journal before',
+  strategies: both,
+  needs: ['request', 'object'],
+  watch: (context) => {
+    const { book } = context;
+    return {
+      request: (entry) => {
+        if (!succeeded(entry) || !book.isOurs(entry)) return;
+        if (endsPod(entry)) checkPod(context, entry);
+        else if (entry.resource === 'nodes') {
+          const node = book.nodes.byName.get(entry.name ?? '');
+          if (node !== undefined) checkNode(context, node);
+        }
+      },
+      call: (entry) => {
+        if (book.isOurs(entry) && isHookCall(entry) && entry.error === undefined) {
+          checkHook(context, entry);
+        }
+      },
+    };
+  },
+};

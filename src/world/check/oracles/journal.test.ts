@@ -1,0 +1,318 @@
+// Canaries of the oracles about the journal: intent first, marks undone, nothing written for nothing.
+import { describe, expect, it } from 'vitest';
+import { group, i1, i2, judge, kubectl, Story } from '../testing.ts';
+import { capacity } from './capacity.ts';
+import { economics } from './economics.ts';
+import { fixedState } from './fixed-state.ts';
+import { hotLoop } from './hot-loop.ts';
+import { intent } from './intent.ts';
+import { marksUndone } from './marks-undone.ts';
+
+const journal = (story: Story, phase: string, more = {}) =>
+  story.disruption(i1, { status: { phase, ...more } });
+
+describe('intent-before-effect', () => {
+  it('accepts marks after Marking, evictions after Draining, completion after Completing', () => {
+    const story = new Story()
+      .node('n1', { by: kubectl })
+      .pod('p1')
+      .state(i1, 'Terminating:Wait')
+      .draining(i1)
+      .evict('p1');
+    journal(story, 'Completing').hookCall('CompleteLifecycleAction', i1);
+    expect(judge(intent, story)).toEqual({ said: [], saw: 3 });
+  });
+
+  it('reports an eviction before Draining was committed, even by a moment, or without a journal', () => {
+    const early = journal(new Story().pod('p1').node('n1', { by: kubectl }), 'Marking')
+      .at(1)
+      .evict('p1');
+    const late = journal(early, 'Draining').at(2);
+    const alone = new Story().node('n1').pod('p1').evict('p1');
+    expect(judge(intent, late).said).toEqual([`demo/p1: evicted before ${i1} was Draining`]);
+    expect(judge(intent, alone).said).toEqual([
+      'demo/p1: evicted from n1 without a NodeDisruption',
+    ]);
+  });
+
+  it('does not take an earlier episode as intent', () => {
+    const story = new Story().pod('p1').draining(i1);
+    journal(story.at(50), 'Marking', { episode: 2 }).at(51).evict('p1');
+    expect(judge(intent, story).said).toHaveLength(1);
+  });
+
+  it('reports what begins after the end, and forgives what was on its way', () => {
+    const ended = (seconds: number) =>
+      journal(new Story().pod('p1').draining(i1).at(50), 'Ended')
+        .at(50 + seconds)
+        .evict('p1');
+    expect(judge(intent, ended(10)).said).toHaveLength(1);
+    expect(judge(intent, ended(1)).said).toEqual([]);
+  });
+
+  it('reports a forced deletion before forcingSince was committed', () => {
+    const story = (status: object) =>
+      new Story()
+        .pod('p1')
+        .draining(i1, { status: { ...status } })
+        .deletePod('p1');
+    expect(judge(intent, story({})).said).toHaveLength(1);
+    expect(judge(intent, story({ forcingSince: '2022-09-25T13:00:00Z' })).said).toEqual([]);
+  });
+
+  it('reports marks set before Marking, and taken away before Undoing', () => {
+    const story = journal(new Story().node('n1', { by: kubectl }), 'Pending').marked('n1');
+    expect(judge(intent, story).said).toHaveLength(1);
+    const undone = new Story().draining(i1).at(9).node('n1');
+    expect(judge(intent, undone).said).toEqual([expect.stringContaining('was Undoing')]);
+  });
+
+  it('reports a hook call without a journal, and a completion before its phase', () => {
+    const wait = () => new Story().state(i1, 'Terminating:Wait');
+    const heartbeat = wait().hookCall('RecordLifecycleActionHeartbeat', i1);
+    const early = journal(wait(), 'Marking').hookCall('CompleteLifecycleAction', i1);
+    expect(judge(intent, heartbeat).said).toHaveLength(1);
+    expect(judge(intent, early).said).toHaveLength(1);
+  });
+});
+
+describe('marks-undone', () => {
+  const cancel = (story: Story) => journal(story, 'Ended', { outcome: 'Cancelled' });
+
+  it('accepts a cancelled drain whose marks went before the end was written', () => {
+    const story = new Story().node('n1', { by: kubectl }).draining(i1).at(9).node('n1').at(10);
+    expect(judge(marksUndone, cancel(story))).toEqual({ said: [], saw: 3 });
+  });
+
+  it('reports a mark of ours that stays, and one that goes a moment after the end', () => {
+    const stays = new Story().draining(i1).at(9).node('n1', { cordon: true }).at(10);
+    expect(judge(marksUndone, cancel(stays)).said).toEqual([
+      'n1: its drain was cancelled, and our cordon stayed',
+    ]);
+    const late = cancel(new Story().draining(i1).at(10)).at(10.01).node('n1');
+    expect(judge(marksUndone, late).said).toHaveLength(1);
+  });
+
+  it("reports a user's own cordon taken away, and its label overwritten", () => {
+    const theirs = new Story().node('n1', { cordon: true, label: 'mine', by: kubectl }).at(5);
+    const taken = theirs.draining(i1).at(9).node('n1', { label: 'true' }).at(10);
+    expect(judge(marksUndone, taken).said).toEqual([
+      'n1: a label that is not ours was overwritten with true',
+      'n1: a cordon that is not ours was taken away',
+    ]);
+  });
+
+  it("leaves a user's own cordon standing without complaint", () => {
+    const story = new Story()
+      .node('n1', { cordon: true, by: kubectl })
+      .at(5)
+      .draining(i1)
+      .at(9)
+      .node('n1', { cordon: true })
+      .at(10);
+    expect(judge(marksUndone, cancel(story)).said).toEqual([]);
+  });
+
+  it('cannot tell whose a mark is that a user set again, and lets it stay or go', () => {
+    const again = () =>
+      new Story()
+        .draining(i1)
+        .at(5)
+        .node('n1', { label: 'true', by: kubectl })
+        .at(6)
+        .marked('n1', { by: kubectl });
+    const goes = cancel(again().at(9).node('n1').at(10));
+    const stays = cancel(again().at(9).node('n1', { cordon: true }).at(10));
+    expect(judge(marksUndone, goes).said).toEqual([]);
+    expect(judge(marksUndone, stays).said).toEqual([]);
+  });
+
+  it('takes a cordon of a moment before our patch for anybody’s, and an older one for theirs', () => {
+    const cordoned = (seconds: number) => {
+      const story = journal(new Story().node('n1', { by: kubectl }), 'Marking').at(10);
+      story
+        .node('n1', { cordon: true, by: kubectl })
+        .at(10 + seconds)
+        .marked('n1');
+      return cancel(story.at(60).node('n1').at(61));
+    };
+    expect(judge(marksUndone, cordoned(0.5)).said).toEqual([]);
+    expect(judge(marksUndone, cordoned(5)).said).toEqual([
+      'n1: a cordon that is not ours was taken away',
+    ]);
+  });
+
+  it('reports a mark on a node that nobody disrupts', () => {
+    const story = new Story().marked('n1', { instance: i2 }).disruption(i1, { node: 'n2' });
+    expect(judge(marksUndone, story).said).toEqual([
+      'n1: was given a label without any NodeDisruption',
+      'n1: was given a cordon without any NodeDisruption',
+    ]);
+  });
+});
+
+describe('fixed-state-writes-nothing', () => {
+  const useless = (story: Story) =>
+    story.request({ verb: 'patch', resource: 'nodedisruptions', name: i1 });
+
+  it('accepts writes that change something', () => {
+    const story = new Story().draining(i1).disruption(i1, { status: { phase: 'Completing' } });
+    expect(judge(fixedState, story)).toEqual({ said: [], saw: 4 });
+  });
+
+  it('reports a write that changes nothing at the first time', () => {
+    expect(judge(fixedState, useless(new Story().draining(i1).at(5))).said).toEqual([
+      `nodedisruptions ${i1}: patch wrote what was there already (1 in a row)`,
+    ]);
+  });
+
+  it('forgives a repeat while answers get lost, but not for ever', () => {
+    const story = new Story().draining(i1).fault('F4-answer-lost', 'fired').at(1);
+    expect(judge(fixedState, useless(useless(useless(story)))).said).toEqual([]);
+    expect(judge(fixedState, useless(story)).said).toHaveLength(1);
+    const later = new Story().draining(i1).fault('F4-answer-lost', 'fired').at(120);
+    expect(judge(fixedState, useless(later)).said).toHaveLength(1);
+  });
+
+  it('forgives a patch that somebody else has just made needless, not one long after', () => {
+    const story = (seconds: number) =>
+      new Story()
+        .marked('n1', { by: kubectl })
+        .at(seconds)
+        .request({ verb: 'patch', resource: 'nodes', name: 'n1' });
+    expect(judge(fixedState, story(1)).said).toEqual([]);
+    expect(judge(fixedState, story(10)).said).toHaveLength(1);
+  });
+
+  it('reports a write in a minute without any event once drains have ended', () => {
+    const story = journal(new Story().draining(i1).at(30), 'Ended').at(300);
+    journal(story, 'Ended', { message: 'again' }).at(600);
+    expect(judge(fixedState, story).said).toEqual([
+      expect.stringContaining('1 writes in a minute in which nothing happened (0 drains open)'),
+    ]);
+  });
+
+  it('lets an open drain refresh its journal now and then, not in a rush', () => {
+    const write = (times: number) => {
+      const story = new Story().draining(i1).at(300);
+      for (let i = 0; i < times; i++) {
+        journal(story.at(300 + i), 'Draining', { progressAt: String(i) });
+      }
+      return story.at(600);
+    };
+    expect(judge(fixedState, write(2)).said).toEqual([]);
+    expect(judge(fixedState, write(3)).said).toHaveLength(1);
+  });
+
+  it('takes what happens to pods, groups and faults as a reason to write', () => {
+    const after = (event: (story: Story) => Story) =>
+      journal(event(new Story().draining(i1).at(290)).at(310), 'Ended').at(600);
+    for (const event of [
+      (story: Story) => story.pod('p1'),
+      (story: Story) => story.state(i1, 'Terminating'),
+      (story: Story) => story.fault('api-errors', 'off'),
+    ]) {
+      expect(judge(fixedState, after(event)).said).toEqual([]);
+    }
+  });
+});
+
+describe('no-hot-loop', () => {
+  const many = (times: number, more: { everySeconds: number; spread?: boolean }) => {
+    const story = new Story();
+    for (let i = 0; i < times; i++) {
+      const name = more.spread ? `p${i}` : 'p1';
+      story.at(600 + i * more.everySeconds);
+      story.request({ verb: 'patch', resource: 'pods', namespace: 'demo', name, code: 409 });
+    }
+    return story;
+  };
+
+  it('accepts a busy minute in which much happens', () => {
+    const story = many(400, { everySeconds: 0.1, spread: true });
+    for (let i = 0; i < 20; i++) story.pod(`x${i}`);
+    expect(judge(hotLoop, story)).toEqual({ said: [], saw: 1 });
+  });
+
+  it('reports one object written again and again within a minute, refused or not', () => {
+    expect(judge(hotLoop, many(31, { everySeconds: 1 })).said).toEqual([
+      'patch pods/ demo/p1: asked for more than 30 times within a minute',
+    ]);
+    expect(judge(hotLoop, many(31, { everySeconds: 3 })).said).toEqual([]);
+  });
+
+  it('reports many requests in a minute in which nothing happens', () => {
+    const story = many(260, { everySeconds: 0.1, spread: true });
+    expect(judge(hotLoop, story).said).toEqual(['requests: 260 in a minute with 0 changes']);
+  });
+
+  it('reports a loop of cloud calls', () => {
+    const story = new Story().at(600);
+    for (let i = 0; i < 40; i++) story.hookCall('RecordLifecycleActionHeartbeat', i1);
+    for (let i = 0; i < 301; i++) story.call('DescribeAutoScalingGroups', { NextToken: `${i}` });
+    expect(judge(hotLoop, story).said).toHaveLength(2);
+  });
+});
+
+describe('journal-economics', () => {
+  const drain = (steps: number, refreshes: number) => {
+    const story = new Story();
+    for (let i = 0; i < steps; i++) journal(story.at(i), 'Draining', { drainedAt: `${i}` });
+    for (let i = 0; i < refreshes; i++) {
+      const hooks = [{ name: 'h', state: 'Open', lastHeartbeatAt: `${i}` }];
+      journal(story, 'Draining', { drainedAt: `${steps - 1}`, waitingOnTotal: i, hooks: [] });
+      journal(story, 'Draining', { drainedAt: `${steps - 1}`, podsRemaining: i, hooks });
+    }
+    return journal(story.at(60), 'Ended', { outcome: 'Drained' });
+  };
+
+  it('accepts few steps and some refreshes', () => {
+    expect(judge(economics, drain(6, 0))).toEqual({ said: [], saw: 1 });
+  });
+
+  it('reports a journal that is written too often, by steps or by refreshes', () => {
+    expect(judge(economics, drain(30, 0)).said).toEqual([`${i1} episode 1: 31 journal writes`]);
+    const refreshed = new Story();
+    for (let i = 0; i < 40; i++) journal(refreshed, 'Draining', { podsRemaining: i });
+    const said = judge(economics, journal(refreshed.at(60), 'Ended')).said;
+    expect(said).toEqual([`${i1} episode 1: 39 refreshes in 1 min`]);
+  });
+
+  it('counts a heartbeat as a refresh and a closed hook as a step', () => {
+    const hooks = (seen: string, state: string) => ({
+      hooks: [{ name: 'h', state, lastHeartbeatAt: seen }],
+    });
+    const story = new Story();
+    for (let i = 0; i < 30; i++) journal(story, 'Draining', hooks(String(i), 'Open'));
+    expect(judge(economics, story.at(60)).said).toEqual([]);
+    for (let i = 0; i < 30; i++) journal(story, 'Draining', hooks('x', `Closed${i}`));
+    expect(judge(economics, story).said).toHaveLength(1);
+  });
+});
+
+describe('desired-within-bounds', () => {
+  const sized = (story: Story, desired: number, [minSize, maxSize] = [0, 3]) =>
+    story.object('nodegroups', {
+      metadata: { name: 'ng1', uid: 'ng1' },
+      spec: { autoScalingGroupName: group },
+      status: { desired, minSize, maxSize },
+    });
+  const resize = (story: Story, desired: number) =>
+    story.call('SetDesiredCapacity', { AutoScalingGroupName: group, DesiredCapacity: desired });
+
+  it('accepts sizes within the bounds of the instant', () => {
+    expect(judge(capacity, resize(sized(new Story(), 3), 0))).toEqual({ said: [], saw: 2 });
+  });
+
+  it('reports a group outside its bounds, and a call of ours that asks for it', () => {
+    expect(judge(capacity, sized(new Story(), 4)).said).toEqual([
+      'eks-ng1: desired size 4 is outside 0 to 3',
+    ]);
+    expect(judge(capacity, resize(sized(new Story(), 1), 9)).said).toHaveLength(1);
+  });
+
+  it('goes by the bounds that hold at that instant', () => {
+    const shrunk = sized(sized(new Story(), 3), 2, [0, 2]);
+    expect(judge(capacity, resize(shrunk, 3)).said).toHaveLength(1);
+  });
+});

@@ -1,0 +1,91 @@
+// Oracle 14, at the end: once faults are off and things have settled, no drain is open and no instance
+// waits, unless a pod and the budgets that hold it are named; and every Deployment is whole again,
+// unless the cluster has no room for it.
+import { type JsonObject, objectOr } from '../../../api/json.ts';
+import { both, type Context, type Oracle } from '../oracle.ts';
+import type { DisruptionState } from '../state/book.ts';
+import { isHealthy, type PodState } from '../state/pods.ts';
+import { microsPerMinute, numberOf, selectorMatch, textOf } from '../state/read.ts';
+
+/** A pod that came to its node so lately may still be starting. */
+const startMicros = 2 * microsPerMinute;
+
+/** Named blockers that are true: the pod is there, and something of that name covers it. */
+const isBlockedAsTold = ({ book }: Context, disruption: DisruptionState): boolean =>
+  disruption.waitingOn.some(({ kind, pod, budgets }) => {
+    if (kind !== 'pdb' && kind !== 'multiplePdbs') return false;
+    const state = book.pods.byKey.get(pod);
+    if (state === undefined || state.goneAt !== undefined || budgets.length === 0) return false;
+    const covering = book.pods.budgetsOf(state).map((budget) => budget.key);
+    return budgets.every((name) => covering.includes(name));
+  });
+
+const checkDrains = (context: Context): void => {
+  const { book, saw, report } = context;
+  for (const one of book.disruptions.living()) {
+    saw();
+    if (one.phase === 'Ended' || isBlockedAsTold(context, one)) continue;
+    const kinds = [...new Set(one.waitingOn.map((waiting) => waiting.kind))].join(', ');
+    report({
+      subject: one.name,
+      message: `still ${one.phase || 'Pending'}, waiting for ${kinds || 'nothing that it names'}`,
+    });
+  }
+};
+
+const checkInstances = (context: Context): void => {
+  const { book, saw, report } = context;
+  for (const instance of book.cloud.instances.values()) {
+    if (!book.isManaged(instance.group)) continue;
+    saw();
+    if (instance.state !== 'Terminating:Wait') continue;
+    const hooks = instance.wait?.ended.size ?? 0;
+    const disruption = book.disruptions.ofInstance(instance.instanceId);
+    if (disruption !== undefined && isBlockedAsTold(context, disruption)) continue;
+    // Our hook has ended; what it still waits for is somebody else's.
+    if (hooks > 0 && disruption?.phase === 'Ended') continue;
+    report({ subject: instance.instanceId, message: 'still in Terminating:Wait' });
+  }
+};
+
+/** Why a pod that is not Ready is nobody's fault: no room, no node, or it has just begun. */
+const isExcused = ({ book }: Context, pod: PodState): boolean =>
+  pod.nodeName === '' ||
+  book.nodes.byName.get(pod.nodeName)?.ready !== true ||
+  book.now - pod.boundAt < startMicros;
+
+const checkDeployment = (context: Context, deployment: JsonObject): void => {
+  const { book, saw, report } = context;
+  const { namespace, name } = objectOr(deployment.metadata);
+  const spec = objectOr(deployment.spec);
+  const wanted = numberOf(spec.replicas) ?? 1;
+  const matches = selectorMatch(spec.selector);
+  saw();
+  let healthy = 0;
+  for (const pod of book.pods.byKey.values()) {
+    if (pod.namespace !== namespace || pod.goneAt !== undefined || !matches(pod.labels)) continue;
+    if (isHealthy(pod)) healthy++;
+    else if (pod.terminatingAt === undefined && isExcused(context, pod)) return;
+  }
+  if (healthy >= wanted) return;
+  report({
+    subject: `${textOf(namespace)}/${textOf(name)}`,
+    message: `${healthy} of ${wanted} pods are Ready, and there is room for the others`,
+  });
+};
+
+export const liveness: Oracle = {
+  name: 'everything-ends',
+  what: 'once settled, drains have ended, no instance waits, Deployments are whole, or it is said why',
+  strategies: both,
+  needs: ['object', 'lifecycle'],
+  watch: (context) => ({
+    end: () => {
+      const { book } = context;
+      if (!book.facts.settled) return;
+      checkDrains(context);
+      checkInstances(context);
+      for (const deployment of book.deployments.values()) checkDeployment(context, deployment);
+    },
+  }),
+};

@@ -1,0 +1,239 @@
+// NodeDisruptions as the oracles read them: what was asked, what the journal says, since when. Knows
+// when pods may be forced from the causes alone; a deadline that only the status names is not
+// believed where a cause has one.
+import { instanceIdOfProviderId } from '../../../api/brand.ts';
+import type { DisruptionPhase } from '../../../api/disruption.ts';
+import { type JsonObject, objectOr } from '../../../api/json.ts';
+import { microsPerSecond, numberOf, objectsOf, textOf, textsOf, timeOf } from './read.ts';
+
+export interface HookCause {
+  readonly group: string;
+  readonly name: string;
+  readonly token: string;
+  /** Absolute end whatever anybody does: min(global timeout, 100 heartbeats, 48 h). */
+  readonly endsAt: number | undefined;
+}
+
+export interface CauseState {
+  readonly id: string;
+  readonly kind: string;
+  readonly receivedAt: number | undefined;
+  readonly deadlineAt: number | undefined;
+  readonly isForcing: boolean;
+  readonly hook: HookCause | undefined;
+  readonly isCancelled: boolean;
+  /** When the trace first showed it as cancelled. */
+  readonly cancelledSeenAt: number | undefined;
+}
+
+export interface Waiting {
+  readonly kind: string;
+  readonly pod: string;
+  readonly budgets: readonly string[];
+}
+
+/** Only `Disruptions` writes it. */
+export interface DisruptionState {
+  readonly name: string;
+  instanceId: string;
+  nodeName: string;
+  goneAt: number | undefined;
+  causes: readonly CauseState[];
+  episode: number;
+  phase: DisruptionPhase | '';
+  /** When each phase of this episode was first committed. */
+  phaseAt: Map<string, number>;
+  outcome: string;
+  statusDeadlineAt: number | undefined;
+  statusForces: boolean;
+  forcingSince: boolean;
+  handled: ReadonlySet<string>;
+  boomerangOwners: ReadonlySet<string>;
+  waitingOn: readonly Waiting[];
+  waitingOnTotal: number;
+  /** Spec and status as they stood, for those who compare. */
+  object: JsonObject;
+  previous: JsonObject | undefined;
+}
+
+/** Auto Scaling's own bounds on a hook (lifecycle hooks, considerations). */
+const maxHookSeconds = 172_800;
+const maxHeartbeats = 100;
+const hookOf = (value: JsonObject): HookCause => {
+  const heartbeat = numberOf(value.heartbeatTimeoutSeconds) ?? Number.POSITIVE_INFINITY;
+  const global = numberOf(value.globalTimeoutSeconds) ?? Number.POSITIVE_INFINITY;
+  const seconds = Math.min(maxHookSeconds, global, maxHeartbeats * heartbeat);
+  const startedAt = timeOf(value.startedAt);
+  return {
+    group: textOf(value.autoScalingGroupName),
+    name: textOf(value.name),
+    token: textOf(value.token),
+    endsAt: startedAt === undefined ? undefined : startedAt + seconds * microsPerSecond,
+  };
+};
+
+const causesOf = (
+  spec: JsonObject,
+  known: readonly CauseState[],
+  at: number,
+): readonly CauseState[] =>
+  objectsOf(spec.causes).map((cause) => {
+    const id = textOf(cause.id);
+    const isCancelled = cause.cancelledAt !== undefined;
+    const before = known.find((one) => one.id === id);
+    return {
+      id,
+      kind: textOf(cause.kind),
+      receivedAt: timeOf(cause.receivedAt),
+      deadlineAt: timeOf(cause.deadline),
+      isForcing: cause.onDeadline === 'force',
+      hook: cause.hook === undefined ? undefined : hookOf(objectOr(cause.hook)),
+      isCancelled,
+      cancelledSeenAt: isCancelled ? (before?.cancelledSeenAt ?? at) : undefined,
+    };
+  });
+
+/** A pod as waitingOn names it, for every kind that names one. */
+const waitingOf = (value: JsonObject): Waiting => ({
+  kind: textOf(value.kind),
+  pod: textOf(value.pod),
+  budgets: typeof value.budget === 'string' ? [value.budget] : textsOf(value.budgets),
+});
+
+const newDisruption = (name: string, object: JsonObject): DisruptionState => ({
+  name,
+  instanceId: '',
+  nodeName: '',
+  goneAt: undefined,
+  causes: [],
+  episode: 1,
+  phase: '',
+  phaseAt: new Map(),
+  outcome: '',
+  statusDeadlineAt: undefined,
+  statusForces: false,
+  forcingSince: false,
+  handled: new Set(),
+  boomerangOwners: new Set(),
+  waitingOn: [],
+  waitingOnTotal: 0,
+  object,
+  previous: undefined,
+});
+
+export class Disruptions {
+  readonly byName = new Map<string, DisruptionState>();
+  readonly #byInstance = new Map<string, DisruptionState>();
+  readonly #byNode = new Map<string, DisruptionState>();
+
+  /** Those that exist now. */
+  *living(): Iterable<DisruptionState> {
+    for (const one of this.byName.values()) if (one.goneAt === undefined) yield one;
+  }
+
+  ofInstance(instanceId: string): DisruptionState | undefined {
+    return instanceId === '' ? undefined : this.#byInstance.get(instanceId);
+  }
+
+  /** The disruption of a node: by its instance, else by its name. */
+  ofNode(node: {
+    readonly name: string;
+    readonly instanceId: string;
+  }): DisruptionState | undefined {
+    const byInstance = this.ofInstance(node.instanceId);
+    if (byInstance !== undefined) return byInstance;
+    const byName = this.#byNode.get(node.name);
+    // An address, and with it a name, is used again: another instance's disruption is not ours.
+    const isOther = byName !== undefined && byName.instanceId !== '' && node.instanceId !== '';
+    return isOther ? undefined : byName;
+  }
+
+  ofNodeName(name: string): DisruptionState | undefined {
+    return this.#byNode.get(name);
+  }
+
+  apply(type: string, object: JsonObject, at: number): DisruptionState {
+    const name = textOf(objectOr(object.metadata).name);
+    const known = this.byName.get(name);
+    const isNew = known === undefined || (known.goneAt !== undefined && type !== 'DELETED');
+    const state = isNew ? newDisruption(name, object) : known;
+    this.byName.set(name, state);
+    if (type === 'DELETED') {
+      state.goneAt = at;
+      return state;
+    }
+    state.previous = isNew ? undefined : state.object;
+    state.object = object;
+    this.#readSpec(state, objectOr(object.spec), at);
+    this.#readStatus(state, objectOr(object.status), at);
+    if (state.instanceId !== '') this.#byInstance.set(state.instanceId, state);
+    if (state.nodeName !== '') this.#byNode.set(state.nodeName, state);
+    return state;
+  }
+
+  #readSpec(state: DisruptionState, spec: JsonObject, at: number): void {
+    state.causes = causesOf(spec, state.causes, at);
+    const instanceId = textOf(spec.instanceId);
+    if (instanceId !== '') state.instanceId = instanceId;
+    else if (instanceIdOfProviderId(`aws:///${state.name}`) !== undefined) {
+      state.instanceId = state.name;
+    }
+    const nodeName = textOf(spec.nodeName);
+    if (nodeName !== '') state.nodeName = nodeName;
+  }
+
+  #readStatus(state: DisruptionState, status: JsonObject, at: number): void {
+    const episode = numberOf(status.episode) ?? 1;
+    const phase = textOf(status.phase) as DisruptionPhase | '';
+    if (episode !== state.episode) state.phaseAt = new Map();
+    state.episode = episode;
+    state.phase = phase;
+    if (phase !== '' && !state.phaseAt.has(phase)) state.phaseAt.set(phase, at);
+    state.outcome = textOf(status.outcome);
+    state.statusDeadlineAt = timeOf(status.deadline);
+    state.statusForces = status.onDeadline === 'force';
+    state.forcingSince = status.forcingSince !== undefined;
+    state.handled = new Set(textsOf(status.handledCauses));
+    state.boomerangOwners = new Set(objectsOf(status.boomerangs).map((one) => textOf(one.owner)));
+    state.waitingOn = objectsOf(status.waitingOn).map(waitingOf);
+    state.waitingOnTotal = numberOf(status.waitingOnTotal) ?? state.waitingOn.length;
+    const node = textOf(objectOr(status.node).name);
+    if (node !== '') state.nodeName = node;
+  }
+}
+
+/** Causes that count: asked for, not withdrawn, not dealt with by an earlier episode. */
+export const inForce = (
+  state: DisruptionState,
+  options: { readonly at: number; readonly lagMicros: number },
+): readonly CauseState[] =>
+  state.causes.filter((cause) => {
+    if (state.handled.has(cause.id)) return false;
+    // Who acts now may not have seen a withdrawal of this moment.
+    return !cause.isCancelled || options.at - (cause.cancelledSeenAt ?? 0) <= options.lagMicros;
+  });
+
+/**
+ * The earliest time at which causes in force empty the node by force; undefined = never. A cause
+ * that names no deadline has the default that only the journal knows.
+ */
+export const forcingDeadline = (
+  state: DisruptionState,
+  options: { readonly at: number; readonly lagMicros: number },
+): number | undefined => {
+  const fallback = state.statusForces ? state.statusDeadlineAt : undefined;
+  const ends = inForce(state, options)
+    .filter((cause) => cause.isForcing)
+    .map((cause) => cause.deadlineAt ?? fallback ?? Number.POSITIVE_INFINITY);
+  const earliest = Math.min(...ends);
+  return Number.isFinite(earliest) ? earliest : undefined;
+};
+
+/** When the earliest cause in force came in: a drain's time runs from here to its deadline. */
+export const beganAt = (
+  state: DisruptionState,
+  options: { readonly at: number; readonly lagMicros: number },
+): number | undefined => {
+  const starts = inForce(state, options).flatMap(({ receivedAt }) => receivedAt ?? []);
+  return starts.length === 0 ? undefined : Math.min(...starts);
+};

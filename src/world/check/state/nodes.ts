@@ -1,0 +1,173 @@
+// Nodes as the oracles see them: which marks they carry, who put each there, whether they are Ready.
+// Who changed a mark is known a moment later, from the request that follows the object.
+import { instanceIdOfProviderId } from '../../../api/brand.ts';
+import { marks } from '../../../api/disruption.ts';
+import { type JsonObject, objectOr } from '../../../api/json.ts';
+import { conditionStatus, objectsOf, textOf } from './read.ts';
+
+export const markKinds = ['label', 'cordon', 'taint', 'annotation'] as const;
+export type MarkKind = (typeof markKinds)[number];
+
+/** `shared` = set by somebody else when it was ours, or just before we would: nobody's for sure. */
+export type MarkOwner = 'us' | 'other' | 'shared';
+
+export interface MarkChange {
+  readonly kind: MarkKind;
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+}
+
+/** Only `Nodes` writes it. */
+export interface NodeState {
+  readonly name: string;
+  readonly uid: string;
+  /** Set where a node of that name had been before. */
+  readonly recreatedAt: number | undefined;
+  instanceId: string;
+  ready: boolean;
+  readySince: number | undefined;
+  unreadySince: number | undefined;
+  goneAt: number | undefined;
+  /** Value of each mark that is there. */
+  readonly marks: Map<MarkKind, string>;
+  readonly owners: Map<MarkKind, MarkOwner>;
+  /** Marks of ours that somebody else took away. */
+  readonly lostToOthers: Set<MarkKind>;
+  readonly setByOthersAt: Map<MarkKind, number>;
+  /** When somebody else last took a mark away. */
+  foreignLossAt: number | undefined;
+  /** Mark changes that no request has been named for yet. */
+  pending: MarkChange[];
+}
+
+const markValues = (object: JsonObject): ReadonlyMap<MarkKind, string> => {
+  const metadata = objectOr(object.metadata);
+  const spec = objectOr(object.spec);
+  const found = new Map<MarkKind, string>();
+  const label = objectOr(metadata.labels)[marks.excludeFromLoadBalancers];
+  if (label !== undefined) found.set('label', textOf(label));
+  if (spec.unschedulable === true) found.set('cordon', 'true');
+  const taint = objectsOf(spec.taints).find((one) => one.key === marks.disruptedTaint);
+  if (taint !== undefined) found.set('taint', textOf(taint.effect));
+  const annotation = objectOr(metadata.annotations)[marks.annotation];
+  if (annotation !== undefined) found.set('annotation', textOf(annotation));
+  return found;
+};
+
+export class Nodes {
+  readonly byName = new Map<string, NodeState>();
+  readonly #byInstance = new Map<string, NodeState>();
+
+  ofInstance(instanceId: string): NodeState | undefined {
+    const node = this.#byInstance.get(instanceId);
+    return node?.goneAt === undefined ? node : undefined;
+  }
+
+  /** The node of an instance, gone or not. */
+  lastOfInstance(instanceId: string): NodeState | undefined {
+    return this.#byInstance.get(instanceId);
+  }
+
+  /** True when something changed that matters to a drain. */
+  apply(type: string, object: JsonObject, at: number): boolean {
+    const metadata = objectOr(object.metadata);
+    const name = textOf(metadata.name);
+    const known = this.byName.get(name);
+    if (type === 'DELETED') {
+      if (known !== undefined) known.goneAt = at;
+      return true;
+    }
+    const uid = textOf(metadata.uid);
+    const isSame = known !== undefined && known.uid === uid && known.goneAt === undefined;
+    const node: NodeState = isSame
+      ? known
+      : newNode(name, uid, known === undefined ? undefined : at);
+    if (!isSame) this.byName.set(name, node);
+    const instanceId = instanceIdOfProviderId(textOf(objectOr(object.spec).providerID)) ?? '';
+    if (instanceId !== node.instanceId) {
+      node.instanceId = instanceId;
+      this.#byInstance.set(instanceId, node);
+    }
+    const wasReady = node.ready;
+    node.ready = conditionStatus(objectOr(object.status), 'Ready') === 'True';
+    if (node.ready !== wasReady) {
+      node.readySince = node.ready ? at : undefined;
+      node.unreadySince = node.ready ? undefined : at;
+    }
+    const changed = this.#remark(node, markValues(object));
+    return changed || !isSame || wasReady !== node.ready;
+  }
+
+  /** Names the author of the pending mark changes of a node. */
+  attribute(
+    node: NodeState,
+    options: {
+      readonly isOurs: boolean;
+      readonly at: number;
+      /** What is younger than this, who writes now need not have seen. */
+      readonly lagMicros: number;
+    },
+  ): void {
+    if (options.isOurs) this.#share(node, options);
+    for (const { kind, from, to } of node.pending) {
+      const owner = node.owners.get(kind);
+      if (to === undefined) {
+        node.owners.delete(kind);
+        if (options.isOurs) node.lostToOthers.delete(kind);
+        else {
+          node.foreignLossAt = options.at;
+          if (owner === 'us') node.lostToOthers.add(kind);
+        }
+      } else if (options.isOurs) {
+        if (from === undefined || owner !== 'other') node.owners.set(kind, 'us');
+      } else {
+        const wasOurs = owner === 'us' || node.lostToOthers.has(kind);
+        node.owners.set(kind, wasOurs ? 'shared' : 'other');
+        node.setByOthersAt.set(kind, options.at);
+      }
+    }
+    node.pending = [];
+  }
+
+  /** A mark that somebody set just before our patch: we may have meant to set it ourselves. */
+  #share(
+    node: NodeState,
+    { at, lagMicros }: { readonly at: number; readonly lagMicros: number },
+  ): void {
+    for (const [kind, setAt] of node.setByOthersAt) {
+      const isYoung = at - setAt <= lagMicros && node.owners.get(kind) === 'other';
+      if (isYoung && node.marks.has(kind)) node.owners.set(kind, 'shared');
+    }
+  }
+
+  #remark(node: NodeState, next: ReadonlyMap<MarkKind, string>): boolean {
+    let changed = false;
+    for (const kind of markKinds) {
+      const from = node.marks.get(kind);
+      const to = next.get(kind);
+      if (from === to) continue;
+      changed = true;
+      node.pending.push({ kind, from, to });
+      if (to === undefined) node.marks.delete(kind);
+      else node.marks.set(kind, to);
+    }
+    return changed;
+  }
+}
+
+const newNode = (name: string, uid: string, recreatedAt: number | undefined): NodeState => ({
+  name,
+  uid,
+  recreatedAt,
+  instanceId: '',
+  ready: false,
+  readySince: undefined,
+  unreadySince: undefined,
+  goneAt: undefined,
+  marks: new Map(),
+  owners: new Map(),
+  lostToOthers: new Set(),
+  setByOthersAt: new Map(),
+  foreignLossAt: undefined,
+  pending: [],
+});

@@ -1,0 +1,2 @@
+// Public entry of the fault registry.
+export { type FaultKind, Faults, faultKinds, isFaultKind, type TargetKey } from './faults.ts';

@@ -1,0 +1,11 @@
+// Public entry of the embedded world.
+
+export { nodeManagerAgent, nodeManagerUser } from './identities.ts';
+export { seedCluster } from './seed.ts';
+export {
+  createWorld,
+  type World,
+  worldAccount,
+  worldRegion,
+  worldVersion,
+} from './world.ts';

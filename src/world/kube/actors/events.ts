@@ -1,0 +1,121 @@
+// Records core/v1 Events as client-go's recorder does: a repeated event raises the count of the
+// one that is there. Never fails its caller: an event that cannot be written is dropped.
+import type { JsonObject } from '../../../api/json.ts';
+import type { KubeObject } from '../../../api/kube.ts';
+import type { WorldClient } from '../../contracts.ts';
+import type { Kernel, Micros } from '../../kernel/index.ts';
+import { resources } from './objects.ts';
+import { kubeTime } from './time.ts';
+
+export interface EventNote {
+  readonly about: KubeObject;
+  readonly type?: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+  /** e.g. spec.containers{nginx}: which part of the object it is about. */
+  readonly fieldPath?: string;
+}
+
+/** Repeats of an event are remembered for this many distinct events per recorder. */
+const rememberedEvents = 4096;
+
+/** Several events of one object may fall into one microsecond; each takes a nanosecond of it. */
+const namesPerMicro = 1000;
+
+/**
+ * The end of an event's name as client-go's recorder makes it, so that names sort by time:
+ * `kubectl get events` and `describe` show events of one second in the order of their names.
+ */
+const nanosInHex = (now: Micros, nth: number): string =>
+  (BigInt(now) * 1000n + BigInt(nth)).toString(16);
+
+export class EventRecorder {
+  readonly #kernel: Kernel;
+  readonly #client: WorldClient;
+  readonly #source: { readonly component: string; readonly host?: string };
+  readonly #seen = new Map<string, { readonly name: string; readonly count: number }>();
+  readonly #enabled: boolean;
+
+  constructor(options: {
+    readonly kernel: Kernel;
+    readonly client: WorldClient;
+    readonly component: string;
+    readonly host?: string;
+    readonly enabled?: boolean;
+  }) {
+    this.#kernel = options.kernel;
+    this.#client = options.client;
+    this.#source =
+      options.host === undefined
+        ? { component: options.component }
+        : { component: options.component, host: options.host };
+    this.#enabled = options.enabled ?? true;
+  }
+
+  record(note: EventNote): void {
+    if (!this.#enabled) return;
+    const { about } = note;
+    // Events about cluster-scoped objects live in `default`.
+    const namespace = about.metadata.namespace ?? 'default';
+    const now = kubeTime(this.#kernel.now());
+    const key = [about.metadata.uid, note.reason, note.fieldPath ?? '', note.message].join('\n');
+    const seen = this.#seen.get(key);
+    if (seen !== undefined) {
+      const patched = this.#client.patch(
+        resources.events,
+        { namespace, name: seen.name },
+        { type: 'strategic', body: { count: seen.count + 1, lastTimestamp: now } },
+      );
+      if (patched.kind === 'ok') {
+        this.#remember(key, { name: seen.name, count: seen.count + 1 });
+        return;
+      }
+    }
+    for (let nth = 0; nth < namesPerMicro; nth++) {
+      const name = `${about.metadata.name}.${nanosInHex(this.#kernel.now(), nth)}`;
+      const event = this.#event(note, name, now);
+      const created = this.#client.create(resources.events, namespace, event);
+      if (created.kind === 'ok') this.#remember(key, { name, count: 1 });
+      if (created.kind === 'ok' || created.status.reason !== 'AlreadyExists') return;
+    }
+  }
+
+  #event(note: EventNote, name: string, now: string): JsonObject {
+    const { about } = note;
+    const involved: JsonObject = {
+      apiVersion: about.apiVersion,
+      kind: about.kind,
+      name: about.metadata.name,
+      ...(about.metadata.namespace === undefined ? {} : { namespace: about.metadata.namespace }),
+      // Kubelets put the node's name where the uid goes; kubectl describe node asks for both.
+      uid: about.metadata.uid,
+      resourceVersion: about.metadata.resourceVersion,
+      ...(note.fieldPath === undefined ? {} : { fieldPath: note.fieldPath }),
+    };
+    return {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name, namespace: about.metadata.namespace ?? 'default' },
+      involvedObject: involved,
+      reason: note.reason,
+      message: note.message,
+      source: { ...this.#source },
+      firstTimestamp: now,
+      lastTimestamp: now,
+      count: 1,
+      type: note.type ?? 'Normal',
+      eventTime: null,
+      reportingComponent: this.#source.component,
+      reportingInstance: this.#source.host ?? '',
+    };
+  }
+
+  #remember(key: string, value: { readonly name: string; readonly count: number }): void {
+    this.#seen.delete(key);
+    this.#seen.set(key, value);
+    if (this.#seen.size > rememberedEvents) {
+      const oldest = this.#seen.keys().next();
+      if (oldest.done !== true) this.#seen.delete(oldest.value);
+    }
+  }
+}

@@ -1,0 +1,58 @@
+// What every controller of the world is built from. Holds no state of its own.
+import type { WorldClient, WorldKube } from '../../contracts.ts';
+import type { Kernel } from '../../kernel/index.ts';
+import {
+  clientFor,
+  controllerIdentity,
+  EventRecorder,
+  type Identity,
+  type Latency,
+  type LatencyName,
+  type Outcome,
+  Worker,
+} from '../actors/index.ts';
+
+export interface ControllerContext {
+  readonly kernel: Kernel;
+  readonly kube: WorldKube;
+  /** The cluster's version, e.g. v1.32.9-eks-113cf36. */
+  readonly version: string;
+  /** False drops core/v1 Events: large simulations do not read them. */
+  readonly events: boolean;
+  readonly latencies: Readonly<Partial<Record<LatencyName, Latency>>>;
+}
+
+/** A controller that can be told to look at everything again, as on its own start. */
+export interface Controller {
+  resume(): void;
+}
+
+export const newWorker = (
+  context: ControllerContext,
+  name: LatencyName,
+  reconcile: (key: string) => Outcome,
+): Worker => {
+  const latency = context.latencies[name];
+  return new Worker({
+    kernel: context.kernel,
+    name,
+    reconcile,
+    ...(latency === undefined ? {} : { latency }),
+  });
+};
+
+/** Client and recorder of one of kube-controller-manager's controllers. */
+export const controllerClient = (
+  context: ControllerContext,
+  account: string,
+  identity: Identity = controllerIdentity(account, context.version),
+): { readonly client: WorldClient; readonly events: EventRecorder } => {
+  const client = clientFor(context.kube, identity);
+  const events = new EventRecorder({
+    kernel: context.kernel,
+    client,
+    component: account,
+    enabled: context.events,
+  });
+  return { client, events };
+};

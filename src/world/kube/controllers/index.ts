@@ -1,0 +1,76 @@
+// Public entry of the world's control plane: every controller and the scheduler, wired once.
+import type { MachineRegistry, WorldKube } from '../../contracts.ts';
+import type { Faults } from '../../faults/index.ts';
+import type { Kernel } from '../../kernel/index.ts';
+import type { Latency, LatencyName } from '../actors/index.ts';
+import { Heartbeats } from '../kubelet/index.ts';
+import { Scheduler } from '../scheduler/index.ts';
+import { CloudNodeController } from './cloud-node.ts';
+import type { Controller, ControllerContext } from './context.ts';
+import { DaemonSetController } from './daemonset.ts';
+import { DeploymentController } from './deployment.ts';
+import { DisruptionController } from './disruption.ts';
+import { EndpointSliceController } from './endpoints.ts';
+import { GarbageCollector } from './garbage-collector.ts';
+import { NamespaceController, NamespaceGifts } from './namespaces.ts';
+import { NodeLifecycleController } from './node-lifecycle.ts';
+import { PodGarbageCollector } from './pod-gc.ts';
+import { ReplicaSetController } from './replicaset.ts';
+import { ServiceLoadBalancers } from './service-lb.ts';
+import { TaintEvictionController } from './taint-eviction.ts';
+
+export interface KubeControllersOptions {
+  readonly kernel: Kernel;
+  readonly kube: WorldKube;
+  readonly machines: MachineRegistry;
+  readonly faults: Faults;
+  /** The cluster's version in EKS form; it shows in user agents. */
+  readonly version?: string;
+  /** PEM bundle for kube-root-ca.crt. */
+  readonly rootCa?: string;
+  /** False drops core/v1 Events: large simulations do not read them. */
+  readonly events?: boolean;
+  /** Overrides of how soon a controller reacts. */
+  readonly latencies?: Readonly<Partial<Record<LatencyName, Latency>>>;
+}
+
+export interface KubeControllers {
+  /** After a restart: everything looks at everything once, as on the start of real controllers. */
+  resume(): void;
+}
+
+export const createKubeControllers = (options: KubeControllersOptions): KubeControllers => {
+  const { kernel, kube } = options;
+  const version = options.version ?? 'v1.32.9-eks-113cf36';
+  const events = options.events ?? true;
+  const latencies = options.latencies ?? {};
+  const context: ControllerContext = { kernel, kube, version, events, latencies };
+  const heartbeats = Heartbeats.of(kernel);
+  const { scheduler: latency } = latencies;
+  const controllers: readonly Controller[] = [
+    // Bottom up: what makes pods, what places them.
+    new ReplicaSetController(context),
+    new DeploymentController(context),
+    new DaemonSetController(context),
+    // Budgets: how much of what runs may be taken away.
+    new DisruptionController(context),
+    // Nodes: what they are good for, who must leave them, when they go.
+    new NodeLifecycleController(context, heartbeats),
+    new TaintEvictionController(context),
+    new CloudNodeController(context, options.machines, heartbeats),
+    // What is left behind, and namespaces coming and going.
+    new PodGarbageCollector(context),
+    new GarbageCollector(context),
+    new NamespaceController(context),
+    new NamespaceGifts(context, options.rootCa ?? ''),
+    // Traffic: who is reached through which Service.
+    new EndpointSliceController(context),
+    new ServiceLoadBalancers(context),
+    new Scheduler({ kernel, kube, version, events, ...(latency === undefined ? {} : { latency }) }),
+  ];
+  return {
+    resume: () => {
+      for (const controller of controllers) controller.resume();
+    },
+  };
+};

@@ -1,0 +1,233 @@
+// ReplicaSets: creates the pods that are missing, deletes those that are too many in the real
+// order, keeps the counts. Upstream: pkg/controller/replicaset (Kubernetes 1.32). It does not adopt
+// orphans and never touches a pod that another controller owns.
+import type { JsonObject } from '../../../api/json.ts';
+import type { StoreChange, WorldClient } from '../../contracts.ts';
+import { microsPerSecond } from '../../kernel/index.ts';
+import {
+  asPod,
+  asReplicaSet,
+  conditionOf,
+  controllerOf,
+  countsTheSame,
+  type EventRecorder,
+  isActive,
+  isReady,
+  isTerminating,
+  keyOf,
+  microsOf,
+  nameOfKey,
+  type Outcome,
+  type PodView,
+  type ReplicaSetView,
+  resources,
+  type Worker,
+  withStatus,
+} from '../actors/index.ts';
+import { type Controller, type ControllerContext, controllerClient, newWorker } from './context.ts';
+import { podFromTemplate } from './pod-template.ts';
+import { deletionOrder } from './ranking.ts';
+
+/** Upstream's burst: at most this many creates or deletes in one pass. */
+const burstReplicas = 500;
+
+export class ReplicaSetController implements Controller {
+  readonly #context: ControllerContext;
+  readonly #client: WorldClient;
+  readonly #events: EventRecorder;
+  readonly #worker: Worker;
+
+  constructor(context: ControllerContext) {
+    this.#context = context;
+    const { client, events } = controllerClient(context, 'replicaset-controller');
+    this.#client = client;
+    this.#events = events;
+    this.#worker = newWorker(context, 'replicaset', (key) => this.#reconcile(key));
+    context.kube.onChange(resources.replicasets, (change) => {
+      if (change.type !== 'DELETED') this.#worker.mark(keyOf(change.object));
+    });
+    context.kube.onChange(resources.pods, (change) => this.#podChanged(change));
+  }
+
+  resume(): void {
+    for (const set of this.#context.kube.readAll(resources.replicasets)) {
+      this.#worker.mark(keyOf(set));
+    }
+  }
+
+  #podChanged(change: StoreChange): void {
+    const pod = asPod(change.object);
+    const owner = controllerOf(pod);
+    if (owner?.kind !== 'ReplicaSet') return;
+    if (
+      change.previous &&
+      countsTheSame(asPod(change.previous), pod) &&
+      change.type === 'MODIFIED'
+    ) {
+      return;
+    }
+    this.#worker.mark(`${pod.metadata.namespace ?? ''}/${owner.name}`);
+  }
+
+  #reconcile(key: string): Outcome {
+    const object = this.#context.kube.read(resources.replicasets, nameOfKey(key));
+    if (object === undefined) {
+      this.#worker.forget(key);
+      return undefined;
+    }
+    const set = asReplicaSet(object);
+    const pods = this.#activePods(set.metadata.uid);
+    let failed = false;
+    if (!isTerminating(set)) {
+      const missing = (set.spec.replicas ?? 1) - pods.length;
+      if (missing > 0) failed = !this.#create(set, Math.min(missing, burstReplicas));
+      if (missing < 0) failed = !this.#remove(set, pods, Math.min(-missing, burstReplicas));
+    }
+    // Creates and deletes have changed what there is to count.
+    const acted = (set.spec.replicas ?? 1) !== pods.length;
+    const wait = this.#writeStatus(set, acted ? this.#activePods(set.metadata.uid) : pods);
+    if (failed || wait === 'retry') return 'retry';
+    return wait;
+  }
+
+  #activePods(uid: string): PodView[] {
+    const pods: PodView[] = [];
+    for (const object of this.#context.kube.ownedBy(uid)) {
+      if (object.kind !== 'Pod') continue;
+      const pod = asPod(object);
+      if (isActive(pod) && controllerOf(pod)?.uid === uid) pods.push(pod);
+    }
+    return pods;
+  }
+
+  /** False when the API server refused one; the rest waits for the retry. */
+  #create(set: ReplicaSetView, count: number): boolean {
+    const body = podFromTemplate(set, set.spec.template);
+    for (let i = 0; i < count; i++) {
+      const made = this.#client.create(resources.pods, set.metadata.namespace, body);
+      if (made.kind === 'error') {
+        // A namespace on its way out refuses new pods; upstream gives up without an event.
+        if (made.status.code !== 403) {
+          this.#events.record({
+            about: set,
+            type: 'Warning',
+            reason: 'FailedCreate',
+            message: `Error creating: ${made.status.message}`,
+          });
+        }
+        return false;
+      }
+      this.#events.record({
+        about: set,
+        reason: 'SuccessfulCreate',
+        message: `Created pod: ${made.object.metadata.name}`,
+      });
+    }
+    return true;
+  }
+
+  #remove(set: ReplicaSetView, pods: readonly PodView[], count: number): boolean {
+    const doomed = deletionOrder(pods, (pod) => this.#neighbours(set, pod)).slice(0, count);
+    for (const pod of doomed) {
+      const gone = this.#client.delete(resources.pods, nameOfKey(keyOf(pod)), {
+        uid: pod.metadata.uid,
+        propagationPolicy: 'Background',
+      });
+      if (gone.kind === 'error' && gone.status.code !== 404) return false;
+      this.#events.record({
+        about: set,
+        reason: 'SuccessfulDelete',
+        message: `Deleted pod: ${pod.metadata.name}`,
+      });
+    }
+    return true;
+  }
+
+  /** How many active pods of this set's siblings (same Deployment) share the pod's node. */
+  #neighbours(set: ReplicaSetView, pod: PodView): number {
+    const node = pod.spec.nodeName;
+    if (node === undefined) return 0;
+    const related = new Set<string>([set.metadata.uid]);
+    const parent = controllerOf(set);
+    if (parent !== undefined) {
+      for (const one of this.#context.kube.ownedBy(parent.uid)) related.add(one.metadata.uid);
+    }
+    let count = 0;
+    for (const other of this.#context.kube.podsOnNode(node)) {
+      const view = asPod(other);
+      if (isActive(view) && related.has(controllerOf(view)?.uid ?? '')) count++;
+    }
+    return count;
+  }
+
+  #writeStatus(before: ReplicaSetView, pods: readonly PodView[]): Outcome {
+    const object = this.#context.kube.read(resources.replicasets, nameOfKey(keyOf(before)));
+    if (object === undefined) return undefined;
+    const set = asReplicaSet(object);
+    const { counts, nextMicros } = this.#count(set, pods);
+    const old = set.status;
+    const same =
+      old !== undefined &&
+      (old.replicas ?? 0) === counts.replicas &&
+      (old.fullyLabeledReplicas ?? 0) === counts.fullyLabeledReplicas &&
+      (old.readyReplicas ?? 0) === counts.readyReplicas &&
+      (old.availableReplicas ?? 0) === counts.availableReplicas &&
+      old.observedGeneration === set.metadata.generation;
+    if (!same) {
+      const status: JsonObject = { ...counts, observedGeneration: set.metadata.generation ?? 1 };
+      const written = this.#client.update(
+        resources.replicasets,
+        withStatus(object, dropZeros(status)),
+        'status',
+      );
+      if (written.kind === 'error' && written.status.code !== 404) return 'retry';
+    }
+    return nextMicros === undefined ? undefined : { againInMicros: nextMicros };
+  }
+
+  #count(
+    set: ReplicaSetView,
+    pods: readonly PodView[],
+  ): {
+    readonly counts: {
+      readonly replicas: number;
+      readonly fullyLabeledReplicas: number;
+      readonly readyReplicas: number;
+      readonly availableReplicas: number;
+    };
+    /** When the next ready pod becomes available (minReadySeconds). */
+    readonly nextMicros: number | undefined;
+  } {
+    const wanted = Object.entries(set.spec.template.metadata?.labels ?? {});
+    const minReady = (set.spec.minReadySeconds ?? 0) * microsPerSecond;
+    let labeled = 0;
+    let ready = 0;
+    let available = 0;
+    let nextMicros: number | undefined;
+    for (const pod of pods) {
+      const labels = pod.metadata.labels ?? {};
+      if (wanted.every(([key, value]) => labels[key] === value)) labeled++;
+      if (!isReady(pod)) continue;
+      ready++;
+      const since = microsOf(conditionOf(pod.status?.conditions, 'Ready')?.lastTransitionTime);
+      const left = (since ?? 0) + minReady - this.#context.kernel.now();
+      if (minReady === 0 || left <= 0) available++;
+      else nextMicros = Math.min(nextMicros ?? left, left);
+    }
+    return {
+      counts: {
+        replicas: pods.length,
+        fullyLabeledReplicas: labeled,
+        readyReplicas: ready,
+        availableReplicas: available,
+      },
+      nextMicros,
+    };
+  }
+}
+
+/** Upstream omits zero counts except `replicas`. */
+const dropZeros = (status: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(status).filter(([field, value]) => value !== 0 || field === 'replicas'),
+  );

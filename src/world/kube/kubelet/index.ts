@@ -1,0 +1,4 @@
+// Public entry of the simulated kubelets.
+export { Heartbeats } from './heartbeats.ts';
+export { createKubelets, type Kubelets, type KubeletsOptions } from './kubelets.ts';
+export { podAnnotations } from './pod-times.ts';

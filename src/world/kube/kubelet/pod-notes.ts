@@ -1,0 +1,70 @@
+// The events a kubelet records about a pod, in the words of Kubernetes 1.32.
+import { type Micros, microsPerSecond } from '../../kernel/index.ts';
+import type { PodView } from '../actors/index.ts';
+import type { Host, Hosts } from './hosts.ts';
+
+/** Size that pulled images are said to have: nginx:latest's. */
+const imageBytes = 72_404_038;
+
+/** What a pod's images need: nothing, a look at the registry, or the layers. */
+export type Pull = 'none' | 'check' | 'full';
+
+const isPulled = (container: PodView['spec']['containers'][number], pull: Pull): boolean =>
+  container.imagePullPolicy === 'Always' ||
+  (pull === 'full' && container.imagePullPolicy !== 'Never');
+
+export class PodNotes {
+  readonly #hosts: Hosts;
+  constructor(hosts: Hosts) {
+    this.#hosts = hosts;
+  }
+
+  pulling(host: Host, pod: PodView, pull: Pull): void {
+    for (const container of pod.spec.containers) {
+      if (!isPulled(container, pull)) continue;
+      this.#note(host, pod, container.name, 'Pulling', `Pulling image "${container.image}"`);
+    }
+  }
+
+  started(host: Host, pod: PodView, pull: Pull, sinceSeenMicros: Micros): void {
+    const took = `${(sinceSeenMicros / microsPerSecond).toFixed(3)}s`;
+    for (const container of pod.spec.containers) {
+      const { name, image } = container;
+      const pulled = isPulled(container, pull)
+        ? `Successfully pulled image "${image}" in ${took} (${took} including waiting). ` +
+          `Image size: ${imageBytes} bytes.`
+        : `Container image "${image}" already present on machine`;
+      this.#note(host, pod, name, 'Pulled', pulled);
+      this.#note(host, pod, name, 'Created', `Created container: ${name}`);
+      this.#note(host, pod, name, 'Started', `Started container ${name}`);
+    }
+  }
+
+  killing(host: Host, pod: PodView): void {
+    for (const { name } of pod.spec.containers) {
+      this.#note(host, pod, name, 'Killing', `Stopping container ${name}`);
+    }
+  }
+
+  /** The VPC CNI plugin's words when the subnet or the interfaces have no address left. */
+  noAddress(host: Host, pod: PodView, sandboxId: string): void {
+    this.#hosts.recorder(host).record({
+      about: pod,
+      type: 'Warning',
+      reason: 'FailedCreatePodSandBox',
+      message:
+        'Failed to create pod sandbox: rpc error: code = Unknown desc = failed to setup network ' +
+        `for sandbox "${sandboxId}": plugin type="aws-cni" name="aws-cni" failed (add): ` +
+        'add cmd: failed to assign an IP address to container',
+    });
+  }
+
+  #note(host: Host, pod: PodView, container: string, reason: string, message: string): void {
+    this.#hosts.recorder(host).record({
+      about: pod,
+      reason,
+      message,
+      fieldPath: `spec.containers{${container}}`,
+    });
+  }
+}

@@ -1,0 +1,386 @@
+// Pods on simulated machines: sandbox and address, pull, start, readiness, stop, final delete.
+// Every wait is a durable event, every fact that outlives it a row. It never decides placement.
+import type { JsonObject } from '../../../api/json.ts';
+import type { MachineRegistry, StoreChange, WorldKube } from '../../contracts.ts';
+import type { Faults } from '../../faults/index.ts';
+import {
+  hexString,
+  type Kernel,
+  type Micros,
+  microsPerSecond,
+  type Table,
+  type WorldEvent,
+} from '../../kernel/index.ts';
+import {
+  asPod,
+  conditionOf,
+  isFinished,
+  isTerminating,
+  keyOf,
+  kubeTime,
+  nameOfKey,
+  type Outcome,
+  type PodView,
+  resources,
+} from '../actors/index.ts';
+import { type Host, type Hosts, nodeNameOf } from './hosts.ts';
+import { PodNotes, type Pull } from './pod-notes.ts';
+import { podStatus } from './pod-status.ts';
+import {
+  annotatedMicros,
+  podAnnotations,
+  readyMicros,
+  sandboxMicros,
+  startMicros,
+  stopMicros,
+} from './pod-times.ts';
+
+interface Row extends JsonObject {
+  readonly key: string;
+  readonly instanceId: string;
+  readonly stage: 'creating' | 'running' | 'finished' | 'stopped';
+  readonly seenAt: Micros;
+  readonly ready: boolean;
+  readonly restarts: number;
+  readonly address?: string;
+  readonly pull?: Pull;
+  readonly startedAt?: string;
+  readonly containerIds: readonly string[];
+  /** When it will have stopped, once it is told to. */
+  readonly stopAt?: Micros;
+}
+
+/** Retry of a sandbox that got no address: the kubelet's pod worker comes back about this often. */
+const sandboxRetrySeconds = { min: 10, max: 14 } as const;
+/** How often a pod that a fault keeps from stopping is looked at again. */
+const stuckCheckMicros = 5 * microsPerSecond;
+const writeRetryMicros = microsPerSecond;
+
+export class PodRunner {
+  readonly actor: string;
+  readonly #kernel: Kernel;
+  readonly #kube: WorldKube;
+  readonly #hosts: Hosts;
+  readonly #machines: MachineRegistry;
+  readonly #faults: Faults;
+  readonly #notes: PodNotes;
+  readonly #table: Table<Row>;
+  readonly #byInstance = new Map<string, Set<string>>();
+
+  constructor(options: {
+    readonly kernel: Kernel;
+    readonly kube: WorldKube;
+    readonly hosts: Hosts;
+    readonly machines: MachineRegistry;
+    readonly faults: Faults;
+    readonly actor: string;
+  }) {
+    this.actor = options.actor;
+    this.#kernel = options.kernel;
+    this.#kube = options.kube;
+    this.#hosts = options.hosts;
+    this.#machines = options.machines;
+    this.#faults = options.faults;
+    this.#notes = new PodNotes(options.hosts);
+    this.#table = options.kernel.tables.open<Row>('kube.podRuntime');
+    for (const [uid, row] of this.#table.entries()) this.#index(row.instanceId, uid);
+  }
+
+  /** True when the change is something the kubelet acts on (not an echo of its own status). */
+  concerns({ type, object, previous }: StoreChange): boolean {
+    const pod = asPod(object);
+    if (pod.spec.nodeName === undefined || pod.spec.nodeName === '') return false;
+    if (type === 'DELETED') {
+      this.release(pod.metadata.uid);
+      return false;
+    }
+    if (!this.#table.has(pod.metadata.uid)) return !isFinished(pod);
+    if (previous === undefined) return true;
+    return (
+      previous.metadata.deletionTimestamp !== pod.metadata.deletionTimestamp ||
+      previous.metadata.deletionGracePeriodSeconds !== pod.metadata.deletionGracePeriodSeconds ||
+      asPod(previous).spec !== pod.spec ||
+      isReadyNow(asPod(previous)) !== isReadyNow(pod)
+    );
+  }
+
+  /** Looks at the pod and does what is due; keys are `namespace/name`. */
+  sync(key: string): Outcome {
+    const object = this.#kube.read(resources.pods, nameOfKey(key));
+    if (object === undefined) return undefined;
+    const pod = asPod(object);
+    const host = this.#hosts.onNode(pod.spec.nodeName ?? '');
+    if (host === undefined || !this.#hosts.alive(host)) return undefined;
+    const row = this.#table.get(pod.metadata.uid);
+    if (isTerminating(pod)) return this.#terminate(host, pod, row);
+    if (isFinished(pod)) {
+      if (row !== undefined && row.stage !== 'finished') this.#freeAddress(pod.metadata.uid, row);
+      return undefined;
+    }
+    if (row === undefined) return this.#begin(host, pod);
+    if (row.stage === 'running' && isReadyNow(pod) !== row.ready) {
+      return this.#write(host, pod, row) ? undefined : 'retry';
+    }
+    return undefined;
+  }
+
+  handle(event: WorldEvent): void {
+    const uid = String(event.args.uid);
+    const row = this.#table.get(uid);
+    if (row === undefined) return;
+    const host = this.#hosts.get(row.instanceId);
+    // A kubelet that is still or off acts on nothing; coming back it looks at all its pods.
+    if (host === undefined || !this.#hosts.alive(host)) return;
+    const object = this.#kube.read(resources.pods, nameOfKey(row.key));
+    if (object === undefined || object.metadata.uid !== uid) {
+      this.release(uid);
+      return;
+    }
+    const pod = asPod(object);
+    switch (event.kind) {
+      case 'pod-sandbox':
+        this.#sandbox(host, pod, row);
+        return;
+      case 'pod-start':
+        this.#start(host, pod, row);
+        return;
+      case 'pod-ready':
+        this.#ready(host, pod, row);
+        return;
+      case 'pod-finish':
+        this.#finish(host, pod, row);
+        return;
+      case 'pod-stop':
+        this.#stop(host, pod, row);
+        return;
+    }
+  }
+
+  /** Looks again at everything on the node: after a boot, a fault's end, a restart. */
+  *keysOn(host: Host): Generator<string> {
+    for (const object of this.#kube.podsOnNode(nodeNameOf(host))) yield keyOf(object);
+  }
+
+  /** Takes up what was under way when the kubelet went still: its events came and went unheard. */
+  resumeOn(host: Host): void {
+    for (const uid of this.#byInstance.get(host.machine.instanceId) ?? []) {
+      const row = this.#table.get(uid);
+      if (row === undefined) continue;
+      if (row.stage === 'creating') this.#later(0, 'pod-sandbox', uid);
+      if (row.stage === 'running' && !row.ready) this.#later(0, 'pod-ready', uid);
+      if (row.stopAt !== undefined) this.#later(row.stopAt - this.#kernel.now(), 'pod-stop', uid);
+    }
+  }
+
+  /** The machine lost power: nothing runs, addresses are free. */
+  powerOff(instanceId: string): void {
+    for (const uid of [...(this.#byInstance.get(instanceId) ?? [])]) this.release(uid);
+  }
+
+  /** Containers start anew after a reboot, in the same pod with new addresses. */
+  reboot(instanceId: string): void {
+    for (const uid of this.#byInstance.get(instanceId) ?? []) {
+      const row = this.#table.get(uid);
+      if (row?.stage !== 'running') continue;
+      this.#freeAddress(uid, row);
+      const { address: _address, startedAt: _startedAt, ...rest } = row;
+      this.#table.put(uid, {
+        ...rest,
+        stage: 'creating',
+        ready: false,
+        restarts: row.restarts + 1,
+      });
+    }
+  }
+
+  release(uid: string): void {
+    const row = this.#table.get(uid);
+    if (row === undefined) return;
+    if (row.address !== undefined) {
+      this.#machines.releasePodAddress(row.instanceId, row.address);
+    }
+    this.#table.delete(uid);
+    this.#byInstance.get(row.instanceId)?.delete(uid);
+  }
+
+  #begin(host: Host, pod: PodView): Outcome {
+    const uid = pod.metadata.uid;
+    const row: Row = {
+      key: keyOf(pod),
+      instanceId: host.machine.instanceId,
+      stage: 'creating',
+      seenAt: this.#kernel.now(),
+      ready: false,
+      restarts: 0,
+      containerIds: [],
+    };
+    if (!this.#write(host, pod, row)) return 'retry';
+    this.#table.put(uid, row);
+    this.#index(row.instanceId, uid);
+    this.#later(sandboxMicros(pod, this.#random()), 'pod-sandbox', uid);
+    return undefined;
+  }
+
+  #sandbox(host: Host, pod: PodView, row: Row): void {
+    if (row.stage !== 'creating' || row.stopAt !== undefined) return;
+    const uid = pod.metadata.uid;
+    let next = row;
+    if (pod.spec.hostNetwork !== true && row.address === undefined) {
+      const address = this.#machines.allocatePodAddress(row.instanceId);
+      if (address === undefined) {
+        this.#notes.noAddress(host, pod, hexString(this.#random(), 64));
+        const { min, max } = sandboxRetrySeconds;
+        const seconds = min + this.#random().next() * (max - min);
+        this.#later(seconds * microsPerSecond, 'pod-sandbox', uid);
+        return;
+      }
+      next = { ...row, address };
+    }
+    const pull = this.#pull(host, pod);
+    this.#table.put(uid, { ...next, pull });
+    const spentMicros = this.#kernel.now() - row.seenAt;
+    const wait = startMicros(pod, this.#random(), { pull, spentMicros });
+    this.#notes.pulling(host, pod, pull);
+    this.#later(wait, 'pod-start', uid);
+  }
+
+  #pull(host: Host, pod: PodView): Pull {
+    let pull: Pull = 'none';
+    const missing: string[] = [];
+    for (const { image, imagePullPolicy } of pod.spec.containers) {
+      if (!host.images.includes(image)) missing.push(image);
+      else if (imagePullPolicy === 'Always' && pull === 'none') pull = 'check';
+    }
+    if (missing.length === 0) return pull;
+    this.#hosts.set(host, { images: [...host.images, ...new Set(missing)] });
+    return 'full';
+  }
+
+  #start(host: Host, pod: PodView, row: Row): void {
+    if (row.stage !== 'creating' || row.stopAt !== undefined) return;
+    const uid = pod.metadata.uid;
+    const wait = readyMicros(pod, this.#random());
+    const next: Row = {
+      ...row,
+      stage: 'running',
+      ready: wait === 0,
+      startedAt: kubeTime(this.#kernel.now()),
+      containerIds: pod.spec.containers.map(() => hexString(this.#random(), 64)),
+    };
+    if (!this.#write(host, pod, next)) {
+      this.#later(writeRetryMicros, 'pod-start', uid);
+      return;
+    }
+    this.#table.put(uid, next);
+    this.#notes.started(host, pod, row.pull ?? 'none', this.#kernel.now() - row.seenAt);
+    if (wait !== undefined && wait > 0) this.#later(wait, 'pod-ready', uid);
+    const run = annotatedMicros(pod, podAnnotations.run);
+    if (run !== undefined) this.#later(run, 'pod-finish', uid);
+  }
+
+  #ready(host: Host, pod: PodView, row: Row): void {
+    if (row.stage !== 'running' || row.ready) return;
+    if (pod.metadata.annotations?.[podAnnotations.neverReady] === 'true') return;
+    const next: Row = { ...row, ready: true };
+    if (!this.#write(host, pod, next)) {
+      this.#later(writeRetryMicros, 'pod-ready', pod.metadata.uid);
+      return;
+    }
+    this.#table.put(pod.metadata.uid, next);
+  }
+
+  #finish(host: Host, pod: PodView, row: Row): void {
+    if (row.stage !== 'running' || row.stopAt !== undefined) return;
+    const next: Row = { ...row, stage: 'finished', ready: false };
+    if (!this.#write(host, pod, next)) {
+      this.#later(writeRetryMicros, 'pod-finish', pod.metadata.uid);
+      return;
+    }
+    this.#freeAddress(pod.metadata.uid, next);
+  }
+
+  #terminate(host: Host, pod: PodView, row: Row | undefined): Outcome {
+    const uid = pod.metadata.uid;
+    const started = row?.stage === 'running';
+    const known: Row = row ?? {
+      key: keyOf(pod),
+      instanceId: host.machine.instanceId,
+      stage: 'creating',
+      seenAt: this.#kernel.now(),
+      ready: false,
+      restarts: 0,
+      containerIds: [],
+    };
+    if (known.stage === 'stopped') return undefined;
+    const slow = started && this.#faults.active('slow-termination', this.#hosts.place(host));
+    const wait = started ? stopMicros(pod, this.#random(), slow ? 'slow' : 'normal') : 0;
+    const stopAt = this.#kernel.now() + wait;
+    if (known.stopAt !== undefined && known.stopAt <= stopAt) return undefined;
+    if (known.stopAt === undefined && started) this.#notes.killing(host, pod);
+    this.#table.put(uid, { ...known, stopAt });
+    this.#index(known.instanceId, uid);
+    this.#later(wait, 'pod-stop', uid);
+    return undefined;
+  }
+
+  #stop(host: Host, pod: PodView, row: Row): void {
+    const uid = pod.metadata.uid;
+    if (row.stage === 'stopped' || row.stopAt === undefined) return;
+    if (row.stopAt > this.#kernel.now()) return;
+    if (this.#faults.active('stuck-termination', this.#hosts.place(host))) {
+      this.#later(stuckCheckMicros, 'pod-stop', uid);
+      return;
+    }
+    const gone = this.#hosts
+      .client(host)
+      .delete(resources.pods, nameOfKey(row.key), { uid, gracePeriodSeconds: 0 });
+    if (gone.kind === 'error' && gone.status.code !== 404) {
+      this.#later(writeRetryMicros, 'pod-stop', uid);
+      return;
+    }
+    // The row is gone with the DELETED change, unless a finalizer keeps the object.
+    const left = this.#table.get(uid);
+    if (left !== undefined) this.#table.put(uid, { ...left, stage: 'stopped' });
+  }
+
+  #write(host: Host, pod: PodView, row: Row): boolean {
+    const stage = row.stage === 'stopped' ? 'finished' : row.stage;
+    const hostIp = host.machine.privateIp;
+    const body = podStatus(pod, stage, {
+      now: kubeTime(this.#kernel.now()),
+      hostIp,
+      podIp: pod.spec.hostNetwork === true ? hostIp : row.address,
+      restarts: row.restarts,
+      startedAt: row.startedAt,
+      ready: row.ready,
+      containerIds: row.containerIds,
+    });
+    const written = this.#hosts
+      .client(host)
+      .patch(resources.pods, nameOfKey(keyOf(pod)), { type: 'merge', body, subresource: 'status' });
+    return written.kind === 'ok' || written.status.code === 404;
+  }
+
+  #freeAddress(uid: string, row: Row): void {
+    const { address, ...rest } = row;
+    if (address !== undefined) this.#machines.releasePodAddress(row.instanceId, address);
+    this.#table.put(uid, rest);
+  }
+
+  #index(instanceId: string, uid: string): void {
+    const uids = this.#byInstance.get(instanceId);
+    if (uids === undefined) this.#byInstance.set(instanceId, new Set([uid]));
+    else uids.add(uid);
+  }
+
+  #later(afterMicros: Micros, kind: string, uid: string): void {
+    this.#kernel.schedule({ afterMicros, actor: this.actor, kind, args: { uid } });
+  }
+
+  #random() {
+    return this.#kernel.random('kube.pods');
+  }
+}
+
+const isReadyNow = (pod: PodView): boolean =>
+  conditionOf(pod.status?.conditions, 'Ready')?.status === 'True';

@@ -1,0 +1,142 @@
+// The statuses a kubelet writes for a pod: creating, running, ready, finished. Pure: conditions of
+// others (DisruptionTarget) are kept, nothing else is.
+import type { JsonObject } from '../../../api/json.ts';
+import {
+  type Cond,
+  type ContainerView,
+  conditionOf,
+  type PodView,
+  withCondition,
+} from '../actors/index.ts';
+
+export interface PodFacts {
+  readonly now: string;
+  readonly hostIp: string;
+  readonly podIp: string | undefined;
+  readonly restarts: number;
+  readonly startedAt: string | undefined;
+  readonly ready: boolean;
+  /** Containers' ids in order, once they have started. */
+  readonly containerIds: readonly string[];
+}
+
+/** 64 hex digits that depend on the text alone: the digest that a tag stands for. */
+const digestOf = (text: string): string => {
+  let digest = '';
+  for (let round = 0; round < 8; round++) {
+    let hash = (0x811c9dc5 + round * 0x9e3779b1) >>> 0;
+    for (let i = 0; i < text.length; i++) {
+      hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193) >>> 0;
+    }
+    digest += hash.toString(16).padStart(8, '0');
+  }
+  return digest;
+};
+
+/** nginx:latest -> docker.io/library/nginx:latest, as containerd names it. */
+const fullImageName = (image: string): string => {
+  const first = image.split('/')[0] ?? '';
+  const tagged = image.includes('@') || /:[^/]+$/.test(image) ? image : `${image}:latest`;
+  if (!image.includes('/')) return `docker.io/library/${tagged}`;
+  return first.includes('.') || first.includes(':') ? tagged : `docker.io/${tagged}`;
+};
+
+const imageId = (image: string): string => {
+  const name = fullImageName(image);
+  const repository = name.replace(/@.*$/, '').replace(/:[^/:]*$/, '');
+  return `${repository}@sha256:${digestOf(name)}`;
+};
+
+const baseStatus = (container: ContainerView, facts: PodFacts): JsonObject => ({
+  name: container.name,
+  image: container.image,
+  imageID: '',
+  lastState: {},
+  ready: false,
+  restartCount: facts.restarts,
+  started: false,
+});
+
+const creating = (container: ContainerView, facts: PodFacts): JsonObject => ({
+  ...baseStatus(container, facts),
+  state: { waiting: { reason: 'ContainerCreating' } },
+});
+
+const running = (container: ContainerView, facts: PodFacts, index: number): JsonObject => ({
+  ...baseStatus(container, facts),
+  image: fullImageName(container.image),
+  imageID: imageId(container.image),
+  containerID: `containerd://${facts.containerIds[index] ?? ''}`,
+  ready: facts.ready,
+  started: true,
+  state: { running: { startedAt: facts.startedAt ?? facts.now } },
+});
+
+const finished = (container: ContainerView, facts: PodFacts, index: number): JsonObject => ({
+  ...running(container, { ...facts, ready: false }, index),
+  started: false,
+  state: {
+    terminated: {
+      exitCode: 0,
+      reason: 'Completed',
+      startedAt: facts.startedAt ?? facts.now,
+      finishedAt: facts.now,
+    },
+  },
+});
+
+const order = [
+  'PodReadyToStartContainers',
+  'Initialized',
+  'Ready',
+  'ContainersReady',
+  'PodScheduled',
+];
+
+const conditionsOf = (
+  pod: PodView,
+  facts: PodFacts,
+  stage: 'creating' | 'running' | 'finished',
+): readonly Cond[] => {
+  const names = pod.spec.containers.map((container) => container.name).join(' ');
+  const unready =
+    stage === 'finished'
+      ? { reason: 'PodCompleted' }
+      : { reason: 'ContainersNotReady', message: `containers with unready status: [${names}]` };
+  const readiness = facts.ready ? {} : unready;
+  const status = (yes: boolean): string => (yes ? 'True' : 'False');
+  const own: Omit<Cond, 'lastTransitionTime'>[] = [
+    { type: 'PodReadyToStartContainers', status: status(stage === 'running') },
+    { type: 'Initialized', status: 'True' },
+    { type: 'Ready', status: status(facts.ready), ...readiness },
+    { type: 'ContainersReady', status: status(facts.ready), ...readiness },
+    { type: 'PodScheduled', status: 'True' },
+  ];
+  let conditions = pod.status?.conditions ?? [];
+  for (const one of own) {
+    conditions = withCondition(conditions, { ...one, lastProbeTime: null }, facts.now);
+  }
+  const mine = order.flatMap((type) => conditionOf(conditions, type) ?? []);
+  return [...conditions.filter((one) => !order.includes(one.type)), ...mine];
+};
+
+/** The body of a merge patch of the pod's status. */
+export const podStatus = (
+  pod: PodView,
+  stage: 'creating' | 'running' | 'finished',
+  facts: PodFacts,
+): JsonObject => {
+  const make = { creating, running, finished }[stage];
+  const phase = { creating: 'Pending', running: 'Running', finished: 'Succeeded' }[stage];
+  return {
+    status: {
+      phase,
+      conditions: conditionsOf(pod, facts, stage),
+      hostIP: facts.hostIp,
+      hostIPs: [{ ip: facts.hostIp }],
+      ...(facts.podIp === undefined ? {} : { podIP: facts.podIp, podIPs: [{ ip: facts.podIp }] }),
+      startTime: pod.status?.startTime ?? facts.now,
+      containerStatuses: pod.spec.containers.map((one, index) => make(one, facts, index)),
+    },
+  };
+};

@@ -1,0 +1,268 @@
+// What the scheduler knows of nodes: free capacity, labels, taints and how many pods of each owner
+// they hold. Kept up to date change by change; never walks all pods after the start.
+import {
+  amount,
+  controllerOf,
+  isFinished,
+  isTerminating,
+  type Labels,
+  milliCpu,
+  type NodeView,
+  type PodView,
+  type TaintView,
+} from '../actors/index.ts';
+
+export interface Demand {
+  readonly milliCpu: number;
+  readonly memory: number;
+  /** As upstream scores it: pods without requests count 100m and 200Mi. */
+  readonly scoredMilliCpu: number;
+  readonly scoredMemory: number;
+  readonly others: Readonly<Record<string, number>>;
+}
+
+export interface NodeInfo {
+  readonly name: string;
+  /** Rises when labels, taints or the cordon change: static answers are kept per value. */
+  version: number;
+  labels: Labels;
+  taints: readonly TaintView[];
+  unschedulable: boolean;
+  zone: string;
+  milliCpu: number;
+  memory: number;
+  pods: number;
+  others: Readonly<Record<string, number>>;
+  usedMilliCpu: number;
+  usedMemory: number;
+  scoredMilliCpu: number;
+  scoredMemory: number;
+  usedPods: number;
+  usedOthers: Record<string, number>;
+  /** Pods with required anti-affinity on this node: zero for nearly all. */
+  antiAffinity: number;
+  hostPorts: Map<string, number>;
+  exists: boolean;
+}
+
+const defaultMilliCpu = 100;
+const defaultMemory = 200 * 2 ** 20;
+const plain: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage']);
+
+const requestsOf = (pod: PodView): Labels[] =>
+  pod.spec.containers.map((container) => container.resources?.requests ?? {});
+
+/** The sum of containers' requests, at least each init container's, plus overhead. */
+export const demandOf = (pod: PodView): Demand => {
+  const all = requestsOf(pod);
+  const cpu = (requests: Labels): number => milliCpu(requests.cpu);
+  const memory = (requests: Labels): number => amount(requests.memory);
+  const init = (pod.spec.initContainers ?? []).map((one) => one.resources?.requests ?? {});
+  const total = (of: (requests: Labels) => number): number =>
+    Math.max(
+      all.reduce((sum, one) => sum + of(one), 0),
+      ...init.map(of),
+    ) + of(pod.spec.overhead ?? {});
+  const others: Record<string, number> = {};
+  for (const requests of all) {
+    for (const [name, value] of Object.entries(requests)) {
+      if (!plain.has(name)) others[name] = (others[name] ?? 0) + amount(value);
+    }
+  }
+  return {
+    milliCpu: total(cpu),
+    memory: total(memory),
+    scoredMilliCpu: all.reduce((sum, one) => sum + (cpu(one) || defaultMilliCpu), 0),
+    scoredMemory: all.reduce((sum, one) => sum + (memory(one) || defaultMemory), 0),
+    others,
+  };
+};
+
+export const hostPortsOf = (pod: PodView): string[] =>
+  pod.spec.containers.flatMap((container) =>
+    (container.ports ?? [])
+      .filter((port) => port.hostPort !== undefined && port.hostPort > 0)
+      .map((port) => `${port.protocol ?? 'TCP'}/${port.hostPort}`),
+  );
+
+/** Pods that should stay apart when nothing else is said: those of one controller. */
+export const spreadGroupOf = (pod: PodView): string | undefined => controllerOf(pod)?.uid;
+
+interface Placed {
+  readonly node: string;
+  readonly demand: Demand;
+  readonly group: string | undefined;
+  readonly antiAffinity: boolean;
+  readonly ports: readonly string[];
+}
+
+/** Counts of one spread group by node and by zone. */
+export interface Spread {
+  readonly byNode: Map<string, number>;
+  readonly byZone: Map<string, number>;
+}
+
+const bump = (counts: Map<string, number>, key: string, by: number): void => {
+  const next = (counts.get(key) ?? 0) + by;
+  if (next === 0) counts.delete(key);
+  else counts.set(key, next);
+};
+
+export class SchedulerCache {
+  readonly nodes = new Map<string, NodeInfo>();
+  /** Existing nodes in order of appearance, for rotation. */
+  list: NodeInfo[] = [];
+  /** How many placed pods have required anti-affinity; zero spares the check. */
+  antiAffinityPods = 0;
+  readonly #placed = new Map<string, Placed>();
+  readonly #spreads = new Map<string, Spread>();
+
+  spread(group: string | undefined): Spread | undefined {
+    return group === undefined ? undefined : this.#spreads.get(group);
+  }
+
+  setNode(node: NodeView): void {
+    const known = this.nodes.get(node.metadata.name);
+    const info = known ?? emptyNode(node.metadata.name);
+    const labels = node.metadata.labels ?? {};
+    const taints = node.spec?.taints ?? [];
+    const unschedulable = node.spec?.unschedulable === true;
+    if (
+      !info.exists ||
+      info.labels !== labels ||
+      info.taints !== taints ||
+      info.unschedulable !== unschedulable
+    ) {
+      info.version++;
+    }
+    const zone = labels['topology.kubernetes.io/zone'] ?? '';
+    if (zone !== info.zone) this.#moveZone(info.name, info.zone, zone);
+    const allocatable = node.status?.allocatable ?? {};
+    info.labels = labels;
+    info.taints = taints;
+    info.unschedulable = unschedulable;
+    info.zone = zone;
+    info.milliCpu = milliCpu(allocatable.cpu);
+    info.memory = amount(allocatable.memory);
+    info.pods = amount(allocatable.pods);
+    info.others = Object.fromEntries(
+      Object.entries(allocatable)
+        .filter(([name]) => !plain.has(name) && name !== 'pods')
+        .map(([name, value]) => [name, amount(value)]),
+    );
+    if (!info.exists) this.list.push(info);
+    info.exists = true;
+    if (known === undefined) this.nodes.set(info.name, info);
+  }
+
+  removeNode(name: string): void {
+    const info = this.nodes.get(name);
+    if (info === undefined) return;
+    info.exists = false;
+    this.list = this.list.filter((one) => one !== info);
+    // Pods may outlive their node object; the entry goes with the last of them.
+    if (info.usedPods === 0) this.nodes.delete(name);
+  }
+
+  /** A pod that is bound and not finished takes room; anything else gives it back. */
+  setPod(pod: PodView): void {
+    const uid = pod.metadata.uid;
+    const node = pod.spec.nodeName;
+    if (node === undefined || node === '' || isFinished(pod)) {
+      this.removePod(uid);
+      return;
+    }
+    const known = this.#placed.get(uid);
+    if (known !== undefined) {
+      // Whoever is leaving keeps its room, but others need not keep away from it any more.
+      if (known.group !== undefined && isTerminating(pod)) this.#leaveGroup(uid, known);
+      return;
+    }
+    const antiAffinity =
+      (pod.spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [])
+        .length > 0;
+    const placed: Placed = {
+      node,
+      demand: demandOf(pod),
+      group: isTerminating(pod) ? undefined : spreadGroupOf(pod),
+      antiAffinity,
+      ports: hostPortsOf(pod),
+    };
+    this.#placed.set(uid, placed);
+    this.#apply(placed, 1);
+  }
+
+  /** True when the pod had been taking room. */
+  removePod(uid: string): boolean {
+    const placed = this.#placed.get(uid);
+    if (placed === undefined) return false;
+    this.#placed.delete(uid);
+    this.#apply(placed, -1);
+    return true;
+  }
+
+  #apply(placed: Placed, sign: 1 | -1): void {
+    const info = this.nodes.get(placed.node) ?? emptyNode(placed.node);
+    this.nodes.set(placed.node, info);
+    info.usedMilliCpu += sign * placed.demand.milliCpu;
+    info.usedMemory += sign * placed.demand.memory;
+    info.scoredMilliCpu += sign * placed.demand.scoredMilliCpu;
+    info.scoredMemory += sign * placed.demand.scoredMemory;
+    info.usedPods += sign;
+    for (const [name, value] of Object.entries(placed.demand.others)) {
+      info.usedOthers[name] = (info.usedOthers[name] ?? 0) + sign * value;
+    }
+    for (const port of placed.ports) bump(info.hostPorts, port, sign);
+    if (placed.antiAffinity) {
+      info.antiAffinity += sign;
+      this.antiAffinityPods += sign;
+    }
+    if (placed.group !== undefined) this.#count(placed.group, info, sign);
+    if (!info.exists && info.usedPods === 0) this.nodes.delete(placed.node);
+  }
+
+  #leaveGroup(uid: string, placed: Placed): void {
+    const info = this.nodes.get(placed.node);
+    if (placed.group !== undefined && info !== undefined) this.#count(placed.group, info, -1);
+    this.#placed.set(uid, { ...placed, group: undefined });
+  }
+
+  #count(group: string, info: NodeInfo, sign: 1 | -1): void {
+    const spread = this.#spreads.get(group) ?? { byNode: new Map(), byZone: new Map() };
+    this.#spreads.set(group, spread);
+    bump(spread.byNode, info.name, sign);
+    bump(spread.byZone, info.zone, sign);
+    if (spread.byNode.size === 0) this.#spreads.delete(group);
+  }
+
+  #moveZone(name: string, from: string, to: string): void {
+    for (const spread of this.#spreads.values()) {
+      const count = spread.byNode.get(name);
+      if (count === undefined) continue;
+      bump(spread.byZone, from, -count);
+      bump(spread.byZone, to, count);
+    }
+  }
+}
+
+const emptyNode = (name: string): NodeInfo => ({
+  name,
+  version: 0,
+  labels: {},
+  taints: [],
+  unschedulable: false,
+  zone: '',
+  milliCpu: 0,
+  memory: 0,
+  pods: 0,
+  others: {},
+  usedMilliCpu: 0,
+  usedMemory: 0,
+  scoredMilliCpu: 0,
+  scoredMemory: 0,
+  usedPods: 0,
+  usedOthers: {},
+  antiAffinity: 0,
+  hostPorts: new Map(),
+  exists: false,
+});

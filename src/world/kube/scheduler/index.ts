@@ -1,0 +1,2 @@
+// Public entry of the scheduler.
+export { Scheduler } from './scheduler.ts';

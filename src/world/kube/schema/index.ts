@@ -1,0 +1,17 @@
+// Public entry: what is known about kinds, and what follows from it for decoding, defaulting and
+// describing objects. Pure; holds no objects.
+
+export { type CheckOptions, type CheckResult, checkFields } from './check.ts';
+export { checkCustomFields, validateAgainstStructuralSchema } from './custom.ts';
+export { applyCustomDefaults } from './custom-shape.ts';
+export { applyCreateDefaults, applyDefaults } from './defaults.ts';
+export {
+  type FieldFact,
+  findSchema,
+  type GroupVersionKind,
+  type ResolvedType,
+  resolveType,
+} from './facts.ts';
+export { type CustomSchemaOf, openApiV3Document, openApiV3Index } from './openapi.ts';
+export { decodeProtobuf } from './protobuf.ts';
+export * as values from './values.ts';

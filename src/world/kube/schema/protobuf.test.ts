@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { decodeProtobuf } from './protobuf.ts';
+
+const bytes = (base64: string): Uint8Array => new Uint8Array(Buffer.from(base64, 'base64'));
+
+// Written by Kubernetes 1.32's own protobuf serializer.
+const DELETE_OPTIONS = 'azhzAAoTCgJ2MRINRGVsZXRlT3B0aW9ucxIVCAUSBQoDdS0xIgpCYWNrZ3JvdW5kGgAiAA==';
+const ACCESS_REVIEW =
+  'azhzAAoyChdhdXRob3JpemF0aW9uLms4cy5pby92MRIXU2VsZlN1YmplY3RBY2Nlc3NSZXZpZXcSPwoQCgASABoAIgAq' +
+  'ADIAOABCABIhCh8KB2RlZmF1bHQSBmNyZWF0ZRoAIgAqBHBvZHMyADoAGggIABIAGgAgABoAIgA=';
+const EVICTION =
+  'azhzAAoVCglwb2xpY3kvdjESCEV2aWN0aW9uEiMKGAoBcBIAGgdkZWZhdWx0IgAqADIAOABCABIHCB4qA0FsbBoAIgA=';
+const LEASE =
+  'azhzAAofChZjb29yZGluYXRpb24uazhzLmlvL3YxEgVMZWFzZRIpChIKAWwSABoAIgAqADIBNzgAQgASEwoBaBAPIgwI' +
+  '8POBrwYQoLyd+AIaACIA';
+const BINDING =
+  'azhzAAoNCgJ2MRIHQmluZGluZxIwChkKAXASABoAIgAqADIAOABCAGIGCgFhEgFiEhMKBE5vZGUSABoBbiIAKgAyADoA' +
+  'GgAiAA==';
+const POD =
+  'azhzAAoJCgJ2MRIDUG9kEqgBChEKAXASABoAIgAqADIAOABCABKAAQoJCgF2EgQSAgoAElcKAWMSAWkqADIKCgAQABhQ' +
+  'IgAqAEIPEg0KA2NwdRIGCgQ1MDBtWiAKFBISCgASCggBEAAaBGh0dHAaACIAEAAYACAAKAAwAGoAcgCAAQCIAQCQAQCi' +
+  'AQAaADIAQgBKAFIAWABgAGgAggEAigEAmgEAwgEAGhAKABoAIgAqADIASgBaAHIAGgAiAA==';
+const OLD_INGRESS =
+  'azhzAAokChluZXR3b3JraW5nLms4cy5pby92MWJldGExEgdJbmdyZXNzEhkKEQoBaRIAGgAiACoAMgA4AEIAEgAaAgoA' +
+  'GgAiAA==';
+
+describe('protobuf bodies', () => {
+  it.each([
+    [
+      'delete options',
+      DELETE_OPTIONS,
+      {
+        apiVersion: 'v1',
+        kind: 'DeleteOptions',
+        gracePeriodSeconds: 5,
+        preconditions: { uid: 'u-1' },
+        propagationPolicy: 'Background',
+      },
+    ],
+    [
+      'an access review',
+      ACCESS_REVIEW,
+      {
+        kind: 'SelfSubjectAccessReview',
+        spec: { resourceAttributes: { namespace: 'default', verb: 'create', resource: 'pods' } },
+      },
+    ],
+    [
+      'an eviction with its options',
+      EVICTION,
+      {
+        apiVersion: 'policy/v1',
+        metadata: { name: 'p', namespace: 'default' },
+        deleteOptions: { gracePeriodSeconds: 30, dryRun: ['All'] },
+      },
+    ],
+    [
+      'a lease with its renewal time',
+      LEASE,
+      {
+        metadata: { name: 'l', resourceVersion: '7' },
+        spec: {
+          holderIdentity: 'h',
+          leaseDurationSeconds: 15,
+          renewTime: '2024-02-29T12:34:56.789012Z',
+        },
+      },
+    ],
+    [
+      'a binding with annotations',
+      BINDING,
+      { metadata: { annotations: { a: 'b' } }, target: { kind: 'Node', name: 'n' } },
+    ],
+    [
+      'a pod: quantities, ports by name, embedded volume sources',
+      POD,
+      {
+        spec: {
+          containers: [
+            {
+              name: 'c',
+              image: 'i',
+              ports: [{ containerPort: 80 }],
+              resources: { requests: { cpu: '500m' } },
+              readinessProbe: { httpGet: { port: 'http' } },
+            },
+          ],
+          volumes: [{ name: 'v', emptyDir: {} }],
+        },
+      },
+    ],
+  ])('hold %s', (_name, base64, expected) => {
+    const body = decodeProtobuf(bytes(base64));
+    expect(body.kind === 'ok' && body.object).toMatchObject(expected);
+  });
+
+  it.each([
+    ['a kind that is not decoded, by name', OLD_INGRESS, 415, 'networking.k8s.io/v1beta1 Ingress'],
+    ['JSON', Buffer.from('{}').toString('base64'), 400, 'does not appear to be a protobuf message'],
+    ['a body that ends early', LEASE.slice(0, 60), 400, 'unexpected EOF'],
+  ])('refuse %s', (_name, base64, code, text) => {
+    const body = decodeProtobuf(bytes(base64));
+    expect(body.kind === 'error' && body.status.code).toBe(code);
+    expect(body.kind === 'error' && body.status.message).toContain(text);
+  });
+});

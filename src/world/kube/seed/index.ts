@@ -1,0 +1,146 @@
+// What a cluster holds before its first user comes: namespaces, system priority classes, the API's
+// own Service, add-ons, aws-auth. And the demo's workload, article 002's nginx, as objects.
+import type { JsonObject } from '../../../api/json.ts';
+import type { GroupResource, WorldClient, WorldKube } from '../../contracts.ts';
+import { clientFor, clusterIdentity, type Labels, resources } from '../actors/index.ts';
+import { addonObjects } from './addons.ts';
+
+export interface SeedOptions {
+  readonly kube: WorldKube;
+  /** The control plane's version in EKS form; default v1.32.9-eks-113cf36. */
+  readonly version?: string;
+  readonly region?: string;
+  /** Role ARNs of the groups' nodes, as they stand in aws-auth. */
+  readonly nodeRoleArns?: readonly string[];
+  /** First three numbers of the service range; default 10.100.0. */
+  readonly servicePrefix?: string;
+  /** Node labels that CoreDNS prefers; without it the scheduler is free. */
+  readonly dnsPrefers?: Labels;
+  /** False leaves out aws-node, kube-proxy and CoreDNS: small simulations have no use for them. */
+  readonly addons?: boolean;
+  /** False leaves out Deployments: the caller seeds again once there are nodes to choose from. */
+  readonly deployments?: boolean;
+}
+
+const collections: Readonly<Record<string, GroupResource>> = {
+  Namespace: resources.namespaces,
+  PriorityClass: resources.priorityclasses,
+  Service: resources.services,
+  ServiceAccount: resources.serviceaccounts,
+  ConfigMap: resources.configmaps,
+  DaemonSet: resources.daemonsets,
+  Deployment: resources.deployments,
+  PodDisruptionBudget: resources.poddisruptionbudgets,
+};
+
+const namespace = (name: string): JsonObject => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name },
+});
+
+const priorityClass = (name: string, value: number): JsonObject => ({
+  apiVersion: 'scheduling.k8s.io/v1',
+  kind: 'PriorityClass',
+  metadata: { name },
+  value,
+  description: 'Used for system critical pods.',
+});
+
+const apiService = (prefix: string): JsonObject => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: {
+    name: 'kubernetes',
+    namespace: 'default',
+    labels: { component: 'apiserver', provider: 'kubernetes' },
+  },
+  spec: {
+    clusterIP: `${prefix}.1`,
+    ports: [{ name: 'https', port: 443, protocol: 'TCP', targetPort: 443 }],
+  },
+});
+
+/** One entry of aws-auth's mapRoles, in the form that article 002 prints. */
+export const mapRolesEntry = (roleArn: string): string =>
+  [
+    '- groups:',
+    '  - system:bootstrappers',
+    '  - system:nodes',
+    `  rolearn: ${roleArn}`,
+    '  username: system:node:{{EC2PrivateDNSName}}',
+    '',
+  ].join('\n');
+
+const awsAuth = (roleArns: readonly string[]): JsonObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'aws-auth', namespace: 'kube-system' },
+  data: { mapRoles: roleArns.map(mapRolesEntry).join(''), mapUsers: '[]\n' },
+});
+
+/** Creates `object` unless it is there. Throws when the API server refuses it: a defect of ours. */
+const ensure = (client: WorldClient, object: JsonObject): void => {
+  const collection = collections[String(object.kind)];
+  if (collection === undefined) throw new Error(`no collection for ${String(object.kind)}`);
+  const metadata = object.metadata as { readonly namespace?: string };
+  const made = client.create(collection, metadata.namespace, object);
+  if (made.kind === 'error' && made.status.reason !== 'AlreadyExists') {
+    throw new Error(`seed of ${String(object.kind)} refused: ${made.status.message}`);
+  }
+};
+
+/** Fills an empty cluster; on a filled one nothing changes. */
+export const seedKube = (options: SeedOptions): void => {
+  const client = clientFor(options.kube, clusterIdentity);
+  const prefix = options.servicePrefix ?? '10.100.0';
+  const addon = {
+    region: options.region ?? 'eu-west-1',
+    version: options.version ?? 'v1.32.9-eks-113cf36',
+    dnsIp: `${prefix}.10`,
+    ...(options.dnsPrefers === undefined ? {} : { dnsPrefers: options.dnsPrefers }),
+  };
+  const objects = [
+    ...['default', 'kube-system', 'kube-public', 'kube-node-lease'].map(namespace),
+    priorityClass('system-cluster-critical', 2_000_000_000),
+    priorityClass('system-node-critical', 2_000_001_000),
+    apiService(prefix),
+    awsAuth(options.nodeRoleArns ?? []),
+    ...(options.addons === false ? [] : addonObjects(addon)),
+  ];
+  const wanted = objects.filter(
+    ({ kind }) => kind !== 'Deployment' || options.deployments !== false,
+  );
+  for (const object of wanted) ensure(client, object);
+};
+
+/** Article 002's nginx-normal.yaml. */
+export const demoWorkload = (): readonly JsonObject[] => [
+  namespace('demo'),
+  {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: {
+      name: 'nginx-demo-deployment',
+      namespace: 'demo',
+      labels: { app: 'nginx-demo' },
+    },
+    spec: {
+      selector: { matchLabels: { app: 'nginx-demo' } },
+      replicas: 4,
+      template: {
+        metadata: { labels: { app: 'nginx-demo' } },
+        spec: {
+          containers: [
+            {
+              image: 'nginx:latest',
+              imagePullPolicy: 'Always',
+              name: 'nginx-demo',
+              ports: [{ containerPort: 80 }],
+            },
+          ],
+        },
+      },
+    },
+  },
+];

@@ -1,0 +1,43 @@
+// Turns a request body into JSON by its Content-Type: JSON of every patch flavour and the protobuf
+// messages that Go clients write. YAML is the listener's to decode (the world has no YAML parser).
+import type { Json } from '../../../api/json.ts';
+import type { ApiStatus } from '../../contracts.ts';
+import { decodeProtobuf } from '../schema/index.ts';
+import { badRequest, unsupportedMediaType } from './status.ts';
+
+export type DecodedBody =
+  | { readonly kind: 'ok'; readonly body: Json | undefined }
+  | { readonly kind: 'error'; readonly status: ApiStatus };
+
+const jsonTypes: ReadonlySet<string> = new Set([
+  '',
+  'application/json',
+  'application/json-patch+json',
+  'application/merge-patch+json',
+  'application/strategic-merge-patch+json',
+  // kubectl sends JSON under this name; whatever it holds, apply is answered by the patch room.
+  'application/apply-patch+yaml',
+]);
+const protobuf = 'application/vnd.kubernetes.protobuf';
+const accepted = ['application/json', 'application/yaml', protobuf];
+
+/** An empty body is `undefined`. Errors are whole Status objects: 400, 415. */
+export function decodeBody(contentType: string, bytes: Uint8Array): DecodedBody {
+  const media = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  if (media === protobuf) {
+    if (bytes.length === 0) return { kind: 'ok', body: undefined };
+    const decoded = decodeProtobuf(bytes);
+    return decoded.kind === 'ok' ? { kind: 'ok', body: decoded.object } : decoded;
+  }
+  if (bytes.length === 0) return { kind: 'ok', body: undefined };
+  if (!jsonTypes.has(media))
+    return { kind: 'error', status: unsupportedMediaType(accepted).status };
+  try {
+    const body: Json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return { kind: 'ok', body };
+  } catch (error) {
+    if (media === 'application/apply-patch+yaml') return { kind: 'ok', body: {} };
+    const why = error instanceof Error ? error.message : String(error);
+    return { kind: 'error', status: badRequest(`invalid JSON in the request body: ${why}`).status };
+  }
+}

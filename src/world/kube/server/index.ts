@@ -1,0 +1,3 @@
+// Public entry of the embedded world's Kubernetes API server.
+export { type DecodedBody, decodeBody } from './body.ts';
+export { createKubeApiServer, type KubeApiServer } from './server.ts';

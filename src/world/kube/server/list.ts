@@ -1,0 +1,206 @@
+// LIST: selection, pages that all show one revision, and what resourceVersion asks for. A later
+// page undoes the changes made since its first page, so no snapshot is kept; when those changes are
+// no longer known, the token has expired.
+import { isObject, type JsonObject } from '../../../api/json.ts';
+import type { ResourceDefinition } from './definition.ts';
+import type { Stored } from './objects.ts';
+import { type Selection, selectionOf } from './selectors.ts';
+import { lowerBound } from './sorted-keys.ts';
+import { badRequest, expired, failure, forbiddenValue, invalid } from './status.ts';
+import { keyOf, objectKey, type Store } from './store.ts';
+
+export interface Page {
+  readonly items: readonly Stored[];
+  readonly metadata: JsonObject;
+}
+
+interface Token {
+  /** -1: as it is now (an inconsistent continuation). */
+  readonly revision: number;
+  readonly start: string;
+}
+
+const encodeToken = (token: Token): string =>
+  btoa(JSON.stringify({ v: 'meta.k8s.io/v1', rv: token.revision, start: token.start }));
+
+function decodeToken(text: string): Token {
+  try {
+    const value: unknown = JSON.parse(atob(text));
+    if (isObject(value)) {
+      const { v, rv, start } = value;
+      if (v === 'meta.k8s.io/v1' && typeof rv === 'number' && typeof start === 'string') {
+        return { revision: rv, start };
+      }
+    }
+  } catch {
+    // Falls through to the one answer for all bad tokens.
+  }
+  throw badRequest('continue key is not valid');
+}
+
+export const parseRevision = (text: string): number => {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw badRequest(`resourceVersion: Invalid value: "${text}": strconv.ParseUint: invalid syntax`);
+};
+
+export function tooLarge(wanted: number, current: number): never {
+  const message = `Too large resource version: ${wanted}, current: ${current}`;
+  throw failure(504, 'Timeout', `Timeout: ${message}`, {
+    causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+    retryAfterSeconds: 1,
+  });
+}
+
+const tokenExpired =
+  'The provided continue parameter is too old to display a consistent list result. You can start ' +
+  'a new list without the continue parameter, or use the continue token in this response to ' +
+  'retrieve the remainder of the results. Continuing with the provided token results in an ' +
+  'inconsistent list - objects that were created, modified, or deleted between the time the first ' +
+  'chunk was returned and now may show up in the list.';
+
+const unknownFieldMessage = (definition: ResourceDefinition) => (field: string) => {
+  if (Object.keys(definition.fields).length > 2) return `field label not supported: ${field}`;
+  return `"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`;
+};
+
+export const selectionFor = (definition: ResourceDefinition, query: URLSearchParams): Selection =>
+  selectionOf(query, definition.fields, unknownFieldMessage(definition));
+
+/** Objects of the collection now, in key order, narrowed by an index where one fits. */
+export function candidates(
+  store: Store,
+  definition: ResourceDefinition,
+  namespace: string | undefined,
+  selection: Selection,
+): readonly Stored[] {
+  const name = selection.exact.get('metadata.name');
+  const inNamespace = namespace ?? selection.exact.get('metadata.namespace');
+  if (name !== undefined && (!definition.namespaced || inNamespace !== undefined)) {
+    const key = objectKey(definition.namespaced ? inNamespace : undefined, name);
+    const object = store.get(definition.storage, key);
+    return object === undefined ? [] : [object];
+  }
+  const node = selection.exact.get('spec.nodeName');
+  if (definition.storage.group === '' && definition.resource === 'pods' && node) {
+    return store
+      .podsOnNode(node)
+      .filter((pod) => namespace === undefined || pod.metadata.namespace === namespace)
+      .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  }
+  return store.list(definition.storage, namespace);
+}
+
+/** The same collection as it was at `revision`; undefined when that is no longer known. */
+function candidatesAt(
+  store: Store,
+  definition: ResourceDefinition,
+  namespace: string | undefined,
+  revision: number,
+): readonly Stored[] | undefined {
+  const changes = store.history(definition.storage).since(revision);
+  if (changes === undefined) return undefined;
+  const now = store.list(definition.storage, namespace);
+  if (changes.length === 0) return now;
+  const then = new Map<string, Stored | undefined>();
+  for (const change of changes) {
+    if (!then.has(change.key)) then.set(change.key, change.previous);
+  }
+  const items = now.filter((object) => !then.has(keyOf(object)));
+  for (const [key, object] of then) {
+    if (object === undefined) continue;
+    if (namespace === undefined || key.startsWith(`${namespace}/`)) items.push(object);
+  }
+  return items.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+}
+
+function checkListOptions(query: URLSearchParams): void {
+  const match = query.get('resourceVersionMatch');
+  if (match === null || match === '') return;
+  const version = query.get('resourceVersion') ?? '';
+  const of = { group: 'meta.k8s.io', kind: 'ListOptions' };
+  const refuse = (message: string): never => {
+    throw invalid(of, '', [forbiddenValue('resourceVersionMatch', message)]);
+  };
+  if (match !== 'Exact' && match !== 'NotOlderThan') {
+    refuse('resourceVersionMatch must be one of "Exact", "NotOlderThan"');
+  }
+  if (version === '') {
+    refuse('resourceVersionMatch is forbidden unless resourceVersion is provided');
+  }
+  if (query.has('continue')) refuse('resourceVersionMatch is forbidden when continue is provided');
+  if (match === 'Exact' && version === '0') {
+    refuse('resourceVersionMatch "Exact" is forbidden for resourceVersion "0"');
+  }
+}
+
+interface Source {
+  readonly objects: readonly Stored[];
+  readonly revision: number;
+  readonly start: string;
+}
+
+function sourceOf(
+  store: Store,
+  definition: ResourceDefinition,
+  namespace: string | undefined,
+  query: URLSearchParams,
+  selection: Selection,
+): Source {
+  const text = query.get('continue');
+  if (text !== null && text !== '') {
+    const token = decodeToken(text);
+    if (token.revision < 0) {
+      const objects = candidates(store, definition, namespace, selection);
+      return { objects, revision: store.revision, start: token.start };
+    }
+    const objects = candidatesAt(store, definition, namespace, token.revision);
+    if (objects !== undefined) return { objects, revision: token.revision, start: token.start };
+    throw expired(tokenExpired, encodeToken({ revision: -1, start: token.start }));
+  }
+  const wanted = query.get('resourceVersion') ?? '';
+  const revision = wanted === '' ? 0 : parseRevision(wanted);
+  if (revision > store.revision) tooLarge(revision, store.revision);
+  if (query.get('resourceVersionMatch') === 'Exact' && revision < store.revision) {
+    const objects = candidatesAt(store, definition, namespace, revision);
+    if (objects === undefined)
+      throw expired(`The resourceVersion for the provided list is too old.`);
+    return { objects, revision, start: '' };
+  }
+  const objects = candidates(store, definition, namespace, selection);
+  return { objects, revision: store.revision, start: '' };
+}
+
+export function listPage(
+  store: Store,
+  definition: ResourceDefinition,
+  namespace: string | undefined,
+  query: URLSearchParams,
+): Page {
+  checkListOptions(query);
+  const selection = selectionFor(definition, query);
+  const { objects, revision, start } = sourceOf(store, definition, namespace, query, selection);
+  const limit = Number(query.get('limit') ?? '0');
+  if (!Number.isInteger(limit) || limit < 0) throw badRequest('limit must be a positive integer');
+  const from = start === '' ? 0 : lowerBound(objects, start, keyOf);
+  const metadata: { resourceVersion: string } = { resourceVersion: String(revision) };
+  const items: Stored[] = [];
+  for (let index = from; index < objects.length; index++) {
+    const object = objects[index];
+    if (object === undefined) break;
+    if (selection.matches !== undefined && !selection.matches(object)) continue;
+    if (limit > 0 && items.length === limit) {
+      const token = encodeToken({ revision, start: keyOf(object) });
+      const remaining = selection.matches === undefined ? objects.length - index : undefined;
+      return {
+        items,
+        metadata: {
+          ...metadata,
+          continue: token,
+          ...(remaining === undefined ? {} : { remainingItemCount: remaining }),
+        },
+      };
+    }
+    items.push(object);
+  }
+  return { items, metadata };
+}

@@ -1,0 +1,38 @@
+// Takes an API request's path apart into group, version, resource, name and subresource, as
+// apiserver's RequestInfo does. Knows no kinds.
+
+export interface ResourcePath {
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly namespace: string | undefined;
+  readonly name: string | undefined;
+  readonly subresource: string | undefined;
+}
+
+/** Undefined for paths that name no resource (discovery, health, OpenAPI). */
+export function parseResourcePath(path: string): ResourcePath | undefined {
+  const parts = path.split('/').filter((part, index) => index > 0 || part !== '');
+  if (parts.at(-1) === '') parts.pop();
+  const legacy = parts[0] === 'api';
+  if (!legacy && parts[0] !== 'apis') return undefined;
+  const group = legacy ? '' : (parts[1] ?? '');
+  const version = legacy ? parts[1] : parts[2];
+  const rest = parts.slice(legacy ? 2 : 3);
+  const [first, second, third, ...more] = rest;
+  if (version === undefined || first === undefined || first === '') return undefined;
+  const base = { group, version };
+  if (first === 'namespaces' && second !== undefined && third !== undefined) {
+    // Subresources of a namespace itself look like resources inside it.
+    if (legacy && (third === 'status' || third === 'finalize') && more.length === 0) {
+      return { ...base, resource: first, namespace: undefined, name: second, subresource: third };
+    }
+    const [name, ...sub] = more;
+    return { ...base, resource: third, namespace: second, name, subresource: joined(sub) };
+  }
+  const sub = third === undefined ? [] : [third, ...more];
+  return { ...base, resource: first, namespace: undefined, name: second, subresource: joined(sub) };
+}
+
+const joined = (parts: readonly string[]): string | undefined =>
+  parts.length === 0 ? undefined : parts.join('/');

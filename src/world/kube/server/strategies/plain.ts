@@ -1,0 +1,108 @@
+// Kinds that are nearly plain storage: ConfigMaps and Secrets with their immutable switch, budgets,
+// leases, volumes, storage classes.
+import { type Json, type JsonObject, objectOr } from '../../../../api/json.ts';
+import { values } from '../../schema/index.ts';
+import type { Strategy } from '../definition.ts';
+import { numberOf, type Stored, specOf, withFields } from '../objects.ts';
+import { type FieldError, forbiddenValue, immutableField, invalidValue } from '../status.ts';
+
+function immutableData(fields: readonly string[]) {
+  return (next: JsonObject, old: Stored): readonly FieldError[] => {
+    if (old.immutable !== true) return [];
+    const message = 'field is immutable when `immutable` is set';
+    return fields
+      .filter((field) => !values.deepEqual(next[field], old[field]))
+      .map((field) => forbiddenValue(field, message));
+  };
+}
+
+export const configMapStrategy: Strategy = {
+  validateUpdate: immutableData(['data', 'binaryData', 'immutable']),
+};
+
+const base64 = (text: string): string =>
+  btoa(String.fromCharCode(...new TextEncoder().encode(text)));
+
+/** stringData is a write-only convenience: it ends up in data, encoded. */
+function foldStringData(secret: JsonObject): JsonObject {
+  const typed = secret.type === undefined ? { ...secret, type: 'Opaque' } : secret;
+  const plain = objectOr(typed.stringData);
+  if (typed.stringData === undefined) return typed;
+  const data: Record<string, Json | undefined> = { ...objectOr(typed.data) };
+  for (const [key, value] of Object.entries(plain)) data[key] = base64(String(value));
+  return withFields(typed, { stringData: undefined, data });
+}
+
+export const secretStrategy: Strategy = {
+  prepareForCreate: foldStringData,
+  prepareForUpdate: foldStringData,
+  validateUpdate: (next, old) => [
+    ...(next.type === old.type ? [] : [immutableField('type', next.type)]),
+    ...immutableData(['data', 'immutable'])(next, old),
+  ],
+};
+
+/** policy/v1's ValidatePodDisruptionBudgetSpec. */
+function validateBudget(budget: JsonObject): readonly FieldError[] {
+  const spec = specOf(budget);
+  const errors: FieldError[] = [];
+  if (spec.minAvailable !== undefined && spec.maxUnavailable !== undefined) {
+    errors.push(invalidValue('spec', spec, 'minAvailable and maxUnavailable cannot be both set'));
+  }
+  for (const field of ['minAvailable', 'maxUnavailable']) {
+    const value = spec[field];
+    if (typeof value === 'number' && value < 0) {
+      errors.push(invalidValue(`spec.${field}`, value, 'must be greater than or equal to 0'));
+    }
+    if (typeof value === 'string' && !/^[0-9]+%$/.test(value)) {
+      const message =
+        "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or " +
+        "'93%', regex used for validation is '[0-9]+%')";
+      errors.push(invalidValue(`spec.${field}`, value, message));
+    } else if (typeof value === 'string' && Number.parseInt(value, 10) > 100) {
+      errors.push(invalidValue(`spec.${field}`, value, 'must not be greater than 100%'));
+    }
+  }
+  return errors;
+}
+
+export const budgetStrategy: Strategy = {
+  validate: validateBudget,
+  initialStatus: () => ({
+    currentHealthy: 0,
+    desiredHealthy: 0,
+    disruptionsAllowed: 0,
+    expectedPods: 0,
+  }),
+};
+
+export const leaseStrategy: Strategy = {
+  validate: (lease) => {
+    const spec = specOf(lease);
+    const duration = numberOf(spec.leaseDurationSeconds);
+    const transitions = numberOf(spec.leaseTransitions);
+    const errors: FieldError[] = [];
+    if (duration !== undefined && duration <= 0) {
+      errors.push(invalidValue('spec.leaseDurationSeconds', duration, 'must be greater than 0'));
+    }
+    if (transitions !== undefined && transitions < 0) {
+      const message = 'must be greater than or equal to 0';
+      errors.push(invalidValue('spec.leaseTransitions', transitions, message));
+    }
+    return errors;
+  },
+};
+
+export const storageClassStrategy: Strategy = {
+  prepareForCreate: (object) => ({
+    ...object,
+    reclaimPolicy: object.reclaimPolicy ?? 'Delete',
+    volumeBindingMode: object.volumeBindingMode ?? 'Immediate',
+  }),
+  validateUpdate: (next, old) =>
+    ['provisioner', 'parameters', 'reclaimPolicy', 'volumeBindingMode']
+      .filter((field) => !values.deepEqual(next[field], old[field]))
+      .map((field) => forbiddenValue(field, 'updates to this field are forbidden.')),
+};
+
+export const volumeStrategy: Strategy = { initialStatus: () => ({ phase: 'Pending' }) };

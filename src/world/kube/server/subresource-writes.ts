@@ -1,0 +1,75 @@
+// What a write through /status, /finalize or /approval may change; everything else of the object
+// stays as it is stored. Labels through /status are written, as measured on a real control plane.
+import { isObject, type Json, type JsonObject } from '../../../api/json.ts';
+import type { ResourceDefinition } from './definition.ts';
+import { metadataOf, type Stored, specOf, withFields } from './objects.ts';
+
+export type Subresource = 'status' | 'finalize' | 'approval';
+
+/** Metadata that a write through /status may not touch is taken from the stored object. */
+function statusMetadata(definition: ResourceDefinition, next: JsonObject, old: Stored): JsonObject {
+  const before = metadataOf(old);
+  if (definition.statusMetadata === 'none') return before;
+  const after = metadataOf(next);
+  if (after === before) return before;
+  return withFields(after, {
+    labels: definition.statusMetadata === 'labels' ? after.labels : before.labels,
+    ownerReferences: before.ownerReferences,
+    deletionTimestamp: before.deletionTimestamp,
+    deletionGracePeriodSeconds: before.deletionGracePeriodSeconds,
+  });
+}
+
+/** The stored object with what this subresource may change taken from `next`. */
+export function prepareSubresource(
+  definition: ResourceDefinition,
+  subresource: Subresource,
+  next: JsonObject,
+  old: Stored,
+  time: string,
+): JsonObject {
+  switch (subresource) {
+    case 'status': {
+      const metadata = statusMetadata(definition, next, old);
+      return withFields(old, { metadata, status: keptApproval(definition, next, old) });
+    }
+    case 'finalize': {
+      const finalizers = specOf(next).finalizers;
+      return withFields(old, { spec: withFields(specOf(old), { finalizers }) });
+    }
+    case 'approval':
+      return withFields(old, { status: approvalStatus(next, old, time) });
+  }
+}
+
+/** Approval conditions of a certificate request are written through /approval only. */
+function keptApproval(
+  definition: ResourceDefinition,
+  next: JsonObject,
+  old: Stored,
+): Json | undefined {
+  if (definition.kind !== 'CertificateSigningRequest') return next.status;
+  const status = isObject(next.status) ? next.status : {};
+  const others = conditionsOf(next).filter((condition) => !isApproval(condition));
+  const conditions = [...conditionsOf(old).filter(isApproval), ...others];
+  return withFields(status, { conditions: conditions.length === 0 ? undefined : conditions });
+}
+
+function approvalStatus(next: JsonObject, old: Stored, time: string): Json {
+  const before = isObject(old.status) ? old.status : {};
+  const conditions = [
+    ...conditionsOf(old).filter((condition) => !isApproval(condition)),
+    ...conditionsOf(next)
+      .filter(isApproval)
+      .map((condition) => ({ ...condition, lastUpdateTime: condition.lastUpdateTime ?? time })),
+  ];
+  return withFields(before, { conditions });
+}
+
+const isApproval = (condition: JsonObject): boolean =>
+  condition.type === 'Approved' || condition.type === 'Denied';
+const conditionsOf = (object: JsonObject): readonly JsonObject[] => {
+  const status = object.status;
+  const conditions = isObject(status) ? status.conditions : undefined;
+  return Array.isArray(conditions) ? conditions.filter(isObject) : [];
+};

@@ -1,0 +1,348 @@
+// Create and update of any kind: decode, default, prepare, validate, store. PUT, PATCH and the
+// status subresource meet in one update path, so that no rule holds for one of them only.
+import { isObject, type Json, type JsonObject } from '../../../api/json.ts';
+import type { UserInfo } from '../../contracts.ts';
+import type { Kernel } from '../../kernel/index.ts';
+import { values } from '../schema/index.ts';
+import { admitNamespace } from './admission.ts';
+import { apiVersionOf, type ResourceDefinition, type WriteContext } from './definition.ts';
+import {
+  carriedMetadata,
+  freshMetadata,
+  validateMetadata,
+  validateMetadataUpdate,
+} from './metadata.ts';
+import {
+  finalizersOf,
+  kubeTime,
+  metadataOf,
+  type Stored,
+  specOf,
+  textOf,
+  withFields,
+  withMetadata,
+} from './objects.ts';
+import {
+  checkedFields,
+  createDefaults,
+  type FieldValidation,
+  type PatchSource,
+  schemaErrors,
+  updateDefaults,
+} from './schemas.ts';
+import {
+  alreadyExists,
+  badRequest,
+  conflict,
+  invalid,
+  invalidValue,
+  modifiedMessage,
+  notFound,
+} from './status.ts';
+import { objectKey, type Store } from './store.ts';
+import { prepareSubresource, type Subresource } from './subresource-writes.ts';
+
+export interface WriteOptions {
+  readonly user: UserInfo;
+  readonly dryRun: boolean;
+  readonly fieldValidation: FieldValidation;
+  /** In-world clients send objects of our own making: their fields are not checked again. */
+  readonly trusted: boolean;
+  /** Filled with sentences for Warning headers. */
+  readonly warnings: string[];
+}
+
+export interface Target {
+  readonly definition: ResourceDefinition;
+  readonly namespace: string | undefined;
+  readonly name: string;
+}
+
+export interface UpdateRequest extends Target {
+  readonly subresource: Subresource | undefined;
+  /** The new object from the stored one; PUT ignores the argument. Already field-checked. */
+  readonly change: (old: Stored) => JsonObject;
+  /** PATCH of an unchanged resourceVersion and PUT without one are both unconditional. */
+  readonly verb: 'update' | 'patch';
+}
+
+export class Writer {
+  readonly #kernel: Kernel;
+  readonly #store: Store;
+  readonly #serviceCidr: string;
+
+  constructor(options: {
+    readonly kernel: Kernel;
+    readonly store: Store;
+    readonly serviceCidr: string;
+  }) {
+    this.#kernel = options.kernel;
+    this.#store = options.store;
+    this.#serviceCidr = options.serviceCidr;
+  }
+
+  context(user: UserInfo): WriteContext {
+    const now = this.#kernel.now();
+    return {
+      now,
+      time: kubeTime(now),
+      random: this.#kernel.random('kube'),
+      user,
+      store: this.#store,
+      serviceCidr: this.#serviceCidr,
+    };
+  }
+
+  create(
+    definition: ResourceDefinition,
+    namespace: string | undefined,
+    body: Json | undefined,
+    options: WriteOptions,
+  ): Stored {
+    const decoded = this.decode(definition, body, options);
+    const given = metadataOf(decoded);
+    if (definition.namespaced) {
+      const named = textOf(given.namespace) ?? '';
+      if (named !== '' && named !== namespace) throw badRequest(namespaceMismatch);
+      admitNamespace(this.#store, definition, namespace ?? '', textOf(given.name) ?? '');
+    }
+    const context = this.context(options.user);
+    const metadata = freshMetadata(definition, decoded, context, namespace);
+    let object = createDefaults(definition, withFields(decoded, { metadata }));
+    const { strategy } = definition;
+    // Kubelets register nodes with their status; every other kind starts with an empty one.
+    if (definition.hasStatus && strategy.keepsStatus !== true) {
+      const status = definition.custom === undefined ? {} : undefined;
+      object = withFields(object, { status });
+    }
+    if (strategy.prepareForCreate !== undefined) {
+      object = strategy.prepareForCreate(object, context);
+    }
+    if (strategy.initialStatus !== undefined) {
+      object = { ...object, status: strategy.initialStatus(object, context) };
+    }
+    const errors = [
+      ...validateMetadata(definition, object),
+      ...(strategy.validate?.(object, context) ?? []),
+      ...schemaErrors(definition, object, undefined),
+    ];
+    const name = textOf(metadataOf(object).name) ?? '';
+    if (errors.length > 0) throw invalid(definition, name, errors);
+    return this.#insert(definition, object, objectKey(namespace, name), name, options.dryRun);
+  }
+
+  #insert(
+    definition: ResourceDefinition,
+    object: JsonObject,
+    key: string,
+    name: string,
+    dryRun: boolean,
+  ): Stored {
+    const { storage } = definition;
+    const existing = this.#store.get(storage, key);
+    if (existing !== undefined) {
+      const dying = existing.metadata.deletionTimestamp !== undefined;
+      throw alreadyExists(definition, name, dying ? 'object is being deleted: ' : '');
+    }
+    const stored = toStored(definition, object);
+    if (dryRun) return fromStored(definition, stored as Stored);
+    const saved = this.#store.put(storage, stored, key);
+    return fromStored(definition, saved);
+  }
+
+  /** Creating a subresource (an eviction) is creation of content, as admission sees it. */
+  admitSubresource(definition: ResourceDefinition, namespace: string, name: string): void {
+    admitNamespace(this.#store, definition, namespace, name);
+  }
+
+  /** Field checks of a body or of a patched object; unknown fields are gone from the answer. */
+  decode(
+    definition: ResourceDefinition,
+    body: Json | undefined,
+    options: WriteOptions,
+    patch?: PatchSource,
+  ): JsonObject {
+    if (!isObject(body)) throw badRequest('the body of the request must be an object');
+    const typed = withTypeMeta(definition, body);
+    return options.trusted ? typed : checkedFields(definition, typed, options, patch);
+  }
+
+  /** Undefined object: the update emptied the finalizers of a dying object, which is gone now. */
+  update(request: UpdateRequest, options: WriteOptions): { object: Stored; deleted: boolean } {
+    const { definition, namespace, name } = request;
+    const key = objectKey(namespace, name);
+    const stored = this.#store.get(definition.storage, key);
+    if (stored === undefined) throw notFound(definition, name);
+    const old = fromStored(definition, stored);
+    const given = withTypeMeta(definition, request.change(old));
+    checkNames(request, metadataOf(given));
+    this.#checkVersion(request, old, given);
+    const context = this.context(options.user);
+    const carried = carriedMetadata(metadataOf(given), old);
+    let next: JsonObject = withFields(given, { metadata: carried });
+    next =
+      request.subresource === undefined
+        ? this.#prepareMain(definition, next, old, context)
+        : prepareSubresource(definition, request.subresource, next, old, context.time);
+    const errors = [
+      ...(carried === metadataOf(old) ? [] : validateMetadata(definition, next)),
+      ...validateMetadataUpdate(next, old),
+      ...(request.subresource === undefined
+        ? [
+            ...(definition.strategy.validate?.(next, context) ?? []),
+            ...(definition.strategy.validateUpdate?.(next, old) ?? []),
+          ]
+        : []),
+      ...schemaErrors(definition, next, old),
+    ];
+    if (errors.length > 0) throw invalid(definition, name, errors);
+    return this.commit(definition, key, next, old, options.dryRun);
+  }
+
+  #checkVersion(request: UpdateRequest, old: Stored, given: JsonObject): void {
+    const { definition, name } = request;
+    const version = textOf(metadataOf(given).resourceVersion) ?? '';
+    const uid = textOf(metadataOf(given).uid) ?? '';
+    if (request.verb === 'update' && uid !== '' && uid !== old.metadata.uid) {
+      const why =
+        'StorageError: invalid object, Code: 4, Key: ' +
+        `/registry/${definition.resource}/${objectKey(request.namespace, name)}, ` +
+        'ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ' +
+        `${uid}, UID in object meta: ${old.metadata.uid}`;
+      throw conflict(definition, name, why);
+    }
+    if (version === '' && request.verb === 'update' && !definition.unconditionalUpdate) {
+      const message = 'must be specified for an update';
+      const error = { ...invalidValue('metadata.resourceVersion', 0, message) };
+      throw invalid({ group: definition.group, kind: definition.resource }, name, [
+        { ...error, body: `Invalid value: 0x0: ${message}` },
+      ]);
+    }
+    if (version !== '' && version !== old.metadata.resourceVersion) {
+      throw conflict(definition, name, modifiedMessage);
+    }
+  }
+
+  #prepareMain(
+    definition: ResourceDefinition,
+    given: JsonObject,
+    old: Stored,
+    context: WriteContext,
+  ): JsonObject {
+    let next = updateDefaults(definition, given, old);
+    if (definition.hasStatus) next = withFields(next, { status: old.status });
+    if (definition.strategy.prepareForUpdate !== undefined) {
+      next = definition.strategy.prepareForUpdate(next, old, context);
+    }
+    return withGeneration(definition, next, old);
+  }
+
+  /** Stores a prepared object in place of `old`; nothing happens when they are equal. */
+  commit(
+    definition: ResourceDefinition,
+    key: string,
+    next: JsonObject,
+    old: Stored,
+    dryRun: boolean,
+  ): { object: Stored; deleted: boolean } {
+    const shared = shareEqual(next, old);
+    if (isReleased(shared, old)) {
+      if (dryRun) return { object: shared as Stored, deleted: true };
+      const stored = toStored(definition, shared);
+      const last = this.#store.remove(definition.storage, key, stored);
+      return { object: fromStored(definition, last ?? old), deleted: true };
+    }
+    // Like etcd3's GuaranteedUpdate: a write that changes nothing makes no new revision.
+    if (shared === old || dryRun) return { object: shared as Stored, deleted: false };
+    const saved = this.#store.put(definition.storage, toStored(definition, shared), key);
+    return { object: fromStored(definition, saved), deleted: false };
+  }
+}
+
+const namespaceMismatch =
+  'the namespace of the provided object does not match the namespace sent on the request';
+
+const toStored = (definition: ResourceDefinition, object: JsonObject): JsonObject =>
+  definition.storage.toStored?.(object) ?? object;
+export const fromStored = (definition: ResourceDefinition, object: Stored): Stored =>
+  definition.storage.fromStored?.(object) ?? object;
+
+/** kind and apiVersion set; a body that names others is refused. */
+function withTypeMeta(definition: ResourceDefinition, body: JsonObject): JsonObject {
+  const apiVersion = apiVersionOf(definition);
+  const { kind } = definition;
+  if (body.kind === kind && body.apiVersion === apiVersion) return body;
+  const givenVersion = textOf(body.apiVersion) ?? '';
+  const givenKind = textOf(body.kind) ?? '';
+  if (givenVersion !== '' && givenVersion !== apiVersion) {
+    throw badRequest(
+      `the API version in the data (${givenVersion}) does not match ` +
+        `the expected API version (${apiVersion})`,
+    );
+  }
+  if (givenKind !== '' && givenKind !== kind) {
+    const version = definition.version;
+    throw badRequest(
+      `${givenKind} in version "${version}" cannot be handled as a ${kind}: ` +
+        `no kind "${givenKind}" is registered for the resource ${definition.resource}`,
+    );
+  }
+  return { apiVersion, kind, ...withFields(body, { apiVersion: undefined, kind: undefined }) };
+}
+
+function checkNames(request: Target, metadata: JsonObject): void {
+  const name = textOf(metadata.name) ?? '';
+  if (name !== request.name) {
+    throw badRequest(
+      `the name of the object (${name}) does not match the name on the URL (${request.name})`,
+    );
+  }
+  const namespace = textOf(metadata.namespace) ?? '';
+  if (request.namespace !== undefined && namespace !== '' && namespace !== request.namespace) {
+    throw badRequest(
+      `the namespace of the object (${namespace}) does not match ` +
+        `the namespace on the request (${request.namespace})`,
+    );
+  }
+}
+
+/** Generation goes up by one when what the kind's controller acts on has changed. */
+function withGeneration(definition: ResourceDefinition, next: JsonObject, old: Stored): JsonObject {
+  const before = old.metadata.generation;
+  if (definition.generation === 'none' || before === undefined) return next;
+  const changed =
+    definition.generation === 'content'
+      ? !values.deepEqual(contentOf(definition, next), contentOf(definition, old))
+      : !values.deepEqual(next.spec, old.spec) ||
+        (definition.generation === 'annotations' &&
+          !values.deepEqual(metadataOf(next).annotations, metadataOf(old).annotations));
+  return changed ? withMetadata(next, { generation: before + 1 }) : next;
+}
+
+const contentOf = (definition: ResourceDefinition, object: JsonObject): JsonObject =>
+  withFields(object, {
+    metadata: undefined,
+    ...(definition.hasStatus ? { status: undefined } : {}),
+  });
+
+/** A dying object without finalizers and without grace left is removed by the update itself. */
+function isReleased(next: JsonObject, old: Stored): boolean {
+  if (old.metadata.deletionTimestamp === undefined) return false;
+  if ((old.metadata.deletionGracePeriodSeconds ?? 0) !== 0) return false;
+  if (finalizersOf(next).length > 0) return false;
+  const remaining = specOf(next).finalizers;
+  return old.kind !== 'Namespace' || !Array.isArray(remaining) || remaining.length === 0;
+}
+
+/** Top-level parts that did not change are the old ones again; all equal gives `old` itself. */
+function shareEqual(next: JsonObject, old: Stored): JsonObject {
+  const entries: [string, Json | undefined][] = [];
+  let changed = Object.keys(old).some((key) => old[key] !== undefined && next[key] === undefined);
+  for (const [key, value] of Object.entries(next)) {
+    if (value === undefined) continue;
+    const same = values.deepEqual(value, old[key]);
+    if (!same) changed = true;
+    entries.push([key, same ? old[key] : value]);
+  }
+  return changed ? Object.fromEntries(entries) : old;
+}

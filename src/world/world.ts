@@ -1,0 +1,94 @@
+// The embedded world as one object: API server, its controllers, machines and AWS on one kernel.
+// Only wiring; whoever builds it decides how time passes and where state and audit go.
+import { type AwsWorld, type ClusterAccess, createAwsWorld } from './aws/index.ts';
+import type { AuditSink, MachineHost } from './contracts.ts';
+import { Faults } from './faults/index.ts';
+import { Kernel, type Micros, type Tables } from './kernel/index.ts';
+import { createKubeControllers, type KubeControllers } from './kube/controllers/index.ts';
+import { createKubelets, type Kubelets } from './kube/kubelet/index.ts';
+import { createKubeApiServer, type KubeApiServer } from './kube/server/index.ts';
+import { defaultPrinter, printers } from './kube/tables/index.ts';
+import { LateSeed } from './late-seed.ts';
+
+/** The one Kubernetes version that the world speaks, in EKS' form. */
+export const worldVersion = {
+  gitVersion: 'v1.32.9-eks-113cf36',
+  major: '1',
+  minor: '32+',
+} as const;
+export const worldAccount = '111111111111';
+export const worldRegion = 'eu-west-1';
+
+export interface WorldOptions {
+  readonly seed: number;
+  /** Start of a new world's time; a stored world goes on where it was. */
+  readonly startAt: Micros;
+  readonly tables?: Tables;
+  readonly audit?: AuditSink;
+  /** Origin of the AWS endpoint, once it is known: queue URLs carry it. */
+  readonly endpoint?: () => string;
+  readonly clusterAccess?: () => ClusterAccess | undefined;
+  /** False drops core/v1 Events, which large simulations do not read. */
+  readonly events?: boolean;
+  readonly leases?: 'written' | 'implied';
+}
+
+export interface World {
+  readonly kernel: Kernel;
+  readonly faults: Faults;
+  readonly kube: KubeApiServer;
+  readonly aws: AwsWorld;
+  readonly kubelets: Kubelets;
+  readonly controllers: KubeControllers;
+  /** True when the tables held a world already. */
+  readonly restored: boolean;
+}
+
+/** Builds a world; a restored one takes up its in-flight work at the next step. */
+export const createWorld = (options: WorldOptions): World => {
+  const { seed, startAt, tables, audit, endpoint, clusterAccess, events } = options;
+  const kernel = new Kernel({ seed, startAt, ...(tables === undefined ? {} : { tables }) });
+  const restored = kernel.tables.open('kernel.meta').has('kernel');
+  const faults = new Faults(kernel);
+  const kube = createKubeApiServer({
+    kernel,
+    ...(audit === undefined ? {} : { audit }),
+    version: worldVersion,
+    printers,
+    defaultPrinter,
+  });
+  let host: MachineHost | undefined;
+  const aws = createAwsWorld({
+    kernel,
+    faults,
+    account: worldAccount,
+    region: worldRegion,
+    host: () => {
+      if (host === undefined) throw new Error('machines are used before the world is wired');
+      return host;
+    },
+    ...(endpoint === undefined ? {} : { endpoint }),
+    ...(clusterAccess === undefined ? {} : { clusterAccess }),
+  });
+  const shared = { kernel, kube, machines: aws.machines, faults };
+  const controllers = createKubeControllers({
+    ...shared,
+    version: worldVersion.gitVersion,
+    ...(events === undefined ? {} : { events }),
+  });
+  const kubelets = createKubelets({
+    ...shared,
+    options: {
+      version: worldVersion.gitVersion,
+      ...(events === undefined ? {} : { events }),
+      ...(options.leases === undefined ? {} : { leases: options.leases }),
+    },
+  });
+  host = kubelets;
+  new LateSeed(kernel, kube);
+  if (restored) {
+    controllers.resume();
+    kubelets.resume();
+  }
+  return { kernel, faults, kube, aws, kubelets, controllers, restored };
+};

@@ -1,0 +1,80 @@
+// What Drover relies on in a Kubernetes API server, as cases that run against any: a real one, and
+// the embedded world behind HTTPS. Expectations were measured on a real server; where the world
+// differs, the world is wrong. Cases bring their own namespaces and do not disturb each other.
+import assert from 'node:assert/strict';
+import type { KubeApi } from '../../src/ports/index.ts';
+import { type ContractCase, type ContractEnv, contractEnv } from './kube-api-env.ts';
+import { evictionCases } from './kube-api-evictions.ts';
+import { objectCases } from './kube-api-objects.ts';
+import { patchCases } from './kube-api-patches.ts';
+import { watchCases } from './kube-api-watches.ts';
+
+export const kubeApiCases: readonly ContractCase[] = [
+  ...objectCases,
+  ...patchCases,
+  ...watchCases,
+  ...evictionCases,
+];
+
+export type ContractTarget =
+  | {
+      readonly available: true;
+      readonly api: KubeApi;
+      /** The same server through a client that lists in pages of three. */
+      readonly smallPages: KubeApi;
+      /**
+       * Cases that are known not to hold, and why. They are run all the same and must fail: the
+       * list may not outlive its reasons.
+       */
+      readonly differs?: Readonly<Record<string, string>>;
+      /** Also run what takes more than a minute. */
+      readonly slow?: boolean;
+      readonly stop: () => Promise<void>;
+    }
+  | { readonly available: false; readonly reason: string };
+
+/** The part that vitest and node:test have in common. */
+export interface TestRunner {
+  readonly describe: (name: string, body: () => void) => void;
+  readonly it: (name: string, body: (test: { skip(note?: string): void }) => Promise<void>) => void;
+  readonly before: (body: () => Promise<void>) => void;
+  readonly after: (body: () => Promise<void>) => void;
+}
+
+/** Registers every case; says of each why it was not run when the server cannot be had. */
+export const kubeApiContract = (
+  { describe, it, before, after }: TestRunner,
+  name: string,
+  makeApi: () => Promise<ContractTarget>,
+): void => {
+  describe(`${name} keeps the contract of a Kubernetes API:`, () => {
+    let target: ContractTarget = { available: false, reason: 'not started' };
+    let env: ContractEnv | undefined;
+    before(async () => {
+      target = await makeApi();
+      if (target.available) env = contractEnv(target);
+    });
+    it('names only cases of the contract as differences', async () => {
+      const names = new Set(kubeApiCases.map((each) => each.name));
+      const listed = target.available ? Object.keys(target.differs ?? {}) : [];
+      assert.deepEqual(
+        listed.filter((each) => !names.has(each)),
+        [],
+      );
+    });
+    after(async () => {
+      if (target.available) await target.stop();
+    });
+    for (const { name: what, slow, run } of kubeApiCases) {
+      it(what, async (test) => {
+        if (!target.available) return test.skip(`not run: ${target.reason}`);
+        if (slow === true && target.slow !== true) return test.skip('not run: takes a minute');
+        if (env === undefined) return;
+        const differs = target.differs?.[what];
+        if (differs === undefined) return run(env);
+        await assert.rejects(run(env), Error, 'holds by now: take it off the list of differences');
+        test.skip(`known difference: ${differs}`);
+      });
+    }
+  });
+};

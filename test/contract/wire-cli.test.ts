@@ -1,0 +1,422 @@
+// The real aws CLI and SDK v3 against the dispatcher behind a plain HTTP server, with handlers that
+// give fixed answers: it shows that real clients sign, write and read what wire checks, reads and
+// writes. It says nothing about the behaviour of the world.
+import { execFile, execFileSync } from 'node:child_process';
+import { createServer, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import {
+  AutoScalingClient,
+  CreateAutoScalingGroupCommand,
+  DescribeAutoScalingGroupsCommand,
+} from '@aws-sdk/client-auto-scaling';
+import { DescribeInstancesCommand, EC2Client } from '@aws-sdk/client-ec2';
+import {
+  DescribeNodegroupCommand,
+  EKSClient,
+  ResourceNotFoundException,
+} from '@aws-sdk/client-eks';
+import {
+  DeleteQueueCommand,
+  QueueDoesNotExist,
+  ReceiveMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type AwsCallRecord, createAwsDispatcher } from '../../src/wire/index.ts';
+import { CANNED, GROUP } from './wire-canned.ts';
+
+const ACCESS_KEY = 'AKIDWIRETEST';
+const SECRET_KEY = 'wire/Secret+Key=1';
+const ACCOUNT = '123456789012';
+const principal = {
+  type: 'IAMUser',
+  accountId: ACCOUNT,
+  arn: `arn:aws:iam::${ACCOUNT}:user/tester`,
+  principalId: 'AIDATESTER',
+  userName: 'tester',
+} as const;
+
+const calls: AwsCallRecord[] = [];
+const defects: string[] = [];
+const requestCounts = new Map<string, number>();
+let server: Server;
+let endpoint = '';
+
+beforeAll(async () => {
+  let serial = 0;
+  const dispatcher = createAwsDispatcher({
+    handlers: CANNED,
+    authenticate: (key) =>
+      key === ACCESS_KEY ? { secretAccessKey: SECRET_KEY, principal } : undefined,
+    now: () => 1_735_394_773_000,
+    nextRequestId: () => `00000000-0000-4000-8000-${String(serial++).padStart(12, '0')}`,
+    onCall: (record) => calls.push(record),
+    onDefect: (error) => defects.push(error.message),
+  });
+  server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', async () => {
+      const [path = '/', query = ''] = (request.url ?? '/').split('?', 2);
+      const headers = Object.fromEntries(
+        Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
+      );
+      const agent = headers['x-test'] ?? headers['user-agent'] ?? '';
+      const marker = /wire-test-[\w-]+/.exec(agent)?.[0];
+      if (marker !== undefined) requestCounts.set(marker, (requestCounts.get(marker) ?? 0) + 1);
+      const answer = await dispatcher.handle({
+        method: request.method ?? 'GET',
+        path,
+        query,
+        headers,
+        body: Buffer.concat(chunks),
+        remoteAddress: '127.0.0.1',
+      });
+      response.writeHead(answer.status, answer.headers);
+      response.end(answer.body);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  endpoint = `http://127.0.0.1:${address.port}`;
+});
+
+afterAll(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function aws(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Outcome> {
+  const options = {
+    env: {
+      PATH: process.env.PATH ?? '',
+      HOME: tmpdir(),
+      AWS_ACCESS_KEY_ID: ACCESS_KEY,
+      AWS_SECRET_ACCESS_KEY: SECRET_KEY,
+      AWS_DEFAULT_REGION: 'eu-west-1',
+      AWS_EC2_METADATA_DISABLED: 'true',
+      AWS_PAGER: '',
+      ...env,
+    },
+  };
+  return new Promise((resolve) => {
+    const all = ['--endpoint-url', endpoint, '--output', 'json', ...args];
+    execFile('aws', all, options, (error, stdout, stderr) => {
+      const code = typeof error?.code === 'number' ? error.code : error === null ? 0 : -1;
+      resolve({ code, stdout, stderr });
+    });
+  });
+}
+
+async function json(args: readonly string[]): Promise<unknown> {
+  const { code, stdout, stderr } = await aws(args);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout.trim() === '' ? undefined : JSON.parse(stdout);
+}
+
+function lastInput(operation: string): unknown {
+  return calls.findLast((record) => record.operation === operation)?.input;
+}
+
+function hasCli(): boolean {
+  try {
+    execFileSync('aws', ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    process.stderr.write('wire-cli: no aws CLI on PATH, its tests are skipped\n');
+    return false;
+  }
+}
+
+describe.skipIf(!hasCli())('the real aws CLI', { concurrent: true }, () => {
+  it('reads lifecycle hooks as article 001 prints them', async () => {
+    const args = ['--auto-scaling-group-name', GROUP];
+    expect(await json(['autoscaling', 'describe-lifecycle-hooks', ...args])).toEqual({
+      LifecycleHooks: [
+        expect.objectContaining({ LifecycleHookName: 'Launch-LC-Hook', HeartbeatTimeout: 1800 }),
+        expect.objectContaining({
+          LifecycleHookName: 'Terminate-LC-Hook',
+          GlobalTimeout: 172800,
+          DefaultResult: 'CONTINUE',
+        }),
+      ],
+    });
+  });
+
+  it('reads an empty list as an empty list', async () => {
+    const args = ['--auto-scaling-group-name', 'hookless'];
+    const output = await json(['autoscaling', 'describe-lifecycle-hooks', ...args]);
+    expect(output).toEqual({ LifecycleHooks: [] });
+  });
+
+  it('terminates an instance and gets its activity', async () => {
+    const output = await json([
+      ...['autoscaling', 'terminate-instance-in-auto-scaling-group'],
+      ...['--instance-id', 'i-07e9ea9eb19a67337', '--should-decrement-desired-capacity'],
+    ]);
+    expect(output).toMatchObject({
+      Activity: { StatusCode: 'InProgress', StartTime: '2024-12-28T14:06:13.000Z', Progress: 0 },
+    });
+    expect(lastInput('TerminateInstanceInAutoScalingGroup')).toEqual({
+      InstanceId: 'i-07e9ea9eb19a67337',
+      ShouldDecrementDesiredCapacity: true,
+    });
+  });
+
+  it('creates a group with nested hooks and tags', async () => {
+    const hook =
+      'LifecycleHookName=H1,HeartbeatTimeout=60,' +
+      'LifecycleTransition=autoscaling:EC2_INSTANCE_TERMINATING';
+    await json([
+      ...['autoscaling', 'create-auto-scaling-group', '--auto-scaling-group-name', 'a & b <ü>'],
+      ...['--min-size', '0', '--max-size', '3', '--availability-zones', 'eu-west-1a', 'eu-west-1b'],
+      ...['--launch-template', 'LaunchTemplateName=lt1,Version=$Latest'],
+      ...['--lifecycle-hook-specification-list', hook],
+      ...['--tags', 'Key=k1,Value=v=1,PropagateAtLaunch=true', 'Key=k2,Value='],
+    ]);
+    expect(lastInput('CreateAutoScalingGroup')).toMatchObject({
+      AutoScalingGroupName: 'a & b <ü>',
+      MinSize: 0,
+      AvailabilityZones: ['eu-west-1a', 'eu-west-1b'],
+      LaunchTemplate: { LaunchTemplateName: 'lt1', Version: '$Latest' },
+      LifecycleHookSpecificationList: [{ LifecycleHookName: 'H1', HeartbeatTimeout: 60 }],
+      Tags: [
+        { Key: 'k1', Value: 'v=1', PropagateAtLaunch: true },
+        { Key: 'k2', Value: '' },
+      ],
+    });
+  });
+
+  it('describes and lists node groups', async () => {
+    const group = ['--cluster=ironman-2022', '--nodegroup-name=demo-ng'];
+    const query = ['--query', 'nodegroup.resources.autoScalingGroups[0].name'];
+    expect(await json(['eks', 'describe-nodegroup', ...group, ...query])).toBe(GROUP);
+    const listed = await json([
+      'eks',
+      'list-nodegroups',
+      '--cluster-name',
+      'c',
+      '--max-items',
+      '5',
+    ]);
+    expect(listed).toEqual({ nodegroups: ['demo-ng'] });
+  });
+
+  it('tags an EKS resource whose ARN stands URL-encoded in the path', async () => {
+    const arn = 'arn:aws:eks:eu-west-1:123456789012:nodegroup/c/demo-ng/02c1ba5d';
+    await json(['eks', 'tag-resource', '--resource-arn', arn, '--tags', 'a=1']);
+    expect(lastInput('TagResource')).toEqual({ resourceArn: arn, tags: { a: '1' } });
+  });
+
+  it('lists stack resources', async () => {
+    const output = await json(['cloudformation', 'list-stack-resources', '--stack-name', 's']);
+    expect(output).toMatchObject({
+      StackResourceSummaries: [
+        {
+          LogicalResourceId: 'NodeGroup',
+          DriftInformation: { StackResourceDriftStatus: 'NOT_CHECKED' },
+        },
+      ],
+    });
+  });
+
+  it('filters EC2 instances', async () => {
+    const output = await json([
+      ...['ec2', 'describe-instances', '--filters', 'Name=tag:a,Values=x,y'],
+      ...['Name=instance-state-name,Values=running', '--instance-ids', 'i-0123456789abcdef0'],
+    ]);
+    expect(output).toMatchObject({
+      Reservations: [{ Instances: [{ State: { Code: 16, Name: 'running' }, SecurityGroups: [] }] }],
+    });
+    expect(lastInput('DescribeInstances')).toEqual({
+      InstanceIds: ['i-0123456789abcdef0'],
+      Filters: [
+        { Name: 'tag:a', Values: ['x', 'y'] },
+        { Name: 'instance-state-name', Values: ['running'] },
+      ],
+    });
+  });
+
+  it('sends, receives and deletes messages', async () => {
+    const queue = ['--queue-url', `${endpoint}/${ACCOUNT}/q1`];
+    const sent = await json(['sqs', 'send-message', ...queue, '--message-body', '{"a":"ü"}']);
+    expect(sent).toMatchObject({ MessageId: 'm-1' });
+    expect(await json(['sqs', 'receive-message', ...queue])).toMatchObject({
+      Messages: [{ Body: 'hello', Attributes: { ApproximateReceiveCount: '1' } }],
+    });
+    await json(['sqs', 'delete-message', ...queue, '--receipt-handle', 'r-1']);
+    expect(lastInput('DeleteMessage')).toMatchObject({ ReceiptHandle: 'r-1' });
+  });
+
+  it('publishes, says who it is, looks up events', async () => {
+    const topic = 'arn:aws:sns:eu-west-1:123456789012:t';
+    expect(await json(['sns', 'publish', '--topic-arn', topic, '--message', 'm'])).toEqual({
+      MessageId: 'sns-1',
+    });
+    expect(await json(['sts', 'get-caller-identity'])).toEqual({
+      UserId: 'AIDATESTER',
+      Account: ACCOUNT,
+      Arn: principal.arn,
+    });
+    const events = await json(['cloudtrail', 'lookup-events', '--max-items', '1']);
+    expect(events).toMatchObject({ Events: [{ EventName: 'CreateNodegroup' }] });
+  });
+
+  it.each([
+    [
+      ['autoscaling', 'delete-auto-scaling-group', '--auto-scaling-group-name', 'busy'],
+      '(ResourceInUse)',
+      'it has instances',
+    ],
+    [
+      ['eks', 'describe-nodegroup', '--cluster-name', 'c', '--nodegroup-name', 'nope'],
+      '(ResourceNotFoundException)',
+      'No node group found for name: nope.',
+    ],
+    [
+      ['ec2', 'terminate-instances', '--instance-ids', 'i-1'],
+      '(InvalidInstanceID.Malformed)',
+      'Invalid id: "i-1"',
+    ],
+    [
+      ['sqs', 'get-queue-url', '--queue-name', 'nope'],
+      '(AWS.SimpleQueueService.NonExistentQueue)',
+      'does not exist',
+    ],
+    [
+      [
+        'logs',
+        'start-query',
+        '--log-group-name',
+        'bad name',
+        '--start-time',
+        '0',
+        '--end-time',
+        '1',
+        '--query-string',
+        'fields @message',
+      ],
+      '(InvalidParameterException)',
+      'validation error',
+    ],
+    [
+      [
+        'eks',
+        'create-nodegroup',
+        '--cluster-name',
+        'c',
+        '--nodegroup-name',
+        'n',
+        '--subnets',
+        's',
+        '--node-role',
+        'r',
+        '--ami-type',
+        'NOPE',
+      ],
+      '(InvalidParameterException)',
+      'enum value set',
+    ],
+  ])('prints the error of %j in its own protocol', async (args, code, message) => {
+    const outcome = await aws(args);
+    expect(outcome.code).toBeGreaterThan(0);
+    expect(outcome.stderr).toContain(code);
+    expect(outcome.stderr).toContain(message);
+  });
+
+  it.each([
+    ['autoscaling', ['autoscaling', 'describe-scaling-process-types']],
+    ['ec2', ['ec2', 'describe-addresses']],
+    ['json', ['ssm', 'describe-parameters']],
+    ['rest-json', ['eks', 'list-addons', '--cluster-name', 'c']],
+    ['unknown', ['s3api', 'list-buckets']],
+  ])('is told once, without retries, what the world lacks (%s)', async (label, args) => {
+    const outcome = await aws(args, { AWS_EXECUTION_ENV: `wire-test-${label}` });
+    expect(outcome.stderr).toContain('(NotImplemented)');
+    expect(requestCounts.get(`wire-test-${label}`)).toBe(1);
+  });
+
+  it.each([
+    ['sts', ['sts', 'get-caller-identity'], 'SignatureDoesNotMatch'],
+    ['eks', ['eks', 'list-clusters'], 'InvalidSignatureException'],
+    ['ec2', ['ec2', 'describe-instances'], 'AuthFailure'],
+  ])('is refused by %s when it signs with a wrong secret', async (_, args, code) => {
+    const outcome = await aws(args, { AWS_SECRET_ACCESS_KEY: 'wrong' });
+    expect(outcome.stderr).toContain(`(${code})`);
+  });
+});
+
+describe('SDK v3', () => {
+  const config = () => ({
+    endpoint,
+    region: 'eu-west-1',
+    credentials: { accessKeyId: ACCESS_KEY, secretAccessKey: SECRET_KEY },
+  });
+
+  it('writes and reads query', async () => {
+    const client = new AutoScalingClient(config());
+    const names = { AutoScalingGroupNames: [] };
+    const output = await client.send(new DescribeAutoScalingGroupsCommand(names));
+    expect(output.AutoScalingGroups?.[0]?.CreatedTime).toEqual(new Date(1_735_394_773_000));
+    expect(output.AutoScalingGroups?.[0]?.Instances).toEqual([]);
+    expect(lastInput('DescribeAutoScalingGroups')).toEqual(names);
+    const create = new CreateAutoScalingGroupCommand({
+      AutoScalingGroupName: 'g',
+      MinSize: 1,
+      MaxSize: -1,
+    });
+    await client.send(create);
+    expect(lastInput('CreateAutoScalingGroup')).toMatchObject({ MaxSize: -1 });
+  });
+
+  it('reads rest-json, and its errors as the modelled class', async () => {
+    const client = new EKSClient(config());
+    const described = await client.send(
+      new DescribeNodegroupCommand({ clusterName: 'c', nodegroupName: 'demo-ng' }),
+    );
+    expect(described.nodegroup?.createdAt).toEqual(new Date(1_735_394_773_000));
+    const missing = client.send(
+      new DescribeNodegroupCommand({ clusterName: 'c', nodegroupName: 'nope' }),
+    );
+    await expect(missing).rejects.toBeInstanceOf(ResourceNotFoundException);
+    await expect(missing).rejects.toMatchObject({ nodegroupName: 'nope', clusterName: 'c' });
+  });
+
+  it('reads ec2', async () => {
+    const output = await new EC2Client(config()).send(new DescribeInstancesCommand({}));
+    const instance = output.Reservations?.[0]?.Instances?.[0];
+    expect(instance?.LaunchTime).toEqual(new Date(1_735_394_773_000));
+    expect(instance?.Tags).toEqual([{ Key: 'Name', Value: 'a & <b>' }]);
+  });
+
+  it('reads SQS, checks its MD5, and knows its errors', async () => {
+    const client = new SQSClient(config());
+    const QueueUrl = `${endpoint}/${ACCOUNT}/q1`;
+    const output = await client.send(new ReceiveMessageCommand({ QueueUrl }));
+    expect(output.Messages?.[0]?.Body).toBe('hello');
+    const gone = client.send(new DeleteQueueCommand({ QueueUrl: `${endpoint}/${ACCOUNT}/nope` }));
+    await expect(gone).rejects.toBeInstanceOf(QueueDoesNotExist);
+  });
+
+  it('does not retry what the world lacks', async () => {
+    const client = new EKSClient({ ...config(), customUserAgent: 'wire-test-sdk' });
+    const { ListAddonsCommand } = await import('@aws-sdk/client-eks');
+    const sent = client.send(new ListAddonsCommand({ clusterName: 'c' }));
+    await expect(sent).rejects.toMatchObject({ name: 'NotImplemented' });
+    expect(requestCounts.get('wire-test-sdk')).toBe(1);
+  });
+});
+
+it('no canned answer left its model', () => {
+  expect(defects).toEqual([]);
+});

@@ -1,0 +1,261 @@
+// The CustomResourceDefinitions: printed as they stand in the code, and as strict as needed.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { crdDirectory, crdFile, crdYaml } from '../../scripts/print-crds.ts';
+import { customResourceDefinitions } from '../../src/api/crds.ts';
+import type {
+  DisruptionCause,
+  NodeDisruptionSpec,
+  NodeDisruptionStatus,
+  WaitingOn,
+} from '../../src/api/disruption.ts';
+import { isObject, type Json, type JsonObject, objectOr } from '../../src/api/json.ts';
+import type { NodeGroupSpec, NodeGroupStatus } from '../../src/api/nodegroup.ts';
+
+const versionOf = (crd: JsonObject): JsonObject => {
+  const versions = objectOr(crd.spec).versions;
+  return objectOr(Array.isArray(versions) ? versions[0] : undefined);
+};
+const schemaOf = (crd: JsonObject): JsonObject =>
+  objectOr(objectOr(versionOf(crd).schema).openAPIV3Schema);
+
+/** Every schema below `schema`, with its path. */
+function* walk(schema: JsonObject, path: string): Iterable<readonly [string, JsonObject]> {
+  yield [path, schema];
+  for (const [name, child] of Object.entries(objectOr(schema.properties))) {
+    if (isObject(child)) yield* walk(child, `${path}.${name}`);
+  }
+  for (const key of ['items', 'additionalProperties']) {
+    const child = schema[key];
+    if (isObject(child)) yield* walk(child, `${path}[]`);
+  }
+}
+/** T with nothing left out: a field that is new in the types must be added to the samples below. */
+type Full<T> = T extends readonly (infer Item)[]
+  ? readonly Full<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]-?: Full<Exclude<T[Key], undefined>> }
+    : T;
+
+const t = '2026-01-01T00:00:00.000Z';
+const conditions = [
+  {
+    type: 'Ready',
+    status: 'True',
+    reason: 'r',
+    message: 'm',
+    lastTransitionTime: t,
+    lastHeartbeatTime: t,
+    observedGeneration: 1,
+  },
+] as const;
+const taint = { key: 'k', value: 'v', effect: 'NoSchedule', timeAdded: t } as const;
+const hook = { autoScalingGroupName: 'a', name: 'h', token: 't' };
+const cause: Full<DisruptionCause> = {
+  kind: 'LifecycleHook',
+  id: 'i',
+  receivedAt: t,
+  deadline: t,
+  onDeadline: 'force',
+  followUp: 'Release',
+  hook: { ...hook, startedAt: t, heartbeatTimeoutSeconds: 1, globalTimeoutSeconds: 1 },
+  requestedBy: 'r',
+  reason: 'r',
+  cancelledAt: t,
+};
+const pod = 'ns/p';
+const owner = 'ReplicaSet/r';
+const waitingOn: {
+  readonly [Kind in WaitingOn['kind']]: Full<Extract<WaitingOn, { readonly kind: Kind }>>;
+} = {
+  pdb: {
+    kind: 'pdb',
+    pod,
+    budgets: ['ns/b'],
+    owner,
+    message: 'm',
+    neverAllows: true,
+    freedBy: 'scaleUp',
+    since: t,
+    forceAt: t,
+  },
+  multiplePdbs: { kind: 'multiplePdbs', pod, budgets: ['ns/b'], owner, since: t, forceAt: t },
+  budgetHeld: { kind: 'budgetHeld', pod, budget: 'ns/b', until: t, forceAt: t },
+  termination: {
+    kind: 'termination',
+    pod,
+    since: t,
+    graceEndsAt: t,
+    why: 'grace',
+    finalizers: ['f'],
+  },
+  evictionError: {
+    kind: 'evictionError',
+    pod,
+    code: 'c',
+    message: 'm',
+    since: t,
+    retryAt: t,
+    forceAt: t,
+  },
+  tier: { kind: 'tier', pod, podsBefore: 1, forceAt: t },
+  replacement: { kind: 'replacement', pod, owner, forceAt: t },
+  boomerang: { kind: 'boomerang', pod, owner },
+  marks: { kind: 'marks', node: 'n' },
+  batch: { kind: 'batch', nodes: ['n'], until: t },
+  settling: { kind: 'settling', until: t },
+  hook: { kind: 'hook', autoScalingGroupName: 'a', hookName: 'h', message: 'm', retryAt: t },
+  api: { kind: 'api', what: 'w', message: 'm' },
+  instance: { kind: 'instance', message: 'm' },
+};
+const disruption: { spec: Full<NodeDisruptionSpec>; status: Full<NodeDisruptionStatus> } = {
+  spec: { instanceId: 'i', nodeName: 'n', nodeGroup: 'g', causes: [cause] },
+  status: {
+    observedGeneration: 1,
+    episode: 1,
+    phase: 'Draining',
+    outcome: 'Drained',
+    message: 'm',
+    startedAt: t,
+    markedAt: t,
+    drainedAt: t,
+    endedAt: t,
+    deadline: t,
+    onDeadline: 'fail',
+    followUp: 'Terminate',
+    node: { name: 'n', uid: 'u' },
+    ownedMarks: { excludeLabel: true, unschedulable: true, taint: true, annotation: true },
+    hooks: [{ ...hook, state: 'Open', lastHeartbeatAt: t, endsAt: t, result: 'CONTINUE' }],
+    forcingSince: t,
+    handledCauses: ['i'],
+    completingCauses: ['i'],
+    boomerangs: [{ owner, podUids: ['u'] }],
+    progressAt: t,
+    podsTotal: 1,
+    podsRemaining: 1,
+    waitingOn: Object.values(waitingOn),
+    waitingOnTotal: 1,
+    conditions,
+  },
+};
+const nodeGroup: { spec: Full<NodeGroupSpec>; status: Full<NodeGroupStatus> } = {
+  spec: {
+    clusterName: 'c',
+    autoScalingGroupName: 'a',
+    amiType: 'AL2023_x86_64_STANDARD',
+    capacityType: 'SPOT',
+    instanceTypes: ['t'],
+    version: '1.33',
+    releaseVersion: '1.33.1-1',
+    nodeRole: 'r',
+    subnets: ['s'],
+    scaling: { minSize: 0, maxSize: 1, desired: 1 },
+    labels: { a: 'b' },
+    taints: [taint],
+    launchTemplate: { id: 'l', name: 'n', version: '1' },
+    remoteAccess: { ec2SshKey: 'k' },
+    diskSizeGiB: 1,
+    tags: { a: 'b' },
+    drain: { timeoutSeconds: 1, onDeadline: 'fail' },
+  },
+  status: {
+    observedGeneration: 1,
+    state: 'ACTIVE',
+    desired: 1,
+    minSize: 0,
+    maxSize: 1,
+    instances: 1,
+    ready: 1,
+    perZone: { a: 1 },
+    health: [{ code: 'c', message: 'm', resourceIds: ['r'] }],
+    conditions,
+  },
+};
+
+/** What the schema refuses or would prune of a value: the part of validation that we lean on. */
+const problems = (value: unknown, schema: JsonObject, path: string): readonly string[] => {
+  if (Array.isArray(value)) {
+    return value.flatMap((item) => problems(item, objectOr(schema.items), `${path}[]`));
+  }
+  if (isObject(value)) {
+    const open = schema.additionalProperties;
+    return Object.entries(value).flatMap(([key, child]) => {
+      const inner = isObject(open) ? open : objectOr(schema.properties)[key];
+      const at = `${path}.${key}`;
+      return isObject(inner) ? problems(child, inner, at) : [`${at} is not in the schema`];
+    });
+  }
+  const wanted = schema.type === 'integer' ? 'number' : schema.type;
+  if (typeof value !== wanted) return [`${path} is ${typeof value}`];
+  const allowed = schema.enum;
+  if (!Array.isArray(allowed) || allowed.includes(value)) return [];
+  return [`${path} may not be ${JSON.stringify(value)}`];
+};
+const all = customResourceDefinitions.map((crd): [string, JsonObject] => [crd.metadata.name, crd]);
+
+describe('the CustomResourceDefinitions', () => {
+  it('stand in deploy/crds as the code has them (node scripts/print-crds.ts)', () => {
+    expect(readdirSync(crdDirectory).sort()).toEqual(customResourceDefinitions.map(crdFile).sort());
+    for (const crd of customResourceDefinitions) {
+      expect(readFileSync(join(crdDirectory, crdFile(crd)), 'utf8')).toBe(crdYaml(crd));
+    }
+  });
+
+  it.each(all)('%s has a structural schema: every level typed, nothing preserved', (_, crd) => {
+    let seen = 0;
+    for (const [path, schema] of walk(schemaOf(crd), '')) {
+      seen++;
+      expect(typeof schema.type, `${path} has no type`).toBe('string');
+      expect(schema['x-kubernetes-preserve-unknown-fields'], path).toBeUndefined();
+      const { properties, required } = schema;
+      for (const name of Array.isArray(required) ? required : []) {
+        expect(Object.keys(objectOr(properties)), path).toContain(name);
+      }
+    }
+    expect(seen).toBeGreaterThan(40);
+  });
+
+  it.each(all)('%s bounds its lists, maps and texts', (_, crd) => {
+    for (const [path, schema] of walk(schemaOf(crd), '')) {
+      if (['', '.apiVersion', '.kind', '.metadata'].includes(path)) continue;
+      if (schema.type === 'array') expect(schema.maxItems, path).toBeTypeOf('number');
+      if (isObject(schema.additionalProperties)) {
+        expect(schema.maxProperties, path).toBeTypeOf('number');
+      }
+      const closed = schema.enum !== undefined || schema.format !== undefined;
+      if (schema.type === 'string' && !closed) {
+        expect(schema.maxLength, path).toBeTypeOf('number');
+      }
+    }
+  });
+
+  it.each(all)('%s shows only past times in date columns, and columns that exist', (_, crd) => {
+    const columns: readonly Json[] = Object.values(versionOf(crd).additionalPrinterColumns ?? []);
+    const paths = [...walk(schemaOf(crd), '')].map(([path]) => path);
+    const pastTimes = ['.metadata.creationTimestamp', '.status.startedAt'];
+    for (const column of columns.map(objectOr)) {
+      const path = String(column.jsonPath);
+      if (column.type === 'date') expect(pastTimes).toContain(path);
+      else expect(paths).toContain(path.replace(/\[0\]/, '[]'));
+    }
+    expect(columns.length).toBeGreaterThan(5);
+  });
+
+  it.each([
+    ['nodegroups.drover.dev', nodeGroup],
+    ['nodedisruptions.drover.dev', disruption],
+  ])('%s holds every field that the types have, so that the server prunes none', (name, full) => {
+    const crd = all.find(([each]) => each === name)?.[1] ?? {};
+    expect(problems(full, schemaOf(crd), '')).toEqual([]);
+    expect(problems({ spec: { novel: 1 } }, schemaOf(crd), '')).toHaveLength(1);
+  });
+
+  it('lets kubectl scale a NodeGroup', () => {
+    const group = all.find(([name]) => name === 'nodegroups.drover.dev')?.[1] ?? {};
+    expect(versionOf(group).subresources).toEqual({
+      status: {},
+      scale: { specReplicasPath: '.spec.scaling.desired', statusReplicasPath: '.status.desired' },
+    });
+  });
+});

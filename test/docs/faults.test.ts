@@ -1,0 +1,24 @@
+// docs/fault-kinds.md says what the code does: its table is the one that the code gives, and every
+// kind is described by hand as well.
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { faultsFile, faultsPage, faultTable, kinds } from '../../scripts/print-faults.ts';
+
+const page = readFileSync(faultsFile, 'utf8');
+
+describe('docs/fault-kinds.md', () => {
+  it('is what `node scripts/print-faults.ts` prints', () => {
+    expect(page).toBe(faultsPage());
+  });
+
+  it.each(kinds)('describes what one sees under %s', (kind) => {
+    expect(page).toMatch(new RegExp(`^- \`${kind}\`: `, 'm'));
+  });
+
+  it('says of a kind that nobody asks for that it has no effect', () => {
+    const table = faultTable([{ file: 'a.ts', text: "active('never-join'" }], ['rebalance']);
+    expect(table).toMatch(/^\| `never-join` .* `a.ts` \|$/m);
+    expect(table).toMatch(/^\| `rebalance` .* happens once, when it is injected \|$/m);
+    expect(table).toMatch(/^\| `no-capacity` .* \*\*nowhere: it has no effect yet\*\* \|$/m);
+  });
+});

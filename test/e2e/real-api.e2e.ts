@@ -1,0 +1,36 @@
+// The Kubernetes contract against a real control plane (etcd, kube-apiserver, controller manager):
+// it proves our client, and that the expectations the embedded world is held to are true.
+import { after, before, describe, it } from 'node:test';
+import { createKubeClient, loadKubeconfig } from '../../src/adapters/kube/index.ts';
+import { type ContractTarget, kubeApiContract } from '../contract/kube-api.ts';
+import { startRealCluster } from '../support/real-cluster.ts';
+
+const realApi = async (): Promise<ContractTarget> => {
+  const cluster = await startRealCluster({ controllerQps: 200 });
+  if (!cluster.available) return cluster;
+  const access = await loadKubeconfig({ path: cluster.kubeconfigPath, env: {} });
+  const api = createKubeClient({ ...access, userAgent: 'drover/contract' });
+  const smallPages = createKubeClient({ ...access, userAgent: 'drover/contract', pageSize: 3 });
+  return {
+    available: true,
+    api,
+    smallPages,
+    slow: true,
+    stop: async () => {
+      await api.close();
+      await smallPages.close();
+      await cluster.stop();
+    },
+  };
+};
+
+kubeApiContract(
+  {
+    describe: (name, body) => void describe(name, { concurrency: 4, timeout: 300_000 }, body),
+    it: (name, body) => void it(name, (test) => body(test)),
+    before,
+    after,
+  },
+  'A real API server',
+  realApi,
+);

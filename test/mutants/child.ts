@@ -1,0 +1,56 @@
+// Starts lives.ts inside a copy of the tree, as a process of its own: modules are read anew for each
+// mutant, and one that hangs can be ended.
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { LifeReport } from './lives.ts';
+
+export interface Batch {
+  readonly root: string;
+  readonly seeds: readonly number[];
+  readonly compat: 'eks' | 'native';
+  /** A report of one of these ends the batch. */
+  readonly until: readonly string[];
+  /** For one life; longer than that it hangs. */
+  readonly lifeLimitMs: number;
+}
+
+export interface BatchResult {
+  readonly lives: readonly LifeReport[];
+  /** Set when the process ended by itself and not well. */
+  readonly crash?: string;
+  readonly hung: boolean;
+}
+
+const longestTail = 2_000;
+
+export const liveBatch = (batch: Batch): Promise<BatchResult> =>
+  new Promise((resolve, reject) => {
+    const { root, seeds, compat, until, lifeLimitMs } = batch;
+    const script = join(root, 'test', 'mutants', 'lives.ts');
+    const flags = ['--seeds', seeds.join(','), '--compat', compat, '--until', until.join(',')];
+    const child = spawn(process.execPath, [script, ...flags], { cwd: root });
+    const lives: LifeReport[] = [];
+    let errors = '';
+    let hung = false;
+    const end = (): void => {
+      hung = true;
+      child.kill('SIGKILL');
+    };
+    let timer = setTimeout(end, lifeLimitMs);
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      clearTimeout(timer);
+      timer = setTimeout(end, lifeLimitMs);
+      const report: LifeReport = JSON.parse(line);
+      lives.push(report);
+    });
+    child.stderr.on('data', (chunk: Buffer) => {
+      errors = `${errors}${chunk.toString('utf8')}`.slice(-longestTail);
+    });
+    child.on('error', reject);
+    child.on('close', (code) => {
+      clearTimeout(timer);
+      const crashed = code !== 0 && !hung;
+      resolve({ lives, hung, ...(crashed ? { crash: errors || `exit ${code}` } : {}) });
+    });
+  });

@@ -1,0 +1,13 @@
+// Every mutant, in the order of the oracles that have to see them.
+import type { Mutant } from '../mutant.ts';
+import { hookMutants } from './hooks.ts';
+import { journalMutants } from './journal.ts';
+import { markMutants } from './marks.ts';
+import { podMutants } from './pods.ts';
+
+export const mutants: readonly Mutant[] = [
+  ...podMutants,
+  ...markMutants,
+  ...hookMutants,
+  ...journalMutants,
+];

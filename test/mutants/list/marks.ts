@@ -1,0 +1,205 @@
+// Mutants about marks: too late, not all of them, taken from others, left behind, without an intent.
+import type { Mutant } from '../mutant.ts';
+
+const marks = 'src/core/termination/marks.ts';
+const marking = 'src/core/termination/marking.ts';
+const undoing = 'src/core/termination/undoing.ts';
+const drains = 'src/core/termination/drains.ts';
+const draining = 'src/core/termination/draining.ts';
+
+const markedFirst: readonly Mutant[] = [
+  {
+    name: 'drains-once-one-mark-is-visible',
+    oracles: ['marks-before-eviction'],
+    kind: 'logic',
+    edits: [
+      {
+        file: marks,
+        find: 'return wanted[compat].every((mark) => present[mark]);',
+        replace: 'return wanted[compat].some((mark) => present[mark]);',
+      },
+    ],
+  },
+  {
+    name: 'evicts-before-the-cordon-is-visible',
+    oracles: ['marks-before-eviction'],
+    kind: 'timing',
+    edits: [
+      {
+        file: marking,
+        find: '  if (marksAreVisible(node, compat)) {\n    const markedAt',
+        replace: '  if (status.startedAt !== undefined) {\n    const markedAt',
+      },
+      {
+        file: drains,
+        find: 'const marked = status.node?.uid === node.metadata.uid && marksAreVisible(node, compat);',
+        replace: 'const marked = status.node?.uid === node.metadata.uid;',
+      },
+      {
+        file: draining,
+        find: 'if (status === undefined || !same || !marksAreVisible(node, options.compat)) {',
+        replace: "if (status === undefined || !same || options.compat === 'native') {",
+      },
+    ],
+  },
+  {
+    name: 'never-cordons',
+    oracles: ['marks-before-eviction'],
+    kind: 'logic',
+    edits: [
+      {
+        file: marks,
+        find: "...(present.unschedulable ? [] : [patch(node, cordon, 'keep new pods away')]),",
+        replace: "...[patch(node, cordon, 'keep new pods away')].slice(1),",
+      },
+      {
+        file: marks,
+        find: "eks: ['excludeLabel', 'unschedulable'],",
+        replace: "eks: ['excludeLabel'],",
+      },
+    ],
+  },
+  {
+    name: 'native-drains-without-its-taint',
+    oracles: ['marks-before-eviction'],
+    kind: 'logic',
+    compat: 'native',
+    edits: [
+      {
+        file: marks,
+        find: '...(present.taint ? {} : { taints })',
+        replace: '...(present.taint ? { taints } : {})',
+      },
+      {
+        file: marks,
+        find: '  native: names,',
+        replace: "  native: ['excludeLabel', 'unschedulable', 'annotation'],",
+      },
+    ],
+  },
+];
+
+const undone: readonly Mutant[] = [
+  {
+    name: 'takes-away-the-cordon-of-others',
+    oracles: ['marks-undone'],
+    kind: 'logic',
+    edits: [
+      {
+        file: marks,
+        find: 'wanted[compat].includes(mark) && (!present[mark] || before[mark]);',
+        replace: 'wanted[compat].includes(mark) && (present[mark] || !before[mark]);',
+      },
+    ],
+  },
+  {
+    name: 'leaves-its-own-cordon',
+    oracles: ['marks-undone'],
+    kind: 'logic',
+    edits: [
+      {
+        file: marks,
+        find: '...(ours.unschedulable ? { unschedulable: null } : {}),',
+        replace: '',
+      },
+      {
+        file: marks,
+        find: 'unschedulable: owned.unschedulable && node.spec.unschedulable === true,',
+        replace: 'unschedulable: false,',
+      },
+    ],
+  },
+  {
+    name: 'ended-before-the-marks-are-gone',
+    oracles: ['marks-undone'],
+    kind: 'timing',
+    edits: [
+      {
+        file: undoing,
+        find: 'if (node !== undefined && steps.length > 0) {',
+        replace: 'if (node !== undefined && steps.length > 4) {',
+      },
+    ],
+  },
+  {
+    name: 'the-label-stays-behind',
+    oracles: ['marks-undone'],
+    kind: 'logic',
+    edits: [
+      {
+        file: marks,
+        find: '...(ours.excludeLabel ? { labels: { [marks.excludeFromLoadBalancers]: null } } : {}),',
+        replace: '',
+      },
+      {
+        file: marks,
+        find: "owned.excludeLabel && node.metadata.labels?.[marks.excludeFromLoadBalancers] === 'true',",
+        replace: 'false,',
+      },
+    ],
+  },
+];
+
+const announced: readonly Mutant[] = [
+  {
+    name: 'marks-before-the-intent-is-written',
+    oracles: ['intent-before-effect'],
+    kind: 'timing',
+    edits: [
+      {
+        file: marking,
+        find: 'steps: [writeStatus({ disruption, demand, change, now }), ...patches],',
+        replace: 'steps: [...patches, writeStatus({ disruption, demand, change, now })],',
+      },
+    ],
+  },
+  {
+    name: 'forces-before-it-says-so',
+    oracles: ['intent-before-effect'],
+    kind: 'timing',
+    edits: [
+      {
+        file: drains,
+        find: 'forcing: intended && status.forcingSince !== undefined,',
+        replace: 'forcing: intended,',
+      },
+    ],
+  },
+  {
+    name: 'evicts-while-marking',
+    oracles: ['intent-before-effect'],
+    kind: 'timing',
+    edits: [
+      {
+        file: drains,
+        find: "if (status?.phase !== 'Draining' || node === undefined || demand.causes.length === 0) {",
+        replace:
+          "if (status?.phase === undefined || status.phase === 'Pending' || node === undefined) {",
+      },
+    ],
+  },
+  {
+    name: 'goes-on-evicting-when-the-drain-is-withdrawn',
+    oracles: ['intent-before-effect'],
+    kind: 'logic',
+    edits: [
+      {
+        file: drains,
+        find: "if (status?.phase !== 'Draining' || node === undefined || demand.causes.length === 0) {",
+        replace: "if (status === undefined || status.phase === 'Marking' || node === undefined) {",
+      },
+      {
+        file: drains,
+        find: 'const marked = status.node?.uid === node.metadata.uid && marksAreVisible(node, compat);',
+        replace: 'const marked = status.node?.uid === node.metadata.uid;',
+      },
+      {
+        file: 'src/controllers/disruption/controller.ts',
+        find: "if (phase !== 'Pending' && phase !== 'Marking' && phase !== 'Draining') {",
+        replace: "if (phase === 'Ended' && disruption.status?.outcome !== 'Cancelled') {",
+      },
+    ],
+  },
+];
+
+export const markMutants: readonly Mutant[] = [...markedFirst, ...undone, ...announced];

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { emptyBatch, mergeBatch, reportBatch } from '../../src/sim/batch.ts';
+import { runLife } from '../../src/sim/life.ts';
+
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const seeds = Array.from({ length: 12 }, (_, i) => i + 1);
+
+describe('random lives of a cluster', () => {
+  it.each(seeds)('seed %i ends without a violation', async (seed) => {
+    const { violations } = await runLife({ seed, settle, chaosSeconds: 600 });
+    expect(violations).toEqual([]);
+  });
+
+  it('take the same steps for the same seed, and others for another', async () => {
+    const hash = async (seed: number): Promise<string> =>
+      (await runLife({ seed, settle, chaosSeconds: 300 })).hash;
+    const [first, again, other] = [await hash(5), await hash(5), await hash(6)];
+    expect(again).toBe(first);
+    expect(other).not.toBe(first);
+  });
+
+  it('fail as a batch when a fault never fired, a phase was never entered or an oracle saw nothing', () => {
+    const empty = { ...emptyBatch(), lives: 1000, checked: { 'some-oracle': 0 } };
+    const { failed, lines } = reportBatch(empty, { expectAll: true });
+    expect(failed).toBe(true);
+    const text = lines.join('\n');
+    expect(text).toContain('NOT PROVEN: F3-crash-after-write never fired in phase Draining');
+    expect(text).toContain('NOT PROVEN: phase Undoing was never entered');
+    expect(text).toContain('NOT PROVEN: oracle some-oracle looked at nothing');
+  });
+
+  it('fail as a batch for one violation', () => {
+    const life = {
+      seed: 1,
+      hash: '',
+      violations: [{ oracle: 'o', at: 0, subject: 's', message: 'm' }],
+      checked: {},
+      matrix: {},
+      phases: {},
+      steps: 1,
+      worldSeconds: 1,
+      settled: true,
+    };
+    const batch = mergeBatch(emptyBatch(), life);
+    expect(reportBatch(batch, { expectAll: false }).failed).toBe(true);
+  });
+});

@@ -1,0 +1,94 @@
+// Child processes of a test: started with a log file each, waited for, and ended by the very handle
+// that started them. Nothing is ever found or ended by name.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const stopTimeoutMs = 10_000;
+const logTailChars = 2000;
+
+export interface Started {
+  readonly name: string;
+  /** Throws with the end of its log when the process has ended. */
+  assertRunning(): void;
+  /** Freezes or thaws the process (SIGSTOP, SIGCONT). */
+  freeze(frozen: boolean): void;
+  /** SIGTERM, and SIGKILL when that did not do in 10 s. */
+  stop(): Promise<void>;
+}
+
+const running = new Set<ChildProcess>();
+// A test runner that dies in between must not leave servers behind.
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+export const start = (options: {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly logPath: string;
+}): Started => {
+  const log = openSync(options.logPath, 'a');
+  const child = spawn(options.command, options.args, { stdio: ['ignore', log, log] });
+  closeSync(log);
+  running.add(child);
+  let ended: string | undefined;
+  child.once('error', (error) => {
+    ended = error.message;
+    running.delete(child);
+  });
+  child.once('exit', (code, signal) => {
+    ended = `ended with ${code ?? signal}`;
+    running.delete(child);
+  });
+  return {
+    name: options.name,
+    assertRunning: () => {
+      if (ended === undefined) return;
+      const tail = readFileSync(options.logPath, 'utf8').slice(-logTailChars);
+      throw new Error(`${options.name} ${ended}\n${tail}`);
+    },
+    freeze: (frozen) => void child.kill(frozen ? 'SIGSTOP' : 'SIGCONT'),
+    stop: async () => {
+      if (ended !== undefined) return;
+      child.kill('SIGCONT'); // a frozen process would not see the SIGTERM
+      const exited = once(child, 'exit');
+      child.kill('SIGTERM');
+      const timer = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs);
+      await exited;
+      clearTimeout(timer);
+    },
+  };
+};
+
+/** Asks again until `ready` says yes. Throws when a process died or the time is over. */
+export const waitUntil = async (
+  what: string,
+  ready: () => Promise<boolean>,
+  options: { readonly processes?: readonly Started[]; readonly withinMs?: number } = {},
+): Promise<void> => {
+  const { processes = [], withinMs = 30_000 } = options;
+  const until = performance.now() + withinMs;
+  for (;;) {
+    for (const process of processes) process.assertRunning();
+    if (await ready()) return;
+    if (performance.now() > until) throw new Error(`${what}: not within ${withinMs} ms`);
+    await sleep(25);
+  }
+};
+
+/** Ports of 127.0.0.1 that were free a moment ago. */
+export const freePorts = async (count: number): Promise<readonly number[]> => {
+  const servers = Array.from({ length: count }, () => createServer());
+  const ports: number[] = [];
+  for (const server of servers) {
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const address = server.address();
+    if (address !== null && typeof address === 'object') ports.push(address.port);
+  }
+  await Promise.all(servers.map((server) => once(server.close(), 'close')));
+  return ports;
+};

@@ -1,0 +1,306 @@
+// The real controllers over a demo world in virtual time, for sequence tests: started, killed,
+// started again, and seen through the world's audit log. No process, no socket, no real time.
+import { expect } from 'vitest';
+import type { DisruptionCause, NodeDisruption } from '../../src/api/disruption.ts';
+import type { JsonObject } from '../../src/api/json.ts';
+import type { PodDisruptionBudget } from '../../src/api/kube.ts';
+import {
+  createDisruptionController,
+  type DisruptionDeps,
+} from '../../src/controllers/disruption/index.ts';
+import {
+  createDisruptionInformer,
+  createNodeGroupInformer,
+  createNodeInformer,
+} from '../../src/controllers/informers.ts';
+import { createIntakeController } from '../../src/controllers/intake/index.ts';
+import { createLifecycleController } from '../../src/controllers/lifecycle/index.ts';
+import { CollectingJournal, CollectingLog, testStart } from '../../src/runtime/testing.ts';
+import { Driver } from '../../src/sim/driver.ts';
+import { createInProcessPorts } from '../../src/sim/index.ts';
+import { type NetworkFaults, noFaults } from '../../src/sim/network.ts';
+import type { Result } from '../../src/world/contracts.ts';
+import {
+  createWorld,
+  nodeManagerAgent,
+  nodeManagerUser,
+  seedCluster,
+  type World,
+} from '../../src/world/index.ts';
+import { microsPerMs, microsPerSecond } from '../../src/world/kernel/index.ts';
+
+const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+const identity = { user: nodeManagerUser, userAgent: nodeManagerAgent };
+const gr = {
+  nodes: { group: '', resource: 'nodes' },
+  pods: { group: '', resource: 'pods' },
+  deployments: { group: 'apps', resource: 'deployments' },
+  budgets: { group: 'policy', resource: 'poddisruptionbudgets' },
+  disruptions: { group: 'drover.dev', resource: 'nodedisruptions' },
+  nodegroups: { group: 'drover.dev', resource: 'nodegroups' },
+} as const;
+
+/** One answered request of ours. */
+export interface Audited {
+  readonly seconds: number;
+  readonly verb: string;
+  readonly resource: string;
+  readonly subresource?: string;
+  readonly name: string;
+  readonly code: number;
+  readonly body?: JsonObject;
+}
+
+const auditedOf = (event: JsonObject, seconds: number): Audited => {
+  const ref = event.objectRef as JsonObject;
+  const status = event.responseStatus as JsonObject;
+  return {
+    seconds,
+    verb: String(event.verb),
+    resource: String(ref.resource),
+    ...(ref.subresource === undefined ? {} : { subresource: String(ref.subresource) }),
+    name: String(ref.name ?? ''),
+    code: Number(status.code),
+    ...(event.requestObject === undefined ? {} : { body: event.requestObject as JsonObject }),
+  };
+};
+
+type Tuning = Pick<DisruptionDeps, 'compat'> & Partial<Pick<DisruptionDeps, 'limits'>>;
+
+export interface LifeOptions {
+  readonly seed?: number;
+  readonly tuning?: Partial<Tuning>;
+}
+
+export class TerminationLife {
+  readonly log = new CollectingLog();
+  readonly journal = new CollectingJournal();
+  readonly audited: Audited[] = [];
+  readonly world: World;
+  readonly driver: Driver;
+  /** The node of demo-ng, and its instance. */
+  node = '';
+  instanceId = '';
+  faults: Partial<NetworkFaults> = {};
+  readonly #tuning: Tuning;
+  readonly #queueUrl: string;
+  #generation = 0;
+  #kill = (): void => undefined;
+  #failure: unknown;
+
+  private constructor(options: LifeOptions) {
+    this.#tuning = { compat: 'eks', ...options.tuning };
+    this.world = createWorld({
+      seed: options.seed ?? 1,
+      startAt: testStart * microsPerMs,
+      audit: (event) => {
+        if (event.userAgent === nodeManagerAgent) {
+          this.audited.push(auditedOf(event, this.seconds));
+        }
+      },
+    });
+    const facts = seedCluster(this.world, {
+      clusterName: 'c',
+      kubernetesVersion: '1.32.9',
+      addons: true,
+      workload: true,
+    });
+    this.#queueUrl = this.world.aws.queueUrl(facts.noticeQueueName) ?? '';
+    this.driver = new Driver(this.world.kernel, settle);
+  }
+
+  /** A demo cluster whose nodes are Ready and whose controllers run. */
+  static async begin(options: LifeOptions = {}): Promise<TerminationLife> {
+    const life = new TerminationLife(options);
+    life.start();
+    await life.driver.advance(90);
+    life.node = life.nodesOf('demo-ng')[0] ?? '';
+    life.instanceId = life.world.aws.instanceIdOfNode(life.node) ?? '';
+    life.audited.length = 0;
+    return life;
+  }
+
+  get seconds(): number {
+    return this.world.kernel.now() / microsPerSecond - testStart / 1000;
+  }
+
+  start(): void {
+    this.#generation++;
+    const faults: NetworkFaults = {
+      kubeCall: (call) => (this.faults.kubeCall ?? noFaults.kubeCall)(call),
+      cloudCall: (operation) => (this.faults.cloudCall ?? noFaults.cloudCall)(operation),
+      watchFrame: (resource) => (this.faults.watchFrame ?? noFaults.watchFrame)(resource),
+      watchExpired: (resource) => (this.faults.watchExpired ?? noFaults.watchExpired)(resource),
+      afterWrite: (call) => (this.faults.afterWrite ?? noFaults.afterWrite)(call),
+    };
+    const component = `test.${this.#generation}`;
+    const ports = createInProcessPorts(this.world, { component, identity, legMicros: 500, faults });
+    const stop = new AbortController();
+    this.#kill = () => {
+      ports.network.cut();
+      stop.abort(new Error('killed'));
+    };
+    const { signal } = stop;
+    const base = (purpose: string) => ({
+      ...ports,
+      random: ports.random(purpose),
+      log: this.log,
+      journal: this.journal,
+    });
+    const informers = {
+      nodes: createNodeInformer(base('nodes')),
+      nodeGroups: createNodeGroupInformer(base('nodeGroups')),
+      disruptions: createDisruptionInformer(base('disruptions')),
+    };
+    const deps = (purpose: string) => ({ ...base(purpose), ...informers });
+    Promise.all([
+      ...Object.values(informers).map((informer) => informer.run(signal)),
+      createIntakeController({ ...deps('intake'), queueUrl: this.#queueUrl }).run(signal),
+      createLifecycleController(deps('lifecycle')).run(signal),
+      createDisruptionController({ ...deps('disruption'), ...this.#tuning }).run(signal),
+    ]).catch((error: unknown) => {
+      if (!signal.aborted) this.#failure = error;
+    });
+  }
+  kill(): void {
+    this.#kill();
+  }
+
+  // ---- what people do ----
+
+  #client() {
+    return this.world.kube.as({
+      user: { username: 'somebody', groups: ['system:masters'] },
+      userAgent: 'kubectl',
+    });
+  }
+  #must(result: Result): void {
+    if (result.kind === 'error') throw new Error(result.status.message);
+  }
+  terminate(): void {
+    this.world.aws.call('autoscaling', 'TerminateInstanceInAutoScalingGroup', {
+      InstanceId: this.instanceId,
+      ShouldDecrementDesiredCapacity: true,
+    });
+  }
+  budget(name: string, spec: JsonObject, labels: JsonObject = { app: 'web' }): void {
+    this.#must(
+      this.#client().create(gr.budgets, 'default', {
+        apiVersion: 'policy/v1',
+        kind: 'PodDisruptionBudget',
+        metadata: { name, namespace: 'default' },
+        spec: { selector: { matchLabels: labels }, ...spec },
+      }),
+    );
+  }
+  /** A Deployment `web` in namespace default; replicas find a place on every node. */
+  deploy(replicas: number, more: JsonObject = {}): void {
+    const labels = { app: 'web' };
+    const containers = [{ name: 'web', image: 'nginx' }];
+    this.#must(
+      this.#client().create(gr.deployments, 'default', {
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata: { name: 'web', namespace: 'default' },
+        spec: {
+          replicas,
+          selector: { matchLabels: labels },
+          template: { metadata: { labels }, spec: { containers, ...more } },
+        },
+      }),
+    );
+  }
+  cordon(name: string, unschedulable: boolean): void {
+    const patch = { type: 'merge', body: { spec: { unschedulable } } } as const;
+    this.#must(this.#client().patch(gr.nodes, { name }, patch));
+  }
+  drainPolicy(drain: JsonObject): void {
+    const patch = { type: 'merge', body: { spec: { drain } } } as const;
+    this.#must(this.#client().patch(gr.nodegroups, { name: 'demo-ng' }, patch));
+  }
+  /** Adds a cause as the command line does, creating the object where there is none. */
+  cause(cause: DisruptionCause, of = { node: this.node, instanceId: this.instanceId }): void {
+    const known = this.disruption(of.instanceId);
+    const json = JSON.parse(JSON.stringify(cause)) as JsonObject;
+    const client = this.#client();
+    if (known === undefined) {
+      const spec = { instanceId: of.instanceId, nodeName: of.node, causes: [json] };
+      this.#must(
+        client.create(gr.disruptions, undefined, {
+          apiVersion: 'drover.dev/v1alpha1',
+          kind: 'NodeDisruption',
+          metadata: { name: of.instanceId },
+          spec,
+        }),
+      );
+      return;
+    }
+    const others = known.spec.causes.filter(({ id }) => id !== cause.id);
+    const causes = JSON.parse(JSON.stringify([...others, cause])) as readonly JsonObject[];
+    const patch = { type: 'merge', body: { spec: { causes } } } as const;
+    this.#must(client.patch(gr.disruptions, { name: of.instanceId }, patch));
+  }
+
+  // ---- what there is ----
+
+  nodesOf(group: string): readonly string[] {
+    return [...this.world.kube.readAll(gr.nodes)]
+      .filter((node) => node.metadata.labels?.['eks.amazonaws.com/nodegroup'] === group)
+      .map((node) => node.metadata.name);
+  }
+  allNodes(): readonly string[] {
+    return [...this.world.kube.readAll(gr.nodes)].map((node) => node.metadata.name);
+  }
+  nodeObject(name = this.node): JsonObject | undefined {
+    return this.world.kube.read(gr.nodes, { name });
+  }
+  disruption(name = this.instanceId): (JsonObject & NodeDisruption) | undefined {
+    return this.world.kube.read(gr.disruptions, { name }) as
+      | (JsonObject & NodeDisruption)
+      | undefined;
+  }
+  budgetObject(name: string): (JsonObject & PodDisruptionBudget) | undefined {
+    return this.world.kube.read(gr.budgets, { namespace: 'default', name }) as
+      | (JsonObject & PodDisruptionBudget)
+      | undefined;
+  }
+  podsOn(name = this.node, prefix = ''): readonly string[] {
+    return [...this.world.kube.podsOnNode(name)]
+      .map((pod) => pod.metadata.name)
+      .filter((pod) => pod.startsWith(prefix));
+  }
+  /** State of the instance in its Auto Scaling group, undefined when it left it. */
+  instanceState(): string | undefined {
+    const rows = this.world.kernel.tables.open<JsonObject>('aws/autoscaling/instances');
+    const row = new Map([...rows.entries()]).get(this.instanceId);
+    return row === undefined ? undefined : String(row.state);
+  }
+  writes(resource: string, subresource?: string): readonly Audited[] {
+    return this.audited.filter(
+      (each) =>
+        each.resource === resource &&
+        (subresource === undefined || each.subresource === subresource) &&
+        !['get', 'list', 'watch'].includes(each.verb),
+    );
+  }
+
+  // ---- how it ends ----
+
+  async until(holds: () => boolean, limitSeconds = 120): Promise<void> {
+    const came = await this.driver.until(holds, { limitSeconds });
+    if (!came) {
+      const state = JSON.stringify(this.disruption()?.status, null, 1);
+      throw new Error(`not within ${limitSeconds} s: ${holds.toString()}\n${state}`);
+    }
+  }
+  ended(limitSeconds?: number): Promise<void> {
+    return this.until(() => this.disruption()?.status?.phase === 'Ended', limitSeconds);
+  }
+  /** Nothing failed that should not have; then everything is stopped. */
+  async end(): Promise<void> {
+    expect(this.#failure).toBeUndefined();
+    expect(this.log.lines.filter(({ level }) => level === 'error')).toEqual([]);
+    this.kill();
+    await this.driver.advance(1);
+  }
+}

@@ -1,0 +1,2 @@
+// Canary: the command line gets its environment handed in.
+export const x = process.env;

@@ -1,0 +1,2 @@
+// Canary: files outside every room are reported.
+export const x = 1;

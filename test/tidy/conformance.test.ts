@@ -1,0 +1,10 @@
+// docs/conformance.md says what the code does: its generated parts are those that the code gives.
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { conformance, conformanceFile } from '../../scripts/print-conformance.ts';
+
+describe('docs/conformance.md', () => {
+  it('is what `node scripts/print-conformance.ts` prints', async () => {
+    expect(readFileSync(conformanceFile, 'utf8')).toBe(await conformance());
+  });
+});

@@ -1,0 +1,143 @@
+// The table of who may import whom, as data, and a checker of a source tree against it.
+// docs/ARCHITECTURE.md tells in words what each room is for.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+
+export interface Rule {
+  /** Rooms that this one may import, besides itself. */
+  readonly rooms: readonly string[] | 'all';
+  /** npm packages. */
+  readonly packages: readonly string[] | 'all';
+  /** node: modules. */
+  readonly node: readonly string[] | 'all';
+}
+
+const pure = (rooms: readonly string[], packages: readonly string[] = []): Rule => ({
+  rooms,
+  packages,
+  node: [],
+});
+
+/** Longest matching room name wins: `world/check` before `world`. */
+export const layers: Readonly<Record<string, Rule>> = {
+  api: pure([], ['zod']),
+  formats: pure(['api'], ['yaml', 'smol-toml']),
+  insights: pure(['api', 'formats']),
+  // node:crypto for digests only: MD5 of message bodies and the SigV4 check.
+  wire: { rooms: ['api'], packages: [], node: ['crypto'] },
+  core: pure(['api', 'formats'], ['@marcbachmann/cel-js', 'ipaddr.js']),
+  ports: pure(['api']),
+  runtime: pure(['api', 'ports']),
+  controllers: pure(['api', 'formats', 'core', 'ports', 'runtime']),
+  agent: pure(['api', 'formats', 'core', 'ports', 'runtime']),
+  adapters: { rooms: ['api', 'ports'], packages: 'all', node: 'all' },
+  world: pure(
+    ['api', 'formats', 'insights', 'wire', 'ports'],
+    ['@marcbachmann/cel-js', 'ipaddr.js'],
+  ),
+  'world/check': pure(['api', 'formats']),
+  http: pure(['api', 'core', 'ports', 'runtime', 'wire'], ['hono']),
+  serve: { rooms: ['api', 'ports', 'wire', 'world'], packages: [], node: 'all' },
+  sim: {
+    rooms: [
+      'api',
+      'formats',
+      'insights',
+      'wire',
+      'core',
+      'ports',
+      'runtime',
+      'controllers',
+      'agent',
+      'world',
+      'world/check',
+      'http',
+    ],
+    packages: [],
+    node: [],
+  },
+  cli: pure(['api', 'formats', 'insights', 'core', 'ports'], ['commander', 'yaml']),
+  main: { rooms: 'all', packages: 'all', node: 'all' },
+};
+
+/** Names that only `Clock` and `Random` implementations, adapters, serve and main may touch. */
+const ambient =
+  /\b(?:Date\.now|new Date\(\)|setTimeout|setInterval|setImmediate|process\.(?:env|argv|nextTick|hrtime)|Math\.random|performance\.now|crypto\.random\w*|fetch\()/;
+const ambientAllowed = new Set(['adapters', 'serve', 'main']);
+
+export const roomOf = (path: string): string | undefined => {
+  const parts = path.split('/');
+  const two = parts.slice(0, 2).join('/');
+  if (Object.hasOwn(layers, two)) return two;
+  return parts[0] !== undefined && Object.hasOwn(layers, parts[0]) ? parts[0] : undefined;
+};
+
+const filesUnder = (dir: string): string[] =>
+  readdirSync(dir, { withFileTypes: true, recursive: true })
+    .filter(
+      (entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.name.endsWith('.test.ts'),
+    )
+    .map((entry) => join(entry.parentPath, entry.name));
+
+const importPattern =
+  /(?:^|\n)\s*(?:import|export)\b[^'";]*?from\s*['"]([^'"]+)['"]|(?:^|\n)\s*import\s*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/g;
+
+const packageName = (specifier: string): string =>
+  specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+
+const listed = (allowed: readonly string[] | 'all', name: string): boolean =>
+  allowed === 'all' || allowed.includes(name);
+
+const stripComments = (text: string): string =>
+  text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|[^:'"`])\/\/[^\n]*/g, '$1');
+
+/** Every breach below `src`, as sentences; and how many files were looked at. */
+export const checkLayers = (
+  src: string,
+): { readonly files: number; readonly breaches: string[] } => {
+  const breaches: string[] = [];
+  const files = filesUnder(src);
+  for (const file of files) {
+    const path = relative(src, file);
+    const room = roomOf(path);
+    const rule = room === undefined ? undefined : layers[room];
+    if (room === undefined || rule === undefined) {
+      breaches.push(`${path} stands in no known room`);
+      continue;
+    }
+    const text = readFileSync(file, 'utf8');
+    for (const match of text.matchAll(importPattern)) {
+      const specifier = match[1] ?? match[2] ?? match[3] ?? '';
+      const complaint = breachOf(src, file, room, rule, specifier);
+      if (complaint !== undefined) breaches.push(`${path} ${complaint}`);
+    }
+    const used = ambientAllowed.has(room) ? null : ambient.exec(stripComments(text));
+    if (used !== null) breaches.push(`${path} uses ${used[0]}: take it as a port or argument`);
+  }
+  return { files: files.length, breaches };
+};
+
+const breachOf = (
+  src: string,
+  file: string,
+  room: string,
+  rule: Rule,
+  specifier: string,
+): string | undefined => {
+  if (specifier.startsWith('node:')) {
+    return listed(rule.node, specifier.slice(5)) ? undefined : `imports ${specifier}`;
+  }
+  if (!specifier.startsWith('.')) {
+    const name = packageName(specifier);
+    return listed(rule.packages, name) ? undefined : `imports the package ${name}`;
+  }
+  const target = relative(src, resolve(file, '..', specifier));
+  if (target.startsWith('..')) return `imports ${specifier} outside src`;
+  const other = roomOf(target);
+  if (other === room) return undefined;
+  if (other === undefined) return `imports ${specifier} of no known room`;
+  return listed(rule.rooms, other) ? undefined : `imports the room ${other} (${specifier})`;
+};
