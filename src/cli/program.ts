@@ -1,5 +1,5 @@
 // The command line as commander sees it: every command with its flags. Reads no argv; main does.
-import { Command } from 'commander';
+import { Command, Help, type Option } from 'commander';
 import { addControllerCommand } from './commands/controller.ts';
 import { addDrainCommand } from './commands/drain.ts';
 import { addExplainCommand } from './commands/explain.ts';
@@ -7,6 +7,12 @@ import { addGetCommands } from './commands/get.ts';
 import { addUndrainCommand } from './commands/undrain.ts';
 import { addWorldCommands } from './commands/world.ts';
 import type { CliContext, Connection } from './context.ts';
+
+/** A flag that is off unless given needs no `(default: false)`. */
+const optionDescription = (option: Option): string =>
+  option.defaultValue === false && option.isBoolean()
+    ? option.description
+    : Help.prototype.optionDescription(option);
 
 export const buildProgram = (context: CliContext, version: string): Command => {
   const program = new Command('drover')
@@ -18,7 +24,7 @@ export const buildProgram = (context: CliContext, version: string): Command => {
     .option('--kubeconfig <file>', 'as in kubectl')
     .option('--context <name>', 'as in kubectl')
     .version(version, '--version', 'print the version')
-    .configureHelp({ sortSubcommands: true })
+    .configureHelp({ sortSubcommands: true, optionDescription })
     .showHelpAfterError("(add --help for the command's options and examples)")
     .exitOverride();
   const connection = (): Connection => program.opts<Connection>();

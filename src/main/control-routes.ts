@@ -17,8 +17,9 @@ const refused = (status: number, message: string): ControlAnswer => ({
   message,
 });
 const done = (body: JsonObject): ControlAnswer => ({ kind: 'ok', body });
-const worldTime = (world: World): string =>
-  formatTime(epochMs(Math.floor(world.kernel.now() / microsPerMs)));
+const timeText = (micros: number): string => formatTime(epochMs(Math.floor(micros / microsPerMs)));
+
+const worldTime = (world: World): string => timeText(world.kernel.now());
 
 const count = (items: Iterable<unknown>): number => {
   let n = 0;
@@ -35,7 +36,7 @@ const status = (world: World, pacer: Pacer): ControlAnswer =>
     nodes: count(world.kube.readAll({ group: '', resource: 'nodes' })),
     pods: count(world.kube.readAll({ group: '', resource: 'pods' })),
     eventsHandled: world.kernel.steps,
-    faults: world.faults.list().map((fault) => ({ ...fault })),
+    faults: world.faults.list().map((fault) => ({ ...fault, since: timeText(fault.since) })),
   });
 
 const advance = async (world: World, pacer: Pacer, input: JsonObject): Promise<ControlAnswer> => {

@@ -5,7 +5,9 @@ import { ListenError } from '../serve/index.ts';
 import { DataDirError } from './data-dir.ts';
 
 const remedies: Readonly<Record<string, string>> = {
-  Unreachable: 'check that it runs and that --data-dir, --kubeconfig or the environment name it',
+  Unreachable:
+    'check that it runs (`drover up` starts an embedded world again, as it was) and that ' +
+    '--data-dir, --kubeconfig or the environment name it',
   Unauthorized: 'the credentials are not accepted there: `eval "$(drover env)"` sets the world\'s',
   Forbidden: 'this identity may not do that: use another --context, or ask for the right',
 };

@@ -23,7 +23,7 @@ const codeOf = (error: unknown): StoreError['code'] => {
 
 const remedy: Readonly<Record<StoreError['code'], string>> = {
   full: 'free some space and start again; nothing was half-written',
-  locked: 'another drover is running on this directory; stop it with `drover down` first',
+  locked: 'another drover runs on it: `drover env` says where it answers, `drover down` stops it',
   corrupt: 'move the directory away, or pass another --data-dir',
   unwritable: 'check that the directory exists and that you may write to it',
   foreign: "pass another --data-dir; this file is not Drover's and is left untouched",
@@ -113,6 +113,8 @@ export const openSqliteStore = (file: string): Store => {
   } catch (error) {
     db?.close();
     if (error instanceof StoreError) throw error;
-    return fail(codeOf(error), `cannot open the world's state at ${file}`, error);
+    const code = codeOf(error);
+    if (code === 'locked') return fail(code, `the world's state at ${file} is in use`);
+    return fail(code, `cannot open the world's state at ${file}`, error);
   }
 };

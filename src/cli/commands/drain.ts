@@ -16,7 +16,7 @@ import { type NodePreview, previewDrains } from '../drain/preview.ts';
 import { readBudgets, readDaemonSets, readNodes } from '../drain/read.ts';
 import { type DrainRequest, manualCause, type Recorded, recordDrain } from '../drain/record.ts';
 import { previewDocument, previewLines, resultDocument } from '../drain/render.ts';
-import { exitCodeOf, worstOf } from '../drain/state.ts';
+import { exitCodeOf, undrainDecision, worstOf } from '../drain/state.ts';
 import { DrainWait, type WaitResult } from '../drain/wait.ts';
 import { parseDuration } from '../duration.ts';
 import { resolveNodes } from '../nodes.ts';
@@ -119,15 +119,25 @@ const printPreview = (
 const joined = (recorded: readonly Recorded[]): string =>
   recorded.map(({ node }) => node).join(' ');
 
+/** An instance that leaves by other causes too is not kept by withdrawing the drain by hand. */
+const interruptedText = (result: WaitResult, recorded: readonly Recorded[]): string => {
+  const leaving = recorded.filter(({ name }) => {
+    const state = result.states.get(name);
+    return state?.kind === 'working' && undrainDecision(state.disruption).kind === 'refused';
+  });
+  const ours = recorded.filter((one) => !leaving.includes(one));
+  const hints = [
+    ...(ours.length > 0 ? [`\`drover undrain ${joined(ours)}\` stops it`] : []),
+    ...(leaving.length > 0 ? [`${joined(leaving)}: leaving for another cause as well`] : []),
+    `\`drover explain ${recorded[0]?.node ?? 'NODE'}\` says where it stands`,
+  ];
+  return `not watching any more; the drain goes on. ${hints.join(', ')}`;
+};
+
 /** What the waiting came to, as the error that ends the command; undefined when all is well. */
 const failureOf = (result: WaitResult, recorded: readonly Recorded[]): CommandError | undefined => {
   if (result.how === 'interrupted') {
-    const one = recorded[0]?.node ?? 'NODE';
-    return new CommandError(
-      exitCodes.interrupted,
-      `not watching any more; the drain goes on. \`drover undrain ${joined(recorded)}\` stops it, ` +
-        `\`drover explain ${one}\` says where it stands`,
-    );
+    return new CommandError(exitCodes.interrupted, interruptedText(result, recorded));
   }
   const open = recorded.filter(({ name }) => {
     const kind = result.states.get(name)?.kind;

@@ -86,16 +86,37 @@ const printFaultKinds = (context: CliContext, kinds: JsonObject): void => {
   }
 };
 
+/** `kubelet-stop --node n1, since ...`: the fault as it was injected. */
+const faultText = (fault: JsonObject): string => {
+  const aims = Object.entries(objectOr(fault.target)).map(([key, name]) => ` --${key} ${name}`);
+  return `${String(fault.kind)}${aims.join('')}, since ${String(fault.since)}`;
+};
+
+/** The world's status for people: a line per fact, a line per fault. */
+export const statusLines = (status: JsonObject): readonly string[] =>
+  Object.entries(status).flatMap(([key, value]) => {
+    if (!Array.isArray(value)) return [`${key.padEnd(18)}${String(value)}`];
+    const items = value.map((item) => faultText(objectOr(item)));
+    return (items.length === 0 ? ['none'] : items).map(
+      (text, i) => `${(i === 0 ? key : '').padEnd(18)}${text}`,
+    );
+  });
+
 const addWorld = (program: Command, context: CliContext, connection: () => Connection): void => {
   const world = program.command('world').description('time and faults of an embedded world');
   world
     .command('advance <duration>')
+    // `-5m` looks like an option; it is a duration that is told why it cannot be.
+    .allowUnknownOption()
     .description('run ahead at full speed, e.g. 30m, and return when there')
     .addHelpText('after', '\nExamples:\n  drover world advance 90s\n  drover world advance 2h')
     .action(async (text: string) => {
       const seconds = parseDuration(text);
       if (seconds === undefined)
-        throw usage(`advance takes a duration such as 30s, 15m or 2h, not ${text}`);
+        throw usage(
+          `advance takes a duration such as 30s, 15m or 2h, not ${text}` +
+            (text.startsWith('-') ? '; world time never runs back' : ''),
+        );
       const answer = await (await context.world(connection())).advance(seconds);
       context.out(`world time is now ${String(answer.now)}`);
     });
@@ -107,10 +128,7 @@ const addWorld = (program: Command, context: CliContext, connection: () => Conne
     .action(async ({ output }: { readonly output: OutputFormat }) => {
       const status = await (await context.world(connection())).status();
       if (output !== 'table') return printDocument(context, output, status);
-      for (const [key, value] of Object.entries(status)) {
-        const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
-        context.out(`${key.padEnd(18)}${text}`);
-      }
+      for (const line of statusLines(status)) context.out(line);
     });
   world
     .command('inject [kind]')
