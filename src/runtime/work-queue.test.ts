@@ -40,6 +40,34 @@ describe('the work queue', () => {
     expect(queue.stats).toMatchObject({ passes: 3, ready: 0, active: 0, waiting: 0 });
   });
 
+  it('lets urgent keys overtake all others, in the order in which they came', async () => {
+    const { clock, queue, start, keys } = setUp({ concurrency: 1 });
+    for (const key of ['a', 'b', 'c']) queue.add(key);
+    for (const key of ['c', 'd', 'c']) queue.addUrgent(key);
+    queue.add('d');
+    expect(queue.hasUrgent).toBe(true);
+    void start();
+    await clock.settle();
+    expect(keys()).toEqual(['c', 'd', 'a', 'b']);
+    expect(queue.hasUrgent).toBe(false);
+    expect(queue.stats).toMatchObject({ passes: 4, ready: 0, active: 0 });
+  });
+
+  it('is urgent until the pass of the last urgent key has ended, failed ones included', async () => {
+    const { clock, queue, start } = setUp({ concurrency: 2 });
+    void start(async (key) => {
+      if (key === 'a') throw new KubeError('ServerError', 'down');
+      await clock.sleep(10 as never);
+      return undefined;
+    });
+    queue.addUrgent('a');
+    queue.addUrgent('b');
+    await clock.advance(9);
+    expect(queue.hasUrgent).toBe(true);
+    await clock.advance(1);
+    expect(queue.hasUrgent).toBe(false);
+  });
+
   it('never runs a pass inside the call that asks for it', async () => {
     const { clock, queue, start, passes } = setUp();
     void start();

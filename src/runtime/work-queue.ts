@@ -53,6 +53,9 @@ export class WorkQueue<K extends string> {
   readonly #policy: BackoffPolicy;
   readonly #keys = new Map<K, KeyState>();
   readonly #ready = new Set<K>();
+  /** Ahead of `#ready`, in the order in which they came. */
+  readonly #urgent = new Set<K>();
+  #urgentAtWork = 0;
   readonly #inFlight = new Set<Promise<void>>();
   #worker: { readonly run: Worker<K>; readonly signal: AbortSignal } | undefined;
   #sleep: { readonly until: number; readonly link: LinkedAbort } | undefined;
@@ -79,7 +82,7 @@ export class WorkQueue<K extends string> {
   get stats(): QueueStats {
     let waiting = 0;
     for (const state of this.#keys.values()) if (dueAt(state) !== undefined) waiting++;
-    const { size: ready } = this.#ready;
+    const ready = this.#ready.size + this.#urgent.size;
     const active = this.#inFlight.size;
     return {
       passes: this.#passes,
@@ -95,8 +98,24 @@ export class WorkQueue<K extends string> {
   add(key: K): void {
     const state = this.#state(key);
     if (state.active) state.dirty = true;
-    else this.#ready.add(key);
+    else if (!this.#urgent.has(key)) this.#ready.add(key);
     this.#dispatch();
+  }
+
+  /** As `add`, but ahead of all keys that are not urgent. For what must not wait for other work. */
+  addUrgent(key: K): void {
+    const state = this.#state(key);
+    if (state.active) state.dirty = true;
+    else {
+      this.#ready.delete(key);
+      this.#urgent.add(key);
+    }
+    this.#dispatch();
+  }
+
+  /** True while an urgent key waits for its pass or is at work. */
+  get hasUrgent(): boolean {
+    return this.#urgent.size > 0 || this.#urgentAtWork > 0;
   }
 
   /** A pass for `key` at `at` or before; of several times the earliest counts. */
@@ -140,16 +159,28 @@ export class WorkQueue<K extends string> {
   #dispatch(): void {
     const worker = this.#worker;
     if (worker === undefined || worker.signal.aborted) return;
-    for (const key of this.#ready) {
-      if (this.#inFlight.size >= this.#concurrency) return;
-      this.#ready.delete(key);
-      this.#state(key).active = true;
-      const pass = this.#pass(key, worker).finally(() => {
-        this.#inFlight.delete(pass);
-        this.#dispatch();
-      });
-      this.#inFlight.add(pass);
+    for (const line of [this.#urgent, this.#ready]) {
+      for (const key of line) {
+        if (this.#inFlight.size >= this.#concurrency) return;
+        line.delete(key);
+        this.#start(key, worker, line === this.#urgent);
+      }
     }
+  }
+
+  #start(
+    key: K,
+    worker: { readonly run: Worker<K>; readonly signal: AbortSignal },
+    urgent: boolean,
+  ): void {
+    this.#state(key).active = true;
+    if (urgent) this.#urgentAtWork++;
+    const pass = this.#pass(key, worker).finally(() => {
+      if (urgent) this.#urgentAtWork--;
+      this.#inFlight.delete(pass);
+      this.#dispatch();
+    });
+    this.#inFlight.add(pass);
   }
 
   async #pass(
@@ -173,7 +204,7 @@ export class WorkQueue<K extends string> {
     if (state.dirty) {
       state.dirty = false;
       this.#ready.add(key);
-    } else if (!this.#ready.has(key) && dueAt(state) === undefined && state.failures === 0) {
+    } else if (!this.#isInLine(key) && dueAt(state) === undefined && state.failures === 0) {
       this.#keys.delete(key);
     }
   }
@@ -193,6 +224,10 @@ export class WorkQueue<K extends string> {
       this.#log.error('pass failed on a programmer’s error', facts);
     } else if (advice.retry === 'now') this.#log.debug('pass failed, trying again', facts);
     else this.#log.warn('pass failed, trying again', facts);
+  }
+
+  #isInLine(key: K): boolean {
+    return this.#ready.has(key) || this.#urgent.has(key);
   }
 
   /** Ends the timer's sleep when it would sleep past `at`. */

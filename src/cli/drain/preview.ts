@@ -175,9 +175,7 @@ const toObserved = (read: NodeRead, input: PreviewInput): Observed => {
     node,
     classified,
     demand: demandOf(observation),
-    unmarked: [],
     compat: input.compat,
-    now: input.now,
   });
   return { observation, classified, drain };
 };

@@ -1,34 +1,25 @@
 // Takes instances out of service: observes a NodeDisruption and its surroundings, lets core decide,
 // runs the steps, tells. One queue key per disruption for marks, heartbeats, status and completion;
 // one key for all evictions, which are allocated over every drain at once.
-import { durationMs, type EpochMs, epochMs, parseTime } from '../../api/brand.ts';
+import { durationMs, epochMs } from '../../api/brand.ts';
 import { defaultDrainTimeoutSeconds } from '../../api/causes.ts';
-import type { NodeDisruption, WaitingOn } from '../../api/disruption.ts';
+import type { NodeDisruption } from '../../api/disruption.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import type { Plan } from '../../api/plan.ts';
+import { BudgetIndex, Ledger } from '../../core/drain/index.ts';
 import {
-  BudgetIndex,
-  type Classified,
-  classifyPods,
-  type Drain,
-  Ledger,
-} from '../../core/drain/index.ts';
-import {
-  batchBlocker,
   decideDisruption,
-  demandOf,
-  drainOf,
+  marksAreVisible,
   type Observation,
   phaseOf,
   type TerminationOptions,
-  type Unmarked,
-  unmarkedOf,
 } from '../../core/termination/index.ts';
 import { KubeError } from '../../ports/index.ts';
 import { describeError, type PassResult, WorkQueue } from '../../runtime/index.ts';
 import { Applier } from './apply.ts';
 import type { DisruptionDeps } from './deps.ts';
+import { DrainTable, type RowSource } from './drain-table.ts';
 import { Evictions } from './evictions.ts';
 import { Heartbeats } from './hooks.ts';
 import {
@@ -52,6 +43,10 @@ const defaultDrainTimeoutMs = durationMs(defaultDrainTimeoutSeconds * 1000);
 const concurrency = 64;
 /** A write that the informer has not shown after this is looked for again. */
 const unseenWriteMs = 1_000;
+/** The status that says how many pods there are waits this long for their first list. */
+const firstListWithinMs = 1_000;
+/** While nodes wait for their marks, a look this often whether they have them. */
+const urgentAgainMs = 20;
 const everyDrain = 'all';
 
 export const createDisruptionController = (deps: DisruptionDeps): DisruptionController => ({
@@ -77,8 +72,7 @@ class Run {
   readonly #owners: Owners | undefined;
   readonly #telling = new Set<Promise<void>>();
   /** Disruptions that may be part of an allocation: not ended, not undone. */
-  readonly #active = new Set<string>();
-  readonly #classified = new Map<string, { readonly key: string; readonly value: Classified }>();
+  readonly #active: DrainTable;
   #daemonSetVersion = 0;
 
   constructor(deps: DisruptionDeps, signal: AbortSignal) {
@@ -104,6 +98,11 @@ class Run {
       },
       signal,
     );
+    this.#active = new DrainTable({
+      compat,
+      source: (name) => this.#source(name),
+      observe: (disruption) => this.#observe(disruption),
+    });
     const hold = deps.limits?.holdLastReplicas === true;
     this.#owners = hold ? new Owners(deps, () => this.#shard.add(everyDrain)) : undefined;
     this.#evictions = new Evictions({
@@ -112,7 +111,8 @@ class Run {
       ledger: this.#ledger,
       watches: this.#watches,
       owners: this.#owners,
-      drains: () => this.#drains(),
+      drains: () => this.#active.entries(deps.clock.now()),
+      marksFirst: () => this.#queue.hasUrgent,
       isActive: (drain) => this.#active.has(drain),
       onBlockers: (drain) => this.#queue.add(drain),
       again: () => this.#shard.add(everyDrain),
@@ -155,7 +155,7 @@ class Run {
     return [
       disruptions.onChange(({ kind, object }) => {
         this.#lookups.note(object, kind === 'removed');
-        this.#queue.add(object.metadata.name);
+        this.#enqueue(object, kind === 'removed');
         this.#shard.add(everyDrain);
       }),
       nodes.onChange(({ object }) => {
@@ -163,7 +163,7 @@ class Run {
         if (this.#active.size > 0) this.#shard.add(everyDrain);
       }),
       nodeGroups.onChange(({ object }) => {
-        for (const name of this.#active) {
+        for (const name of this.#active.names()) {
           const group = disruptions.get(name)?.spec.nodeGroup;
           if (group === object.metadata.name) this.#queue.add(name);
         }
@@ -177,9 +177,21 @@ class Run {
       this.#daemonSets.onChange(({ kind }) => {
         if (kind === 'changed') return;
         this.#daemonSetVersion++;
-        for (const name of this.#active) this.#queue.add(name);
+        for (const name of this.#active.names()) this.#queue.add(name);
       }),
     ];
+  }
+
+  /** Marks overtake everything: a node that still lacks them gets pods that must leave again. */
+  #enqueue(disruption: NodeDisruption, removed: boolean): void {
+    const { name } = disruption.metadata;
+    if (removed || phaseOf(disruption) !== 'Pending') {
+      this.#queue.add(name);
+      return;
+    }
+    // Known to the allocation at once: nobody's pods are evicted onto this node.
+    this.#active.add(name);
+    this.#queue.addUrgent(name);
   }
 
   /** A pod of the node came, went or changed. */
@@ -204,7 +216,11 @@ class Run {
       return { nextAt: epochMs(this.#deps.clock.now() + unseenWriteMs) };
     }
     const observation = this.#observe(disruption, recollection);
-    this.#keepWatch(observation);
+    const waitMs = this.#keepWatch(observation);
+    if (waitMs > 0) {
+      await this.#heartbeatsOnly(disruption, recollection, signal);
+      return { nextAt: epochMs(this.#deps.clock.now() + waitMs) };
+    }
     const plan: Plan = decideDisruption(observation);
     const { node } = observation;
     const pass = { disruption, node, recollection, signal };
@@ -236,7 +252,9 @@ class Run {
     return seen && (nodeVersion === undefined || nodes.hasObserved(nodeVersion));
   }
 
-  #observe(disruption: NodeDisruption, recollection: Recollection): Observation {
+  #observe(disruption: NodeDisruption, known?: Recollection): Observation {
+    const { name } = disruption.metadata;
+    const recollection = known ?? this.#recollections.of(name, disruption.status?.episode ?? 1);
     const node = this.#lookups.nodeOf(disruption);
     return {
       disruption,
@@ -255,79 +273,51 @@ class Run {
     return this.#daemonSets.hasSynced() && this.#daemonSets.index('uid', uid).length === 0;
   }
 
-  /** The node's pods are watched from its marks to its end. */
-  #keepWatch({ disruption, node }: Observation): void {
+  /**
+   * The node's pods are watched from its marks to its end. Returns how long to wait before deciding:
+   * pods are read when no node waits for its marks any more, and counted in the write after that.
+   */
+  #keepWatch({ disruption, node, pods }: Observation): number {
     const { name } = disruption.metadata;
     const phase = phaseOf(disruption);
     if (phase !== 'Pending' && phase !== 'Marking' && phase !== 'Draining') {
       this.#close(name);
-      return;
+      return 0;
     }
     this.#active.add(name);
-    if (node === undefined) this.#watches.release(name);
-    else {
-      this.#watches.release(name, node.metadata.name);
-      this.#watches.open(node.metadata.name, name);
-    }
+    this.#watches.release(name, node?.metadata.name);
+    if (node === undefined || phase === 'Pending' || pods !== undefined) return 0;
+    const marked = marksAreVisible(node, this.#options.compat);
+    if (phase === 'Marking' && !marked) return 0;
+    const recollection = this.#recollections.of(name, disruption.status?.episode ?? 1);
+    const now = this.#deps.clock.now();
+    recollection.markedAt ??= now;
+    const leftMs = recollection.markedAt + firstListWithinMs - now;
+    if (leftMs > 0 && this.#queue.hasUrgent) return Math.min(leftMs, urgentAgainMs);
+    this.#watches.open(node.metadata.name, name);
+    return phase === 'Marking' ? Math.max(0, leftMs) : 0;
   }
 
   #close(name: string): void {
     this.#active.delete(name);
-    this.#classified.delete(name);
     this.#watches.release(name);
     this.#ledger.drop(name);
   }
 
-  /** Every drain that shares budgets, in a fixed order. */
-  #drains(): readonly {
-    readonly drain: Drain;
-    readonly batch: WaitingOn | undefined;
-    readonly batchUntil: EpochMs | undefined;
-  }[] {
-    const { disruptions, clock } = this.#deps;
-    const now = clock.now();
-    const active = [...this.#active].sort().flatMap((name) => disruptions.get(name) ?? []);
-    const unmarked: Unmarked[] = active.flatMap(
-      (each) => unmarkedOf(each, this.#lookups.nodeOf(each), this.#options.compat) ?? [],
-    );
-    return active.flatMap((disruption) => {
-      const drain = this.#drain(disruption, unmarked, now);
-      if (drain === undefined || disruption.status === undefined) return [];
-      const batch = batchBlocker(disruption.status, unmarked, now);
-      return [{ drain, batch, batchUntil: parseTime(batch?.until) }];
-    });
-  }
-
-  #drain(
-    disruption: NodeDisruption,
-    unmarked: readonly Unmarked[],
-    now: EpochMs,
-  ): Drain | undefined {
-    const { name } = disruption.metadata;
-    const recollection = this.#recollections.of(name, disruption.status?.episode ?? 1);
-    const observation = this.#observe(disruption, recollection);
-    const { node, pods } = observation;
-    if (node === undefined || pods === undefined) return undefined;
-    const classified = this.#classify(observation, node.metadata.name);
-    const demand = demandOf(observation);
-    const { compat } = this.#options;
-    return drainOf({ disruption, node, classified, demand, unmarked, compat, now });
-  }
-
-  /** Kept while neither the pods, the status nor the DaemonSets have changed. */
-  #classify({ disruption, pods = [] }: Observation, node: string): Classified {
-    const { name, resourceVersion } = disruption.metadata;
-    const version = this.#watches.version(node);
-    const key = `${node}/${version}/${resourceVersion}/${this.#daemonSetVersion}`;
-    const known = this.#classified.get(name);
-    if (known?.key === key) return known.value;
-    const value = classifyPods(pods, {
-      markedAt: parseTime(disruption.status?.markedAt),
-      boomerangs: disruption.status?.boomerangs ?? [],
-      daemonSetIsGone: (uid) => this.#daemonSetIsGone(uid),
-    });
-    this.#classified.set(name, { key, value });
-    return value;
+  /** What an allocation's row of this disruption is made from. */
+  #source(name: string): RowSource | undefined {
+    const disruption = this.#deps.disruptions.get(name);
+    if (disruption === undefined) return undefined;
+    const node = this.#lookups.nodeOf(disruption);
+    const episode = disruption.status?.episode ?? 1;
+    return {
+      disruption,
+      node,
+      group: this.#lookups.groupOf(disruption),
+      podsVersion: node === undefined ? undefined : this.#watches.version(node.metadata.name),
+      daemonSetVersion: this.#daemonSetVersion,
+      hooksVersion: this.#recollections.of(name, episode).hooksVersion,
+    };
   }
 
   /** Events are for people: a failure to write one holds nothing up. */

@@ -6,7 +6,6 @@ import { resourceTypes } from '../../api/kube.ts';
 import {
   allocate,
   type BudgetIndex,
-  type Drain,
   defaultLimits,
   type Grant,
   type Ledger,
@@ -15,6 +14,7 @@ import {
 import { KubeError } from '../../ports/index.ts';
 import { describeError, withDeadline } from '../../runtime/index.ts';
 import type { DisruptionDeps } from './deps.ts';
+import type { DrainEntry } from './drain-table.ts';
 import { journalGrant, journalRefusal } from './events.ts';
 import type { Owners } from './owners.ts';
 import type { PodWatches } from './pod-watches.ts';
@@ -22,6 +22,8 @@ import type { PodWatches } from './pod-watches.ts';
 /** A pass costs what the pods on draining nodes cost, so many pods wait a little for more news. */
 const podsPerMs = 200;
 const longestPauseMs = 20;
+/** New nodes to mark hold up the allocation no longer than this: a deadline may be near. */
+const longestHoldMs = 1_000;
 /** The server itself retries a contended budget for up to 10.7 s (measured). */
 const answerWithinMs = durationMs(30_000);
 
@@ -33,11 +35,9 @@ export interface EvictionsOptions {
   /** Present where the last replicas of an owner go one at a time. */
   readonly owners: Owners | undefined;
   /** The drains as they are now, with what holds up a whole batch. */
-  readonly drains: () => readonly {
-    readonly drain: Drain;
-    readonly batch: WaitingOn | undefined;
-    readonly batchUntil: EpochMs | undefined;
-  }[];
+  readonly drains: () => readonly DrainEntry[];
+  /** True while nodes are being marked, which an allocation would only hold up. */
+  readonly marksFirst: () => boolean;
   /** Whether this drain still goes on: it may have ended while an eviction was on its way. */
   readonly isActive: (drain: string) => boolean;
   /** What holds up a drain has changed. */
@@ -53,6 +53,7 @@ export class Evictions {
   readonly #options: EvictionsOptions;
   readonly #limits: Limits;
   readonly #sending = new Set<Promise<void>>();
+  #heldSince: EpochMs | undefined;
   /** Pods in the last pass. */
   #pods = 0;
   #blockers: ReadonlyMap<string, readonly WaitingOn[]> = new Map();
@@ -69,6 +70,12 @@ export class Evictions {
 
   /** Allocates and sends; resolves without waiting for the answers. */
   async pass(signal: AbortSignal): Promise<{ readonly nextAt?: EpochMs }> {
+    const now = this.#options.deps.clock.now();
+    if (this.#options.marksFirst() && now - (this.#heldSince ?? now) < longestHoldMs) {
+      this.#heldSince ??= now;
+      return { nextAt: epochMs(now + longestPauseMs) };
+    }
+    this.#heldSince = undefined;
     const pauseMs = Math.min(longestPauseMs, Math.floor(this.#pods / podsPerMs));
     if (pauseMs > 0) await this.#options.deps.clock.sleep(durationMs(pauseMs), signal);
     return this.#allocate(signal);

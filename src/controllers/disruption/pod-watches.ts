@@ -24,6 +24,8 @@ export class PodWatches {
   readonly #options: PodWatchOptions;
   readonly #signal: AbortSignal;
   readonly #watches = new Map<string, Watch>();
+  /** User -> nodes that it wants watched. */
+  readonly #nodesOf = new Map<string, Set<string>>();
   readonly #running = new Set<Promise<void>>();
 
   constructor(options: PodWatchOptions, signal: AbortSignal) {
@@ -36,6 +38,9 @@ export class PodWatches {
   }
 
   open(node: string, user: string): void {
+    const nodes = this.#nodesOf.get(user);
+    if (nodes === undefined) this.#nodesOf.set(user, new Set([node]));
+    else nodes.add(node);
     const known = this.#watches.get(node);
     if (known !== undefined) {
       known.users.add(user);
@@ -50,7 +55,10 @@ export class PodWatches {
       this.#options.onPod(node, change.object, change.kind === 'removed');
     });
     const listed = informer.synced(link.signal).then(
-      () => this.#options.onListed(node),
+      () => {
+        watch.version++;
+        this.#options.onListed(node);
+      },
       () => undefined,
     );
     const running = Promise.all([informer.run(link.signal), listed]).then(() => {
@@ -62,11 +70,16 @@ export class PodWatches {
 
   /** Closes every watch that only `user` still wants, except the one of `but`. */
   release(user: string, but?: string): void {
-    for (const [node, watch] of this.#watches) {
-      if (node === but || !watch.users.delete(user) || watch.users.size > 0) continue;
+    const nodes = this.#nodesOf.get(user);
+    for (const node of nodes ?? []) {
+      if (node === but) continue;
+      nodes?.delete(node);
+      const watch = this.#watches.get(node);
+      if (watch === undefined || !watch.users.delete(user) || watch.users.size > 0) continue;
       this.#watches.delete(node);
       watch.link.abort();
     }
+    if (nodes?.size === 0) this.#nodesOf.delete(user);
   }
 
   /** The node's pods, or undefined while they are not listed. */

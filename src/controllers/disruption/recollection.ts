@@ -1,5 +1,6 @@
 // What this process has seen itself about each disruption: answers of servers, heartbeats, versions
 // of its own writes. Kept per episode; losing it costs a repeated call, never a wrong one.
+import type { EpochMs } from '../../api/brand.ts';
 import { type HookMemory, hookKey, type Memory } from '../../core/termination/index.ts';
 
 type Changeable<T> = { -readonly [K in keyof T]: T[K] };
@@ -7,6 +8,10 @@ type Changeable<T> = { -readonly [K in keyof T]: T[K] };
 export interface Recollection {
   readonly episode: number;
   readonly memory: Changeable<Omit<Memory, 'hooks'>> & { readonly hooks: Map<string, HookMemory> };
+  /** When this process first saw the node with its marks. */
+  markedAt?: EpochMs;
+  /** Grows with every note about a hook, so that what is computed from them can be kept. */
+  hooksVersion: number;
   /** Versions of own writes that the informers have yet to show. */
   disruptionVersion?: string;
   nodeVersion?: string;
@@ -22,6 +27,7 @@ export class Recollections {
     const fresh: Recollection = {
       episode,
       memory: { hooks: new Map() },
+      hooksVersion: (known?.hooksVersion ?? 0) + 1,
       ...(known?.disruptionVersion === undefined
         ? {}
         : { disruptionVersion: known.disruptionVersion }),
@@ -42,10 +48,12 @@ export class Recollections {
 
 /** Notes a call about a hook. */
 export const noteHook = (
-  { memory }: Recollection,
+  recollection: Recollection,
   hook: { readonly autoScalingGroupName: string; readonly hookName: string },
   change: Partial<HookMemory>,
 ): void => {
+  const { memory } = recollection;
   const key = hookKey({ ...hook, name: hook.hookName });
+  recollection.hooksVersion++;
   memory.hooks.set(key, { failures: 0, ...memory.hooks.get(key), ...change });
 };

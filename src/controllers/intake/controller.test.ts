@@ -115,20 +115,42 @@ describe('intake', () => {
     expect(cloud.queued).toBe(2);
   });
 
-  it('has no more than 60 messages in hand, and reads on when they are done', async () => {
+  it('has no more than 300 messages in hand, and reads on when they are done', async () => {
     const { cloud, clock, kube, intake } = await setUp();
     kube.fail('create', 'Unreachable', { times: 10_000 });
     cloud.putGroup('asg-1', {
-      instances: Array.from({ length: 200 }, (_, n) => ({ instanceId: anInstance(n) })),
+      instances: Array.from({ length: 400 }, (_, n) => ({ instanceId: anInstance(n) })),
     });
-    for (let n = 0; n < 200; n++) cloud.send(term(n));
+    for (let n = 0; n < 400; n++) cloud.send(term(n));
     await clock.advance(1_000);
-    // 50, and what the other long poll had asked for already.
-    expect(cloud.inFlight).toBeLessThanOrEqual(60);
+    // 200, and what each of ten readers had asked for already.
+    expect(cloud.inFlight).toBeGreaterThan(100);
+    expect(cloud.inFlight).toBeLessThanOrEqual(300);
     kube.heal();
     await clock.advance(60_000);
-    expect(intake.stats()).toEqual({ recorded: 200 });
+    expect(intake.stats()).toEqual({ recorded: 400 });
     expect(cloud.queued).toBe(0);
+  });
+
+  it('reads a burst with ten readers, and goes back to two that wait', async () => {
+    const { cloud, clock } = await setUp();
+    cloud.putGroup('asg-1', {
+      instances: Array.from({ length: 200 }, (_, n) => ({ instanceId: anInstance(n) })),
+    });
+    const receive = cloud.receiveMessages.bind(cloud);
+    const reading = { now: 0, most: 0 };
+    cloud.receiveMessages = async (...args) => {
+      reading.most = Math.max(reading.most, ++reading.now);
+      // A call to a queue takes a moment; then the others are under way.
+      await clock.sleep(5 as never);
+      return await receive(...args).finally(() => reading.now--);
+    };
+    for (let n = 0; n < 200; n++) cloud.send(term(n));
+    await clock.advance(21_000);
+    expect(cloud.queued).toBe(0);
+    expect(reading.most).toBeGreaterThan(4);
+    expect(reading.most).toBeLessThanOrEqual(10);
+    expect(reading.now).toBe(2);
   });
 
   it('leaves a message in the queue whose write is refused for good', async () => {

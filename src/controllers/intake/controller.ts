@@ -55,6 +55,9 @@ export interface IntakeController {
 
 /** Two long polls at a time: one waits while the other's answer is taken in. */
 const pollers = 2;
+/** An answer holds ten messages at most: where one is full more readers help, until none is. */
+const maxPollers = 10;
+const fullAnswer = 10;
 const longPollSeconds = 20;
 /** Short, so that a message whose reader died is back soon; extended while one lives. */
 const visibilitySeconds = 60;
@@ -62,7 +65,7 @@ const extendEveryMs = (visibilitySeconds * 1000) / 3;
 /** About 20 minutes of backoff: an API server away longer is left to the queue's redelivery. */
 const tries = 48;
 /** While this many are at work no more are asked for: the others stay visible to another reader. */
-const maxInHand = 50;
+const maxInHand = 200;
 /** A queue that answers an empty long poll at once is not asked again faster than this. */
 const emptyPollMs = 1_000;
 
@@ -76,6 +79,8 @@ class Intake {
   readonly #deps: IntakeDeps;
   readonly #directory: GroupDirectory;
   readonly #ownsHook: OwnsHook;
+  /** Readers beside the two that always read. */
+  readonly #helping = new Set<Promise<void>>();
   /** Messages at work. */
   readonly #inHand = new Set<Promise<void>>();
 
@@ -95,11 +100,12 @@ class Intake {
     }
     const polling = Array.from({ length: pollers }, () => this.#poll(signal));
     await Promise.all(polling);
+    await Promise.all(this.#helping);
     await Promise.all(this.#inHand);
   }
 
   async #poll(signal: AbortSignal): Promise<void> {
-    const { cloud, clock, random, log, queueUrl, isLeader } = this.#deps;
+    const { clock, random, log, isLeader } = this.#deps;
     const backoff = new Backoff(random);
     while (!signal.aborted) {
       const since = clock.now();
@@ -109,15 +115,9 @@ class Intake {
         continue;
       }
       try {
-        const messages = await cloud.receiveMessages(queueUrl, {
-          waitSeconds: longPollSeconds,
-          visibilitySeconds,
-          signal,
-        });
+        const messages = await this.#receive(longPollSeconds, signal);
         backoff.reset();
-        // Not waited for: a message that keeps failing must not keep the others from being read.
-        for (const message of messages) this.#take(message, signal);
-        while (this.#inHand.size >= maxInHand) await Promise.race(this.#inHand);
+        if (messages.length >= fullAnswer) this.#getHelp(signal);
         const quick = messages.length === 0 && clock.now() - since < emptyPollMs;
         if (quick) await sleepOrAbort(clock, emptyPollMs, signal);
       } catch (error) {
@@ -125,6 +125,37 @@ class Intake {
         log.warn('queue not read, trying again', { error: describeError(error) });
         await sleepOrAbort(clock, backoff.next(), signal);
       }
+    }
+  }
+
+  /** Up to ten messages, each then at work. Throws CloudError. */
+  async #receive(waitSeconds: number, signal: AbortSignal): Promise<readonly QueueMessage[]> {
+    const { cloud, queueUrl } = this.#deps;
+    while (this.#inHand.size >= maxInHand) await Promise.race(this.#inHand);
+    const options = { waitSeconds, visibilitySeconds, signal };
+    const messages = await cloud.receiveMessages(queueUrl, options);
+    // Not waited for: a message that keeps failing must not keep the others from being read.
+    for (const message of messages) this.#take(message, signal);
+    return messages;
+  }
+
+  #getHelp(signal: AbortSignal): void {
+    if (this.#helping.size + pollers >= maxPollers) return;
+    const helping = this.#help(signal).finally(() => this.#helping.delete(helping));
+    this.#helping.add(helping);
+  }
+
+  /** Reads while answers are full. A failure is told by those that always read. */
+  async #help(signal: AbortSignal): Promise<void> {
+    const { log, isLeader } = this.#deps;
+    try {
+      while (!signal.aborted && isLeader?.() !== false) {
+        const messages = await this.#receive(0, signal);
+        if (messages.length < fullAnswer) return;
+        this.#getHelp(signal);
+      }
+    } catch (error) {
+      if (!signal.aborted) log.debug('queue not read', { error: describeError(error) });
     }
   }
 

@@ -76,6 +76,11 @@ describe('explainWaiting', () => {
       `nodes of the same batch are being marked first: n2, n3; at most until ${since}`,
     ],
     [
+      'a batch that is still growing',
+      { kind: 'batch', nodes: [], until: since },
+      `more nodes are being asked for, which are marked first; at most until ${since}`,
+    ],
+    [
       'a hook',
       { kind: 'hook', autoScalingGroupName: 'asg', hookName: 'h', message: 'throttled' },
       'hook h of asg: throttled',

@@ -73,7 +73,9 @@ const renderers: { readonly [K in WaitingOn['kind']]: (waiting: Of<K>) => string
     `${owned(pod, owner)} was put back on the node after its marks; it was evicted once and stays`,
   marks: ({ node }) => `node ${node} does not show its marks yet`,
   batch: ({ nodes, until }) =>
-    `nodes of the same batch are being marked first: ${nodes.join(', ')}; at most until ${until}`,
+    nodes.length === 0
+      ? `more nodes are being asked for, which are marked first; at most until ${until}`
+      : `nodes of the same batch are being marked first: ${nodes.join(', ')}; at most until ${until}`,
   settling: ({ until }) =>
     `the node is empty; pods already on their way are awaited until ${until}`,
   api: ({ what, message }) => `${what}: ${message}`,

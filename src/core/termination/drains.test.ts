@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { NodeDisruptionStatus } from '../../api/disruption.ts';
 import { classifyPods } from '../drain/index.ts';
 import { demandOf } from './causes.ts';
-import { batchBlocker, drainOf, type Unmarked, unmarkedOf } from './drains.ts';
+import { batchBlocker, batchOf, drainOf, type Unmarked, unmarkedOf } from './drains.ts';
 import {
   aDisruption,
   aHookCause,
@@ -27,23 +27,48 @@ const draining: NodeDisruptionStatus = {
 };
 const other: Unmarked = { node: 'n2', receivedAt: tPlus(0.5) };
 
+const blockerAt = (
+  seconds: number,
+  unmarked: readonly Unmarked[],
+  arrivals: Readonly<Record<string, number>> = {},
+) => {
+  const disruption = aDisruption([aHookCause()], draining);
+  const all = [
+    { id: disruption.metadata.name, receivedAt: tPlus(0), unmarked: undefined },
+    ...unmarked.map((each) => ({ id: each.node, receivedAt: each.receivedAt, unmarked: each })),
+    ...Object.entries(arrivals).map(([id, at]) => ({
+      id,
+      receivedAt: tPlus(at),
+      unmarked: undefined,
+    })),
+  ];
+  const now = tPlus(seconds);
+  return batchBlocker(disruption, batchOf(all, now), now);
+};
+
 describe('the batch', () => {
   it('is waited for until every node that was asked for before shows its marks', () => {
-    expect(batchBlocker(draining, [other], tPlus(2))).toEqual({
-      kind: 'batch',
-      nodes: ['n2'],
-      until: timePlus(6),
-    });
-    expect(batchBlocker(draining, [], tPlus(2))).toBeUndefined();
+    expect(blockerAt(2, [other])).toEqual({ kind: 'batch', nodes: ['n2'], until: timePlus(6) });
+    expect(blockerAt(2, [])).toBeUndefined();
   });
   it('does not include a node that was asked for after these marks', () => {
-    expect(
-      batchBlocker(draining, [{ ...other, receivedAt: tPlus(1.5) }], tPlus(2)),
-    ).toBeUndefined();
+    expect(blockerAt(2, [{ ...other, receivedAt: tPlus(1.5) }])).toBeUndefined();
   });
   it('is not waited for longer than five seconds', () => {
-    expect(batchBlocker(draining, [other], tPlus(5.999))).toBeDefined();
-    expect(batchBlocker(draining, [other], tPlus(6))).toBeUndefined();
+    expect(blockerAt(5.999, [other])).toBeDefined();
+    expect(blockerAt(6, [other])).toBeUndefined();
+  });
+  it('is open while further nodes are asked for, until 100 ms of silence', () => {
+    const open = { kind: 'batch', nodes: [], until: timePlus(2.05) };
+    expect(blockerAt(2, [], { n3: 1.95 })).toEqual(open);
+    expect(blockerAt(2.049, [], { n3: 1.95 })).toEqual(open);
+    expect(blockerAt(2.05, [], { n3: 1.95 })).toBeUndefined();
+    expect(blockerAt(5.95, [], { n3: 5.94 })).toMatchObject({ until: timePlus(6) });
+    expect(blockerAt(6, [], { n3: 5.99 })).toBeUndefined();
+  });
+  it('is not kept open by itself, nor by a clock that is ahead', () => {
+    expect(blockerAt(2, [], { 'i-0123456789abcdef0': 1.95 })).toBeUndefined();
+    expect(blockerAt(2, [], { n3: 2.01 })).toBeUndefined();
   });
   it('counts nodes that exist and lack a mark', () => {
     const fresh = aDisruption([aManualCause({ receivedAt: timePlus(3) }), aHookCause()]);
@@ -59,22 +84,18 @@ describe('drainOf', () => {
   interface Case {
     readonly status?: Partial<NodeDisruptionStatus>;
     readonly node?: ReturnType<typeof aNode>;
-    readonly unmarked?: readonly Unmarked[];
     readonly pod?: ReturnType<typeof aPod>;
-    readonly at?: number;
   }
-  const drain = ({ status = {}, node = aMarkedNode(), unmarked = [], ...more }: Case = {}) => {
+  const drain = ({ status = {}, node = aMarkedNode(), pod = aPod('p1') }: Case = {}) => {
     const disruption = aDisruption([aHookCause()], { ...draining, ...status });
-    const now = tPlus(more.at ?? 2);
-    const classified = classifyPods([more.pod ?? aPod('p1')], { markedAt: tPlus(1) });
+    const now = tPlus(2);
+    const classified = classifyPods([pod], { markedAt: tPlus(1) });
     const demand = demandOf(observe({ disruption, node, now }));
-    return drainOf({ disruption, node, classified, demand, unmarked, compat: 'eks', now });
+    return drainOf({ disruption, node, classified, demand, compat: 'eks' });
   };
 
-  it('may evict once its marks and those of its batch are visible', () => {
+  it('may evict once its marks are visible', () => {
     expect(drain()?.mayEvict).toBe(true);
-    expect(drain({ unmarked: [other] })?.mayEvict).toBe(false);
-    expect(drain({ unmarked: [other], at: 6 })?.mayEvict).toBe(true);
   });
   it('may not evict when a mark was taken away, or the node is another one', () => {
     expect(drain({ node: aMarkedNode({ unschedulable: false }) })?.mayEvict).toBe(false);

@@ -1,5 +1,6 @@
 // Disruptions as the drains that share budgets: which may evict, until when, with whose intent to
-// force. The batch rule is here: nothing is evicted before every node of the batch shows its marks.
+// force. The batch rule is here: nothing is evicted before every node of the batch shows its marks,
+// nor while further notices are arriving.
 import { type EpochMs, epochMs, formatTime, parseTime } from '../../api/brand.ts';
 import type { NodeDisruption, NodeDisruptionStatus, WaitingOn } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
@@ -11,6 +12,8 @@ import { phaseOf } from './status.ts';
 
 /** A node that cannot be marked holds up the others of its batch no longer than this. */
 export const batchWaitMs = 5_000;
+/** Notices that come this soon after one another are one batch: its end is seen by the silence. */
+const batchQuietMs = 100;
 const maxNamedNodes = 5;
 
 /** The deadline as the status has it: acted on only once it is written. */
@@ -32,6 +35,10 @@ export interface Unmarked {
   readonly receivedAt: EpochMs;
 }
 
+/** When a disruption was first asked for, as far as its causes tell. */
+export const receivedAt = ({ spec }: NodeDisruption): EpochMs =>
+  epochMs(Math.min(...spec.causes.flatMap((cause) => parseTime(cause.receivedAt) ?? [])));
+
 /** A disruption whose node still lacks its marks, since when it was asked for. */
 export const unmarkedOf = (
   disruption: NodeDisruption,
@@ -41,27 +48,68 @@ export const unmarkedOf = (
   const phase = phaseOf(disruption);
   if (node === undefined || (phase !== 'Pending' && phase !== 'Marking')) return undefined;
   if (marksAreVisible(node, compat)) return undefined;
-  const times = disruption.spec.causes.flatMap((cause) => parseTime(cause.receivedAt) ?? []);
-  return { node: node.metadata.name, receivedAt: epochMs(Math.min(...times)) };
+  return { node: node.metadata.name, receivedAt: receivedAt(disruption) };
 };
 
-/** The nodes of its batch that a marked drain waits for, or undefined when it may go on. */
-export const batchBlocker = (
-  status: NodeDisruptionStatus,
-  unmarked: readonly Unmarked[],
+/** What every drain of one allocation has in common. */
+export interface Batch {
+  readonly unmarked: readonly Unmarked[];
+  /** The earliest time among `unmarked`. */
+  readonly oldestUnmarkedAt: EpochMs | undefined;
+  /** The two newest of all disruptions: whatever a drain's own is, one of them is another's. */
+  readonly newest: readonly { readonly id: string; readonly receivedAt: EpochMs }[];
+}
+
+export const batchOf = (
+  all: readonly {
+    readonly id: string;
+    readonly receivedAt: EpochMs;
+    readonly unmarked: Unmarked | undefined;
+  }[],
   now: EpochMs,
-): Extract<WaitingOn, { kind: 'batch' }> | undefined => {
-  const markedAt = parseTime(status.markedAt);
+): Batch => {
+  const unmarked = all.flatMap((each) => each.unmarked ?? []);
+  const oldest = unmarked.reduce(
+    (least, each) => Math.min(least, each.receivedAt),
+    Number.POSITIVE_INFINITY,
+  );
+  // A time that is yet to come is somebody's skewed clock, and no news.
+  const recent = all.filter((each) => {
+    const age = now - each.receivedAt;
+    return age >= 0 && age < batchQuietMs;
+  });
+  return {
+    unmarked,
+    oldestUnmarkedAt: Number.isFinite(oldest) ? epochMs(oldest) : undefined,
+    newest: recent.toSorted((a, b) => b.receivedAt - a.receivedAt).slice(0, 2),
+  };
+};
+
+type BatchBlocker = Extract<WaitingOn, { kind: 'batch' }>;
+
+/** What a marked drain waits for, or undefined when it may go on: its batch, and its batch's end. */
+export const batchBlocker = (
+  disruption: NodeDisruption,
+  batch: Batch,
+  now: EpochMs,
+): BatchBlocker | undefined => {
+  const markedAt = parseTime(disruption.status?.markedAt);
   if (markedAt === undefined) return undefined;
   const until = epochMs(markedAt + batchWaitMs);
   if (now >= until) return undefined;
-  const nodes = unmarked.filter(({ receivedAt }) => receivedAt <= markedAt);
-  if (nodes.length === 0) return undefined;
-  return {
-    kind: 'batch',
-    nodes: nodes.slice(0, maxNamedNodes).map(({ node }) => node),
-    until: formatTime(until),
-  };
+  const { unmarked, oldestUnmarkedAt, newest } = batch;
+  if (oldestUnmarkedAt !== undefined && oldestUnmarkedAt <= markedAt) {
+    const nodes = unmarked.filter((each) => each.receivedAt <= markedAt);
+    return {
+      kind: 'batch',
+      nodes: nodes.slice(0, maxNamedNodes).map(({ node }) => node),
+      until: formatTime(until),
+    };
+  }
+  const other = newest.find(({ id }) => id !== disruption.metadata.name);
+  if (other === undefined) return undefined;
+  const quietAt = epochMs(Math.min(until, other.receivedAt + batchQuietMs));
+  return { kind: 'batch', nodes: [], until: formatTime(quietAt) };
 };
 
 /** The drain of a disruption, or undefined while it has nothing to evict from. */
@@ -70,11 +118,9 @@ export const drainOf = (options: {
   readonly node: Node | undefined;
   readonly classified: Classified;
   readonly demand: Demand;
-  readonly unmarked: readonly Unmarked[];
   readonly compat: Compat;
-  readonly now: EpochMs;
 }): Drain | undefined => {
-  const { disruption, node, classified, demand, unmarked, compat, now } = options;
+  const { disruption, node, classified, demand, compat } = options;
   const { status } = disruption;
   if (status?.phase !== 'Draining' || node === undefined || demand.causes.length === 0) {
     return undefined;
@@ -89,7 +135,7 @@ export const drainOf = (options: {
     pods: classified.evict.filter(
       ({ cameBackFor }) => cameBackFor === undefined || recorded.has(cameBackFor),
     ),
-    mayEvict: marked && batchBlocker(status, unmarked, now) === undefined,
+    mayEvict: marked,
     forcing: intended && status.forcingSince !== undefined,
     ...(window === undefined ? {} : { window }),
   };

@@ -1,9 +1,9 @@
 // Public entry of the termination decisions.
 export { causesInForce, demandOf } from './causes.ts';
 export { decideDisruption } from './decide.ts';
-export { batchBlocker, drainOf, type Unmarked, unmarkedOf } from './drains.ts';
+export { batchBlocker, batchOf, drainOf, receivedAt, unmarkedOf } from './drains.ts';
 export { hookKey } from './hooks.ts';
-export { marksOn } from './marks.ts';
+export { marksAreVisible, marksOn } from './marks.ts';
 export type {
   Compat,
   HookMemory,

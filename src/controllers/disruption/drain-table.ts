@@ -1,0 +1,138 @@
+// The drains of one allocation, one row per disruption that is at work. A row is made again only
+// when something it was made from has changed, so a pass costs what has moved. Decides nothing.
+import { type EpochMs, epochMs, parseTime } from '../../api/brand.ts';
+import type { NodeDisruption, WaitingOn } from '../../api/disruption.ts';
+import type { Node } from '../../api/kube.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
+import { type Classified, classifyPods, type Drain } from '../../core/drain/index.ts';
+import {
+  batchBlocker,
+  batchOf,
+  type Compat,
+  demandOf,
+  drainOf,
+  type Observation,
+  receivedAt,
+  unmarkedOf,
+} from '../../core/termination/index.ts';
+
+export interface DrainEntry {
+  readonly drain: Drain;
+  /** What holds up its whole batch. */
+  readonly batch: WaitingOn | undefined;
+  readonly batchUntil: EpochMs | undefined;
+}
+
+/** Everything that a row is made from, by identity or version. */
+export interface RowSource {
+  readonly disruption: NodeDisruption;
+  readonly node: Node | undefined;
+  readonly group: NodeGroup | undefined;
+  readonly podsVersion: number | undefined;
+  readonly daemonSetVersion: number;
+  readonly hooksVersion: number;
+}
+
+interface Row extends RowSource {
+  readonly id: string;
+  readonly receivedAt: EpochMs;
+  readonly unmarked: ReturnType<typeof unmarkedOf>;
+  readonly drain: Drain | undefined;
+  /** A hook that runs out changes what is demanded, and no event tells of it. */
+  readonly validUntil: number;
+}
+
+export interface DrainTableOptions {
+  readonly compat: Compat;
+  /** Undefined once the disruption is gone. */
+  readonly source: (name: string) => RowSource | undefined;
+  readonly observe: (disruption: NodeDisruption) => Observation;
+}
+
+const isSame = (a: RowSource, b: RowSource): boolean =>
+  a.disruption === b.disruption &&
+  a.node === b.node &&
+  a.group === b.group &&
+  a.podsVersion === b.podsVersion &&
+  a.daemonSetVersion === b.daemonSetVersion &&
+  a.hooksVersion === b.hooksVersion;
+
+const classify = ({ disruption, pods = [], daemonSetIsGone }: Observation): Classified =>
+  classifyPods(pods, {
+    markedAt: parseTime(disruption.status?.markedAt),
+    boomerangs: disruption.status?.boomerangs ?? [],
+    ...(daemonSetIsGone === undefined ? {} : { daemonSetIsGone }),
+  });
+
+export class DrainTable {
+  readonly #options: DrainTableOptions;
+  readonly #rows = new Map<string, Row | undefined>();
+
+  constructor(options: DrainTableOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#rows.size;
+  }
+  has(name: string): boolean {
+    return this.#rows.has(name);
+  }
+  names(): Iterable<string> {
+    return this.#rows.keys();
+  }
+  add(name: string): void {
+    if (!this.#rows.has(name)) this.#rows.set(name, undefined);
+  }
+  delete(name: string): void {
+    this.#rows.delete(name);
+  }
+
+  /** Every drain that shares budgets, in a fixed order. */
+  entries(now: EpochMs): readonly DrainEntry[] {
+    const rows = [...this.#rows.keys()].sort().flatMap((name) => this.#row(name, now) ?? []);
+    const batch = batchOf(rows, now);
+    return rows.flatMap(({ drain, disruption }): readonly DrainEntry[] => {
+      if (drain === undefined) return [];
+      const held = batchBlocker(disruption, batch, now);
+      if (held === undefined) return [{ drain, batch: undefined, batchUntil: undefined }];
+      const waiting = { ...drain, mayEvict: false };
+      return [{ drain: waiting, batch: held, batchUntil: parseTime(held.until) }];
+    });
+  }
+
+  #row(name: string, now: EpochMs): Row | undefined {
+    const source = this.#options.source(name);
+    if (source === undefined) return undefined;
+    const known = this.#rows.get(name);
+    if (known !== undefined && now < known.validUntil && isSame(known, source)) return known;
+    const row = this.#make(name, source);
+    this.#rows.set(name, row);
+    return row;
+  }
+
+  #make(id: string, source: RowSource): Row {
+    const { disruption, node } = source;
+    const { compat, observe } = this.#options;
+    const base = {
+      ...source,
+      id,
+      receivedAt: receivedAt(disruption),
+      unmarked: unmarkedOf(disruption, node, compat),
+    };
+    const observation = observe(disruption);
+    if (node === undefined || observation.pods === undefined) {
+      return { ...base, drain: undefined, validUntil: Number.POSITIVE_INFINITY };
+    }
+    const demand = demandOf(observation);
+    const classified = classify(observation);
+    const ends = demand.hooks
+      .filter(({ status }) => status.state === 'Open')
+      .map(({ status }) => parseTime(status.endsAt) ?? Number.POSITIVE_INFINITY);
+    return {
+      ...base,
+      drain: drainOf({ disruption, node, classified, demand, compat }),
+      validUntil: epochMs(Math.min(Number.POSITIVE_INFINITY, ...ends)),
+    };
+  }
+}
