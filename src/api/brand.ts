@@ -25,16 +25,36 @@ export const instanceIdOfProviderId = (providerId: string | undefined): Instance
   return parseInstanceId(providerId.slice(providerId.lastIndexOf('/') + 1));
 };
 
-/** Parses an RFC 3339 time to milliseconds since the epoch; undefined when it is not one. */
-export const parseTime = (value: string | undefined): EpochMs | undefined => {
-  if (value === undefined || !/^\d{4}-\d\d-\d\dT/.test(value)) return undefined;
-  const ms = Date.parse(value);
-  return Number.isNaN(ms) ? undefined : epochMs(ms);
+/**
+ * The same few times are read and written over and over: deadlines on each pass, `now` by all that
+ * happens at once. Bounded, since a long life meets many.
+ */
+const maxRemembered = 1000;
+const remembering = <K, V>(compute: (key: K) => V): ((key: K) => V) => {
+  const known = new Map<K, V>();
+  return (key) => {
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const value = compute(key);
+    if (known.size >= maxRemembered) known.clear();
+    known.set(key, value);
+    return value;
+  };
 };
 
+const parseRfc3339 = remembering((value: string): EpochMs | undefined => {
+  if (!/^\d{4}-\d\d-\d\dT/.test(value)) return undefined;
+  const ms = Date.parse(value);
+  return Number.isNaN(ms) ? undefined : epochMs(ms);
+});
+const toRfc3339 = remembering((at: EpochMs): string => new Date(at).toISOString());
+
+/** Parses an RFC 3339 time to milliseconds since the epoch; undefined when it is not one. */
+export const parseTime = (value: string | undefined): EpochMs | undefined =>
+  value === undefined ? undefined : parseRfc3339(value);
+
 /** RFC 3339 in UTC with milliseconds, the form our own objects use. */
-export const formatTime = (at: EpochMs): string => new Date(at).toISOString();
+export const formatTime = (at: EpochMs): string => toRfc3339(at);
 
 /** RFC 3339 in UTC without a fraction, the form Kubernetes' metav1.Time uses. */
-export const formatKubeTime = (at: EpochMs): string =>
-  `${new Date(at).toISOString().slice(0, 19)}Z`;
+export const formatKubeTime = (at: EpochMs): string => `${toRfc3339(at).slice(0, 19)}Z`;

@@ -10,6 +10,9 @@ export interface LinkedAbort {
   unlink(): void;
 }
 
+/** Without a reason of its own every abort would make a DOMException and walk the stack for it. */
+const ended = new Error('ended');
+
 /** A signal that aborts with `parent`, or by itself. */
 export const linkedAbort = (parent: AbortSignal): LinkedAbort => {
   const controller = new AbortController();
@@ -18,7 +21,7 @@ export const linkedAbort = (parent: AbortSignal): LinkedAbort => {
   else parent.addEventListener('abort', follow, { once: true });
   return {
     signal: controller.signal,
-    abort: (reason) => controller.abort(reason),
+    abort: (reason = ended) => controller.abort(reason),
     unlink: () => parent.removeEventListener('abort', follow),
   };
 };

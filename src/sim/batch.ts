@@ -33,7 +33,10 @@ const add = (a: Counts, b: Counts): Counts => {
 };
 
 /** Adds one life, or another batch. */
-export const mergeBatch = (batch: Batch, more: Batch | Omit<LifeResult, 'trace'>): Batch => {
+export const mergeBatch = (
+  batch: Batch,
+  more: Batch | Omit<LifeResult, 'trace' | 'hash'>,
+): Batch => {
   const matrix: Record<string, Counts> = { ...batch.matrix };
   for (const [kind, row] of Object.entries(more.matrix))
     matrix[kind] = add(matrix[kind] ?? {}, row);

@@ -12,12 +12,19 @@ import {
   seedCluster,
   type World,
 } from '../world/index.ts';
-import { microsPerSecond } from '../world/kernel/index.ts';
+import { microsPerSecond, Tables } from '../world/kernel/index.ts';
 import { act, setUpGroup } from './actions.ts';
 import { Driver, type Settle } from './driver.ts';
 import { drawRates, FaultPlan, noRates } from './fault-plan.ts';
 import { ControllerProcess } from './process.ts';
-import { appNamespace, budgetsOf, deploymentOf, drawScenario, type Scenario } from './scenario.ts';
+import {
+  appNamespace,
+  budgetsOf,
+  deploymentOf,
+  drawScenario,
+  drawSize,
+  type Scenario,
+} from './scenario.ts';
 import { traceHash } from './trace-hash.ts';
 import { TraceRecorder } from './trace-recorder.ts';
 
@@ -25,8 +32,9 @@ export interface LifeOptions {
   readonly seed: number;
   readonly settle: Settle;
   readonly compat?: 'eks' | 'native';
+  /** Most nodes of the cluster; drawn when absent. */
   readonly maxNodes?: number;
-  /** Length of the phase with faults, world seconds. */
+  /** Length of the phase with faults, world seconds; drawn when absent. */
   readonly chaosSeconds?: number;
   /** Developer's log of the controllers; silent by default. */
   readonly log?: Log;
@@ -34,7 +42,8 @@ export interface LifeOptions {
 
 export interface LifeResult {
   readonly seed: number;
-  readonly hash: string;
+  /** Of the whole trace; costs a few milliseconds, so only who compares asks. */
+  readonly hash: () => string;
   readonly violations: readonly Violation[];
   /** Per oracle, how many things it looked at. */
   readonly checked: Readonly<Record<string, number>>;
@@ -92,6 +101,7 @@ class Life {
   readonly #recorder: TraceRecorder;
   readonly #driver: Driver;
   readonly #scenario: Scenario;
+  readonly #chaosSeconds: number;
   readonly #plan: FaultPlan;
   readonly #matrix: Record<string, Record<string, number>> = {};
   readonly #phases: Record<string, number> = {};
@@ -108,10 +118,14 @@ class Life {
       startAt,
       events: false,
       leases: 'implied',
-      audit: (event) => recorder.audit(event),
+      tables: new Tables({ saved: false }),
+      onWrite: (record) => recorder.request(record),
+      trail: false,
     });
     const random = this.#world.kernel.random('life.scenario');
-    this.#scenario = drawScenario(random, { maxNodes: options.maxNodes ?? 20 });
+    const { maxNodes, chaosSeconds } = drawSize(this.#world.kernel.random('life.size'));
+    this.#chaosSeconds = options.chaosSeconds ?? chaosSeconds;
+    this.#scenario = drawScenario(random, { maxNodes: options.maxNodes ?? maxNodes });
     this.#driver = new Driver(this.#world.kernel, options.settle);
     this.#plan = new FaultPlan({
       random: this.#world.kernel.random('life.faults'),
@@ -154,7 +168,7 @@ class Life {
         ];
     return {
       seed: this.#options.seed,
-      hash: traceHash(trace),
+      hash: () => traceHash(trace),
       violations: [...violations, ...unsettled],
       checked,
       matrix: this.#matrix,
@@ -223,7 +237,7 @@ class Life {
       },
       onWarning: (kind: string) => this.#recorder.fault(kind, 'fired'),
     };
-    const end = kernel.now() + (this.#options.chaosSeconds ?? 900) * microsPerSecond;
+    const end = kernel.now() + this.#chaosSeconds * microsPerSecond;
     while (kernel.now() < end && this.#failure === undefined) {
       act(context);
       await this.#driver.advance(2 + random.next() * 60);

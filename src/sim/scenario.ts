@@ -67,6 +67,21 @@ const drawSettings = (random: Random): GroupSettings => {
   };
 };
 
+/** How large a life is: world time with faults, and the most nodes its cluster may have. */
+export interface LifeSize {
+  readonly chaosSeconds: number;
+  readonly maxNodes: number;
+}
+
+/**
+ * Most lives are small and short, since most defects need two nodes and a quarter of an hour less
+ * than that; one in eight is long and one in eight large, for those that need a crowd or patience.
+ */
+export const drawSize = (random: Random): LifeSize => ({
+  chaosSeconds: pick(random, [150, 150, 150, 200, 200, 300, 300, 900]),
+  maxNodes: pick(random, [3, 4, 4, 5, 6, 6, 10, 20]),
+});
+
 export const drawScenario = (random: Random, options: { readonly maxNodes: number }): Scenario => {
   const groupCount = 1 + random.below(3);
   const perGroup = Math.max(1, Math.floor(options.maxNodes / groupCount));

@@ -1,7 +1,8 @@
 // Writes down what happens in a world as a Trace for the oracles: requests, committed objects, cloud
 // calls, lifecycle states, faults. Observes only; never changes a step.
-import { isObject, type JsonObject, objectOr } from '../api/json.ts';
+import { isObject, type JsonObject } from '../api/json.ts';
 import type { Trace, TraceEntry, TraceFacts } from '../api/trace.ts';
+import type { WriteRecord } from '../world/contracts.ts';
 import type { World } from '../world/index.ts';
 
 /** The kinds whose objects the oracles look at. */
@@ -24,25 +25,15 @@ export class TraceRecorder {
     this.#now = now;
   }
 
-  /** An audit event as it is written; reads are left out: the oracles count writes. */
-  audit(event: JsonObject): void {
-    const { verb } = event;
-    if (verb === 'get' || verb === 'list' || verb === 'watch') return;
-    const ref = objectOr(event.objectRef);
-    const body = event.requestObject;
-    const uri = text(event.requestURI);
+  request(record: WriteRecord): void {
+    const { subresource, namespace, name, body, ...rest } = record;
     this.entries.push({
       kind: 'request',
       at: this.#now(),
-      userAgent: text(event.userAgent),
-      username: text(objectOr(event.user).username),
-      verb: text(verb),
-      resource: text(ref.resource),
-      ...(typeof ref.subresource === 'string' ? { subresource: ref.subresource } : {}),
-      ...(typeof ref.namespace === 'string' ? { namespace: ref.namespace } : {}),
-      ...(typeof ref.name === 'string' ? { name: ref.name } : {}),
-      code: Number(objectOr(event.responseStatus).code ?? 0),
-      dryRun: uri.includes('dryRun=All'),
+      ...rest,
+      ...(subresource === undefined ? {} : { subresource }),
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(name === undefined ? {} : { name }),
       ...(body === undefined ? {} : { body }),
     });
   }

@@ -187,6 +187,20 @@ export interface MachineRegistry {
 /** Receives one audit.k8s.io/v1 event at stage ResponseComplete. Must not throw. */
 export type AuditSink = (event: JsonObject) => void;
 
+/** A write as it was asked for and answered; `body` is left out where the audit log leaves it out. */
+export interface WriteRecord {
+  readonly verb: string;
+  readonly resource: string;
+  readonly subresource: string | undefined;
+  readonly namespace: string | undefined;
+  readonly name: string | undefined;
+  readonly username: string;
+  readonly userAgent: string;
+  readonly code: number;
+  readonly dryRun: boolean;
+  readonly body: Json | undefined;
+}
+
 // ---- faults that `drover world inject` and the simulation switch on ----
 
 export interface Fault extends JsonObject {

@@ -1,7 +1,7 @@
 // The embedded world as one object: API server, its controllers, machines and AWS on one kernel.
 // Only wiring; whoever builds it decides how time passes and where state and audit go.
 import { type AwsWorld, type ClusterAccess, createAwsWorld } from './aws/index.ts';
-import type { AuditSink, MachineHost } from './contracts.ts';
+import type { AuditSink, MachineHost, WriteRecord } from './contracts.ts';
 import { Faults } from './faults/index.ts';
 import { Kernel, type Micros, type Tables } from './kernel/index.ts';
 import { createKubeControllers, type KubeControllers } from './kube/controllers/index.ts';
@@ -25,6 +25,10 @@ export interface WorldOptions {
   readonly startAt: Micros;
   readonly tables?: Tables;
   readonly audit?: AuditSink;
+  /** Told of every write to the Kubernetes API, at less cost than an audit event. */
+  readonly onWrite?: (record: WriteRecord) => void;
+  /** False keeps no CloudTrail records, for simulations that read none. */
+  readonly trail?: boolean;
   /** Origin of the AWS endpoint, once it is known: queue URLs carry it. */
   readonly endpoint?: () => string;
   readonly clusterAccess?: () => ClusterAccess | undefined;
@@ -46,13 +50,14 @@ export interface World {
 
 /** Builds a world; a restored one takes up its in-flight work at the next step. */
 export const createWorld = (options: WorldOptions): World => {
-  const { seed, startAt, tables, audit, endpoint, clusterAccess, events } = options;
+  const { seed, startAt, tables, audit, endpoint, clusterAccess, events, onWrite } = options;
   const kernel = new Kernel({ seed, startAt, ...(tables === undefined ? {} : { tables }) });
   const restored = kernel.tables.open('kernel.meta').has('kernel');
   const faults = new Faults(kernel);
   const kube = createKubeApiServer({
     kernel,
     ...(audit === undefined ? {} : { audit }),
+    ...(onWrite === undefined ? {} : { onWrite }),
     version: worldVersion,
     printers,
     defaultPrinter,
@@ -63,6 +68,7 @@ export const createWorld = (options: WorldOptions): World => {
     faults,
     account: worldAccount,
     region: worldRegion,
+    ...(options.trail === undefined ? {} : { trail: options.trail }),
     host: () => {
       if (host === undefined) throw new Error('machines are used before the world is wired');
       return host;

@@ -40,6 +40,8 @@ export interface AwsWorldOptions extends ScopeOptions {
   readonly endpoint?: () => string;
   /** May become known late; until then the cluster shows as CREATING. */
   readonly clusterAccess?: () => ClusterAccess | undefined;
+  /** False keeps no CloudTrail records. */
+  readonly trail?: boolean;
 }
 
 export interface AwsParts {
@@ -83,7 +85,7 @@ export const buildParts = (options: AwsWorldOptions): AwsParts => {
     stacks: new Stacks(scope),
     clusters: new Clusters(scope, options.clusterAccess ?? (() => undefined)),
     identity: new Identity(scope),
-    trail: new CloudTrail(scope),
+    trail: new CloudTrail(scope, { isOn: options.trail ?? true }),
   };
   return { ...ec2, ...platform, queues, topics, events, store, engine, notices, endpoint };
 };

@@ -42,6 +42,7 @@ export const isFaultKind = (kind: string): kind is FaultKind => Object.hasOwn(fa
 export class Faults {
   readonly #table: Table<Fault>;
   readonly #kernel: Kernel;
+  readonly #listeners: (() => void)[] = [];
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
     this.#table = kernel.tables.open<Fault>('faults');
@@ -52,7 +53,13 @@ export class Faults {
     const id = `f${this.#table.size + 1}-${this.#kernel.now()}`;
     const fault: Fault = { id, kind, target: { ...target }, since: this.#kernel.now() };
     this.#table.put(id, fault);
+    for (const listener of this.#listeners) listener();
     return fault;
+  }
+
+  /** Called after each injection, for parts that look after faults only while there are any. */
+  onInject(listener: () => void): void {
+    this.#listeners.push(listener);
   }
 
   /** Switches off all faults of `kind`, or all there are; returns how many. */

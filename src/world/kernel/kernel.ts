@@ -119,7 +119,7 @@ export class Kernel {
       kind: event.kind,
       args: event.args ?? {},
     };
-    this.#durable.put(String(seq), { ...row });
+    this.#durable.put(String(seq), row as WorldEvent & JsonObject);
     this.#push({ at, seq, event: row, run: undefined });
     return seq;
   }

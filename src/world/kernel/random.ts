@@ -35,7 +35,6 @@ export class SeededRandom implements Random {
   }
 }
 
-const hexDigits = '0123456789abcdef';
 /** Kubernetes' alphabet for generated names: no vowels, nothing that looks alike. */
 const suffixAlphabet = 'bcdfghjklmnpqrstvwxz2456789';
 
@@ -45,9 +44,12 @@ const pick = (random: Random, alphabet: string, length: number): string => {
   return out;
 };
 
-/** `length` lower-case hex digits. */
-export const hexString = (random: Random, length: number): string =>
-  pick(random, hexDigits, length);
+/** `length` lower-case hex digits, eight for each number drawn. */
+export const hexString = (random: Random, length: number): string => {
+  let out = '';
+  while (out.length < length) out += random.below(0x1_0000_0000).toString(16).padStart(8, '0');
+  return out.slice(0, length);
+};
 
 /** The suffix that the API server and ReplicaSets append to names. */
 export const nameSuffix = (random: Random, length = 5): string =>

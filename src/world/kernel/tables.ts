@@ -47,7 +47,13 @@ export class Tables {
   readonly #tables = new Map<string, Table<JsonObject>>();
   readonly #pending = new Map<string, Map<string, JsonObject>>();
   readonly #listeners = new Map<string, (key: string) => void>();
+  readonly #isSaved: boolean;
   #dirty = new Map<string, Set<string>>();
+
+  /** `saved: false` = nobody will ever take the changes, so none are remembered. */
+  constructor(options: { readonly saved?: boolean } = {}) {
+    this.#isSaved = options.saved ?? true;
+  }
 
   /** The table of that name; rows loaded from disk before the first `open` are already in it. */
   open<T extends JsonObject>(name: string): Table<T> {
@@ -90,9 +96,11 @@ export class Tables {
   }
 
   #touch(table: string, key: string): void {
-    const keys = this.#dirty.get(table);
-    if (keys === undefined) this.#dirty.set(table, new Set([key]));
-    else keys.add(key);
+    if (this.#isSaved) {
+      const keys = this.#dirty.get(table);
+      if (keys === undefined) this.#dirty.set(table, new Set([key]));
+      else keys.add(key);
+    }
     this.#listeners.get(table)?.(key);
   }
 }

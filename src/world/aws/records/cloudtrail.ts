@@ -35,15 +35,18 @@ export class CloudTrail {
   readonly #scope: Scope;
   readonly #rows: Table<TrailRow>;
   readonly #kept: { readonly write: number[]; readonly read: number[] } = { write: [], read: [] };
+  readonly #isOn: boolean;
   #seq = 0;
 
-  constructor(scope: Scope) {
+  constructor(scope: Scope, options: { readonly isOn: boolean } = { isOn: true }) {
     this.#scope = scope;
+    this.#isOn = options.isOn;
     this.#rows = scope.kernel.tables.open<TrailRow>('aws/cloudtrail/events');
     for (const row of [...this.#rows.values()].sort((a, b) => a.seq - b.seq)) this.#keep(row);
   }
 
   record(call: AwsCallRecord): void {
+    if (!this.#isOn) return;
     const isMessaging = call.service === 'sqs' || call.service === 'sns';
     if (isMessaging && dataCalls.test(call.operation)) return;
     const isReadOnly = readCalls.test(call.operation);

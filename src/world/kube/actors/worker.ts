@@ -1,12 +1,14 @@
 // A work queue on the kernel: a key that was marked is reconciled once, a little later; failures
 // come back with growing delay, waits with the delay asked for. Keys wait as durable events, so a
 // restart loses none. It never runs a reconcile inside a mark.
+import type { JsonObject } from '../../../api/json.ts';
 import type { Random } from '../../../ports/index.ts';
 import {
   type Actor,
   type Kernel,
   type Micros,
   microsPerMs,
+  type Table,
   type WorldEvent,
 } from '../../kernel/index.ts';
 import { type Latency, type LatencyName, latencies } from './latencies.ts';
@@ -105,35 +107,65 @@ export class Worker implements Actor {
   }
 }
 
-/** An actor that is called at a fixed period for ever; started once per world, also after restart. */
+interface TickerRow extends JsonObject {
+  /** The grid that ticks stand on. */
+  readonly at: Micros;
+  readonly isTicking: boolean;
+}
+
+/**
+ * An actor that is called at a fixed period: for ever, or as long as `isNeeded` says so and again
+ * after a `wake`. Its grid and whether it ticks survive a restart.
+ */
 export class Ticker implements Actor {
   readonly name: string;
   readonly #kernel: Kernel;
   readonly #periodMicros: Micros;
   readonly #tick: () => void;
+  readonly #isNeeded: () => boolean;
+  readonly #row: Table<TickerRow>;
   constructor(options: {
     readonly kernel: Kernel;
     readonly name: string;
     readonly periodMicros: Micros;
     readonly tick: () => void;
+    readonly isNeeded?: () => boolean;
   }) {
     this.name = `kube.${options.name}`;
     this.#kernel = options.kernel;
     this.#periodMicros = options.periodMicros;
     this.#tick = options.tick;
+    this.#isNeeded = options.isNeeded ?? (() => true);
     options.kernel.register(this);
-    const started = options.kernel.tables.open<{ readonly at: number }>('kube.tickers');
-    if (started.has(this.name)) return;
-    started.put(this.name, { at: options.kernel.now() });
+    this.#row = options.kernel.tables.open<TickerRow>('kube.tickers');
+    // A world stored before tickers could rest has rows without the word: those do tick.
+    if (this.#row.has(this.name)) return;
+    this.#row.put(this.name, { at: options.kernel.now(), isTicking: true });
     this.#next();
   }
+
+  /** Call when `isNeeded` may have become true. */
+  wake(): void {
+    const row = this.#row.get(this.name);
+    if (row === undefined || row.isTicking !== false) return;
+    this.#row.put(this.name, { at: row.at, isTicking: true });
+    this.#next();
+  }
+
   handle(): void {
-    this.#next();
-    this.#tick();
+    if (this.#isNeeded()) {
+      this.#next();
+      this.#tick();
+      return;
+    }
+    const at = this.#row.get(this.name)?.at ?? this.#kernel.now();
+    this.#row.put(this.name, { at, isTicking: false });
   }
+
   #next(): void {
+    const since = this.#kernel.now() - (this.#row.get(this.name)?.at ?? 0);
     this.#kernel.schedule({
-      afterMicros: this.#periodMicros,
+      afterMicros: this.#periodMicros - (since % this.#periodMicros),
       actor: this.name,
       kind: 'tick',
     });

@@ -26,6 +26,7 @@ export class CloudNodeController implements Controller {
   readonly #events: EventRecorder;
   readonly #machines: MachineRegistry;
   readonly #heartbeats: Heartbeats;
+  readonly #ticker: Ticker;
   readonly #notReady = new Set<string>();
 
   constructor(context: ControllerContext, machines: MachineRegistry, heartbeats: Heartbeats) {
@@ -41,12 +42,14 @@ export class CloudNodeController implements Controller {
     this.#client = client;
     this.#events = events;
     context.kube.onChange(resources.nodes, (change) => this.#nodeChanged(change));
-    new Ticker({
+    this.#ticker = new Ticker({
       kernel: context.kernel,
       name: 'cloud-node',
       periodMicros,
       tick: () => this.#monitor(),
+      isNeeded: () => heartbeats.stopped.size > 0 || this.#notReady.size > 0,
     });
+    heartbeats.onStop(() => this.#ticker.wake());
   }
 
   resume(): void {
@@ -60,8 +63,12 @@ export class CloudNodeController implements Controller {
 
   #note(node: NodeView): void {
     const ready = conditionOf(node.status?.conditions, 'Ready')?.status === 'True';
-    if (ready) this.#notReady.delete(node.metadata.name);
-    else this.#notReady.add(node.metadata.name);
+    if (ready) {
+      this.#notReady.delete(node.metadata.name);
+      return;
+    }
+    this.#notReady.add(node.metadata.name);
+    this.#ticker.wake();
   }
 
   #monitor(): void {

@@ -44,6 +44,7 @@ export class NodeLifecycleController implements Controller {
   readonly #events: EventRecorder;
   readonly #worker: Worker;
   readonly #heartbeats: Heartbeats;
+  readonly #ticker: Ticker;
   /** Nodes of which no kubelet of ours is known (made by hand): judged by lease and status. */
   readonly #foreign = new Set<string>();
 
@@ -55,12 +56,14 @@ export class NodeLifecycleController implements Controller {
     this.#events = events;
     this.#worker = newWorker(context, 'node-lifecycle', (key) => this.#reconcile(key));
     context.kube.onChange(resources.nodes, (change) => this.#nodeChanged(change));
-    new Ticker({
+    this.#ticker = new Ticker({
       kernel: context.kernel,
       name: 'node-lifecycle.monitor',
       periodMicros: monitorMicros,
       tick: () => this.#monitor(),
+      isNeeded: () => heartbeats.stopped.size > 0 || this.#foreign.size > 0,
     });
+    heartbeats.onStop(() => this.#ticker.wake());
   }
 
   resume(): void {
@@ -95,7 +98,9 @@ export class NodeLifecycleController implements Controller {
   }
 
   #noteForeign(name: string): void {
-    if (this.#heartbeats.last(name, 0) === undefined) this.#foreign.add(name);
+    if (this.#heartbeats.last(name, 0) !== undefined) return;
+    this.#foreign.add(name);
+    this.#ticker.wake();
   }
 
   #read(name: string): NodeView | undefined {

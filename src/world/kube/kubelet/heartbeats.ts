@@ -21,6 +21,7 @@ export class Heartbeats {
 
   readonly #table: Table<Row>;
   readonly #stopped = new Set<string>();
+  readonly #listeners: (() => void)[] = [];
 
   private constructor(kernel: Kernel) {
     this.#table = kernel.tables.open<Row>('kube.heartbeats');
@@ -41,6 +42,12 @@ export class Heartbeats {
     if (row === undefined || row.stoppedAt !== undefined) return;
     this.#table.put(nodeName, { ...row, stoppedAt: at });
     this.#stopped.add(nodeName);
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Called when a kubelet has fallen silent, so that monitors may rest until then. */
+  onStop(listener: () => void): void {
+    this.#listeners.push(listener);
   }
 
   forget(nodeName: string): void {

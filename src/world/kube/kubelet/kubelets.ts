@@ -38,6 +38,8 @@ const defaultVersion = 'v1.32.9-eks-113cf36';
 /** Beyond this many nodes renewals would be most of a world's events and are implied. */
 const writtenLeaseLimit = 50;
 /** How soon a kubelet notices that a fault was switched on or off. */
+/** Where leases are implied by choice, status writes that say nothing new are rare too. */
+const rareStatusMicros = 4 * statusPeriodMicros;
 const faultCheckMicros = microsPerSecond;
 const registerRetryMicros = 2 * microsPerSecond;
 
@@ -100,12 +102,15 @@ export class Kubelets implements MachineHost, Actor {
       periodMicros: statusPeriodMicros,
       tick: () => hosts.prune((id) => isGone(machines.instanceState(id))),
     });
-    new Ticker({
+    const faultCheck = new Ticker({
       kernel,
       name: 'kubelets.faults',
       periodMicros: faultCheckMicros,
       tick: () => this.#checkFaults(),
+      isNeeded: () => this.#faults.list().length > 0 || this.#anyHeld(),
     });
+    this.#faults.onInject(() => faultCheck.wake());
+    this.heartbeats.onStop(() => faultCheck.wake());
   }
 
   /** After a restart: every living kubelet looks at its pods again. */
@@ -215,11 +220,15 @@ export class Kubelets implements MachineHost, Actor {
       this.#later(registerRetryMicros, 'network', host);
       return;
     }
-    this.#later(statusPeriodMicros, 'status', host);
+    this.#later(this.#statusPeriod(), 'status', host);
+  }
+
+  #statusPeriod(): number {
+    return this.#leases === 'implied' ? rareStatusMicros : statusPeriodMicros;
   }
 
   #status(host: Host): void {
-    this.#later(statusPeriodMicros, 'status', host);
+    this.#later(this.#statusPeriod(), 'status', host);
     if (!this.hosts.alive(host) || !host.registered) return;
     this.#agent.report(host, true);
     if (this.#leaseMode() === 'implied') this.#agent.renewLease(host);

@@ -2,7 +2,7 @@
 // what a managed cluster's policy keeps: bodies of writes, metadata of reads, no heartbeats.
 import type { Json, JsonObject } from '../../../api/json.ts';
 import { isObject } from '../../../api/json.ts';
-import type { ApiRequest, AuditSink, UserInfo } from '../../contracts.ts';
+import type { ApiRequest, AuditSink, UserInfo, WriteRecord } from '../../contracts.ts';
 import { type Kernel, microsPerMs, uuid } from '../../kernel/index.ts';
 import { metadataOf, microTime, textOf } from './objects.ts';
 
@@ -68,6 +68,31 @@ const referenceOf = (subject: AuditSubject, body: Json | undefined, answer: Audi
   return reference;
 };
 
+/** What happened, before any of it is rendered; undefined for reads and heartbeats. */
+export function writeRecordOf(
+  request: ApiRequest,
+  subject: AuditSubject,
+  answer: AuditedAnswer,
+): WriteRecord | undefined {
+  if (reads.includes(subject.verb) || isHeartbeat(subject, request.user)) return undefined;
+  const { verb, resource, subresource, namespace } = subject;
+  const { body, user, userAgent } = request;
+  const sent = isObject(body) ? metadataOf(body) : {};
+  const received = answer.body === undefined ? {} : metadataOf(answer.body);
+  return {
+    verb,
+    resource,
+    subresource,
+    namespace,
+    name: subject.name ?? textOf(sent.name) ?? textOf(received.name),
+    username: user.username,
+    userAgent,
+    code: answer.code,
+    dryRun: request.query.has('dryRun'),
+    body: metadataOnly.includes(resource) ? undefined : body,
+  };
+}
+
 /** metadata, status, reason and details only where the answer was a Status. */
 function responseStatusOf(answer: AuditedAnswer): JsonObject {
   const { body, code } = answer;
@@ -90,6 +115,11 @@ export class Audit {
   constructor(kernel: Kernel, sink: AuditSink | undefined) {
     this.#kernel = kernel;
     this.#sink = sink;
+  }
+
+  /** False when `record` would drop everything: no need to prepare an event. */
+  get isOn(): boolean {
+    return this.#sink !== undefined;
   }
 
   record(

@@ -10,9 +10,10 @@ import type {
   UserInfo,
   WorldClient,
   WorldKube,
+  WriteRecord,
 } from '../../contracts.ts';
 import type { Kernel } from '../../kernel/index.ts';
-import { Audit, type AuditSubject } from './audit.ts';
+import { Audit, type AuditedAnswer, type AuditSubject, writeRecordOf } from './audit.ts';
 import { InWorldClient } from './client.ts';
 import { CustomKinds } from './custom-kinds.ts';
 import type { ResourceDefinition } from './definition.ts';
@@ -38,6 +39,8 @@ const standardHistory = 8192;
 export interface KubeApiServerOptions {
   readonly kernel: Kernel;
   readonly audit?: AuditSink;
+  /** Told of every write, heartbeats excepted, without an audit event being rendered. */
+  readonly onWrite?: (record: WriteRecord) => void;
   readonly version: {
     readonly gitVersion: string;
     readonly major: string;
@@ -58,6 +61,7 @@ export class KubeApiServer implements WorldKube {
   readonly #resources: Resources;
   readonly #writer: Writer;
   readonly #audit: Audit;
+  readonly #onWrite: ((record: WriteRecord) => void) | undefined;
   readonly #custom: CustomKinds;
   readonly #discovery: Discovery;
 
@@ -68,6 +72,7 @@ export class KubeApiServer implements WorldKube {
     const resources = builtInKinds.map((definition) => definition.storage);
     this.#store = new Store(kernel, resources, options.watchHistory ?? standardHistory);
     this.#audit = new Audit(kernel, options.audit);
+    this.#onWrite = options.onWrite;
     this.#writer = new Writer({
       kernel,
       store: this.#store,
@@ -194,15 +199,20 @@ export class KubeApiServer implements WorldKube {
   }
 
   #record(request: ApiRequest, path: ResourcePath, response: ApiResponse): void {
+    if (!this.#audit.isOn && this.#onWrite === undefined) return;
     const subject: AuditSubject = { ...path, verb: verbOf(request, path) };
-    const query = request.query.toString();
-    const uri = query === '' ? request.path : `${request.path}?${query}`;
     const stream = response.kind === 'watch';
-    this.#audit.record({ ...request, uri }, subject, {
+    const answer: AuditedAnswer = {
       code: stream ? 200 : response.status,
       body: response.kind === 'object' ? response.body : undefined,
       stage: stream ? 'ResponseStarted' : 'ResponseComplete',
-    });
+    };
+    const write = this.#onWrite && writeRecordOf(request, subject, answer);
+    if (write !== undefined) this.#onWrite?.(write);
+    if (!this.#audit.isOn) return;
+    const query = request.query.toString();
+    const uri = query === '' ? request.path : `${request.path}?${query}`;
+    this.#audit.record({ ...request, uri }, subject, answer);
   }
 }
 
