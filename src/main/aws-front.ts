@@ -38,6 +38,13 @@ const adminUser: UserInfo = {
   },
 };
 
+const stackService = 'cloudformation.amazonaws.com';
+const stackCaller = {
+  principal: cliUser(worldAccount),
+  userAgent: stackService,
+  sourceIp: stackService,
+};
+
 const mergeHandlers = (...all: readonly AwsHandlers[]): AwsHandlers => {
   const merged: Record<string, Record<string, AwsHandler>> = {};
   for (const handlers of all) {
@@ -98,6 +105,10 @@ export const createAwsFront = (options: {
         error: error.stack ?? String(error),
       }),
   });
+  // Stacks make node groups as a client would: through the endpoint's own checks and records.
+  world.aws.connect(({ service, operation, input }) =>
+    dispatcher.invoke({ service, operation, input, caller: stackCaller }),
+  );
   const handle = async (request: HttpRequest): Promise<HttpResponse> => {
     const response = await dispatcher.handle(request);
     await pacer.committed();

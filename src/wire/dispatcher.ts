@@ -80,6 +80,11 @@ export interface AwsDispatcherOptions {
 }
 
 export interface AwsDispatcher {
+  /**
+   * One call of a service of the world, without HTTP: checked against the model, answered and
+   * recorded as one from outside. Rejects with AwsError.
+   */
+  invoke(call: AwsInvocation): Promise<unknown>;
   /** Always answers, in the caller's protocol; never rejects. */
   handle(request: HttpRequest): Promise<HttpResponse>;
 }
@@ -91,8 +96,16 @@ const ANONYMOUS: AwsPrincipal = {
   principalId: '',
 };
 
+export interface AwsInvocation {
+  readonly service: string;
+  readonly operation: string;
+  readonly input: AwsInput;
+  readonly caller: Pick<AwsCallContext, 'principal' | 'userAgent' | 'sourceIp'>;
+}
+
 export function createAwsDispatcher(options: AwsDispatcherOptions): AwsDispatcher {
   return {
+    invoke: (call) => invoke(options, call),
     async handle(request) {
       const requestId = options.nextRequestId();
       const credentials = readCredentials(request);
@@ -104,10 +117,33 @@ export function createAwsDispatcher(options: AwsDispatcherOptions): AwsDispatche
         model = await loadModel(service.name);
         return await call(options, { request, requestId, service, model, caller });
       } catch (error) {
-        return respondError(spoken(service, request), model, asAwsError(error), requestId);
+        return respondError(spokenBy(service, request), model, asAwsError(error), requestId);
       }
     },
   };
+}
+
+async function invoke(options: AwsDispatcherOptions, invocation: AwsInvocation): Promise<unknown> {
+  const { operation: name, input, caller } = invocation;
+  const service = SERVICES.find((one) => one.name === invocation.service);
+  if (service === undefined) throw unknownService(invocation.service);
+  const model = await loadModel(service.name);
+  const operation = own(model.operations, name);
+  if (operation === undefined) throw notImplemented(`The operation ${service.name}:${name}`);
+  const ctx: AwsCallContext = {
+    ...caller,
+    service: service.name,
+    operation: name,
+    region: options.defaultRegion ?? 'us-east-1',
+    requestId: options.nextRequestId(),
+    accessKeyId: '',
+  };
+  const time = options.now();
+  const found: FoundOperation = { name, operation, read: () => input };
+  const outcome = await attempt(options, { service, model }, found, ctx);
+  record(options, recordOf(model, found, time, ctx, outcome), ctx);
+  if ('output' in outcome) return outcome.output;
+  throw outcome.thrown;
 }
 
 interface Caller {
@@ -166,14 +202,19 @@ async function call(options: AwsDispatcherOptions, call: Call): Promise<HttpResp
     sourceIp: request.remoteAddress,
   };
   const time = options.now();
-  const outcome = await answer(options, call, found, ctx);
+  const outcome = await attempt(options, call, found, ctx);
+  const rendered = render(options, call, found, ctx, outcome);
+  record(options, recordOf(model, found, time, ctx, rendered.outcome), ctx);
+  return rendered.response;
+}
+
+function record(options: AwsDispatcherOptions, told: AwsCallRecord, ctx: AwsCallContext): void {
   try {
-    options.onCall?.(recordOf(model, found, time, ctx, outcome));
+    options.onCall?.(told);
   } catch (thrown) {
     // A recorder that fails must not undo a call that has had its effect.
     options.onDefect?.(asError(thrown), ctx);
   }
-  return outcome.response;
 }
 
 function recordOf(
@@ -192,37 +233,65 @@ function recordOf(
   return { time, service, operation: name, input, ...result, ctx };
 }
 
-type Outcome = { readonly input: AwsInput; readonly response: HttpResponse } & (
+type Outcome = { readonly input: AwsInput } & (
   | { readonly output: unknown }
-  | { readonly error: NonNullable<AwsCallRecord['error']> }
+  | { readonly error: NonNullable<AwsCallRecord['error']>; readonly thrown: AwsError }
 );
 
-async function answer(
+type Spoken = Pick<Call, 'service' | 'model'>;
+
+async function attempt(
   options: AwsDispatcherOptions,
-  call: Call,
+  spoken: Spoken,
   found: FoundOperation,
   ctx: AwsCallContext,
 ): Promise<Outcome> {
-  const { service, model, requestId } = call;
   let input: AwsInput = {};
   try {
     input = found.read();
-    const output = await run(options, call, found, input, ctx);
-    const values = (output ?? {}) as Readonly<Record<string, unknown>>;
-    const response = respond(service, model, found.name, found.operation, values, requestId);
-    return { input, output, response };
+    return { input, output: await run(options, spoken, found, input, ctx) };
   } catch (thrown) {
-    if (!(thrown instanceof AwsError)) options.onDefect?.(asError(thrown), ctx);
-    const error = asAwsError(thrown);
-    const { code, httpStatus } = resolveError(service, model, error);
-    const response = respondError(service, model, error, requestId);
-    return { input, error: { code, message: error.message, httpStatus }, response };
+    return failed(options, spoken, input, thrown, ctx);
+  }
+}
+
+function failed(
+  options: AwsDispatcherOptions,
+  { service, model }: Spoken,
+  input: AwsInput,
+  cause: unknown,
+  ctx: AwsCallContext,
+): Outcome & { readonly thrown: AwsError } {
+  if (!(cause instanceof AwsError)) options.onDefect?.(asError(cause), ctx);
+  const thrown = asAwsError(cause);
+  const { code, httpStatus } = resolveError(service, model, thrown);
+  return { input, error: { code, message: thrown.message, httpStatus }, thrown };
+}
+
+/** An output that cannot be rendered is a defect of ours, and answered as an error. */
+function render(
+  options: AwsDispatcherOptions,
+  { service, model, requestId }: Call,
+  found: FoundOperation,
+  ctx: AwsCallContext,
+  outcome: Outcome,
+): { readonly outcome: Outcome; readonly response: HttpResponse } {
+  if ('thrown' in outcome) {
+    return { outcome, response: respondError(service, model, outcome.thrown, requestId) };
+  }
+  try {
+    const values = (outcome.output ?? {}) as Readonly<Record<string, unknown>>;
+    const response = respond(service, model, found.name, found.operation, values, requestId);
+    return { outcome, response };
+  } catch (thrown) {
+    const told = failed(options, { service, model }, outcome.input, thrown, ctx);
+    return { outcome: told, response: respondError(service, model, told.thrown, requestId) };
   }
 }
 
 async function run(
   options: AwsDispatcherOptions,
-  { service, model }: Call,
+  { service, model }: Spoken,
   found: FoundOperation,
   input: AwsInput,
   ctx: AwsCallContext,
@@ -251,7 +320,7 @@ function unknownService(name: string): AwsError {
 }
 
 /** Clients from before SQS spoke JSON send forms and read only XML: they are refused in XML. */
-function spoken(service: ServiceEntry, request: HttpRequest): ServiceEntry {
+function spokenBy(service: ServiceEntry, request: HttpRequest): ServiceEntry {
   return service.protocol === 'json' && isForm(request)
     ? { ...service, protocol: 'query' }
     : service;

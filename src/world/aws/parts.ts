@@ -5,6 +5,14 @@ import { hookHandlers } from './autoscaling/hook-handlers.ts';
 import { instanceHandlers } from './autoscaling/instance-handlers.ts';
 import { GroupStore } from './autoscaling/store.ts';
 import { tagHandlers } from './autoscaling/tag-handlers.ts';
+import { ServiceCalls } from './calls.ts';
+import {
+  buildStacks,
+  type StackEngine,
+  type StackLookups,
+  type Stacks,
+  stackHandlers,
+} from './cloudformation/index.ts';
 import { changeHandlers } from './ec2/change-handlers.ts';
 import { instanceReadHandlers } from './ec2/describe-instances.ts';
 import { catalogueHandlers } from './ec2/describe-network.ts';
@@ -13,6 +21,7 @@ import { Instances } from './ec2/instances.ts';
 import { KeyPairs } from './ec2/key-pairs.ts';
 import { LaunchTemplates } from './ec2/launch-templates.ts';
 import { Network } from './ec2/network.ts';
+import { NetworkRecords } from './ec2/network-records.ts';
 import { Ec2Notices } from './ec2/notices.ts';
 import { Delivery } from './messaging/delivery.ts';
 import { EventBus } from './messaging/event-bus.ts';
@@ -24,7 +33,6 @@ import { Topics } from './messaging/topics.ts';
 import { Clusters, clusterHandlers } from './platform/clusters.ts';
 import { Identity, iamHandlers, stsHandlers } from './platform/identity.ts';
 import { parameterHandlers } from './platform/parameters.ts';
-import { Stacks, stackHandlers } from './platform/stacks.ts';
 import { CloudTrail, cloudTrailHandlers } from './records/cloudtrail.ts';
 import { Scope, type ScopeOptions, type ServiceHandlers } from './scope.ts';
 
@@ -57,7 +65,11 @@ export interface AwsParts {
   readonly store: GroupStore;
   readonly engine: Engine;
   readonly notices: Ec2Notices;
+  readonly records: NetworkRecords;
+  readonly calls: ServiceCalls;
   readonly stacks: Stacks;
+  readonly stackEngine: StackEngine;
+  readonly lookups: StackLookups;
   readonly clusters: Clusters;
   readonly identity: Identity;
   readonly trail: CloudTrail;
@@ -80,11 +92,15 @@ export const buildParts = (options: AwsWorldOptions): AwsParts => {
   const targets = { queues, topics, delivery, events };
   const engine = new Engine(store, { instances, network, templates }, targets);
   const endpoint = options.endpoint ?? (() => `https://sqs.${options.region}.amazonaws.com`);
-  const ec2 = { scope, network, instances, images, keyPairs, templates };
+  const records = new NetworkRecords(scope);
+  const ec2 = { scope, network, records, instances, images, keyPairs, templates };
+  const identity = new Identity(scope);
+  const calls = new ServiceCalls();
   const platform = {
-    stacks: new Stacks(scope),
+    calls,
+    ...buildStacks({ scope, calls, network, records, templates, store, identity }),
     clusters: new Clusters(scope, options.clusterAccess ?? (() => undefined)),
-    identity: new Identity(scope),
+    identity,
     trail: new CloudTrail(scope, { isOn: options.trail ?? true }),
   };
   return { ...ec2, ...platform, queues, topics, events, store, engine, notices, endpoint };
@@ -102,7 +118,7 @@ export const serviceHandlers = (parts: AwsParts): Readonly<Record<string, Servic
   sqs: sqsHandlers(parts),
   sns: snsHandlers(parts),
   events: eventsHandlers(parts),
-  cloudformation: stackHandlers(parts.stacks),
+  cloudformation: stackHandlers(parts),
   eks: clusterHandlers(parts.clusters),
   sts: stsHandlers(parts.identity),
   iam: iamHandlers(parts.identity),

@@ -12,6 +12,7 @@ import {
 } from '../../wire/index.ts';
 import type { MachineRegistry } from '../contracts.ts';
 import { type GroupRow, tagsOfGroup } from './autoscaling/rows.ts';
+import type { AwsCaller } from './calls.ts';
 import { withCloudErrors } from './cloud-errors.ts';
 import { type DemoFacts, type DemoOptions, seedDemo } from './demo/seed.ts';
 import { hardwareFailure } from './ec2/instances.ts';
@@ -39,6 +40,11 @@ export interface AwsWorld {
     },
   ): () => void;
   queueUrl(name: string): string | undefined;
+  /**
+   * How services of the world reach the operations that are answered outside it: stacks make node
+   * groups through it. Without it such calls find only the world's own services.
+   */
+  connect(callAws: AwsCaller): void;
   /** Keeps a call as a CloudTrail record: for the dispatcher's `onCall`. `call` does so itself. */
   recordCall(record: AwsCallRecord): void;
   /** Temporary credentials that AssumeRole gave out: for the dispatcher's `authenticate`. */
@@ -70,7 +76,10 @@ export const cliUser = (account: string): AwsPrincipal => ({
 export const createAwsWorld = (options: AwsWorldOptions): AwsWorld => worldOf(buildParts(options));
 
 export const worldOf = (parts: AwsParts): AwsWorld => {
-  const handlers = withCloudErrors(parts.scope, serviceHandlers(parts));
+  const plain = serviceHandlers(parts);
+  const handlers = withCloudErrors(parts.scope, plain);
+  // Services among themselves try again by themselves: faults of calls are for callers outside.
+  parts.calls.bind((call) => callDirectly(parts, plain, { ...call, ctx: stackCaller }));
   return {
     handlers,
     machines: machineRegistry(parts),
@@ -82,6 +91,7 @@ export const worldOf = (parts: AwsParts): AwsWorld => {
       const queue = parts.queues.get(name);
       return queue && queueUrl(parts, queue);
     },
+    connect: (callAws) => parts.calls.connect(callAws),
     recordCall: (record) => parts.trail.record(record),
     sessionCredential: (accessKeyId) => parts.identity.credential(accessKeyId),
     subnets: () => [...parts.network.subnets()].map(({ subnetId, zone }) => ({ subnetId, zone })),
@@ -93,6 +103,10 @@ export const worldOf = (parts: AwsParts): AwsWorld => {
     kill: (instanceId) => parts.instances.terminate(instanceId, hardwareFailure),
   };
 };
+
+/** CloudTrail shows what a stack does under the user's name, from the service. */
+const stackService = 'cloudformation.amazonaws.com';
+const stackCaller = { userAgent: stackService, sourceIp: stackService };
 
 const namesOfGroup = (group: GroupRow): ReturnType<AwsWorld['groups']>[number] => {
   const tags = tagsOfGroup(group);

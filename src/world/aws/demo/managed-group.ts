@@ -3,8 +3,8 @@
 import type { NodeGroupSpec } from '../../../api/nodegroup.ts';
 import { putHook } from '../autoscaling/hook-handlers.ts';
 import { launching, type TemplateUse, terminating } from '../autoscaling/rows.ts';
+import type { StandingResource } from '../cloudformation/index.ts';
 import type { ImageRow } from '../ec2/images.ts';
-import type { StackResource } from '../platform/stacks.ts';
 import { plainUuid } from '../scope.ts';
 import {
   addGroup,
@@ -146,7 +146,7 @@ const addManagedStack = (
   group: DemoGroup,
   facts: { readonly stackName: string; readonly roleName: string; readonly templateId: string },
 ): void => {
-  const resources: readonly StackResource[] = [
+  const resources: readonly StandingResource[] = [
     { logicalId: 'LaunchTemplate', physicalId: facts.templateId, type: 'AWS::EC2::LaunchTemplate' },
     {
       logicalId: 'ManagedNodeGroup',

@@ -141,6 +141,13 @@ const addCluster = (
     },
     outputs: {
       VPC: foundation.vpc.vpcId,
+      SubnetsPublic: foundation.publicSubnets.map((one) => one.subnetId).join(','),
+      SubnetsPrivate: foundation.privateSubnets.map((one) => one.subnetId).join(','),
+      SecurityGroup: foundation.nodeSecurityGroupId,
+      SharedNodeSecurityGroup: foundation.nodeSecurityGroupId,
+      ClusterSecurityGroupId: foundation.nodeSecurityGroupId,
+      ClusterStackName: stackName,
+      FeatureNATMode: 'Single',
       ServiceRoleARN: roleArn,
       ARN: clusterArn(parts, clusterName),
     },

@@ -1,10 +1,11 @@
 // A self-managed node group as eksctl leaves it: launch template, Auto Scaling group without hooks,
 // stack. As in articles 001 and 002.
-import type { StackResource } from '../platform/stacks.ts';
+import type { StandingResource } from '../cloudformation/index.ts';
 import { sentence } from '../scope.ts';
 import {
   addGroup,
   addRole,
+  component,
   type DemoContext,
   type DemoGroup,
   imageOf,
@@ -33,6 +34,7 @@ export const addSelfManagedGroup = (
   const image = imageOf(context, group);
   const role = addRole(context, stackName);
   const profile = `${stackName}-NodeInstanceProfile-${suffix(context, 12)}`;
+  parts.identity.addProfile({ name: profile, path: '/', roles: [role.name] });
   const labels = {
     'alpha.eksctl.io/cluster-name': clusterName,
     'alpha.eksctl.io/nodegroup-name': group.name,
@@ -93,7 +95,16 @@ const addSelfManagedStack = (
   },
 ) => {
   const { parts, foundation } = context;
-  const resources: readonly StackResource[] = [
+  const { groupId } = parts.network.addSecurityGroup(
+    {
+      name: `${facts.stackName}-SG-${facts.profile.slice(-12)}`,
+      description: `Communication between the control plane and worker nodes in group ${group.name}`,
+      vpcId: foundation.vpc.vpcId,
+      tags: stackTags(context, group),
+    },
+    parts.scope.id(`${component}.security-groups`, 'sg'),
+  );
+  const resources: readonly StandingResource[] = [
     { logicalId: 'NodeGroup', physicalId: facts.name, type: 'AWS::AutoScaling::AutoScalingGroup' },
     {
       logicalId: 'NodeGroupLaunchTemplate',
@@ -108,7 +119,7 @@ const addSelfManagedStack = (
     { logicalId: 'NodeInstanceRole', physicalId: facts.roleName, type: 'AWS::IAM::Role' },
     {
       logicalId: 'SG',
-      physicalId: foundation.nodeSecurityGroupId,
+      physicalId: groupId,
       type: 'AWS::EC2::SecurityGroup',
     },
   ];

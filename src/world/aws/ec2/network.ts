@@ -1,8 +1,9 @@
 // One VPC with its subnets, and who holds which address in them. Nodes and pods draw from the same
 // subnet. Never decides where an instance goes.
+import type { JsonObject } from '../../../api/json.ts';
 import type { Kernel, Table } from '../../kernel/index.ts';
 import type { Tags } from '../filters.ts';
-import type { Scope } from '../scope.ts';
+import { refuse, type Scope } from '../scope.ts';
 
 export type VpcRow = {
   readonly vpcId: string;
@@ -26,6 +27,9 @@ export type SecurityGroupRow = {
   readonly description: string;
   readonly vpcId: string;
   readonly tags: Tags;
+  /** As CloudFormation writes rules: IpProtocol, FromPort, ToPort, CidrIp, SourceSecurityGroupId. */
+  readonly ingress?: readonly JsonObject[];
+  readonly egress?: readonly JsonObject[];
 };
 
 export type AddressRow = {
@@ -39,6 +43,10 @@ export type AddressRow = {
 const reservedAtStart = 4;
 const reservedInAll = 5;
 const component = 'aws.ec2.network';
+
+/** What EC2 answers to the end of something in use. */
+const dependencies = (kind: string, id: string) =>
+  refuse('DependencyViolation', `The ${kind} '${id}' has dependencies and cannot be deleted.`);
 
 const toNumber = (address: string): number =>
   address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
@@ -83,8 +91,11 @@ export class Network {
     return row;
   }
 
-  addSecurityGroup(group: Omit<SecurityGroupRow, 'groupId'>): SecurityGroupRow {
-    const row = { groupId: this.#scope.id(component, 'sg'), ...group };
+  addSecurityGroup(
+    group: Omit<SecurityGroupRow, 'groupId'>,
+    groupId = this.#scope.id(component, 'sg'),
+  ): SecurityGroupRow {
+    const row = { groupId, ...group };
     this.#groups.put(row.groupId, row);
     return row;
   }
@@ -100,6 +111,37 @@ export class Network {
   }
   securityGroups(): readonly SecurityGroupRow[] {
     return [...this.#groups.values()];
+  }
+
+  changeRules(
+    groupId: string,
+    direction: 'ingress' | 'egress',
+    change: (rules: readonly JsonObject[]) => readonly JsonObject[],
+  ): void {
+    const group = this.#groups.get(groupId);
+    if (group === undefined) {
+      throw refuse('InvalidGroup.NotFound', `The security group '${groupId}' does not exist`);
+    }
+    this.#groups.put(groupId, { ...group, [direction]: change(group[direction] ?? []) });
+  }
+
+  removeVpc(vpcId: string): void {
+    const subnet = this.subnets().find((one) => one.vpcId === vpcId);
+    const group = this.securityGroups().find(
+      (one) => one.vpcId === vpcId && one.name !== 'default',
+    );
+    if (subnet !== undefined || group !== undefined) throw dependencies('vpc', vpcId);
+    for (const one of this.securityGroups()) {
+      if (one.vpcId === vpcId) this.#groups.delete(one.groupId);
+    }
+    this.#vpcs.delete(vpcId);
+  }
+  removeSubnet(subnetId: string): void {
+    if ((this.#taken.get(subnetId)?.size ?? 0) > 0) throw dependencies('subnet', subnetId);
+    this.#subnets.delete(subnetId);
+  }
+  removeSecurityGroup(groupId: string): void {
+    this.#groups.delete(groupId);
   }
 
   /** Changes the tags of a VPC, subnet or security group; false when `id` is none of them. */
@@ -119,6 +161,15 @@ export class Network {
     return [...byZone]
       .map(([zone, zoneId]) => ({ zone, zoneId }))
       .sort((a, b) => (a.zone < b.zone ? -1 : 1));
+  }
+
+  /** `eu-west-1a` -> `euw1-az1`; zones that stand already keep their ids. */
+  zoneIdOf(zone: string): string {
+    const known = this.zones().find((one) => one.zone === zone);
+    if (known !== undefined) return known.zoneId;
+    const [area = '', direction = '', rest = ''] = zone.split('-');
+    const letter = zone.charCodeAt(zone.length - 1) - 96;
+    return `${area}${direction.charAt(0)}${rest.slice(0, -1)}-az${letter}`;
   }
 
   /** Addresses left; none while the fault `no-addresses` covers the subnet. */

@@ -9,6 +9,7 @@ import {
   text,
 } from '../../../wire/index.ts';
 import type { Table } from '../../kernel/index.ts';
+import { type Tags, tagList } from '../filters.ts';
 import { refuse, type Scope, type ServiceHandlers, upperSuffix } from '../scope.ts';
 
 export type RoleRow = {
@@ -18,6 +19,19 @@ export type RoleRow = {
   readonly service: string;
   readonly createdAt: number;
   readonly policyArns: readonly string[];
+  /** The trust policy as given; without it, that of `service`. */
+  readonly trust?: string;
+  /** Inline policies' documents by name. */
+  readonly inline?: Readonly<Record<string, string>>;
+  readonly tags?: Tags;
+};
+
+export type ProfileRow = {
+  readonly name: string;
+  readonly id: string;
+  readonly path: string;
+  readonly createdAt: number;
+  readonly roles: readonly string[];
 };
 
 export type SessionRow = {
@@ -35,11 +49,13 @@ const component = 'aws.identity';
 export class Identity {
   readonly scope: Scope;
   readonly #roles: Table<RoleRow>;
+  readonly #profiles: Table<ProfileRow>;
   readonly #sessions: Table<SessionRow>;
 
   constructor(scope: Scope) {
     this.scope = scope;
     this.#roles = scope.kernel.tables.open<RoleRow>('aws/iam/roles');
+    this.#profiles = scope.kernel.tables.open<ProfileRow>('aws/iam/instance-profiles');
     this.#sessions = scope.kernel.tables.open<SessionRow>('aws/sts/sessions');
   }
 
@@ -49,13 +65,15 @@ export class Identity {
     readonly path?: string;
     readonly service: string;
     readonly policyArns?: readonly string[];
+    readonly trust?: string;
+    readonly inline?: Readonly<Record<string, string>>;
+    readonly tags?: Tags;
   }): string {
     const id = `AROA${upperSuffix(this.scope.kernel.random(component), 17)}`;
     const row: RoleRow = {
-      name: role.name,
+      ...role,
       id,
       path: role.path ?? '/',
-      service: role.service,
       createdAt: this.scope.now(),
       policyArns: role.policyArns ?? [],
     };
@@ -74,6 +92,62 @@ export class Identity {
   roleArn(row: RoleRow): string {
     return `arn:aws:iam::${this.scope.account}:role${row.path}${row.name}`;
   }
+
+  role(name: string): RoleRow | undefined {
+    return this.#roles.get(name);
+  }
+
+  removeRole(name: string): void {
+    const user = this.profiles().find((profile) => profile.roles.includes(name));
+    if (user !== undefined) {
+      throw refuse(
+        'DeleteConflict',
+        'Cannot delete entity, must remove roles from instance profile first.',
+        409,
+      );
+    }
+    this.#roles.delete(name);
+  }
+
+  putRolePolicy(roleName: string, policyName: string, document: string): void {
+    const row = this.needRole(roleName);
+    this.#roles.put(roleName, { ...row, inline: { ...row.inline, [policyName]: document } });
+  }
+  dropRolePolicy(roleName: string, policyName: string): void {
+    const row = this.#roles.get(roleName);
+    if (row === undefined) return;
+    const { [policyName]: _, ...inline } = row.inline ?? {};
+    this.#roles.put(roleName, { ...row, inline });
+  }
+
+  // ---- instance profiles ----
+
+  profiles(): readonly ProfileRow[] {
+    return [...this.#profiles.values()];
+  }
+  needProfile(name: string): ProfileRow {
+    const row = this.#profiles.get(name);
+    if (row !== undefined) return row;
+    throw refuse('NoSuchEntity', `Instance Profile ${name} cannot be found.`, 404);
+  }
+  addProfile(profile: Omit<ProfileRow, 'id' | 'createdAt'>): ProfileRow {
+    const { name } = profile;
+    if (this.#profiles.has(name)) {
+      throw refuse('EntityAlreadyExists', `Instance Profile ${name} already exists.`, 409);
+    }
+    const id = `AIPA${upperSuffix(this.scope.kernel.random(`${component}.profiles`), 17)}`;
+    const row: ProfileRow = { ...profile, id, createdAt: this.scope.now() };
+    this.#profiles.put(name, row);
+    return row;
+  }
+  removeProfile(name: string): void {
+    this.#profiles.delete(name);
+  }
+  profileArn(row: ProfileRow): string {
+    return `arn:aws:iam::${this.scope.account}:instance-profile${row.path}${row.name}`;
+  }
+
+  // ---- sessions ----
 
   startSession(role: RoleRow, sessionName: string, seconds: number): SessionRow {
     const random = this.scope.kernel.random(component);
@@ -164,6 +238,21 @@ export const iamHandlers = (identity: Identity): ServiceHandlers => ({
     })),
     IsTruncated: false,
   }),
+  GetInstanceProfile: (input) => ({
+    InstanceProfile: renderProfile(
+      identity,
+      identity.needProfile(text(input, 'InstanceProfileName')),
+    ),
+  }),
+  ListInstanceProfilesForRole: (input) => {
+    const { name } = identity.needRole(text(input, 'RoleName'));
+    const found = identity.profiles().filter((profile) => profile.roles.includes(name));
+    return {
+      InstanceProfiles: found.map((row) => renderProfile(identity, row)),
+      IsTruncated: false,
+    };
+  },
+  ListAccountAliases: () => ({ AccountAliases: [], IsTruncated: false }),
   GetUser: (input, { principal }) => {
     const UserName = optionalText(input, 'UserName') ?? principal.userName ?? '';
     if (UserName !== principal.userName) {
@@ -188,12 +277,23 @@ const renderRole = (identity: Identity, row: RoleRow) => ({
   Arn: identity.roleArn(row),
   CreateDate: row.createdAt,
   AssumeRolePolicyDocument: encodeURIComponent(
-    JSON.stringify({
-      Version: '2012-10-17',
-      Statement: [
-        { Effect: 'Allow', Principal: { Service: row.service }, Action: 'sts:AssumeRole' },
-      ],
-    }),
+    row.trust ??
+      JSON.stringify({
+        Version: '2012-10-17',
+        Statement: [
+          { Effect: 'Allow', Principal: { Service: row.service }, Action: 'sts:AssumeRole' },
+        ],
+      }),
   ),
   MaxSessionDuration: 3600,
+  ...(row.tags === undefined ? {} : { Tags: tagList(row.tags) }),
+});
+
+const renderProfile = (identity: Identity, row: ProfileRow) => ({
+  Path: row.path,
+  InstanceProfileName: row.name,
+  InstanceProfileId: row.id,
+  Arn: identity.profileArn(row),
+  CreateDate: row.createdAt,
+  Roles: row.roles.map((name) => renderRole(identity, identity.needRole(name))),
 });

@@ -1,74 +1,20 @@
-// CloudFormation stacks as records: what eksctl's stacks would show. Stacks are only read; nothing
-// is created from a template here.
+// CloudFormation's reading operations: stacks, resources, events, exports, templates. Shapes only.
 import { type AwsInput, optionalText, text, texts } from '../../../wire/index.ts';
-import { hexString, type Table } from '../../kernel/index.ts';
-import { type Tags, tagList } from '../filters.ts';
+import { tagList } from '../filters.ts';
 import { pageOf } from '../paging.ts';
-import { type Scope, type ServiceHandlers, validationError } from '../scope.ts';
+import { type ServiceHandlers, validationError } from '../scope.ts';
+import type { StackEventRow, StackResource, StackRow } from './rows.ts';
+import type { Stacks } from './store.ts';
 
-export type StackResource = {
-  readonly logicalId: string;
-  readonly physicalId: string;
-  readonly type: string;
-};
-
-export type StackRow = {
-  readonly name: string;
-  readonly id: string;
-  readonly description: string;
-  readonly createdAt: number;
-  readonly status: string;
-  readonly tags: Tags;
-  readonly outputs: Readonly<Record<string, string>>;
-  readonly resources: readonly StackResource[];
-};
-
-const component = 'aws.cloudformation';
 const pageSize = 100;
-
-export class Stacks {
-  readonly #scope: Scope;
-  readonly #rows: Table<StackRow>;
-
-  constructor(scope: Scope) {
-    this.#scope = scope;
-    this.#rows = scope.kernel.tables.open<StackRow>('aws/cloudformation/stacks');
-  }
-
-  all(): readonly StackRow[] {
-    return [...this.#rows.values()];
-  }
-
-  add(stack: Omit<StackRow, 'id' | 'createdAt' | 'status'>): StackRow {
-    const scope = this.#scope;
-    const suffix = hexString(scope.kernel.random(component), 12);
-    const guid = `${scope.uuid(component).slice(0, 23)}-${suffix}`;
-    const row: StackRow = {
-      ...stack,
-      id: scope.arn('cloudformation', `stack/${stack.name}/${guid}`),
-      createdAt: scope.now(),
-      status: 'CREATE_COMPLETE',
-    };
-    this.#rows.put(row.name, row);
-    return row;
-  }
-
-  /** By name or id; throws as CloudFormation does. */
-  need(nameOrId: string): StackRow {
-    const row = this.#rows.get(nameOrId) ?? this.all().find((stack) => stack.id === nameOrId);
-    if (row !== undefined) return row;
-    throw validationError(`Stack with id ${nameOrId} does not exist`);
-  }
-}
-
 const notChecked = { StackResourceDriftStatus: 'NOT_CHECKED' };
 const invalidToken = () => validationError('NextToken is invalid');
 
-export const stackHandlers = (stacks: Stacks): ServiceHandlers => ({
+export const stackReadHandlers = (stacks: Stacks): ServiceHandlers => ({
   DescribeStacks: (input) => {
     const name = optionalText(input, 'StackName');
     const page = paged(
-      name === undefined ? stacks.all() : [stacks.need(name)],
+      name === undefined ? stacks.live() : [stacks.need(name)],
       input,
       (row) => row.id,
     );
@@ -84,14 +30,15 @@ export const stackHandlers = (stacks: Stacks): ServiceHandlers => ({
   },
   ListStackResources: (input) => {
     const stack = stacks.need(text(input, 'StackName'));
-    const page = paged(stack.resources, input, (resource) => resource.logicalId);
+    const page = paged(shown(stack), input, (resource) => resource.logicalId);
     return {
       StackResourceSummaries: page.items.map((resource) => ({
         LogicalResourceId: resource.logicalId,
         PhysicalResourceId: resource.physicalId,
         ResourceType: resource.type,
-        LastUpdatedTimestamp: stack.createdAt,
-        ResourceStatus: stack.status,
+        LastUpdatedTimestamp: resource.updatedAt,
+        ResourceStatus: resource.status,
+        ...reasonOf(resource),
         DriftInformation: notChecked,
       })),
       ...page.next,
@@ -101,23 +48,40 @@ export const stackHandlers = (stacks: Stacks): ServiceHandlers => ({
     const stack = stackOf(stacks, input);
     const wanted = optionalText(input, 'LogicalResourceId');
     return {
-      StackResources: stack.resources
+      StackResources: shown(stack)
         .filter((resource) => wanted === undefined || resource.logicalId === wanted)
         .map((resource) => ({
           ...renderResource(stack, resource),
-          Timestamp: stack.createdAt,
+          Timestamp: resource.updatedAt,
         })),
     };
   },
   DescribeStackResource: (input) => {
     const stack = stacks.need(text(input, 'StackName'));
     const wanted = text(input, 'LogicalResourceId');
-    const resource = stack.resources.find((one) => one.logicalId === wanted);
+    const resource = shown(stack).find((one) => one.logicalId === wanted);
     if (resource === undefined) {
       throw validationError(`Resource ${wanted} does not exist for stack ${stack.name}`);
     }
-    const detail = { ...renderResource(stack, resource), LastUpdatedTimestamp: stack.createdAt };
+    const detail = { ...renderResource(stack, resource), LastUpdatedTimestamp: resource.updatedAt };
     return { StackResourceDetail: detail };
+  },
+  DescribeStackEvents: (input) => {
+    const stack = stacks.need(optionalText(input, 'StackName') ?? '');
+    const events = stacks.events(stack.id).toReversed();
+    const page = paged(events, input, (event) => `${event.id}/${event.at}/${event.status}`);
+    return { StackEvents: page.items.map(renderEvent), ...page.next };
+  },
+  ListExports: (input) => {
+    const page = paged(stacks.exports(), input, (one) => one.exportName ?? '');
+    return {
+      Exports: page.items.map(({ stack, exportName, value }) => ({
+        ExportingStackId: stack.id,
+        Name: exportName,
+        Value: value,
+      })),
+      ...page.next,
+    };
   },
   GetTemplate: (input) => ({
     TemplateBody: templateOf(stacks.need(optionalText(input, 'StackName') ?? '')),
@@ -142,23 +106,43 @@ const paged = <T>(all: readonly T[], input: AwsInput, keyOf: (item: T) => string
   return { items: page.items, next };
 };
 
+/** Resources that the service lists: those begun. */
+const shown = (stack: StackRow): readonly StackResource[] =>
+  stack.resources.filter((one) => one.status !== 'NOT_STARTED');
+
+const reasonOf = (one: { readonly reason?: string }) =>
+  one.reason === undefined ? {} : { ResourceStatusReason: one.reason };
+
+const stackReasonOf = (row: StackRow) =>
+  row.reason === undefined ? {} : { StackStatusReason: row.reason };
+
+const deletionOf = (row: StackRow) =>
+  row.deletedAt === undefined ? {} : { DeletionTime: row.deletedAt };
+
 const renderStack = (row: StackRow) => ({
   StackId: row.id,
   StackName: row.name,
   Description: row.description,
+  Parameters: Object.entries(row.parameters).map(([ParameterKey, ParameterValue]) => ({
+    ParameterKey,
+    ParameterValue,
+  })),
   CreationTime: row.createdAt,
+  ...deletionOf(row),
   RollbackConfiguration: {},
   StackStatus: row.status,
-  DisableRollback: false,
+  ...stackReasonOf(row),
+  DisableRollback: row.onFailure === 'DO_NOTHING',
   NotificationARNs: [],
-  Capabilities: ['CAPABILITY_IAM'],
-  Outputs: Object.entries(row.outputs).map(([OutputKey, OutputValue]) => ({
-    OutputKey,
-    OutputValue,
-    ExportName: `${row.name}::${OutputKey}`,
+  Capabilities: row.capabilities,
+  Outputs: row.outputs.map((output) => ({
+    OutputKey: output.key,
+    OutputValue: output.value,
+    ...(output.description === undefined ? {} : { Description: output.description }),
+    ...(output.exportName === undefined ? {} : { ExportName: output.exportName }),
   })),
   Tags: tagList(row.tags),
-  EnableTerminationProtection: false,
+  EnableTerminationProtection: row.isProtected,
   DriftInformation: { StackDriftStatus: 'NOT_CHECKED' },
 });
 
@@ -167,7 +151,9 @@ const renderSummary = (row: StackRow) => ({
   StackName: row.name,
   TemplateDescription: row.description,
   CreationTime: row.createdAt,
+  ...deletionOf(row),
   StackStatus: row.status,
+  ...stackReasonOf(row),
   DriftInformation: { StackDriftStatus: 'NOT_CHECKED' },
 });
 
@@ -177,16 +163,32 @@ const renderResource = (stack: StackRow, resource: StackResource) => ({
   LogicalResourceId: resource.logicalId,
   PhysicalResourceId: resource.physicalId,
   ResourceType: resource.type,
-  ResourceStatus: stack.status,
+  ResourceStatus: resource.status,
+  ...reasonOf(resource),
   DriftInformation: notChecked,
 });
 
-/** Logical ids and types only: the world has no templates to keep. */
+const renderEvent = (row: StackEventRow) => ({
+  StackId: row.stackId,
+  EventId: row.id,
+  StackName: row.stackName,
+  LogicalResourceId: row.logicalId,
+  PhysicalResourceId: row.physicalId,
+  ResourceType: row.type,
+  Timestamp: row.at,
+  ResourceStatus: row.status,
+  ...reasonOf(row),
+  ...(row.properties === undefined ? {} : { ResourceProperties: row.properties }),
+});
+
+/** As given; of the stacks that a world begins with, logical ids and types only. */
 const templateOf = (stack: StackRow): string =>
-  JSON.stringify({
-    AWSTemplateFormatVersion: '2010-09-09',
-    Description: stack.description,
-    Resources: Object.fromEntries(
-      stack.resources.map((resource) => [resource.logicalId, { Type: resource.type }]),
-    ),
-  });
+  stack.body !== ''
+    ? stack.body
+    : JSON.stringify({
+        AWSTemplateFormatVersion: '2010-09-09',
+        Description: stack.description,
+        Resources: Object.fromEntries(
+          stack.resources.map((resource) => [resource.logicalId, { Type: resource.type }]),
+        ),
+      });

@@ -1,0 +1,63 @@
+// A CloudFormation template's text as JSON: JSON or YAML, YAML's short forms (`!Ref x`,
+// `!GetAtt a.b`) written out as the functions they stand for. Never looks at what a template says.
+import { isMap, isScalar, isSeq, type Node, parseDocument } from 'yaml';
+import { isObject, type Json, type JsonObject } from '../api/json.ts';
+
+/** Throws an Error whose message says where the text is wrong. */
+export const parseTemplateText = (text: string): JsonObject => {
+  const parsed = text.trimStart().startsWith('{') ? parseJson(text) : parseYaml(text);
+  if (isObject(parsed)) return parsed;
+  throw new Error('unsupported structure');
+};
+
+const parseJson = (text: string): Json => {
+  try {
+    return JSON.parse(text) as Json;
+  } catch (error) {
+    throw new Error(`JSON not well-formed. (${error instanceof Error ? error.message : ''})`);
+  }
+};
+
+const parseYaml = (text: string): Json => {
+  const document = parseDocument(text, { logLevel: 'silent', version: '1.1' });
+  const [first] = document.errors;
+  if (first !== undefined) {
+    throw new Error(`YAML not well-formed. ${first.message.split('\n')[0] ?? ''}`);
+  }
+  return toJson(document.contents);
+};
+
+/** Short forms that are written without `Fn::`. */
+const plainNames = new Set(['Ref', 'Condition']);
+
+const toJson = (node: unknown): Json => {
+  const value = plainJson(node);
+  const tag = (node as Node | null)?.tag;
+  if (tag === undefined || !tag.startsWith('!') || tag.startsWith('!!')) return value;
+  const name = tag.slice(1);
+  if (plainNames.has(name)) return { [name]: value };
+  if (name === 'GetAtt' && typeof value === 'string') return { 'Fn::GetAtt': attribute(value) };
+  return { [`Fn::${name}`]: value };
+};
+
+const attribute = (text: string): Json => {
+  const dot = text.indexOf('.');
+  return dot < 0 ? [text] : [text.slice(0, dot), text.slice(dot + 1)];
+};
+
+const plainJson = (node: unknown): Json => {
+  if (isMap(node)) {
+    return Object.fromEntries(
+      node.items.map((pair) => [keyOf(pair.key), toJson(pair.value)] as const),
+    );
+  }
+  if (isSeq(node)) return node.items.map(toJson);
+  if (!isScalar(node)) return null;
+  const { value } = node;
+  // Template dates such as 2010-09-09 are names, not moments.
+  if (value instanceof Date) return node.source ?? value.toISOString().slice(0, 10);
+  if (typeof value === 'bigint') return Number(value);
+  return value === undefined ? null : (value as Json);
+};
+
+const keyOf = (key: unknown): string => String(isScalar(key) ? (key.source ?? key.value) : key);

@@ -1,0 +1,52 @@
+// CloudFormation wired: its tables, its engine with the resource types, its handlers.
+import type { GroupStore } from '../autoscaling/store.ts';
+import type { ServiceCalls } from '../calls.ts';
+import type { LaunchTemplates } from '../ec2/launch-templates.ts';
+import type { Network } from '../ec2/network.ts';
+import type { NetworkRecords } from '../ec2/network-records.ts';
+import type { Identity } from '../platform/identity.ts';
+import type { Scope, ServiceHandlers } from '../scope.ts';
+import { type StackParts, stackChangeHandlers } from './change-handlers.ts';
+import { StackEngine } from './engine.ts';
+import { StackLookups } from './lookups.ts';
+import { stackReadHandlers } from './read-handlers.ts';
+import { Stacks } from './store.ts';
+import { scalingTypes } from './types/autoscaling.ts';
+import { ec2Types } from './types/ec2.ts';
+import { eksTypes } from './types/eks.ts';
+import { iamTypes } from './types/iam.ts';
+
+export const buildStacks = (parts: {
+  readonly scope: Scope;
+  readonly calls: ServiceCalls;
+  readonly network: Network;
+  readonly records: NetworkRecords;
+  readonly templates: LaunchTemplates;
+  readonly store: GroupStore;
+  readonly identity: Identity;
+}): Omit<StackParts, 'images'> => {
+  const { scope, calls } = parts;
+  const stacks = new Stacks(scope);
+  const lookups = new StackLookups(scope, stacks, parts.network);
+  const types = {
+    ...scalingTypes(parts),
+    ...ec2Types(parts),
+    ...iamTypes(parts.identity),
+    ...eksTypes(parts),
+  };
+  return {
+    stacks,
+    lookups,
+    stackEngine: new StackEngine({ scope, stacks, calls, lookups }, types),
+  };
+};
+
+export const stackHandlers = (parts: StackParts): ServiceHandlers => ({
+  ...stackReadHandlers(parts.stacks),
+  ...stackChangeHandlers(parts),
+});
+
+export type { StackEngine } from './engine.ts';
+export type { StackLookups } from './lookups.ts';
+export type { StandingResource } from './rows.ts';
+export type { Stacks } from './store.ts';
