@@ -1,8 +1,9 @@
 // Article 001, command for command, with the real kubectl and aws: what happens to a node whose
 // instance is terminated through its Auto Scaling group.
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { type AuditEvent, eventually, missing, ServedWorld } from '../support/demo-world.ts';
+import { before, describe, it } from 'node:test';
+import { type AuditEvent, eventually, missing, type ServedWorld } from '../support/demo-world.ts';
+import { suiteWorld } from '../support/stories.ts';
 
 const nginx = `
 apiVersion: v1
@@ -55,11 +56,9 @@ describe('article 001', { skip: whyNot ?? false, timeout: 300_000 }, () => {
   let instance = '';
   let group = '';
 
-  before(async () => {
-    world = await ServedWorld.start();
-  });
-  after(async () => {
-    await world?.stop();
+  const suite = suiteWorld({ judged: { settled: true } });
+  before(() => {
+    world = suite.world;
   });
 
   it('says that it is ready, and how fast', () => {
@@ -84,6 +83,11 @@ describe('article 001', { skip: whyNot ?? false, timeout: 300_000 }, () => {
       const ran = await world.kubectl('get', 'nodes', '--no-headers');
       const lines = ran.stdout.trim().split('\n');
       return lines.length >= 3 && lines.every((line) => / Ready /.test(line)) ? true : undefined;
+    });
+    // The demo brings the same Deployment: two who create it at once would be a race.
+    await eventually('the demo has its workload', async () => {
+      const ran = await world.kubectl('-n', 'demo', 'get', 'deploy', 'nginx-demo-deployment');
+      return ran.code === 0 ? true : undefined;
     });
     const applied = await world.kubectlInput(nginx, 'apply', '-f', '-');
     assert.equal(applied.code, 0, applied.stderr);

@@ -4,9 +4,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { eventually, missing, run, ServedWorld } from '../support/demo-world.ts';
+import { before, describe, it } from 'node:test';
+import { eventually, missing, run, type ServedWorld } from '../support/demo-world.ts';
 import { rowsOf, type Steps, stepsOf } from '../support/steps.ts';
+import { suiteWorld } from '../support/stories.ts';
 
 const whyNot =
   (await missing('aws', ['--version'])) ?? (await missing('kubectl', ['version', '--client']));
@@ -24,17 +25,15 @@ describe('the aws CLI', { skip: whyNot ?? false, timeout: 180_000 }, () => {
   let group = '';
   let instance = '';
 
+  const suite = suiteWorld({ args: ['--demo', '--no-controller', '--port', '0'] });
   before(async () => {
-    world = await ServedWorld.start({ args: ['--demo', '--no-controller', '--port', '0'] });
+    world = suite.world;
     aws = stepsOf('aws', (args) => world.aws(...args));
     assert.equal((await world.drover('world', 'advance', '40s')).code, 0);
     const query = '--query nodegroup.resources.autoScalingGroups[0].name';
     const nodegroup = `--cluster=${cluster} --nodegroup-name=demo-ng`;
     group = JSON.parse(await aws.ok(`eks describe-nodegroup ${nodegroup} ${query}`)) as string;
     instance = (await describeGroup()).Instances[0]?.InstanceId ?? '';
-  });
-  after(async () => {
-    await world?.stop();
   });
 
   const json = async <T>(line: string, ...more: readonly string[]): Promise<T> =>

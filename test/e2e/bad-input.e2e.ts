@@ -1,9 +1,10 @@
 // Wrong input at every door of `drover up`: each one clear error that names the thing, the rule and
 // the remedy, and nothing half-made left behind.
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { ServedWorld } from '../support/demo-world.ts';
+import { before, describe, it } from 'node:test';
+import type { ServedWorld } from '../support/demo-world.ts';
 import { type Answer, askFront, askKube, tokenOf } from '../support/raw-http.ts';
+import { suiteWorld } from '../support/stories.ts';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
 const settings = '{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"odd"}}';
@@ -12,12 +13,10 @@ const tooLarge = Buffer.alloc(4 * 1024 * 1024, 'a');
 describe('bad input over HTTP', { timeout: 120_000 }, () => {
   let world: ServedWorld;
 
+  const suite = suiteWorld({ args: ['--demo', '--no-controller', '--port', '0'] });
   before(async () => {
-    world = await ServedWorld.start({ args: ['--demo', '--no-controller', '--port', '0'] });
+    world = suite.world;
     assert.equal((await world.drover('world', 'advance', '30s')).code, 0);
-  });
-  after(async () => {
-    await world?.stop();
   });
 
   const isStatus = (answer: Answer, code: number, words: RegExp): void => {

@@ -1,9 +1,10 @@
 // What a user does to nodes with the real kubectl: label, taint, cordon, and drain in all the ways
 // in which it can be asked for and refused.
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { missing, ServedWorld } from '../support/demo-world.ts';
+import { before, describe, it } from 'node:test';
+import { missing, type ServedWorld } from '../support/demo-world.ts';
 import { type Steps, stepsOf } from '../support/steps.ts';
+import { suiteWorld } from '../support/stories.ts';
 
 const whyNot = await missing('kubectl', ['version', '--client']);
 
@@ -45,8 +46,9 @@ describe('nodes with kubectl', { skip: whyNot ?? false, timeout: 180_000 }, () =
   let kubectl: Steps;
   let node = '';
 
+  const suite = suiteWorld({ args: ['--demo', '--no-controller', '--port', '0'] });
   before(async () => {
-    world = await ServedWorld.start({ args: ['--demo', '--no-controller', '--port', '0'] });
+    world = suite.world;
     kubectl = stepsOf('kubectl', (args, input) =>
       input === undefined ? world.kubectl(...args) : world.kubectlInput(input, ...args),
     );
@@ -54,9 +56,6 @@ describe('nodes with kubectl', { skip: whyNot ?? false, timeout: 180_000 }, () =
     node = await kubectl.ok(
       'get pods -n demo -o jsonpath={.items[0].spec.nodeName} --sort-by=.spec.nodeName',
     );
-  });
-  after(async () => {
-    await world?.stop();
   });
 
   const nodeOf = (pod: string): Promise<string> =>

@@ -2,9 +2,10 @@
 // commands that this world answers with a typed error.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { after, before, describe, it } from 'node:test';
-import { missing, ServedWorld } from '../support/demo-world.ts';
+import { before, describe, it } from 'node:test';
+import { missing, type ServedWorld } from '../support/demo-world.ts';
 import { columnsOf, rowsOf, type Steps, stepsOf } from '../support/steps.ts';
+import { suiteWorld } from '../support/stories.ts';
 
 const whyNot = await missing('kubectl', ['version', '--client']);
 const nodeName = /ip-192-168-\d+-\d+\.eu-west-1\.compute\.internal/;
@@ -14,16 +15,16 @@ describe('reading with kubectl', { skip: whyNot ?? false, timeout: 120_000 }, ()
   let kubectl: Steps;
   let node = '';
 
+  const suite = suiteWorld({ args: ['--demo', '--no-controller', '--port', '0'] });
   before(async () => {
-    world = await ServedWorld.start({ args: ['--demo', '--no-controller', '--port', '0'] });
+    world = suite.world;
     kubectl = stepsOf('kubectl', (args, input) =>
       input === undefined ? world.kubectl(...args) : world.kubectlInput(input, ...args),
     );
     assert.equal((await world.drover('world', 'advance', '40s')).code, 0);
-    node = await kubectl.ok('get nodes -o jsonpath={.items[0].metadata.name}');
-  });
-  after(async () => {
-    await world?.stop();
+    node = await kubectl.ok(
+      'get nodes -l eks.amazonaws.com/nodegroup=demo-ng -o jsonpath={.items[0].metadata.name}',
+    );
   });
 
   it('get shows the columns of each kind', async () => {

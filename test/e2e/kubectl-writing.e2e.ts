@@ -1,9 +1,10 @@
 // What a user writes with the real kubectl: apply, create, replace, patch, rollouts, scale, waits,
 // deletes, custom kinds; and what is said when the input is wrong.
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { missing, ServedWorld } from '../support/demo-world.ts';
+import { before, describe, it } from 'node:test';
+import { missing, type ServedWorld } from '../support/demo-world.ts';
 import { rowsOf, type Steps, stepsOf } from '../support/steps.ts';
+import { suiteWorld } from '../support/stories.ts';
 
 const whyNot = await missing('kubectl', ['version', '--client']);
 
@@ -68,15 +69,13 @@ describe('writing with kubectl', { skip: whyNot ?? false, timeout: 180_000 }, ()
   let world: ServedWorld;
   let kubectl: Steps;
 
+  const suite = suiteWorld({ args: ['--demo', '--no-controller', '--port', '0'] });
   before(async () => {
-    world = await ServedWorld.start({ args: ['--demo', '--no-controller', '--port', '0'] });
+    world = suite.world;
     kubectl = stepsOf('kubectl', (args, input) =>
       input === undefined ? world.kubectl(...args) : world.kubectlInput(input, ...args),
     );
     assert.equal((await world.drover('world', 'advance', '40s')).code, 0);
-  });
-  after(async () => {
-    await world?.stop();
   });
 
   const webIs = async (jsonpath: string): Promise<string> =>

@@ -15,19 +15,45 @@ import { createNodeGroupController } from '../../src/controllers/nodegroup/index
 import { CollectingJournal, CollectingLog, testStart } from '../../src/runtime/testing.ts';
 import { Driver } from '../../src/sim/driver.ts';
 import { createInProcessPorts } from '../../src/sim/index.ts';
+import { TraceRecorder } from '../../src/sim/trace-recorder.ts';
 import { createWorld } from '../../src/world/index.ts';
 import { microsPerMs } from '../../src/world/kernel/index.ts';
+import { type Exempt, judge } from '../support/judge.ts';
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
+const noDrain = 'no controller of disruptions runs here: causes are recorded, nothing is done';
+const nobodyDrains: Exempt = {
+  'evictions-within-budgets': noDrain,
+  'nothing-forced-early': noDrain,
+  'marks-before-eviction': noDrain,
+  'only-drainable-pods': noDrain,
+  'hooks-never-run-out': noDrain,
+  'hooks-complete-when-empty': noDrain,
+  'foreign-hooks-left-alone': noDrain,
+  'marks-undone': noDrain,
+  'intent-before-effect': noDrain,
+  'fixed-state-writes-nothing': noDrain,
+  'everything-ends': noDrain,
+  'blockers-are-named': noDrain,
+  'journal-economics': noDrain,
+};
+
 const setUp = async (seed: number) => {
-  const world = createWorld({ seed, startAt: testStart * microsPerMs });
+  const recorder: TraceRecorder = new TraceRecorder(() => world.kernel.now());
+  const world = createWorld({
+    seed,
+    startAt: testStart * microsPerMs,
+    audit: (event) => recorder.audit(event),
+  });
+  recorder.attach(world);
   const facts = world.aws.seedDemo({ clusterName: 'c', kubernetesVersion: '1.32' });
   const driver = new Driver(world.kernel, settle);
   const ports = createInProcessPorts(world, {
     component: 'test',
     identity: { user: { username: 'u', groups: ['system:masters'] }, userAgent: 'test' },
     legMicros: 500,
+    onCloudCall: (call) => recorder.call({ userAgent: 'test', ...call }),
   });
   const log = new CollectingLog();
   const journal = new CollectingJournal();
@@ -70,11 +96,19 @@ const setUp = async (seed: number) => {
       InstanceId: instanceId,
       ShouldDecrementDesiredCapacity: true,
     });
-  const end = async () => {
+  const end = async (exempt: Exempt = {}) => {
     stop.abort(new Error('end'));
     await driver.advance(1);
     await running;
     expect(failure).toBeUndefined();
+    const trace = recorder.finish({
+      ownAgents: ['test'],
+      managedGroups: facts.managed.map(({ spec }) => spec.autoScalingGroupName),
+      compat: 'eks',
+      settled: false,
+      endedAt: world.kernel.now(),
+    });
+    judge(trace, { ...nobodyDrains, ...exempt });
   };
   return { world, driver, log, journal, demo, disruption, instanceId, terminate, end };
 };
@@ -116,7 +150,7 @@ describe('in the world, a termination', () => {
     await driver.advance(20);
     expect(demo()?.status).toMatchObject({ desired: 2, instances: 2, ready: 2 });
     expect(demo()?.spec.scaling.desired).toBe(2);
-    await end();
+    await end({ 'messages-are-durable': 'what the message asks for is done when it is deleted' });
   });
 
   it('is found within half a minute when its message is lost', async () => {
@@ -127,7 +161,7 @@ describe('in the world, a termination', () => {
     const causes = disruption()?.spec.causes;
     expect(causes).toHaveLength(1);
     expect(causes?.[0]?.hook?.token).toBeUndefined();
-    await end();
+    await end({ 'messages-are-durable': 'every message is lost on its way' });
   });
 
   it.each([3, 4, 5])(

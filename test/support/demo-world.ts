@@ -4,6 +4,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { TraceEntry } from '../../src/api/trace.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const drover = join(root, 'bin', 'drover.mjs');
@@ -56,30 +57,59 @@ export const missing = async (
 };
 
 export interface WorldOptions {
+  /** Of `drover up`; `--demo --port 0` by default. */
   readonly args?: readonly string[];
   readonly dataDir?: string;
 }
 
+interface Process {
+  readonly child: ChildProcess;
+  readonly readyLine: string;
+  readonly exited: Promise<number | null>;
+  readonly errors: () => string;
+}
+
+/** Set to play a failed story again: every world then has this seed. */
+const givenSeed = process.env.DROVER_STORY_SEED;
+
+/** Starts `drover up`; resolves when it printed its line that starts with `ready`. */
+const startProcess = async (args: readonly string[]): Promise<Process> => {
+  const child = spawn(process.execPath, [drover, 'up', ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  let errors = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    errors += chunk.toString();
+  });
+  const exited = new Promise<number | null>((resolve) => child.on('close', resolve));
+  const ready = new Promise<string>((resolve) => {
+    child.stdout.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+      const line = output.split('\n').find((text) => text.startsWith('ready'));
+      if (line !== undefined) resolve(line);
+    });
+  });
+  const readyLine = await Promise.race([
+    ready,
+    exited.then((code) => {
+      throw new Error(`drover up ended with ${code} before it was ready:\n${output}${errors}`);
+    }),
+  ]);
+  return { child, readyLine, exited, errors: () => errors };
+};
+
 export class ServedWorld {
   readonly dataDir: string;
-  readonly readyLine: string;
   readonly env: NodeJS.ProcessEnv;
-  readonly #child: ChildProcess;
+  /** What the story did to the world that is in no log, in order. */
+  readonly faults: TraceEntry[] = [];
+  #process: Process;
   readonly #home: string;
-  readonly #exited: Promise<number | null>;
-  readonly #errors: () => string;
 
-  private constructor(
-    child: ChildProcess,
-    dataDir: string,
-    readyLine: string,
-    end: { readonly exited: Promise<number | null>; readonly errors: () => string },
-  ) {
-    this.#child = child;
-    this.#exited = end.exited;
-    this.#errors = end.errors;
+  private constructor(begun: Process, dataDir: string) {
+    this.#process = begun;
     this.dataDir = dataDir;
-    this.readyLine = readyLine;
     this.#home = mkdtempSync(join(tmpdir(), 'drover-home-'));
     const values: Record<string, string> = {};
     for (const line of readFileSync(join(dataDir, 'env'), 'utf8').split('\n')) {
@@ -99,32 +129,25 @@ export class ServedWorld {
 
   static async start(options: WorldOptions = {}): Promise<ServedWorld> {
     const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'drover-world-'));
-    const args = ['up', '--data-dir', dataDir, ...(options.args ?? ['--demo', '--port', '0'])];
-    const child = spawn(process.execPath, [drover, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-    let output = '';
-    let errors = '';
-    child.stderr.on('data', (chunk: Buffer) => {
-      errors += chunk.toString();
-    });
-    const exited = new Promise<number | null>((resolve) => child.on('close', resolve));
-    const ready = new Promise<string>((resolve) => {
-      child.stdout.on('data', (chunk: Buffer) => {
-        output += chunk.toString();
-        const line = output.split('\n').find((text) => text.startsWith('ready'));
-        if (line !== undefined) resolve(line);
-      });
-    });
-    const line = await Promise.race([
-      ready,
-      exited.then((code) => {
-        throw new Error(`drover up ended with ${code} before it was ready:\n${output}${errors}`);
-      }),
-    ]);
-    return new ServedWorld(child, dataDir, line, { exited, errors: () => errors });
+    const args = options.args ?? ['--demo', '--port', '0'];
+    const seed =
+      givenSeed === undefined || args.includes('--seed') || options.dataDir !== undefined
+        ? []
+        : ['--seed', givenSeed];
+    const begun = await startProcess(['--data-dir', dataDir, ...args, ...seed]);
+    return new ServedWorld(begun, dataDir);
   }
 
+  get readyLine(): string {
+    return this.#process.readyLine;
+  }
   get pid(): number {
-    return this.#child.pid ?? 0;
+    return this.#process.child.pid ?? 0;
+  }
+  /** What chance in this world began with. */
+  get seed(): number {
+    const settings = JSON.parse(readFileSync(join(this.dataDir, 'settings.json'), 'utf8'));
+    return Number(settings.seed);
   }
 
   kubectl(...args: readonly string[]): Promise<Ran> {
@@ -176,21 +199,33 @@ export class ServedWorld {
 
   /** Waits until the process ends by itself. */
   async ended(): Promise<{ readonly code: number | null; readonly stderr: string }> {
-    const code = await this.#exited;
-    return { code, stderr: this.#errors() };
+    const code = await this.#process.exited;
+    return { code, stderr: this.#process.errors() };
   }
 
   /** SIGKILL, as a crash would: the data directory stays. */
   async kill(): Promise<void> {
-    this.#child.kill('SIGKILL');
-    await this.#exited;
+    this.#process.child.kill('SIGKILL');
+    await this.#process.exited;
+    const last = this.audit().at(-1)?.requestReceivedTimestamp ?? '';
+    const at = Date.parse(last) * 1000;
+    this.faults.push({ kind: 'fault', at, fault: 'F3-crash-after-write', what: 'fired' });
+  }
+
+  /** Starts the killed or stopped world again, on the ports it had. */
+  async restart(args: readonly string[] = []): Promise<void> {
+    this.#process = await startProcess(['--data-dir', this.dataDir, ...args]);
+  }
+
+  /** Ends the process as ^C does; what it wrote stays to be read. */
+  async halt(): Promise<void> {
+    const { child, exited } = this.#process;
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
+    await exited;
   }
 
   async stop(options: { readonly keep?: boolean } = {}): Promise<void> {
-    if (this.#child.exitCode === null && this.#child.signalCode === null) {
-      this.#child.kill('SIGTERM');
-    }
-    await this.#exited;
+    await this.halt();
     rmSync(this.#home, { recursive: true, force: true });
     if (options.keep !== true) rmSync(this.dataDir, { recursive: true, force: true });
   }

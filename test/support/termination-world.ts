@@ -19,6 +19,8 @@ import { CollectingJournal, CollectingLog, testStart } from '../../src/runtime/t
 import { Driver } from '../../src/sim/driver.ts';
 import { createInProcessPorts } from '../../src/sim/index.ts';
 import { type NetworkFaults, noFaults } from '../../src/sim/network.ts';
+import { TraceRecorder } from '../../src/sim/trace-recorder.ts';
+import { finalFacts } from '../../src/world/check/index.ts';
 import type { Result } from '../../src/world/contracts.ts';
 import {
   createWorld,
@@ -28,6 +30,8 @@ import {
   type World,
 } from '../../src/world/index.ts';
 import { microsPerMs, microsPerSecond } from '../../src/world/kernel/index.ts';
+import { type Exempt, judge } from './judge.ts';
+import type { FinalFacts } from './story-trace.ts';
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 const identity = { user: nodeManagerUser, userAgent: nodeManagerAgent };
@@ -65,6 +69,20 @@ const auditedOf = (event: JsonObject, seconds: number): Audited => {
   };
 };
 
+/** How the oracles are to judge a life once it has ended. */
+export interface Verdict {
+  /** Everything that was begun has ended. */
+  readonly settled?: boolean;
+  readonly exempt?: Exempt;
+}
+
+/** What hardly any life here has; one that has it is judged all the same. */
+const usual: Exempt = {
+  'desired-within-bounds': 'no controller of node groups runs here',
+  'blockers-are-named': 'no pod is held by its budget for fifteen minutes',
+};
+const unsettled: Exempt = { 'everything-ends': 'the story ends while something is still open' };
+
 type Tuning = Pick<DisruptionDeps, 'compat'> & Partial<Pick<DisruptionDeps, 'limits'>>;
 
 export interface LifeOptions {
@@ -84,6 +102,8 @@ export class TerminationLife {
   faults: Partial<NetworkFaults> = {};
   readonly #tuning: Tuning;
   readonly #queueUrl: string;
+  readonly #managedGroups: readonly string[];
+  readonly #recorder = new TraceRecorder(() => this.world.kernel.now());
   #generation = 0;
   #kill = (): void => undefined;
   #failure: unknown;
@@ -94,11 +114,13 @@ export class TerminationLife {
       seed: options.seed ?? 1,
       startAt: testStart * microsPerMs,
       audit: (event) => {
+        this.#recorder.audit(event);
         if (event.userAgent === nodeManagerAgent) {
           this.audited.push(auditedOf(event, this.seconds));
         }
       },
     });
+    this.#recorder.attach(this.world);
     const facts = seedCluster(this.world, {
       clusterName: 'c',
       kubernetesVersion: '1.32.9',
@@ -106,6 +128,7 @@ export class TerminationLife {
       workload: true,
     });
     this.#queueUrl = this.world.aws.queueUrl(facts.noticeQueueName) ?? '';
+    this.#managedGroups = facts.managed.map(({ spec }) => spec.autoScalingGroupName);
     this.driver = new Driver(this.world.kernel, settle);
   }
 
@@ -126,15 +149,14 @@ export class TerminationLife {
 
   start(): void {
     this.#generation++;
-    const faults: NetworkFaults = {
-      kubeCall: (call) => (this.faults.kubeCall ?? noFaults.kubeCall)(call),
-      cloudCall: (operation) => (this.faults.cloudCall ?? noFaults.cloudCall)(operation),
-      watchFrame: (resource) => (this.faults.watchFrame ?? noFaults.watchFrame)(resource),
-      watchExpired: (resource) => (this.faults.watchExpired ?? noFaults.watchExpired)(resource),
-      afterWrite: (call) => (this.faults.afterWrite ?? noFaults.afterWrite)(call),
-    };
     const component = `test.${this.#generation}`;
-    const ports = createInProcessPorts(this.world, { component, identity, legMicros: 500, faults });
+    const ports = createInProcessPorts(this.world, {
+      component,
+      identity,
+      legMicros: 500,
+      faults: this.#recordedFaults(),
+      onCloudCall: (call) => this.#recorder.call({ userAgent: nodeManagerAgent, ...call }),
+    });
     const stop = new AbortController();
     this.#kill = () => {
       ports.network.cut();
@@ -163,7 +185,34 @@ export class TerminationLife {
     });
   }
   kill(): void {
+    this.#recorder.fault('F3-crash-after-write', 'fired');
     this.#kill();
+  }
+
+  /** The faults of the moment, told to the oracles whenever one fires. */
+  #recordedFaults(): NetworkFaults {
+    const fired = (fault: string): void => this.#recorder.fault(fault, 'fired');
+    return {
+      kubeCall: (call) => {
+        const outcome = (this.faults.kubeCall ?? noFaults.kubeCall)(call);
+        if (outcome.kind === 'refused') fired('F5-api-error');
+        if (outcome.kind === 'lost') fired('F4-answer-lost');
+        return outcome;
+      },
+      cloudCall: (operation) => (this.faults.cloudCall ?? noFaults.cloudCall)(operation),
+      watchFrame: (resource) => {
+        const frame = (this.faults.watchFrame ?? noFaults.watchFrame)(resource);
+        if (frame.breaks) fired('F2-broken-watch');
+        if (frame.lagMicros > 0) fired('F1-stale-watch');
+        return frame;
+      },
+      watchExpired: (resource) => {
+        const isExpired = (this.faults.watchExpired ?? noFaults.watchExpired)(resource);
+        if (isExpired) fired('F5-watch-expired');
+        return isExpired;
+      },
+      afterWrite: (call) => (this.faults.afterWrite ?? noFaults.afterWrite)(call),
+    };
   }
 
   // ---- what people do ----
@@ -296,11 +345,20 @@ export class TerminationLife {
   ended(limitSeconds?: number): Promise<void> {
     return this.until(() => this.disruption()?.status?.phase === 'Ended', limitSeconds);
   }
-  /** Nothing failed that should not have; then everything is stopped. */
-  async end(): Promise<void> {
+  /** Nothing failed that should not have, and no oracle objects; then everything is stopped. */
+  async end(verdict: Verdict = {}): Promise<FinalFacts> {
     expect(this.#failure).toBeUndefined();
     expect(this.log.lines.filter(({ level }) => level === 'error')).toEqual([]);
-    this.kill();
+    this.#kill();
     await this.driver.advance(1);
+    const trace = this.#recorder.finish({
+      ownAgents: [nodeManagerAgent],
+      managedGroups: this.#managedGroups,
+      compat: this.#tuning.compat,
+      settled: verdict.settled === true,
+      endedAt: this.world.kernel.now(),
+    });
+    judge(trace, { ...usual, ...(verdict.settled === true ? {} : unsettled), ...verdict.exempt });
+    return finalFacts(trace);
   }
 }

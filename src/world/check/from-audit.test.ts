@@ -133,6 +133,37 @@ describe('traceFromAudit', () => {
     expect(entries[0]).toMatchObject({ dryRun: true });
   });
 
+  it('reads readiness from status writes, and what an eviction does to its pod', () => {
+    const ready = (second: number, status: string) =>
+      line(second, {
+        verb: 'patch',
+        ref: { ...podRef, subresource: 'status' },
+        by: 'kubelet',
+        request: { status: { phase: 'Running', conditions: [{ type: 'Ready', status }] } },
+      });
+    const scheduled = { type: 'PodScheduled', status: 'True' };
+    const updated = line(3, {
+      verb: 'update',
+      ref: { ...podRef, subresource: 'status' },
+      by: 'kube-scheduler',
+      request: { spec: { nodeName: 'stale' }, status: { conditions: [scheduled] } },
+    });
+    const lines = [...bound, updated, ready(4, 'False'), ready(5, 'True'), eviction, eviction];
+    const { entries } = traceFromAudit(lines, facts).trace;
+    const pods = entries.flatMap((entry) =>
+      entry.kind === 'object' && entry.resource === 'pods' ? [entry.object] : [],
+    );
+    expect(pods).toHaveLength(6);
+    expect(pods.at(-2)).toMatchObject({
+      spec: { nodeName: 'n1' },
+      status: { phase: 'Running', conditions: [scheduled, { type: 'Ready', status: 'True' }] },
+    });
+    expect(pods.at(-1)).toMatchObject({
+      metadata: { deletionTimestamp: '2022-09-25T13:00:05.000Z' },
+    });
+    expect(pods.at(-1)).not.toHaveProperty('metadata.resourceVersion');
+  });
+
   it('lets the oracles judge the order of marks and evictions, and say what they could not', () => {
     const good = checkTrace(traceFromAudit([...bound, ...marks, eviction], facts).trace);
     const bad = checkTrace(traceFromAudit([...bound, eviction, ...marks], facts).trace);

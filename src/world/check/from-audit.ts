@@ -1,9 +1,10 @@
 // A Kubernetes audit log (audit.k8s.io/v1, JSON lines) as a trace, for stories that ran against a real
-// or served API server. Holds requests, and objects where the log has answers (RequestResponse);
-// cloud calls and lifecycle states are not in it, so that oracles which need them say they did not run.
+// or served API server. Holds requests, and objects from the answers (RequestResponse), from status
+// writes (Request) and from evictions; cloud calls and lifecycle states are not in it, so that oracles
+// which need them say they did not run.
 import { isObject, type JsonObject, objectOr } from '../../api/json.ts';
 import type { Trace, TraceEntry, TraceFacts } from '../../api/trace.ts';
-import { keyOf, numberOf, textOf, timeOf } from './state/read.ts';
+import { keyOf, numberOf, objectsOf, textOf, timeOf } from './state/read.ts';
 
 type Request = Extract<TraceEntry, { kind: 'request' }>;
 
@@ -53,8 +54,10 @@ class Known {
     if (request.dryRun || code < 200 || code >= 300 || !writes.has(verb)) return undefined;
     const key = `${resource} ${keyOf(request.namespace, request.name)}`;
     if (subresource === 'binding') return this.#bound(request, key);
+    if (subresource === 'eviction') return this.#evicted(request, key);
     if (subresource !== undefined && subresource !== 'status') return undefined;
     const hasObject = answer.kind !== 'Status' && isObject(answer.metadata);
+    if (!hasObject && subresource === 'status') return this.#restated(request, key);
     const object = hasObject ? answer : this.#objects.get(key);
     if (object === undefined || (!hasObject && verb !== 'delete')) return undefined;
     const isGone = verb === 'delete' && isLastDeletion(object, hasObject);
@@ -65,16 +68,65 @@ class Known {
   }
 
   #bound(request: Request, key: string): TraceEntry | undefined {
-    const pod = this.#objects.get(key);
-    if (pod === undefined) return undefined;
     const { name } = objectOr(objectOr(request.body).target);
-    // The answer to a binding is a Status: what it did to the version is not told.
-    const { resourceVersion: _unknown, ...metadata } = objectOr(pod.metadata);
-    const object = { ...pod, metadata, spec: { ...objectOr(pod.spec), nodeName: textOf(name) } };
+    return this.#modified(request, key, (pod) => ({
+      ...pod,
+      spec: { ...objectOr(pod.spec), nodeName: textOf(name) },
+    }));
+  }
+
+  /** A pod that was evicted is told to stop; its kubelet removes it later. */
+  #evicted(request: Request, key: string): TraceEntry | undefined {
+    return this.#modified(request, key, (pod) => {
+      const metadata = objectOr(pod.metadata);
+      if (metadata.deletionTimestamp !== undefined) return undefined;
+      const deletionTimestamp = new Date(request.at / 1000).toISOString();
+      return { ...pod, metadata: { ...metadata, deletionTimestamp } };
+    });
+  }
+
+  /** A status that was written, and whose answer the log leaves out as it repeats the object. */
+  #restated(request: Request, key: string): TraceEntry | undefined {
+    const { status } = objectOr(request.body);
+    if (!isObject(status)) return undefined;
+    return this.#modified(request, key, (object) => ({
+      ...object,
+      status: request.verb === 'update' ? status : mergedStatus(objectOr(object.status), status),
+    }));
+  }
+
+  #modified(
+    request: Request,
+    key: string,
+    change: (object: JsonObject) => JsonObject | undefined,
+  ): TraceEntry | undefined {
+    const known = this.#objects.get(key);
+    const changed = known && change(known);
+    if (changed === undefined) return undefined;
+    // What it did to the version is not told.
+    const { resourceVersion: _unknown, ...metadata } = objectOr(changed.metadata);
+    const object = { ...changed, metadata };
     this.#objects.set(key, object);
-    return { kind: 'object', at: request.at, type: 'MODIFIED', resource: 'pods', object };
+    return {
+      kind: 'object',
+      at: request.at,
+      type: 'MODIFIED',
+      resource: request.resource,
+      object,
+    };
   }
 }
+
+/** A status patch: conditions by their type, as a strategic merge has it; the rest as it came. */
+const mergedStatus = (before: JsonObject, patch: JsonObject): JsonObject => {
+  const conditions = new Map(objectsOf(before.conditions).map((one) => [textOf(one.type), one]));
+  for (const one of objectsOf(patch.conditions)) {
+    const type = textOf(one.type);
+    if (one.$patch === 'delete') conditions.delete(type);
+    else conditions.set(type, { ...conditions.get(type), ...one });
+  }
+  return { ...before, ...patch, conditions: [...conditions.values()] };
+};
 
 /** A deletion that removes the object now, rather than asking it to stop. */
 const isLastDeletion = (object: JsonObject, isAnswer: boolean): boolean => {

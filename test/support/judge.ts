@@ -1,0 +1,35 @@
+// The oracles' verdict over a story: a violation fails it with its sentences, and so does an oracle
+// that looked at nothing, unless the story says why it does not apply. Never looks at the world.
+import assert from 'node:assert/strict';
+import type { Trace } from '../../src/api/trace.ts';
+import { checkTrace, oracles } from '../../src/world/check/index.ts';
+
+/** By name of the oracle: why it has nothing to look at in this story. */
+export type Exempt = Readonly<Record<string, string>>;
+
+const names = new Set(oracles.map(({ name }) => name));
+
+const secondsInto = (trace: Trace, at: number): string => {
+  const begin = trace.entries[0]?.at ?? at;
+  return `${((at - begin) / 1_000_000).toFixed(3)} s`;
+};
+
+export const judge = (trace: Trace, exempt: Exempt = {}): void => {
+  for (const [name, reason] of Object.entries(exempt)) {
+    assert.ok(names.has(name), `no oracle is called ${name}: mend the story's exemptions`);
+    assert.ok(reason.length > 10, `say why ${name} does not apply`);
+  }
+  const { violations, checked } = checkTrace(trace);
+  const told = violations.map(
+    ({ oracle, at, subject, message }) =>
+      `${oracle}: ${subject} ${message} (${secondsInto(trace, at)} into the story)`,
+  );
+  assert.ok(told.length === 0, `what happened breaks ${told.length} rules:\n${told.join('\n')}`);
+  const blind = Object.entries(checked)
+    .filter(([name, count]) => count === 0 && exempt[name] === undefined)
+    .map(([name]) => name);
+  assert.ok(
+    blind.length === 0,
+    `oracles that looked at nothing: ${blind.join(', ')}; say in the story why they do not apply`,
+  );
+};

@@ -1,0 +1,116 @@
+// Gives a story its world, and lets the oracles judge what happened in it once the story is over. Where
+// a story fails, the world's seed is told, with which it can be played again. Never a story itself.
+import { after, afterEach, before } from 'node:test';
+import { nodeManagerAgent } from '../../src/world/index.ts';
+import { ServedWorld } from './demo-world.ts';
+import { type Exempt, judge } from './judge.ts';
+import { type FinalFacts, holdAgainstState, readStory } from './story-trace.ts';
+
+export interface Judged {
+  /** The story ends when everything it began has come to its end. */
+  readonly settled: boolean;
+  /** Oracles that have nothing to look at in this story, besides those of `usual`, and why. */
+  readonly exempt?: Exempt;
+  /** `native` where a `drover controller` of its own acts; `eks` by default. */
+  readonly compat?: 'eks' | 'native';
+}
+
+export interface StoryOptions {
+  readonly args?: readonly string[];
+  /** Required wherever controllers run. */
+  readonly judged?: Judged;
+}
+
+/** What hardly any story has: to each the reason. A story that has it is judged all the same. */
+const usual: Exempt = {
+  'messages-are-durable': 'no trail tells of messages, and no hook is open for five minutes',
+  'blockers-are-named': 'no pod is held by its budget for fifteen minutes',
+};
+const unsettled: Exempt = {
+  'everything-ends': 'the story leaves its world while something is still open',
+};
+
+const argsOf = ({ args = ['--demo', '--port', '0'], judged }: StoryOptions): readonly string[] => {
+  if (judged === undefined && !args.includes('--no-controller')) {
+    throw new TypeError('controllers act in this story: say how the oracles are to judge it');
+  }
+  return args;
+};
+
+/** The verdict over a world that has stopped; returns its end state for comparisons. */
+const judgeWorld = (world: ServedWorld, judged: Judged): FinalFacts => {
+  const { settled, compat = 'eks', exempt = {} } = judged;
+  const story = readStory(world.dataDir, {
+    agents: compat === 'eks' ? [nodeManagerAgent] : ['drover/'],
+    compat,
+    settled,
+    faults: world.faults,
+  });
+  judge(story.trace, { ...usual, ...(settled ? {} : unsettled), ...exempt });
+  return holdAgainstState(story);
+};
+
+const tellSeed = ({ seed }: ServedWorld): void => {
+  process.stderr.write(
+    `the world's seed was ${seed}: DROVER_STORY_SEED=${seed} plays the story again, ` +
+      `drover up --demo --seed ${seed} shows its world\n`,
+  );
+};
+
+/** Runs one story in a world of its own. Returns the state in which the world was left. */
+export const inWorld = async (
+  options: StoryOptions,
+  story: (world: ServedWorld) => Promise<void>,
+): Promise<FinalFacts | undefined> => {
+  const world = await ServedWorld.start({ args: argsOf(options) });
+  try {
+    await story(world);
+    await world.halt();
+    return options.judged === undefined ? undefined : judgeWorld(world, options.judged);
+  } catch (error) {
+    tellSeed(world);
+    throw error;
+  } finally {
+    await world.stop();
+  }
+};
+
+/** The world of the stories of one `describe`, there from its `before` on. */
+export interface SuiteWorld {
+  readonly world: ServedWorld;
+}
+
+/** Call inside `describe`, before its own `before`. */
+export const suiteWorld = (options: StoryOptions): SuiteWorld => {
+  const args = argsOf(options);
+  let current: ServedWorld | undefined;
+  let [passed, failed] = [0, 0];
+  before(async () => {
+    current = await ServedWorld.start({ args });
+  });
+  afterEach((test) => {
+    if ('passed' in test && test.passed === true) passed += 1;
+    else failed += 1;
+  });
+  after(async () => {
+    if (current === undefined) return;
+    // What a failed story left half done is judged by nobody: it is told already.
+    const isWhole = passed > 0 && failed === 0;
+    try {
+      await current.halt();
+      if (!isWhole) tellSeed(current);
+      else if (options.judged !== undefined) judgeWorld(current, options.judged);
+    } catch (error) {
+      tellSeed(current);
+      throw error;
+    } finally {
+      await current.stop();
+    }
+  });
+  return {
+    get world() {
+      if (current === undefined) throw new Error('the world has not started');
+      return current;
+    },
+  };
+};
