@@ -44,7 +44,7 @@ const setUp = async (seed: number) => {
   const world = createWorld({
     seed,
     startAt: testStart * microsPerMs,
-    audit: (event) => recorder.audit(event),
+    onWrite: (record) => recorder.request(record),
   });
   recorder.attach(world);
   const facts = world.aws.seedDemo({ clusterName: 'c', kubernetesVersion: '1.32' });

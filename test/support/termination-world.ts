@@ -113,8 +113,8 @@ export class TerminationLife {
     this.world = createWorld({
       seed: options.seed ?? 1,
       startAt: testStart * microsPerMs,
+      onWrite: (record) => this.#recorder.request(record),
       audit: (event) => {
-        this.#recorder.audit(event);
         if (event.userAgent === nodeManagerAgent) {
           this.audited.push(auditedOf(event, this.seconds));
         }
