@@ -7,7 +7,8 @@ import type { LifeReport } from './lives.ts';
 
 export interface Batch {
   readonly root: string;
-  readonly seeds: readonly number[];
+  /** Seeds and names of stories. */
+  readonly lives: readonly string[];
   readonly compat: 'eks' | 'native';
   /** A report of one of these ends the batch. */
   readonly until: readonly string[];
@@ -26,9 +27,16 @@ const longestTail = 2_000;
 
 export const liveBatch = (batch: Batch): Promise<BatchResult> =>
   new Promise((resolve, reject) => {
-    const { root, seeds, compat, until, lifeLimitMs } = batch;
+    const { root, compat, until, lifeLimitMs } = batch;
     const script = join(root, 'test', 'mutants', 'lives.ts');
-    const flags = ['--seeds', seeds.join(','), '--compat', compat, '--until', until.join(',')];
+    const flags = [
+      '--lives',
+      batch.lives.join(','),
+      '--compat',
+      compat,
+      '--until',
+      until.join(','),
+    ];
     const child = spawn(process.execPath, [script, ...flags], { cwd: root });
     const lives: LifeReport[] = [];
     let errors = '';

@@ -1,15 +1,20 @@
-// Child of run.ts, started inside a copy of the tree: lives the given seeds one after the other and
-// prints one line of JSON per life. Ends at the first that one of the wanted oracles objects to.
+// Child of run.ts, started inside a copy of the tree: lives the given seeds, or tells the given
+// stories, one after the other and prints one line of JSON for each. Ends at the first that one of
+// the wanted oracles objects to.
 import { parseArgs } from 'node:util';
 import type { Violation } from '../../src/api/trace.ts';
 import { runLife } from '../../src/sim/life.ts';
+import { tellStory } from './stories.ts';
 
 /** What became of one life. */
 export interface LifeReport {
-  readonly seed: number;
+  /** A seed, or a story's name. */
+  readonly life: string;
   /** Oracle -> what it said first. */
   readonly said: Readonly<Record<string, string>>;
 }
+
+type Compat = 'eks' | 'native';
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -19,27 +24,32 @@ const firstOfEach = (violations: readonly Violation[]): Readonly<Record<string, 
   return said;
 };
 
-const live = async (seed: number, compat: 'eks' | 'native'): Promise<LifeReport> => {
+const violationsOf = async (life: string, compat: Compat): Promise<readonly Violation[]> => {
+  const seed = Number(life);
+  if (Number.isNaN(seed)) return tellStory(life, { settle, compat });
+  return (await runLife({ seed, settle, compat })).violations;
+};
+
+const live = async (life: string, compat: Compat): Promise<LifeReport> => {
   try {
-    const { violations } = await runLife({ seed, settle, compat });
-    return { seed, said: firstOfEach(violations) };
+    return { life, said: firstOfEach(await violationsOf(life, compat)) };
   } catch (error) {
     const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    return { seed, said: { 'no-exception': message } };
+    return { life, said: { 'no-exception': message } };
   }
 };
 
 const main = async (): Promise<void> => {
   const { values } = parseArgs({
     options: {
-      seeds: { type: 'string', default: '' },
+      lives: { type: 'string', default: '' },
       until: { type: 'string', default: '' },
       compat: { type: 'string' },
     },
   });
   const wanted = values.until.split(',');
-  for (const seed of values.seeds.split(',').map(Number)) {
-    const report = await live(seed, values.compat === 'native' ? 'native' : 'eks');
+  for (const life of values.lives.split(',')) {
+    const report = await live(life, values.compat === 'native' ? 'native' : 'eks');
     process.stdout.write(`${JSON.stringify(report)}\n`);
     if (wanted.some((oracle) => oracle in report.said)) return;
   }

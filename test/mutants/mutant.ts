@@ -11,12 +11,14 @@ export interface Edit {
 
 export interface Mutant {
   readonly name: string;
-  /** Any of these proves that it was noticed. */
+  /** Any of these proves that it was noticed; the first is the one it is there for. */
   readonly oracles: readonly [string, ...string[]];
   /** timing = the right thing at the wrong moment or in the wrong order. */
   readonly kind: 'logic' | 'timing';
   readonly edits: readonly [Edit, ...Edit[]];
-  /** Seeds that are known to show it, tried first; chance decides the rest. */
-  readonly seeds?: readonly number[];
   readonly compat?: 'eks' | 'native';
+  /** A story of stories.ts that leads to it, where lives hardly ever come by. */
+  readonly story?: string;
 }
+
+export const compatOf = (mutant: Mutant): 'eks' | 'native' => mutant.compat ?? 'eks';

@@ -1,63 +1,89 @@
-// What a run of the mutants says: a line per mutant, a table per oracle. Judges the list itself too.
+// What a run of the mutants says: a row per mutant, a row per oracle. Judges the list itself too.
 import type { Finding } from './hunt.ts';
 import type { Mutant } from './mutant.ts';
 
-/** Per oracle at least this many mutants, at least one of timing. */
-const leastPerOracle = 3;
-const longestMessage = 160;
+/** Per oracle at least this many mutants of ours, at least one of them of timing. */
+export const leastPerOracle = 3;
+const longestMessage = 150;
 
-const othersText = (others: Finding['others']): string => {
-  const names = Object.entries(others).map(([oracle, lives]) => `${oracle} ${lives}`);
-  return names.length === 0 ? '' : ` (also ${names.join(', ')})`;
-};
+const columns = [48, 28, 48, 32, 6] as const;
 
-export const reportFinding = (finding: Finding): readonly string[] => {
-  const { mutant, verdict, lives, seed, oracle, message = '', others, complaints } = finding;
-  const name = mutant.name.padEnd(44);
-  const effort = `${lives} ${lives === 1 ? 'life' : 'lives'}, ${finding.seconds.toFixed(0)} s`;
-  const expected = mutant.oracles.join(' or ');
+const row = (cells: readonly string[]): string =>
+  cells.map((cell, i) => cell.padEnd(columns[i] ?? 0)).join('  ');
+
+export const heading = row(['mutant', 'expected', 'noticed by', 'seed or story', 'lives', 's']);
+
+const noticed = ({ verdict, noticedBy }: Finding): string => {
+  const names = noticedBy.join(', ');
   switch (verdict) {
     case 'found':
-      return [
-        `${name} found by ${oracle} at seed ${seed}, ${effort}${othersText(others)}`,
-        `    ${message.slice(0, longestMessage)}`,
-      ];
+      return names;
     case 'elsewhere':
-      return [`${name} MISSED by ${expected}, ${effort}${othersText(others)}`];
+      return `NOT BY IT, only by ${names}`;
     case 'crash':
-      return [`${name} ONLY CRASHED, no oracle saw it, ${effort}`, `    ${message.split('\n')[0]}`];
+      return 'NOBODY, it only crashed';
     case 'survived':
-      return [`${name} SURVIVED ${expected}, ${effort}`];
+      return 'NOBODY';
     case 'unmatched':
-      return [`${name} DOES NOT APPLY`, ...complaints.map((complaint) => `    ${complaint}`)];
+      return 'DOES NOT APPLY';
   }
 };
+
+export const reportFinding = (finding: Finding, isVerbose: boolean): readonly string[] => {
+  const { mutant, verdict, lives, life = '', seconds, message } = finding;
+  const [expected] = mutant.oracles;
+  const cells = [mutant.name, expected, noticed(finding), life, String(lives), seconds.toFixed(0)];
+  const isTold = message !== '' && (isVerbose || verdict !== 'found');
+  const [first = ''] = message.split('\n');
+  return [row(cells), ...(isTold ? [`    ${first.slice(0, longestMessage)}`] : [])];
+};
+
+/** The row of the code as it is, which nobody may object to. */
+export const reportCanary = (canary: {
+  readonly lives: number;
+  readonly seconds: number;
+  readonly objections: readonly string[];
+}): readonly string[] => {
+  const { lives, seconds, objections } = canary;
+  const by = objections.length === 0 ? 'nobody' : 'SOMEBODY';
+  const cells = ['(canary: nothing changed)', 'nobody', by, '', String(lives), seconds.toFixed(0)];
+  return [row(cells), ...objections.map((objection) => `    ${objection}`)];
+};
+
+const isOwnCode = ({ edits }: Mutant): boolean =>
+  edits.every(({ file }) => file.startsWith('src/core/') || file.startsWith('src/controllers/'));
 
 /** What is wrong with the list itself. */
 export const complaintsOf = (
   mutants: readonly Mutant[],
-  oracles: ReadonlySet<string>,
+  known: { readonly oracles: ReadonlySet<string>; readonly stories: ReadonlySet<string> },
 ): readonly string[] => {
   const complaints: string[] = [];
   const names = mutants.map(({ name }) => name);
   for (const name of new Set(names.filter((one, i) => names.indexOf(one) !== i))) {
     complaints.push(`two mutants are called ${name}`);
   }
-  for (const mutant of mutants) {
-    for (const oracle of mutant.oracles) {
-      if (!oracles.has(oracle)) complaints.push(`${mutant.name}: there is no oracle ${oracle}`);
+  for (const { name, oracles, story } of mutants) {
+    for (const oracle of oracles) {
+      if (!known.oracles.has(oracle)) complaints.push(`${name}: there is no oracle ${oracle}`);
+    }
+    if (story !== undefined && !known.stories.has(story)) {
+      complaints.push(`${name}: there is no story ${story}`);
     }
   }
-  for (const oracle of oracles) {
-    const ones = mutants.filter(({ oracles: [first] }) => first === oracle);
+  for (const oracle of known.oracles) {
+    const ones = mutants.filter(({ oracles: [first] }) => first === oracle).filter(isOwnCode);
     const timing = ones.filter(({ kind }) => kind === 'timing').length;
     if (ones.length >= leastPerOracle && timing > 0) continue;
-    complaints.push(`oracle ${oracle} has ${ones.length} mutants, ${timing} of timing`);
+    complaints.push(
+      `oracle ${oracle} has ${ones.length} mutants of core or controllers, ${timing} of timing; ` +
+        `it needs ${leastPerOracle}, one of timing`,
+    );
   }
   return complaints;
 };
 
-/** Per oracle: mutants that are its own, how many it found, and how many nobody else saw. */
+/** Per oracle: mutants that are its own, how many it found, and how many nobody else saw there. */
 export const reportOracles = (
   findings: readonly Finding[],
   oracles: readonly string[],
@@ -66,10 +92,34 @@ export const reportOracles = (
   for (const oracle of oracles) {
     const ones = findings.filter(({ mutant }) => mutant.oracles[0] === oracle);
     if (ones.length === 0) continue;
-    const found = ones.filter((finding) => finding.oracle === oracle);
-    const alone = found.filter(({ others }) => Object.keys(others).length === 0);
-    const cells = [ones.length, found.length, alone.length].map((n) => String(n).padEnd(9));
-    lines.push(`${oracle.padEnd(32)}${cells.join('')}`.trimEnd());
+    const found = ones.filter(({ noticedBy, verdict }) => {
+      return verdict === 'found' && noticedBy.includes(oracle);
+    });
+    const alone = found.filter(({ noticedBy }) => noticedBy.length === 1);
+    const [all, seen, only] = [ones.length, found.length, alone.length];
+    lines.push(`${oracle.padEnd(32)}${String(all).padEnd(9)}${String(seen).padEnd(7)}${only}`);
   }
   return lines;
 };
+
+/** The table of docs/designs/mutants.md. */
+export const oracleTable = (
+  mutants: readonly Mutant[],
+  oracles: readonly string[],
+): readonly string[] => [
+  '| oracle | mutants |',
+  '|---|---|',
+  ...oracles.map((oracle) => {
+    const ones = mutants.filter(({ oracles: [first] }) => first === oracle);
+    const cells = ones.map((mutant) => {
+      const { name, kind, story } = mutant;
+      const marks = [
+        ...(kind === 'timing' ? ['t'] : []),
+        ...(story === undefined ? [] : ['s']),
+        ...(isOwnCode(mutant) ? [] : ['w']),
+      ];
+      return `${name}${marks.length === 0 ? '' : ` (${marks.join(', ')})`}`;
+    });
+    return `| \`${oracle}\` | ${cells.join('; ')} |`;
+  }),
+];

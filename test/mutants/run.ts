@@ -1,28 +1,48 @@
-// `npm run mutants [-- --only NAME] [--oracle NAME] [--seeds N] [--threads N]`: proves that the
-// oracles can see. First the code as it is must pass the seeds; then each mutant is applied to a
-// copy of the tree and has to be found by an oracle that is named for it. Exit code 1 when one is
-// not, or when the text that it changes is no longer there exactly once.
+// `npm run mutants [-- --mutant NAME] [--oracle NAME] [--seeds N] [--threads N] [--verbose] [--learn]`:
+// proves that the oracles can see. The code as it is must pass first; then each mutant is planted in
+// a copy of the tree and has to be noticed by an oracle that is named for it. Exit code 1 when one is
+// not, or when the text that it changes is no longer there exactly once. `--learn` writes hints.json.
+import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { oracles } from '../../src/world/check/index.ts';
 import { liveBatch } from './child.ts';
-import { compatOf, type Finding, hunt } from './hunt.ts';
+import { type Finding, hunt } from './hunt.ts';
 import { mutants } from './list/index.ts';
-import type { Mutant } from './mutant.ts';
-import { complaintsOf, reportFinding, reportOracles } from './report.ts';
+import { compatOf, type Mutant } from './mutant.ts';
+import { complaintsOf, heading, reportCanary, reportFinding, reportOracles } from './report.ts';
+import { storyNames } from './stories.ts';
 import { Tree } from './tree.ts';
 
 const repository = join(import.meta.dirname, '..', '..');
+const hintsFile = join(import.meta.dirname, 'hints.json');
 /** The whole run; what is not tried by then counts as not found. */
 const limitMs = 11.5 * 60_000;
 const lifeLimitMs = 120_000;
+/** Lives of the code as it is in one process. */
+const canaryBatch = 8;
+
+type Hints = Readonly<Record<string, string>>;
+type Compat = 'eks' | 'native';
 
 const print = (line: string): void => {
   process.stdout.write(`${line}\n`);
 };
 
-/** Runs `work` over the items, `threads` at a time, each with a tree of its own. */
+const readHints = (): Hints => JSON.parse(readFileSync(hintsFile, 'utf8')) as Hints;
+
+/** Keeps what is known of mutants that were not hunted this time; forgets those that are no more. */
+const learn = (before: Hints, findings: readonly Finding[]): void => {
+  const seen = new Map(findings.map(({ mutant, life }) => [mutant.name, life]));
+  const entries = mutants.flatMap(({ name }) => {
+    const life = seen.get(name) ?? before[name];
+    return life === undefined || storyNames.includes(life) ? [] : [[name, life] as const];
+  });
+  writeFileSync(hintsFile, `${JSON.stringify(Object.fromEntries(entries), undefined, 2)}\n`);
+};
+
+/** Runs `work` over the items, one at a time in each tree. */
 const inParallel = async <T>(
   trees: readonly Tree[],
   items: readonly T[],
@@ -35,84 +55,130 @@ const inParallel = async <T>(
   await Promise.all(trees.map(worker));
 };
 
-interface Lives {
-  readonly compat: 'eks' | 'native';
-  readonly seeds: readonly number[];
+/** Lives the code as it is: what found a mutant must not object to this. */
+class Canary {
+  readonly #trees: readonly Tree[];
+  readonly #done = new Set<string>();
+  readonly #startedAt = performance.now();
+  readonly objections: string[] = [];
+
+  constructor(trees: readonly Tree[]) {
+    this.#trees = trees;
+  }
+
+  get result() {
+    const seconds = (performance.now() - this.#startedAt) / 1000;
+    return { lives: this.#done.size, seconds, objections: this.objections };
+  }
+
+  /** Those that have not been lived yet. */
+  async live(compat: Compat, lives: readonly string[]): Promise<void> {
+    const fresh = [...new Set(lives)].filter((life) => !this.#done.has(`${compat} ${life}`));
+    for (const life of fresh) this.#done.add(`${compat} ${life}`);
+    const batches = Array.from({ length: Math.ceil(fresh.length / canaryBatch) }, (_, i) =>
+      fresh.slice(i * canaryBatch, (i + 1) * canaryBatch),
+    );
+    await inParallel(this.#trees, batches, async ({ root }, batch) => {
+      const result = await liveBatch({ root, compat, lives: batch, until: [], lifeLimitMs });
+      const { crash = result.hung ? 'a life did not end' : undefined } = result;
+      if (crash !== undefined) this.objections.push(`${compat} ${batch.join(',')}: ${crash}`);
+      for (const { life, said } of result.lives) {
+        for (const [oracle, message] of Object.entries(said)) {
+          this.objections.push(`${compat} ${life}: ${oracle}: ${message}`);
+        }
+      }
+    });
+  }
 }
 
-/** True when the code as it is passes these seeds. */
-const passes = async (trees: readonly Tree[], wanted: readonly Lives[]): Promise<boolean> => {
-  let ok = true;
-  const size = 8;
-  const batches = wanted.flatMap(({ compat, seeds }) =>
-    Array.from({ length: Math.ceil(seeds.length / size) }, (_, i) => ({
-      compat,
-      seeds: seeds.slice(i * size, (i + 1) * size),
-    })),
-  );
-  await inParallel(trees, batches, async ({ root }, { compat, seeds }) => {
-    const result = await liveBatch({ root, compat, seeds, until: [], lifeLimitMs });
-    if (result.hung || result.crash !== undefined) {
-      ok = false;
-      print(`seeds ${seeds.join(',')}: ${result.crash ?? 'a life did not end'}`);
-    }
-    for (const { seed, said } of result.lives) {
-      for (const [oracle, message] of Object.entries(said)) {
-        ok = false;
-        print(`unchanged code, ${compat}, seed ${seed}: ${oracle}: ${message}`);
-      }
-    }
-  });
-  return ok;
+const compats = ['eks', 'native'] as const;
+
+/** Hints, and the first seeds, with which most hunts begin. */
+const liveAtFirst = async (
+  canary: Canary,
+  chosen: readonly Mutant[],
+  hints: Hints,
+): Promise<void> => {
+  for (const compat of compats) {
+    const ones = chosen.filter((mutant) => compatOf(mutant) === compat);
+    if (ones.length === 0) continue;
+    const stories = ones.flatMap(({ story }) => (story === undefined ? [] : [story]));
+    const known = ones.flatMap(({ name }) => hints[name] ?? []);
+    await canary.live(compat, [...stories, ...known, '1', '2', '3']);
+  }
 };
 
-/** Seeds that prove mutants: known ones, and the first of the others. */
-const baseline = (chosen: readonly Mutant[], most: number): readonly Lives[] =>
-  (['eks', 'native'] as const).flatMap((compat) => {
-    const ones = chosen.filter((mutant) => compatOf(mutant) === compat);
-    if (ones.length === 0) return [];
-    const known = ones.flatMap(({ seeds }) => seeds ?? []);
-    const needsMore = ones.some(({ seeds }) => seeds === undefined);
-    const first = Array.from({ length: needsMore ? Math.min(most, 8) : 0 }, (_, i) => i + 1);
-    return [{ compat, seeds: [...new Set([...known, ...first])].sort((a, b) => a - b) }];
-  });
+/** Lives in which mutants were found, where the code as it is has not been seen in them yet. */
+const liveAfterwards = async (canary: Canary, findings: readonly Finding[]): Promise<void> => {
+  for (const compat of compats) {
+    const ones = findings.filter(({ mutant }) => compatOf(mutant) === compat);
+    await canary.live(
+      compat,
+      ones.flatMap(({ life }) => (life === undefined ? [] : [life])),
+    );
+  }
+};
 
-/** Seeds at which mutants were found although they were not looked at before. */
-const unproven = (findings: readonly Finding[], known: readonly Lives[]): readonly Lives[] =>
-  (['eks', 'native'] as const).flatMap((compat) => {
-    const done = new Set(known.flatMap((one) => (one.compat === compat ? one.seeds : [])));
-    const seeds = findings
-      .filter(({ mutant }) => compatOf(mutant) === compat)
-      .flatMap(({ seed }) => (seed === undefined || done.has(seed) ? [] : [seed]));
-    return seeds.length === 0 ? [] : [{ compat, seeds: [...new Set(seeds)] }];
+interface Options {
+  readonly chosen: readonly Mutant[];
+  readonly most: number;
+  readonly isVerbose: boolean;
+  readonly hints: Hints;
+}
+
+/** Every finding; undefined when the code as it is does not pass. */
+const runAll = async (
+  trees: readonly Tree[],
+  { chosen, most, isVerbose, hints }: Options,
+): Promise<readonly Finding[] | undefined> => {
+  const deadline = performance.now() + limitMs;
+  const canary = new Canary(trees);
+  print(heading);
+  await liveAtFirst(canary, chosen, hints);
+  const wasClean = canary.objections.length === 0;
+  for (const line of reportCanary(canary.result)) print(line);
+  if (!wasClean) return undefined;
+  const findings: Finding[] = [];
+  await inParallel(trees, chosen, async (tree, mutant) => {
+    const finding = await hunt(tree, mutant, { hint: hints[mutant.name], most, deadline });
+    tree.restore();
+    findings.push(finding);
+    for (const line of reportFinding(finding, isVerbose)) print(line);
   });
+  await liveAfterwards(canary, findings);
+  for (const line of reportCanary(canary.result)) print(line);
+  return canary.objections.length === 0 ? findings : undefined;
+};
 
 const choose = (only: string | undefined, oracle: string | undefined): readonly Mutant[] =>
   mutants.filter(
     (mutant) =>
-      (only === undefined || mutant.name.includes(only)) &&
+      (only === undefined || mutant.name === only) &&
       (oracle === undefined || mutant.oracles.includes(oracle)),
   );
 
 const run = async (): Promise<number> => {
+  const startedAt = performance.now();
   const { values } = parseArgs({
     options: {
-      only: { type: 'string' },
+      mutant: { type: 'string' },
       oracle: { type: 'string' },
-      seeds: { type: 'string', default: '40' },
+      seeds: { type: 'string', default: '60' },
       threads: { type: 'string', default: String(availableParallelism()) },
+      verbose: { type: 'boolean', default: false },
+      learn: { type: 'boolean', default: false },
     },
   });
   const [most, threads] = [Number(values.seeds), Number(values.threads)];
-  const chosen = choose(values.only, values.oracle);
+  const chosen = choose(values.mutant, values.oracle);
   if (chosen.length === 0 || !(most > 0) || !(threads > 0)) {
     print('mutants: nothing to do; see the names in test/mutants/list, and numbers above 0');
     return 2;
   }
-  const names = new Set(oracles.map(({ name }) => name));
-  const complaints = complaintsOf(mutants, names);
+  const names = oracles.map(({ name }) => name);
+  const known = { oracles: new Set(names), stories: new Set(storyNames) };
+  const complaints = complaintsOf(mutants, known);
   for (const complaint of complaints) print(complaint);
-  const deadline = performance.now() + limitMs;
   const trees = Array.from({ length: threads }, () => new Tree(repository));
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
@@ -121,23 +187,18 @@ const run = async (): Promise<number> => {
     });
   }
   try {
-    const before = baseline(chosen, most);
-    if (!(await passes(trees, before))) {
-      print('the unchanged code does not pass its own seeds: mutants would prove nothing');
+    const hints = readHints();
+    const findings = await runAll(trees, { chosen, most, isVerbose: values.verbose, hints });
+    if (findings === undefined) {
+      print('the code as it is does not pass: mutants would prove nothing');
       return 1;
     }
-    const findings: Finding[] = [];
-    await inParallel(trees, chosen, async (tree, mutant) => {
-      const finding = await hunt(tree, mutant, { most, deadline });
-      tree.restore();
-      findings.push(finding);
-      for (const line of reportFinding(finding)) print(line);
-    });
-    const isClean = await passes(trees, unproven(findings, before));
-    for (const line of reportOracles(findings, [...names])) print(line);
+    for (const line of reportOracles(findings, names)) print(line);
     const missed = findings.filter(({ verdict }) => verdict !== 'found').length;
-    print(`${findings.length - missed} of ${findings.length} mutants found`);
-    return missed === 0 && isClean && complaints.length === 0 ? 0 : 1;
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
+    print(`${findings.length - missed} of ${findings.length} mutants found in ${seconds} s`);
+    if (values.learn) learn(hints, findings);
+    return missed === 0 && complaints.length === 0 ? 0 : 1;
   } finally {
     for (const tree of trees) tree.remove();
   }

@@ -12,8 +12,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Edit, Mutant } from './mutant.ts';
 
-/** How often `text` stands in `all`. */
-const occurrences = (all: string, text: string): number => all.split(text).length - 1;
+type Edited = { readonly text: string } | { readonly complaint: string };
+
+/** `text` with the mistake in it, or why it cannot be planted. */
+export const plant = (text: string, { file, find, replace }: Edit): Edited => {
+  const count = text.split(find).length - 1;
+  if (find === replace) return { complaint: `${file}: nothing would change` };
+  if (count === 1) return { text: text.replace(find, () => replace) };
+  return { complaint: `${file} has this ${count} times instead of once: ${JSON.stringify(find)}` };
+};
 
 export class Tree {
   readonly root: string;
@@ -50,17 +57,13 @@ export class Tree {
     rmSync(this.root, { recursive: true, force: true });
   }
 
-  #edit({ file, find, replace }: Edit): string | undefined {
-    const path = join(this.root, file);
-    const text = readFileSync(path, 'utf8');
-    const count = occurrences(text, find);
-    if (count !== 1) return `${file} has the text ${count} times: ${JSON.stringify(find)}`;
-    if (find === replace) return `${file}: nothing would change`;
-    if (!this.#spoilt.has(path)) this.#spoilt.set(path, text);
-    writeFileSync(
-      path,
-      text.replace(find, () => replace),
-    );
+  #edit(edit: Edit): string | undefined {
+    const path = join(this.root, edit.file);
+    const before = readFileSync(path, 'utf8');
+    const planted = plant(before, edit);
+    if ('complaint' in planted) return planted.complaint;
+    if (!this.#spoilt.has(path)) this.#spoilt.set(path, before);
+    writeFileSync(path, planted.text);
     return undefined;
   }
 }

@@ -44,6 +44,7 @@ interface CauseOptions {
   readonly deadline?: number;
   readonly onDeadline?: 'force' | 'fail';
   readonly cancelledAt?: number;
+  readonly followUp?: string;
   readonly hook?: string;
   readonly token?: string;
 }
@@ -279,7 +280,7 @@ const causeOf = (cause: CauseOptions): JsonObject => ({
   id: cause.id ?? 'c1',
   receivedAt: timeAt(cause.receivedAt ?? 0),
   onDeadline: cause.onDeadline ?? 'force',
-  followUp: 'Release',
+  followUp: cause.followUp ?? 'Release',
   ...(cause.deadline === undefined ? {} : { deadline: timeAt(cause.deadline) }),
   ...(cause.cancelledAt === undefined ? {} : { cancelledAt: timeAt(cause.cancelledAt) }),
   ...(cause.hook === undefined

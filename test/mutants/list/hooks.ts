@@ -73,6 +73,43 @@ const kept: readonly Mutant[] = [
       },
     ],
   },
+  {
+    name: 'no-room-is-kept-before-the-hooks-end',
+    oracles: ['hooks-never-run-out'],
+    kind: 'timing',
+    edits: [
+      {
+        file: hooks,
+        find: 'epochMs(hookEnd(hook) - Math.min(longestMarginMs, totalWaitMs(hook) / 10));',
+        replace: 'epochMs(hookEnd(hook) + 0 * longestMarginMs);',
+      },
+    ],
+  },
+  {
+    name: 'a-hook-counts-as-over-ten-minutes-early',
+    oracles: ['hooks-never-run-out'],
+    kind: 'timing',
+    edits: [
+      {
+        file: hooks,
+        find: "const expired = now >= hookEnd(ref) ? 'Expired' : 'Open';",
+        replace: "const expired = now >= hookEnd(ref) - 600_000 ? 'Expired' : 'Open';",
+      },
+    ],
+  },
+  {
+    name: 'a-cause-that-came-meanwhile-counts-as-handled',
+    oracles: ['hooks-never-run-out'],
+    kind: 'timing',
+    story: 'a-cause-comes-while-completing',
+    edits: [
+      {
+        file: completing,
+        find: 'handledCauses: handledIds(disruption, demand.causes),',
+        replace: 'handledCauses: handledIds(disruption, disruption.spec.causes),',
+      },
+    ],
+  },
 ];
 
 const completed: readonly Mutant[] = [
@@ -97,6 +134,7 @@ const completed: readonly Mutant[] = [
     name: 'completes-before-the-confirming-list',
     oracles: ['hooks-complete-when-empty'],
     kind: 'timing',
+    story: 'a-pod-the-watch-has-not-shown',
     edits: [
       {
         file: draining,
@@ -128,6 +166,7 @@ const completed: readonly Mutant[] = [
     name: 'believes-its-cache-that-there-is-no-node',
     oracles: ['hooks-complete-when-empty'],
     kind: 'timing',
+    story: 'a-node-the-watch-has-not-shown',
     edits: [
       { file: absence, find: 'if (open.length > 0) {', replace: 'if (open.length > 9) {' },
       {
@@ -158,6 +197,18 @@ const completed: readonly Mutant[] = [
         file: draining,
         find: '  if (isDue(demand, now)) {',
         replace: '  if (isDue(demand, epochMs(now + 60_000))) {',
+      },
+    ],
+  },
+  {
+    name: 'never-forces',
+    oracles: ['hooks-complete-when-empty'],
+    kind: 'logic',
+    edits: [
+      {
+        file: 'src/core/termination/drains.ts',
+        find: 'forcing: intended && status.forcingSince !== undefined,',
+        replace: 'forcing: intended && status.forcingSince === status.endedAt,',
       },
     ],
   },

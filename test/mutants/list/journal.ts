@@ -141,6 +141,31 @@ const ends: readonly Mutant[] = [
       },
     ],
   },
+  {
+    name: 'waits-for-the-latest-deadline',
+    oracles: ['everything-ends'],
+    kind: 'timing',
+    story: 'a-drain-is-given-less-time',
+    edits: [
+      {
+        file: 'src/core/termination/causes.ts',
+        find: 'term.deadline < first.deadline) first = term;',
+        replace: 'term.deadline > first.deadline) first = term;',
+      },
+    ],
+  },
+  {
+    name: 'the-deadline-passes-unnoticed',
+    oracles: ['everything-ends'],
+    kind: 'timing',
+    edits: [
+      {
+        file: draining,
+        find: '  if (isDue(demand, now)) {',
+        replace: '  if (isDue(demand, epochMs(now - 3_600_000))) {',
+      },
+    ],
+  },
 ];
 
 const named: readonly Mutant[] = [
@@ -160,6 +185,7 @@ const named: readonly Mutant[] = [
     name: 'late-blockers-wait-ever-longer',
     oracles: ['blockers-are-named'],
     kind: 'timing',
+    story: 'pods-block-late',
     edits: [
       {
         file: status,
@@ -184,6 +210,7 @@ const named: readonly Mutant[] = [
     name: 'blockers-are-named-once',
     oracles: ['blockers-are-named'],
     kind: 'timing',
+    story: 'pods-block-late',
     edits: [
       {
         file: draining,
@@ -242,6 +269,7 @@ const calm: readonly Mutant[] = [
     name: 'an-unanswered-question-is-asked-again-at-once',
     oracles: ['no-hot-loop'],
     kind: 'timing',
+    story: 'the-cloud-is-away',
     edits: [
       {
         file: hooks,

@@ -46,6 +46,7 @@ const markedFirst: readonly Mutant[] = [
     name: 'never-cordons',
     oracles: ['marks-before-eviction'],
     kind: 'logic',
+    story: 'a-pod-of-nobody-is-evicted',
     edits: [
       {
         file: marks,
@@ -138,6 +139,87 @@ const undone: readonly Mutant[] = [
       },
     ],
   },
+  {
+    name: 'given-back-after-its-end-and-nothing-happens',
+    oracles: ['marks-undone'],
+    kind: 'logic',
+    story: 'drained-twice-and-given-back',
+    edits: [
+      {
+        file: 'src/core/termination/ended.ts',
+        find: 'if (ours && withdrawn) return startUndoing(observation);',
+        replace: 'if (ours && withdrawn && now < 0) return startUndoing(observation);',
+      },
+    ],
+  },
+  {
+    name: 'the-next-episode-forgets-which-marks-are-ours',
+    oracles: ['marks-undone'],
+    kind: 'logic',
+    story: 'drained-twice-and-given-back',
+    edits: [
+      {
+        file: 'src/core/termination/status.ts',
+        find: '...(before?.ownedMarks === undefined || before.node === undefined',
+        replace: '...(before?.ownedMarks !== undefined || before?.node === undefined',
+      },
+    ],
+  },
+  {
+    name: 'a-withdrawn-drain-stays-where-it-is',
+    oracles: ['marks-undone'],
+    kind: 'logic',
+    story: 'withdrawn-while-a-budget-blocks',
+    edits: [
+      {
+        file: draining,
+        find: '  if (demand.causes.length === 0) return startUndoing(observation);\n',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'the-taint-list-is-written-without-others',
+    oracles: ['marks-undone'],
+    kind: 'logic',
+    story: 'a-tainted-node-is-given-back',
+    compat: 'native',
+    edits: [
+      {
+        file: marks,
+        find: 'const taints = [...(node.spec.taints ?? []).map(taintJson), ours];',
+        replace: 'const taints = [ours];',
+      },
+    ],
+  },
+  {
+    name: 'undoing-wipes-the-taints-of-others',
+    oracles: ['marks-undone'],
+    kind: 'logic',
+    story: 'a-tainted-node-is-given-back',
+    compat: 'native',
+    edits: [
+      {
+        file: marks,
+        find: '{ taints: others.length > 0 ? others : null }',
+        replace: '{ taints: others.length > 9 ? others : null }',
+      },
+    ],
+  },
+  {
+    name: 'taints-written-without-the-version-they-were-read-at',
+    oracles: ['marks-undone'],
+    kind: 'timing',
+    story: 'a-node-is-tainted-just-before-its-drain',
+    compat: 'native',
+    edits: [
+      {
+        file: marks,
+        find: '      uid,\n      resourceVersion,\n      annotations: {',
+        replace: '      uid,\n      annotations: {',
+      },
+    ],
+  },
 ];
 
 const announced: readonly Mutant[] = [
@@ -197,6 +279,31 @@ const announced: readonly Mutant[] = [
         file: 'src/controllers/disruption/controller.ts',
         find: "if (phase !== 'Pending' && phase !== 'Marking' && phase !== 'Draining') {",
         replace: "if (phase === 'Ended' && disruption.status?.outcome !== 'Cancelled') {",
+      },
+    ],
+  },
+  {
+    name: 'withdrawn-causes-still-count',
+    oracles: ['intent-before-effect'],
+    kind: 'logic',
+    story: 'withdrawn-while-a-budget-blocks',
+    edits: [
+      {
+        file: 'src/core/termination/causes.ts',
+        find: '(cause) => cause.cancelledAt === undefined && !wasHandled(cause, handled),',
+        replace: '(cause) => !wasHandled(cause, handled),',
+      },
+    ],
+  },
+  {
+    name: 'a-drained-instance-is-terminated-unasked',
+    oracles: ['intent-before-effect'],
+    kind: 'logic',
+    edits: [
+      {
+        file: 'src/core/termination/completing.ts',
+        find: "if (followUp !== 'Terminate' && followUp !== 'Replace') return false;",
+        replace: "if (followUp === 'Reboot') return false;",
       },
     ],
   },

@@ -44,6 +44,45 @@ const withinBudgets: readonly Mutant[] = [
       },
     ],
   },
+  {
+    name: 'two-budgets-emulated-without-their-tokens',
+    oracles: ['evictions-within-budgets'],
+    kind: 'logic',
+    edits: [
+      { file: allocate, find: "multiBudget: 'block',", replace: "multiBudget: 'emulate'," },
+      {
+        file: allocate,
+        find: 'this.#account.left(budget) >= 1 && this.#account.isQuiet(budget),',
+        replace: 'this.#account.left(budget) >= 0 && this.#account.isQuiet(budget),',
+      },
+    ],
+  },
+  {
+    name: 'an-emulated-eviction-takes-no-token-until-it-is-seen',
+    oracles: ['evictions-within-budgets'],
+    kind: 'timing',
+    edits: [
+      { file: allocate, find: "multiBudget: 'block',", replace: "multiBudget: 'emulate'," },
+      {
+        file: allocate,
+        find: "this.#account.grant(keys, more.why === 'emulate');",
+        replace: "this.#account.grant(more.why === 'emulate' ? [] : keys, false);",
+      },
+    ],
+  },
+  {
+    name: 'deletes-the-last-pod-that-a-budget-holds',
+    oracles: ['evictions-within-budgets'],
+    kind: 'logic',
+    edits: [
+      {
+        file: allocate,
+        find: 'if (this.#account.left(budget) <= 0) this.#blockOn(candidate, budget);',
+        replace:
+          "if (this.#account.left(budget) <= 0 && drain.pods.length === 1)\n      this.#delete(drain, pod, [], { why: 'deadline' });\n    else if (this.#account.left(budget) <= 0) this.#blockOn(candidate, budget);",
+      },
+    ],
+  },
 ];
 
 const forcedEarly: readonly Mutant[] = [

@@ -43,6 +43,21 @@ describe('everything-ends', () => {
     expect(judge(liveness, gone).said).toHaveLength(2);
   });
 
+  it('reports a drain that goes on past its forcing deadline, once and also while things move', () => {
+    const story = (seconds: number) =>
+      new Story()
+        .pod('p1')
+        .draining(i1, { causes: [{ deadline: 900 }] })
+        .at(seconds)
+        .pod('p1', { ready: false })
+        .at(seconds + 90)
+        .pod('p1');
+    expect(judge(liveness, story(1201)).said).toEqual([
+      `${i1}: still Draining 5 min after its forcing deadline`,
+    ]);
+    expect(judge(liveness, story(1100)).said).toEqual([]);
+  });
+
   it('leaves an instance to the hook of somebody else', () => {
     const story = settled()
       .state(i1, 'Terminating:Wait')

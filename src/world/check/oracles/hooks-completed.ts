@@ -8,6 +8,8 @@ import { microsPerMinute, microsPerSecond, textOf } from '../state/read.ts';
 const lookMicros = microsPerSecond;
 /** The journal's deadline in milliseconds, and a call that was on its way. */
 const slackMicros = microsPerSecond;
+/** Between a pod's forced-at time and the deadline lies this at least, its grace besides. */
+const forceMicros = 30 * microsPerSecond;
 /** A drain that may not force keeps its hook to shortly before the hook's own end. */
 const lastMomentMicros = microsPerMinute;
 
@@ -47,6 +49,20 @@ const isTimeUp = ({ book }: Context, disruption: DisruptionState): boolean => {
   );
 };
 
+/** Forced pods are told to stop before their instance goes; these had time for it. */
+const forgotten = (
+  context: Context,
+  node: NodeState,
+  disruption: DisruptionState,
+): PodState | undefined => {
+  const { book } = context;
+  const deadlineAt = book.forcingDeadline(disruption);
+  if (deadlineAt === undefined || book.isBlind || !node.ready) return undefined;
+  return holding(context, node, disruption).find(
+    (pod) => pod.terminatingAt === undefined && deadlineAt - pod.boundAt > forceMicros,
+  );
+};
+
 interface Doubt {
   readonly at: number;
   readonly instanceId: string;
@@ -60,7 +76,12 @@ const terminationDoubt = (context: Context, instanceId: string): Doubt | undefin
   const isDead = book.cloud.instances.get(instanceId)?.deadAt !== undefined;
   if (node === undefined || isDead) return undefined;
   const disruption = book.disruptions.ofInstance(instanceId);
-  if (disruption !== undefined && isTimeUp(context, disruption)) return undefined;
+  if (disruption !== undefined && isTimeUp(context, disruption)) {
+    const pod = forgotten(context, node, disruption);
+    if (pod === undefined) return undefined;
+    const message = `completed at its deadline, and ${pod.key} had not been told to stop`;
+    return { at: book.now, instanceId, message };
+  }
   const pods = holding(context, node, disruption);
   const [first] = pods;
   if (first === undefined) return undefined;

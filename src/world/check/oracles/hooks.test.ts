@@ -105,8 +105,26 @@ describe('hooks-complete-when-empty', () => {
   });
 
   it('accepts it at the forcing deadline, and reports it seconds before', () => {
-    expect(judge(hooksCompleted, drain().at(900).hookCall(complete, i1)).said).toEqual([]);
+    const forced = drain().at(860).deletePod('p1').at(900).hookCall(complete, i1);
+    expect(judge(hooksCompleted, forced).said).toEqual([]);
     expect(judge(hooksCompleted, drain().at(890).hookCall(complete, i1)).said).toHaveLength(1);
+  });
+
+  it('reports a pod that was left to die with its instance, unless it had only just come', () => {
+    const late = (at: number) =>
+      drain()
+        .at(860)
+        .deletePod('p1')
+        .gone('pods', 'p1')
+        .at(at)
+        .pod('p2')
+        .at(900)
+        .hookCall(complete, i1);
+    expect(judge(hooksCompleted, drain().at(900).hookCall(complete, i1)).said).toEqual([
+      `${i1}: completed at its deadline, and demo/p1 had not been told to stop`,
+    ]);
+    expect(judge(hooksCompleted, late(860)).said).toHaveLength(1);
+    expect(judge(hooksCompleted, late(880)).said).toEqual([]);
   });
 
   it('keeps a hook that may not force until shortly before its own end', () => {

@@ -11,6 +11,7 @@ import {
   succeeded,
 } from '../state/book.ts';
 import { isHookCall } from '../state/cloud.ts';
+import { inForce } from '../state/disruptions.ts';
 
 /** True when one of the phases was committed in this episode. */
 const reached = (disruption: DisruptionState, phases: readonly string[]): boolean =>
@@ -20,6 +21,12 @@ const reached = (disruption: DisruptionState, phases: readonly string[]): boolea
 const isOver = ({ book }: Context, disruption: DisruptionState): boolean => {
   const closedAt = disruption.phaseAt.get('Undoing') ?? disruption.phaseAt.get('Ended');
   return closedAt !== undefined && book.now - closedAt > book.lagMicros;
+};
+
+/** Nobody asks for it any more, and that could be known. */
+const isWithdrawn = ({ book }: Context, disruption: DisruptionState): boolean => {
+  const { now, lagMicros } = book;
+  return inForce(disruption, { at: now, lagMicros }).length === 0;
 };
 
 const checkPod = (context: Context, entry: Request): void => {
@@ -36,6 +43,8 @@ const checkPod = (context: Context, entry: Request): void => {
     told(`before ${disruption.name} was Draining`);
   } else if (isOver(context, disruption)) {
     told(`after ${disruption.name} had come to its end`);
+  } else if (isWithdrawn(context, disruption)) {
+    told(`although every cause of ${disruption.name} had been withdrawn`);
   } else if (!isEviction(entry) && !disruption.forcingSince) {
     told(`before ${disruption.name} said that it forces`);
   }
@@ -74,9 +83,26 @@ const checkHook = (context: Context, entry: Call): void => {
   }
 };
 
+const isTermination = ({ operation }: Call): boolean =>
+  operation === 'TerminateInstanceInAutoScalingGroup' || operation === 'TerminateInstances';
+
+const takesInstance = new Set(['Terminate', 'Replace']);
+
+/** Nobody but a cause may ask for an instance, and only once its node is drained. */
+const checkTermination = ({ book, saw, report }: Context, entry: Call): void => {
+  const instanceId = book.instanceOfCall(entry);
+  saw();
+  const disruption = book.disruptions.ofInstance(instanceId);
+  const told = (why: string) => report({ subject: instanceId, message: `terminated ${why}` });
+  if (disruption === undefined) told('without a NodeDisruption');
+  else if (!disruption.causes.some((cause) => takesInstance.has(cause.followUp))) {
+    told('although no cause asks for the instance');
+  } else if (!reached(disruption, ['Completing'])) told('before its node was drained');
+};
+
 export const intent: Oracle = {
   name: 'intent-before-effect',
-  what: 'each eviction, deletion, mark and hook call was announced in the journal before',
+  what: 'each eviction, deletion, mark, hook call and termination was announced in the journal before',
   strategies: both,
   needs: ['request', 'object'],
   watch: (context) => {
@@ -91,9 +117,9 @@ export const intent: Oracle = {
         }
       },
       call: (entry) => {
-        if (book.isOurs(entry) && isHookCall(entry) && entry.error === undefined) {
-          checkHook(context, entry);
-        }
+        if (!book.isOurs(entry) || entry.error !== undefined) return;
+        if (isHookCall(entry)) checkHook(context, entry);
+        else if (isTermination(entry)) checkTermination(context, entry);
       },
     };
   },

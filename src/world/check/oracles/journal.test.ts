@@ -1,5 +1,6 @@
 // Canaries of the oracles about the journal: intent first, marks undone, nothing written for nothing.
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../api/json.ts';
 import { group, i1, i2, judge, kubectl, Story } from '../testing.ts';
 import { capacity } from './capacity.ts';
 import { economics } from './economics.ts';
@@ -58,6 +59,36 @@ describe('intent-before-effect', () => {
         .deletePod('p1');
     expect(judge(intent, story({})).said).toHaveLength(1);
     expect(judge(intent, story({ forcingSince: '2022-09-25T13:00:00Z' })).said).toEqual([]);
+  });
+
+  it('reports an eviction long after every cause was withdrawn, and forgives one a moment after', () => {
+    const withdrawn = (seconds: number) =>
+      new Story()
+        .pod('p1')
+        .draining(i1)
+        .at(50)
+        .disruption(i1, { causes: [{ cancelledAt: 50 }], status: { phase: 'Draining' } })
+        .at(50 + seconds)
+        .evict('p1');
+    expect(judge(intent, withdrawn(3)).said).toEqual([
+      `demo/p1: evicted although every cause of ${i1} had been withdrawn`,
+    ]);
+    expect(judge(intent, withdrawn(1)).said).toEqual([]);
+  });
+
+  it('reports an instance that nobody asked for, or that is taken before its node is drained', () => {
+    const taken = (followUp: string, phase: string) => {
+      const causes = [{ kind: 'Manual', followUp }];
+      const story = new Story().draining(i1, { causes });
+      return story
+        .disruption(i1, { causes, status: { phase } })
+        .call('TerminateInstanceInAutoScalingGroup', { InstanceId: i1 });
+    };
+    expect(judge(intent, taken('Release', 'Completing')).said).toEqual([
+      `${i1}: terminated although no cause asks for the instance`,
+    ]);
+    expect(judge(intent, taken('Replace', 'Draining')).said).toHaveLength(1);
+    expect(judge(intent, taken('Replace', 'Completing')).said).toEqual([]);
   });
 
   it('reports marks set before Marking, and taken away before Undoing', () => {
@@ -140,6 +171,44 @@ describe('marks-undone', () => {
     expect(judge(marksUndone, cordoned(5)).said).toEqual([
       'n1: a cordon that is not ours was taken away',
     ]);
+  });
+
+  it('reports marks that stand a minute after every cause was withdrawn, whatever the journal says', () => {
+    const story = (seconds: number, ...taken: readonly string[]) => {
+      const begun = new Story({ settled: true }).node('n1', { by: kubectl }).draining(i1).at(50);
+      const causes = [{ cancelledAt: 50 }];
+      const ended = { phase: 'Ended', outcome: 'Drained' };
+      const over = begun.disruption(i1, { causes, status: ended }).at(51);
+      if (taken.length > 0) over.node('n1');
+      return over.at(50 + seconds);
+    };
+    expect(judge(marksUndone, story(61)).said).toEqual([
+      'n1: every cause was withdrawn, and our label, cordon stayed',
+    ]);
+    expect(judge(marksUndone, story(30)).said).toEqual([]);
+    expect(judge(marksUndone, story(61, 'both')).said).toEqual([]);
+  });
+
+  it('reports taints of others that a patch of ours drops, and only those', () => {
+    const node = (keys: readonly string[]) => ({
+      metadata: { name: 'n1', uid: 'uid-n1' },
+      spec: { taints: keys.map((key) => ({ key, effect: 'NoSchedule' })) },
+    });
+    const patched = (keys: readonly string[], spec: JsonObject) =>
+      new Story()
+        .object('nodes', node(['gpu', 'drover.dev/disrupted']))
+        .disruption(i1)
+        .object('nodes', node(keys))
+        .request({ verb: 'patch', resource: 'nodes', name: 'n1', body: { spec } });
+    const said = (keys: readonly string[], spec: JsonObject) =>
+      judge(marksUndone, patched(keys, spec)).said;
+    expect(said([], { taints: null })).toContain(
+      'n1: the taint gpu:NoSchedule of others was taken away',
+    );
+    expect(said(['gpu'], { taints: [] }).join()).not.toContain('of others');
+    expect(said(['drover.dev/disrupted'], { unschedulable: true }).join()).not.toContain(
+      'of others',
+    );
   });
 
   it('reports a mark on a node that nobody disrupts', () => {

@@ -10,6 +10,27 @@ import { microsPerMinute, numberOf, selectorMatch, textOf } from '../state/read.
 /** A pod that came to its node so lately may still be starting. */
 const startMicros = 2 * microsPerMinute;
 
+/** How long a drain may go on after its forcing deadline: a few restarts and refusals. */
+const overdueMicros = 5 * microsPerMinute;
+const everyMicros = microsPerMinute;
+const underWay = new Set(['', 'Pending', 'Marking', 'Draining']);
+
+/** A deadline that forces is an end, whatever the budgets say. */
+const checkDeadlines = (context: Context, told: Set<string>): void => {
+  const { book, saw, report } = context;
+  for (const one of book.disruptions.living()) {
+    if (!underWay.has(one.phase)) continue;
+    const deadlineAt = book.forcingDeadline(one);
+    if (deadlineAt === undefined || book.now - deadlineAt < overdueMicros) continue;
+    saw();
+    const key = `${one.name} ${one.episode}`;
+    if (told.has(key)) continue;
+    told.add(key);
+    const message = `still ${one.phase || 'Pending'} 5 min after its forcing deadline`;
+    report({ subject: one.name, message });
+  }
+};
+
 /** Named blockers that are true: the pod is there, and something of that name covers it. */
 const isBlockedAsTold = ({ book }: Context, disruption: DisruptionState): boolean =>
   disruption.waitingOn.some(({ kind, pod, budgets }) => {
@@ -76,16 +97,27 @@ const checkDeployment = (context: Context, deployment: JsonObject): void => {
 
 export const liveness: Oracle = {
   name: 'everything-ends',
-  what: 'once settled, drains have ended, no instance waits, Deployments are whole, or it is said why',
+  what: 'drains end by their deadlines; once settled, no drain is open, no instance waits, Deployments are whole, or it is said why',
   strategies: both,
   needs: ['object', 'lifecycle'],
-  watch: (context) => ({
-    end: () => {
-      const { book } = context;
-      if (!book.facts.settled) return;
-      checkDrains(context);
-      checkInstances(context);
-      for (const deployment of book.deployments.values()) checkDeployment(context, deployment);
-    },
-  }),
+  watch: (context) => {
+    const { book } = context;
+    const told = new Set<string>();
+    let next = 0;
+    const tick = (): void => {
+      if (book.now < next) return;
+      next = book.now + everyMicros;
+      checkDeadlines(context, told);
+    };
+    return {
+      object: tick,
+      end: () => {
+        checkDeadlines(context, told);
+        if (!book.facts.settled) return;
+        checkDrains(context);
+        checkInstances(context);
+        for (const deployment of book.deployments.values()) checkDeployment(context, deployment);
+      },
+    };
+  },
 };

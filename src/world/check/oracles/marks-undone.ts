@@ -1,18 +1,50 @@
 // Oracle 9: marks of ours, and only ours, are undone. Who set a mark is read from the requests, not
-// from what the journal claims to own; a mark set again by somebody else may stay or go.
+// from what the journal claims to own; a mark set again by somebody else may stay or go. Taints are one
+// list to a patch: those of others come through ours unharmed.
 
 import { objectOr } from '../../../api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import { type NodeState, type Request, succeeded } from '../state/book.ts';
 import { markKinds } from '../state/nodes.ts';
-import { textOf } from '../state/read.ts';
+import { microsPerMinute, textOf } from '../state/read.ts';
+
+/** A withdrawal has to be carried out by then, once nothing fails any more. */
+const undoneWithinMicros = microsPerMinute;
 
 const oursOn = (node: NodeState): readonly string[] =>
   markKinds.filter((kind) => node.marks.has(kind) && node.owners.get(kind) === 'us');
 
-const checkChange = ({ book, saw, report }: Context, entry: Request): void => {
+/** The change just before is the patch's own: it named every taint that is to stay. */
+const checkTaints = ({ saw, report }: Context, node: NodeState, entry: Request): void => {
+  if (!('taints' in objectOr(objectOr(entry.body).spec))) return;
+  saw();
+  if (node.lostTaints.length === 0) return;
+  const taints = node.lostTaints.join(', ');
+  report({ subject: node.name, message: `the taint ${taints} of others was taken away` });
+};
+
+/** Marks that stand although every cause was withdrawn long ago, however the journal tells it. */
+const checkLeft = ({ book, saw, report }: Context): void => {
+  for (const node of book.nodes.byName.values()) {
+    if (node.goneAt !== undefined) continue;
+    const disruption = book.disruptions.ofNode(node);
+    if (disruption === undefined || disruption.causes.length === 0) continue;
+    const since = disruption.causes.map(({ cancelledSeenAt }) => cancelledSeenAt ?? book.now);
+    if (book.now - Math.max(...since) < undoneWithinMicros) continue;
+    saw();
+    const left = oursOn(node);
+    if (left.length === 0) continue;
+    const message = `every cause was withdrawn, and our ${left.join(', ')} stayed`;
+    report({ subject: node.name, message });
+  }
+};
+
+const checkChange = (context: Context, entry: Request): void => {
+  const { book, saw, report } = context;
   const node = book.nodes.byName.get(entry.name ?? '');
-  if (node === undefined || node.pending.length === 0) return;
+  if (node === undefined) return;
+  checkTaints(context, node, entry);
+  if (node.pending.length === 0) return;
   saw();
   const isDisrupted = book.disruptions.ofNode(node) !== undefined;
   for (const { kind, from, to } of node.pending) {
@@ -28,12 +60,15 @@ const checkChange = ({ book, saw, report }: Context, entry: Request): void => {
 
 export const marksUndone: Oracle = {
   name: 'marks-undone',
-  what: 'a cancelled drain leaves no mark of ours and takes no mark of others',
+  what: 'a cancelled drain leaves no mark of ours and takes no mark or taint of others',
   strategies: both,
   needs: ['request', 'object'],
   watch: (context) => {
     const { book, saw, report } = context;
     return {
+      end: () => {
+        if (book.facts.settled) checkLeft(context);
+      },
       request: (entry) => {
         if (entry.resource !== 'nodes' || !succeeded(entry) || !book.isOurs(entry)) return;
         checkChange(context, entry);

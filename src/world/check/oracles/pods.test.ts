@@ -58,6 +58,20 @@ describe('evictions-within-budgets', () => {
     expect(judge(budgets, story)).toEqual({ said: [], saw: 0 });
   });
 
+  it('holds a deletion of ours to budgets until the journal forces, and leaves those of people', () => {
+    const tight = () => threeOf(3).draining(i1).at(10);
+    const forcing = { phase: 'Draining', forcingSince: '2022-09-25T13:00:05Z' };
+    const forces = threeOf(3).draining(i1).disruption(i1, { status: forcing }).at(10);
+    expect(judge(budgets, tight().deletePod('p1')).said).toEqual([
+      'demo/p1: deleted although budget demo/web needs 3 healthy pods and only 2 were left',
+    ]);
+    expect(judge(budgets, threeOf(2).draining(i1).at(10).deletePod('p1')).said).toEqual([]);
+    const two = threeOf(2).draining(i1).at(10).deletePod('p1').at(10.001).deletePod('p2');
+    expect(judge(budgets, two).said).toHaveLength(1);
+    expect(judge(budgets, tight().deletePod('p1', { by: kubectl })).said).toEqual([]);
+    expect(judge(budgets, forces.deletePod('p1')).said).toEqual([]);
+  });
+
   it('counts every budget that covers the pod', () => {
     const story = threeOf(2).budget('strict', { desired: 3 }).at(10).evict('p1');
     expect(judge(budgets, story).said).toEqual([expect.stringContaining('demo/strict')]);

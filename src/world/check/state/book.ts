@@ -84,6 +84,15 @@ export class Book {
     return this.pods.byKey.get(keyOf(request.namespace, request.name));
   }
 
+  /**
+   * Whether budgets have a say in how the pod went. No server asks them about a deletion: people may
+   * delete what they like, we only once the journal says that we force.
+   */
+  isHeldToBudgets(request: Request, pod: PodState): boolean {
+    if (isEviction(request)) return true;
+    return this.isOurs(request) && this.disruptionOf(pod)?.forcingSince !== true;
+  }
+
   /** The disruption under which a pod's node is emptied. */
   disruptionOf(pod: PodState): DisruptionState | undefined {
     const node = this.nodes.byName.get(pod.nodeName);
@@ -157,7 +166,8 @@ export class Book {
       }
     } else if (endsPod(entry)) {
       const pod = this.podOf(entry);
-      if (pod !== undefined) this.pods.ended(pod, isEviction(entry) ? 'eviction' : 'delete');
+      if (pod !== undefined)
+        this.pods.ended(pod, this.isHeldToBudgets(entry, pod) ? 'eviction' : 'delete');
     }
   }
 

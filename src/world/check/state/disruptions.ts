@@ -20,6 +20,7 @@ export interface CauseState {
   readonly receivedAt: number | undefined;
   readonly deadlineAt: number | undefined;
   readonly isForcing: boolean;
+  readonly followUp: string;
   readonly hook: HookCause | undefined;
   readonly isCancelled: boolean;
   /** When the trace first showed it as cancelled. */
@@ -87,6 +88,7 @@ const causesOf = (
       receivedAt: timeOf(cause.receivedAt),
       deadlineAt: timeOf(cause.deadline),
       isForcing: cause.onDeadline === 'force',
+      followUp: textOf(cause.followUp),
       hook: cause.hook === undefined ? undefined : hookOf(objectOr(cause.hook)),
       isCancelled,
       cancelledSeenAt: isCancelled ? (before?.cancelledSeenAt ?? at) : undefined,

@@ -36,6 +36,10 @@ export interface NodeState {
   readonly setByOthersAt: Map<MarkKind, number>;
   /** When somebody else last took a mark away. */
   foreignLossAt: number | undefined;
+  /** Taints of others, as `key:effect`. */
+  taints: ReadonlySet<string>;
+  /** Those that the last change of the node took away. */
+  lostTaints: readonly string[];
   /** Mark changes that no request has been named for yet. */
   pending: MarkChange[];
 }
@@ -52,6 +56,15 @@ const markValues = (object: JsonObject): ReadonlyMap<MarkKind, string> => {
   const annotation = objectOr(metadata.annotations)[marks.annotation];
   if (annotation !== undefined) found.set('annotation', textOf(annotation));
   return found;
+};
+
+const noTaints: ReadonlySet<string> = new Set();
+
+const foreignTaints = (object: JsonObject): ReadonlySet<string> => {
+  const { taints } = objectOr(object.spec);
+  if (taints === undefined) return noTaints;
+  const others = objectsOf(taints).filter(({ key }) => key !== marks.disruptedTaint);
+  return new Set(others.map(({ key, effect }) => `${textOf(key)}:${textOf(effect)}`));
 };
 
 export class Nodes {
@@ -94,6 +107,9 @@ export class Nodes {
       node.readySince = node.ready ? at : undefined;
       node.unreadySince = node.ready ? undefined : at;
     }
+    const taints = foreignTaints(object);
+    node.lostTaints = [...node.taints].filter((taint) => !taints.has(taint));
+    node.taints = taints;
     const changed = this.#remark(node, markValues(object));
     return changed || !isSame || wasReady !== node.ready;
   }
@@ -169,5 +185,7 @@ const newNode = (name: string, uid: string, recreatedAt: number | undefined): No
   lostToOthers: new Set(),
   setByOthersAt: new Map(),
   foreignLossAt: undefined,
+  taints: noTaints,
+  lostTaints: [],
   pending: [],
 });

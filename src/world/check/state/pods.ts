@@ -34,7 +34,7 @@ export interface PodState {
   goneAt: number | undefined;
   /** When it last stopped to be healthy. */
   lostAt: number | undefined;
-  /** By which request it began to terminate, once that is known. */
+  /** How it began to terminate, once that is known: held to its budgets, or past them. */
   endedBy: 'eviction' | 'delete' | undefined;
 }
 

@@ -1,0 +1,298 @@
+// A small cluster with the real controllers in virtual time, for what chance hardly ever brings
+// together: a story says what people, cloud and network do, the oracles judge the trace of it.
+import type { JsonObject } from '../../src/api/json.ts';
+import type { Violation } from '../../src/api/trace.ts';
+import type { Log } from '../../src/ports/index.ts';
+import type { Settle } from '../../src/sim/driver.ts';
+import { Driver } from '../../src/sim/driver.ts';
+import { type NetworkFaults, noFaults } from '../../src/sim/network.ts';
+import { ControllerProcess } from '../../src/sim/process.ts';
+import { TraceRecorder } from '../../src/sim/trace-recorder.ts';
+import { checkTrace } from '../../src/world/check/index.ts';
+import type { Result } from '../../src/world/contracts.ts';
+import {
+  createWorld,
+  nodeManagerAgent,
+  nodeManagerUser,
+  seedCluster,
+  type World,
+} from '../../src/world/index.ts';
+import { microsPerSecond } from '../../src/world/kernel/index.ts';
+
+export interface StageOptions {
+  readonly settle: Settle;
+  readonly compat: 'eks' | 'native';
+}
+
+/** 2022-09-25T13:00:00Z, the articles' day. */
+const startAt = 1_664_110_800 * microsPerSecond;
+const groupName = 'g1';
+const silence: Log = {
+  debug: () => {},
+  info: () => {},
+  warn: () => {},
+  error: () => {},
+  child: () => silence,
+};
+
+const gr = {
+  nodes: { group: '', resource: 'nodes' },
+  pods: { group: '', resource: 'pods' },
+  budgets: { group: 'policy', resource: 'poddisruptionbudgets' },
+  disruptions: { group: 'drover.dev', resource: 'nodedisruptions' },
+} as const;
+
+export class Stage {
+  readonly world: World;
+  /** What the network does to our process; a story sets it. */
+  faults: Partial<NetworkFaults> = {};
+  readonly #options: StageOptions;
+  readonly #recorder: TraceRecorder;
+  readonly #driver: Driver;
+  readonly #process: ControllerProcess;
+  readonly #autoScalingGroupName: string;
+  #failure: unknown;
+
+  private constructor(options: StageOptions) {
+    this.#options = options;
+    const recorder: TraceRecorder = new TraceRecorder(() => this.world.kernel.now());
+    this.#recorder = recorder;
+    this.world = createWorld({
+      seed: 1,
+      startAt,
+      events: false,
+      leases: 'implied',
+      audit: (event) => recorder.audit(event),
+    });
+    this.#driver = new Driver(this.world.kernel, options.settle);
+    recorder.attach(this.world);
+    const zones = ['a'] as const;
+    const group = { name: groupName, isManaged: true, min: 0, max: 6, desired: 2, zones };
+    const facts = seedCluster(this.world, {
+      clusterName: 'story',
+      kubernetesVersion: '1.32.9',
+      groups: [{ ...group, instanceType: 'm5.large' }],
+      addons: false,
+      workload: false,
+    });
+    this.#autoScalingGroupName = facts.managed[0]?.spec.autoScalingGroupName ?? '';
+    this.#process = new ControllerProcess({
+      world: this.world,
+      identity: { user: nodeManagerUser, userAgent: nodeManagerAgent },
+      compat: options.compat,
+      queueUrl: this.world.aws.queueUrl(facts.noticeQueueName),
+      faults: {
+        kubeCall: (call) => (this.faults.kubeCall ?? noFaults.kubeCall)(call),
+        cloudCall: (operation) => (this.faults.cloudCall ?? noFaults.cloudCall)(operation),
+        watchFrame: (resource) => (this.faults.watchFrame ?? noFaults.watchFrame)(resource),
+        watchExpired: (resource) => (this.faults.watchExpired ?? noFaults.watchExpired)(resource),
+        afterWrite: (call) => (this.faults.afterWrite ?? noFaults.afterWrite)(call),
+      },
+      log: silence,
+      onCloudCall: (call) => recorder.call({ userAgent: nodeManagerAgent, ...call }),
+      onJournal: () => {},
+      onFailure: (error) => {
+        this.#failure ??= error;
+      },
+    });
+  }
+
+  /** A group of two Ready nodes, and the controllers. */
+  static async begin(options: StageOptions): Promise<Stage> {
+    const stage = new Stage(options);
+    stage.#process.start();
+    await stage.until(() => stage.nodes().length === 2);
+    await stage.advance(60);
+    return stage;
+  }
+
+  advance(seconds: number): Promise<void> {
+    return this.#driver.advance(seconds);
+  }
+
+  /** Throws when it does not come about. */
+  async until(holds: () => boolean, limitSeconds = 600): Promise<void> {
+    if (await this.#driver.until(holds, { limitSeconds })) return;
+    throw new Error(`not within ${limitSeconds} s: ${holds.toString()}`);
+  }
+
+  /** What the oracles say to everything so far. */
+  end(settled: boolean): readonly Violation[] {
+    this.#process.kill();
+    if (this.#failure !== undefined) throw this.#failure;
+    const trace = this.#recorder.finish({
+      ownAgents: [nodeManagerAgent],
+      managedGroups: [this.#autoScalingGroupName],
+      compat: this.#options.compat,
+      settled,
+      endedAt: this.world.kernel.now(),
+    });
+    return checkTrace(trace).violations;
+  }
+
+  // ---- what people and the network do ----
+
+  /** Frames of this kind come so late from now on. */
+  delay(resource: string, seconds: number): void {
+    const lagMicros = seconds * microsPerSecond;
+    this.faults = {
+      ...this.faults,
+      watchFrame: (of) => ({ lagMicros: of === resource ? lagMicros : 0, breaks: false }),
+    };
+    this.#recorder.fault('F1-stale-watch', 'fired');
+  }
+
+  /** Dies after its next write of this kind, and is back so much later. */
+  dieAfterWriteOf(resource: string, seconds: number): void {
+    this.faults = {
+      ...this.faults,
+      afterWrite: (call) => {
+        if (call.resource !== resource) return;
+        this.faults = {};
+        this.#recorder.fault('F3-crash-after-write', 'fired');
+        this.#process.restartAfter(seconds);
+      },
+    };
+  }
+
+  aws(operation: string, input: JsonObject): void {
+    const { aws } = this.world;
+    aws.call('autoscaling', operation, input, { userAgent: 'aws-cli' });
+  }
+  ofGroup(input: JsonObject): JsonObject {
+    return { AutoScalingGroupName: this.#autoScalingGroupName, ...input };
+  }
+  terminate(node: string): void {
+    const InstanceId = this.instanceOf(node);
+    const more = { ShouldDecrementDesiredCapacity: true };
+    this.aws('TerminateInstanceInAutoScalingGroup', { InstanceId, ...more });
+  }
+  /** What another replica of ours would have written for the node's termination hook. */
+  recordHook(node: string): void {
+    const instanceId = this.instanceOf(node);
+    const AutoScalingGroupName = this.#autoScalingGroupName;
+    const now = this.#timestamp();
+    const cause = {
+      kind: 'LifecycleHook',
+      id: `hook/${AutoScalingGroupName}/Terminate-LC-Hook/polled`,
+      receivedAt: now,
+      onDeadline: 'force',
+      followUp: 'Release',
+      hook: {
+        autoScalingGroupName: AutoScalingGroupName,
+        name: 'Terminate-LC-Hook',
+        startedAt: now,
+        heartbeatTimeoutSeconds: 300,
+        globalTimeoutSeconds: 30_000,
+      },
+    };
+    this.#patchCauses(instanceId, [...(this.#causesOf(instanceId) ?? []), cause]);
+  }
+  /** A pod of nobody, put onto the node past the scheduler. */
+  pod(name: string, node: string): void {
+    this.#must(
+      this.#user().create(gr.pods, 'default', {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name, namespace: 'default', labels: { app: name } },
+        spec: { nodeName: node, containers: [{ name: 'app', image: 'example/app:1' }] },
+      }),
+    );
+  }
+  /** Over the pods of one label, never letting one go. */
+  closedBudget(name: string): void {
+    this.#must(
+      this.#user().create(gr.budgets, 'default', {
+        apiVersion: 'policy/v1',
+        kind: 'PodDisruptionBudget',
+        metadata: { name, namespace: 'default' },
+        spec: { maxUnavailable: 0, selector: { matchLabels: { app: name } } },
+      }),
+    );
+  }
+  dropBudget(name: string): void {
+    this.#must(this.#user().delete(gr.budgets, { namespace: 'default', name }));
+  }
+  taint(node: string, key: string): void {
+    const taints = [...this.#taintsOf(node), { key, effect: 'NoSchedule' }];
+    const patch = { type: 'merge', body: { spec: { taints } } } as const;
+    this.#must(this.#user().patch(gr.nodes, { name: node }, patch));
+  }
+  /** As `drover drain` asks for it; with a time, it forces then. */
+  drain(node: string, seconds?: number): void {
+    const instanceId = this.instanceOf(node);
+    const receivedAt = this.#timestamp();
+    const deadline = seconds === undefined ? {} : { deadline: this.#timestamp(seconds) };
+    const cause = {
+      kind: 'Manual',
+      id: `manual/${receivedAt}`,
+      receivedAt,
+      onDeadline: seconds === undefined ? 'fail' : 'force',
+      followUp: 'Release',
+      requestedBy: 'somebody',
+      ...deadline,
+    };
+    const known = this.#causesOf(instanceId);
+    if (known !== undefined) {
+      this.#patchCauses(instanceId, [...known, cause]);
+      return;
+    }
+    this.#must(
+      this.#user().create(gr.disruptions, undefined, {
+        apiVersion: 'drover.dev/v1alpha1',
+        kind: 'NodeDisruption',
+        metadata: { name: instanceId },
+        spec: { instanceId, nodeName: node, nodeGroup: groupName, causes: [cause] },
+      }),
+    );
+  }
+  /** As `drover undrain` asks for it. */
+  undrain(node: string): void {
+    const instanceId = this.instanceOf(node);
+    const cancelledAt = this.#timestamp();
+    const causes = (this.#causesOf(instanceId) ?? []).map((cause) => ({ ...cause, cancelledAt }));
+    this.#patchCauses(instanceId, causes);
+  }
+
+  // ---- what there is ----
+
+  /** Names of the nodes that are Ready. */
+  nodes(): readonly string[] {
+    return [...this.world.kube.readAll(gr.nodes)]
+      .filter((node) => JSON.stringify(node.status).includes('"KubeletReady"'))
+      .map((node) => node.metadata.name);
+  }
+  instanceOf(node: string): string {
+    return this.world.aws.instanceIdOfNode(node) ?? '';
+  }
+  phaseOf(node: string): string {
+    const one = this.world.kube.read(gr.disruptions, { name: this.instanceOf(node) });
+    return String((one?.status as JsonObject | undefined)?.phase ?? '');
+  }
+
+  #taintsOf(node: string): readonly JsonObject[] {
+    const spec = this.world.kube.read(gr.nodes, { name: node })?.spec as JsonObject | undefined;
+    return (spec?.taints as readonly JsonObject[] | undefined) ?? [];
+  }
+  #causesOf(instanceId: string): readonly JsonObject[] | undefined {
+    const one = this.world.kube.read(gr.disruptions, { name: instanceId });
+    return (one?.spec as JsonObject | undefined)?.causes as readonly JsonObject[] | undefined;
+  }
+  #patchCauses(name: string, causes: readonly JsonObject[]): void {
+    const patch = { type: 'merge', body: { spec: { causes } } } as const;
+    this.#must(this.#user().patch(gr.disruptions, { name }, patch));
+  }
+  #timestamp(inSeconds = 0): string {
+    const now = Math.floor(this.world.kernel.now() / 1000);
+    return new Date(now + inSeconds * 1000).toISOString();
+  }
+  #user() {
+    return this.world.kube.as({
+      user: { username: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] },
+      userAgent: 'kubectl/v1.32.4',
+    });
+  }
+  #must(result: Result): void {
+    if (result.kind === 'error') throw new Error(result.status.message);
+  }
+}
