@@ -62,7 +62,7 @@ export class Stage {
       startAt,
       events: false,
       leases: 'implied',
-      audit: (event) => recorder.audit(event),
+      onWrite: (record) => recorder.request(record),
     });
     this.#driver = new Driver(this.world.kernel, options.settle);
     recorder.attach(this.world);

@@ -13,20 +13,22 @@ const startMicros = 2 * microsPerMinute;
 /** How long a drain may go on after its forcing deadline: a few restarts and refusals. */
 const overdueMicros = 5 * microsPerMinute;
 const everyMicros = microsPerMinute;
-const underWay = new Set(['', 'Pending', 'Marking', 'Draining']);
 
-/** A deadline that forces is an end, whatever the budgets say. */
+/**
+ * A deadline that forces is an end, whatever the budgets say. Before Draining a watch that shows no
+ * marks may hold it up: nothing was done to any pod then, and its hook is kept.
+ */
 const checkDeadlines = (context: Context, told: Set<string>): void => {
   const { book, saw, report } = context;
   for (const one of book.disruptions.living()) {
-    if (!underWay.has(one.phase)) continue;
+    if (one.phase !== 'Draining') continue;
     const deadlineAt = book.forcingDeadline(one);
     if (deadlineAt === undefined || book.now - deadlineAt < overdueMicros) continue;
     saw();
     const key = `${one.name} ${one.episode}`;
     if (told.has(key)) continue;
     told.add(key);
-    const message = `still ${one.phase || 'Pending'} 5 min after its forcing deadline`;
+    const message = `still Draining 5 min after its forcing deadline`;
     report({ subject: one.name, message });
   }
 };
