@@ -2,7 +2,7 @@
 // world and on a real API server. The audit log is the clock.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { missing } from '../test/support/demo-world.ts';
-import { drainFigures, readAudit } from './support/audit.ts';
+import { drainFigures, readAudit, requestsByKind } from './support/audit.ts';
 import { startController } from './support/controller.ts';
 import { finish, isKubectl } from './support/processes.ts';
 import { type Bench, type BenchContext, type Outcome, SeriesCollector } from './support/report.ts';
@@ -20,6 +20,8 @@ interface Contender {
   readonly role: 'ours' | 'peer';
   readonly runs: (asked: number) => number;
   readonly isAgent: (agent: string) => boolean;
+  /** Where a command asks and a controller drains: who is the command. */
+  readonly isCommand?: (agent: string) => boolean;
   readonly drain: (target: Target) => Promise<void>;
   readonly afterwards: (
     target: Target,
@@ -72,7 +74,10 @@ const measure = async (
   await drainedNodesAreEmpty(target);
   await sleep(auditFlushMs);
   const lines = readAudit(target.auditText(), offset);
-  const figures = drainFigures(lines, { isContender: contender.isAgent, namespace });
+  const { isAgent, isCommand = () => false } = contender;
+  const figures = drainFigures(lines, { isContender: isAgent, namespace });
+  const alone = requestsByKind(lines, (agent) => isAgent(agent) && !isCommand(agent));
+  const command = requestsByKind(lines, isCommand);
   const { who, role } = contender;
   const add = (what: string, value: number): void =>
     collector.add({ what: `${target.name}: ${what}`, who, role }, value);
@@ -81,6 +86,12 @@ const measure = async (
   add('command started to its end (s)', commandSeconds);
   add('evictions sent', figures.evictionsSent);
   add('requests on pods and nodes, per node', figures.podAndNodeRequests / nodeCount);
+  if (contender.isCommand !== undefined) {
+    const what = 'requests on pods and nodes, per node';
+    add(`${what}: the controller alone`, alone.podsAndNodes / nodeCount);
+    add(`${what}: the command alone`, command.podsAndNodes / nodeCount);
+    add('other requests of the controller, per node', alone.other / nodeCount);
+  }
   add('journal writes, per node', figures.journalWrites / nodeCount);
   add('all requests', figures.allRequests);
   await contender.afterwards(target, add);
@@ -107,6 +118,7 @@ const measureOn = async (
       role: 'ours',
       runs: (asked) => asked,
       isAgent: controller.isAgent,
+      isCommand: controller.isCommand,
       drain: () => controller.drain(target.nodes),
       afterwards: async (_target, add) => {
         const rss = controller.rssMiB();

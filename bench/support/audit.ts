@@ -57,17 +57,37 @@ export interface DrainFigures {
   readonly allRequests: number;
 }
 
+/** One line a request: a watch is answered when it starts, the others when complete. */
+const requestsOf = (
+  lines: readonly Line[],
+  isContender: (agent: string) => boolean,
+): readonly Line[] =>
+  lines.filter(
+    ({ userAgent, stage, verb }) =>
+      isContender(userAgent ?? '') &&
+      stage === (verb === 'watch' ? 'ResponseStarted' : 'ResponseComplete'),
+  );
+
+const isAbout = ({ objectRef }: Line, ...resources: readonly string[]): boolean =>
+  resources.includes(objectRef?.resource ?? '');
+
+/** Requests of one agent: about pods (evictions among them) and nodes, its journal, and the rest. */
+export const requestsByKind = (
+  lines: readonly Line[],
+  isContender: (agent: string) => boolean,
+): { readonly podsAndNodes: number; readonly journal: number; readonly other: number } => {
+  const own = requestsOf(lines, isContender);
+  const podsAndNodes = own.filter((line) => isAbout(line, 'pods', 'nodes')).length;
+  const journal = own.filter((line) => isAbout(line, 'nodedisruptions')).length;
+  return { podsAndNodes, journal, other: own.length - podsAndNodes - journal };
+};
+
 /** `isContender` picks who drains by user agent. Throws when the log shows no drain. */
 export const drainFigures = (
   lines: readonly Line[],
   options: { readonly isContender: (agent: string) => boolean; readonly namespace: string },
 ): DrainFigures => {
-  // One line a request: a watch is answered when it starts, the others when complete.
-  const own = lines.filter(
-    ({ userAgent, stage, verb }) =>
-      options.isContender(userAgent ?? '') &&
-      stage === (verb === 'watch' ? 'ResponseStarted' : 'ResponseComplete'),
-  );
+  const own = requestsOf(lines, options.isContender);
   const starts = own.filter((line) => isMark(line) || isEviction(line));
   const ends = lines.filter((line) => isRemoval(line, options.namespace));
   // Nothing seen is no figure: it would read as a perfect one.
@@ -78,7 +98,7 @@ export const drainFigures = (
   }
   const evictions = own.filter(isEviction);
   const about = (...resources: readonly string[]) =>
-    own.filter(({ objectRef }) => resources.includes(objectRef?.resource ?? ''));
+    own.filter((line) => isAbout(line, ...resources));
   const reads = new Set(['get', 'list', 'watch']);
   const lastGoneMs = Math.max(...ends.map(({ answeredMs }) => answeredMs));
   const firstAskedMs = Math.min(...starts.map(({ receivedMs }) => receivedMs));

@@ -17,6 +17,8 @@ interface Lease extends KubeObject {
 export interface Controller {
   /** Requests of the controller, and of `drover drain` itself. */
   readonly isAgent: (agent: string) => boolean;
+  /** Requests of `drover drain` alone. */
+  readonly isCommand: (agent: string) => boolean;
   /** Until the nodes are drained, as the command sees it. */
   readonly drain: (nodes: readonly string[]) => Promise<void>;
   /** Removes the journal, so that the same nodes can be drained again as if for the first time. */
@@ -32,6 +34,8 @@ const keptOfErrors = 2000;
 const settleMs = 1500;
 
 const isAgent = (agent: string): boolean => /^(drover|vpcLambda)/.test(agent);
+
+const isCommand = (agent: string): boolean => agent.startsWith('drover-cli/');
 
 const forget = async ({ api }: Target): Promise<void> => {
   const { nodedisruptions } = resourceTypes;
@@ -76,6 +80,7 @@ export const startController = async (
   }
   return {
     isAgent,
+    isCommand,
     drain: (nodes) =>
       finish(process.execPath, [drover, 'drain', ...nodes, '--timeout', '10m'], target.env),
     forget: () => forget(target),

@@ -6,6 +6,24 @@ import type { JsonObject } from './json.ts';
 /** How long a drain may take where its group says nothing; EKS waits about this long. */
 export const defaultDrainTimeoutSeconds = 15 * 60;
 
+/** EC2 takes a spot instance this long after its notice. */
+export const spotNoticeMs = 120_000;
+
+/** EC2 Auto Scaling: a wait ends after 48 h or 100 heartbeat timeouts, whichever is first. */
+const longestHookSeconds = 172_800;
+const longestHookInHeartbeats = 100;
+
+/** How long Auto Scaling lets a hook wait, whatever is done. */
+export const hookWaitSeconds = (times: {
+  readonly heartbeatTimeoutSeconds: number;
+  readonly globalTimeoutSeconds: number;
+}): number =>
+  Math.min(
+    longestHookSeconds,
+    times.globalTimeoutSeconds,
+    times.heartbeatTimeoutSeconds * longestHookInHeartbeats,
+  );
+
 /** Bounds the object: beyond it, causes that no longer count make room. */
 export const maxCauses = 32;
 

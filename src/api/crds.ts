@@ -272,6 +272,20 @@ const nodeDisruptionStatus: Schema = object(
     forcingSince: time,
     handledCauses: listOf(text(1024), 128),
     completingCauses: listOf(text(1024), 128),
+    previous: described(
+      'How the episode before this one ended.',
+      object(
+        {
+          episode: positive,
+          outcome: oneOf(outcomes),
+          message: longText,
+          startedAt: time,
+          deadline: time,
+          endedAt: time,
+        },
+        ['episode'],
+      ),
+    ),
     boomerangs: listOf(
       object({ owner: text(512), podUids: listOf(text(63), 256) }, ['owner', 'podUids']),
       256,

@@ -204,6 +204,15 @@ export interface NodeDisruptionStatus {
   readonly handledCauses?: readonly string[];
   /** Written with Completing: the causes it completes. A newer one opens the next episode. */
   readonly completingCauses?: readonly string[];
+  /** How the episode before this one ended: its outcome, and the deadline it had. */
+  readonly previous?: {
+    readonly episode: number;
+    readonly outcome?: DisruptionOutcome;
+    readonly message?: string;
+    readonly startedAt?: string;
+    readonly deadline?: string;
+    readonly endedAt?: string;
+  };
   readonly boomerangs?: readonly Boomerang[];
   /** When the progress below was last written; it is written ever more rarely. */
   readonly progressAt?: string;

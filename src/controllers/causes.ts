@@ -6,6 +6,8 @@ import {
   type DisruptionSubject,
   defaultDrainTimeoutSeconds,
   hookCauseId,
+  hookWaitSeconds,
+  spotNoticeMs,
 } from '../api/causes.ts';
 import type { DisruptionCause, NodeDisruption } from '../api/disruption.ts';
 import { resourceTypes } from '../api/kube.ts';
@@ -31,9 +33,6 @@ export interface HookTimes {
 /** For a hook whose settings are not known: the shortest that Auto Scaling allows. */
 export const shortestHook: HookTimes = { heartbeatTimeoutSeconds: 30, globalTimeoutSeconds: 3_000 };
 
-/** Auto Scaling ends an action after the global timeout or 100 heartbeats, whichever is first. */
-const maxHeartbeats = 100;
-
 /** A lifecycle hook that waits. `startedAt` in the future is a sender's skewed clock: now, then. */
 export const hookCause = (facts: {
   readonly autoScalingGroupName: string;
@@ -46,12 +45,8 @@ export const hookCause = (facts: {
 }): DisruptionCause => {
   const { autoScalingGroupName, hookName, token, times, group, now } = facts;
   const startedAt = Math.min(facts.startedAt, now);
-  const hookSeconds = Math.min(
-    times.globalTimeoutSeconds,
-    times.heartbeatTimeoutSeconds * maxHeartbeats,
-  );
   const onDeadline = group.spec.drain?.onDeadline ?? 'force';
-  const hookEnd = startedAt + hookSeconds * 1000;
+  const hookEnd = startedAt + hookWaitSeconds(times) * 1000;
   // Counted from now: a message that comes late must not find its drain's time already over.
   const wanted = now + (group.spec.drain?.timeoutSeconds ?? defaultDrainTimeoutSeconds) * 1000;
   // A drain that fails keeps its instance as long as the hook lets it.
@@ -79,9 +74,6 @@ export const hookCause = (facts: {
   };
 };
 
-/** EC2 takes a spot instance this long after its warning. */
-const spotWarningMs = 120_000;
-
 /** A spot warning or rebalance recommendation; repeats of it carry the same time, hence one id. */
 export const spotCause = (facts: {
   readonly kind: 'SpotInterruption' | 'RebalanceRecommendation';
@@ -97,7 +89,7 @@ export const spotCause = (facts: {
     kind,
     id: `${name}/${instanceId}/${at ?? 'untimed'}`,
     receivedAt: formatTime(now),
-    ...(interruption ? { deadline: formatTime(epochMs(since + spotWarningMs)) } : {}),
+    ...(interruption ? { deadline: formatTime(epochMs(since + spotNoticeMs)) } : {}),
     // EC2 does not wait for anybody; a recommendation binds nobody.
     onDeadline: interruption ? 'force' : 'fail',
     followUp: 'Release',
@@ -111,13 +103,14 @@ const maxRaces = 6;
 
 /**
  * Writes `cause` down and resolves when that is durable. Idempotent: repeats, lost answers and
- * other writers end in one cause. Throws KubeError.
+ * other writers end in one cause. `refused`: it is not written, since the object is full of causes
+ * in force. Throws KubeError.
  */
 export const recordCause = async (
   deps: { readonly kube: KubeApi; readonly disruptions: Informer<NodeDisruption> },
   what: { readonly subject: DisruptionSubject; readonly cause: DisruptionCause },
   signal: AbortSignal,
-): Promise<'created' | 'patched' | 'recorded'> => {
+): Promise<'created' | 'patched' | 'recorded' | 'refused'> => {
   const { kube, disruptions } = deps;
   const { subject, cause } = what;
   const type = resourceTypes.nodedisruptions;
@@ -125,7 +118,7 @@ export const recordCause = async (
   let existing = disruptions.get(name);
   for (let race = 1; ; race++) {
     const write = causeWrite(existing, subject, cause);
-    if (write.kind === 'recorded') return 'recorded';
+    if (write.kind === 'recorded') return write.refused === true ? 'refused' : 'recorded';
     try {
       if (write.kind === 'create') {
         await kube.create(type, write.object, { signal });

@@ -28,6 +28,44 @@ describe('drover explain', () => {
     ]);
   });
 
+  it('begins the story of a second drain with its own cause, after the end of the first', () => {
+    const second = aManualCause({ id: 'manual/2', receivedAt: timePlus(100) });
+    const again = aDisruption([aManualCause({ deadline: timePlus(60) }), second], {
+      episode: 2,
+      phase: 'Draining',
+      startedAt: timePlus(101),
+      handledCauses: [aManualCause().id],
+      previous: {
+        episode: 1,
+        outcome: 'Failed',
+        startedAt: timePlus(1),
+        deadline: timePlus(60),
+        endedAt: timePlus(61),
+      },
+    });
+    expect(historyOf(again)).toEqual([
+      { what: 'the drain before this one: begun', at: timePlus(1) },
+      { what: 'the drain before this one: its deadline', at: timePlus(60) },
+      { what: 'the drain before this one: Failed', at: timePlus(61) },
+      { what: 'recorded', at: timePlus(100) },
+      { what: 'begun', at: timePlus(101) },
+    ]);
+  });
+
+  it('tells of a deadline that was missed, and of none that was met', () => {
+    const ended = (outcome: 'Failed' | 'Forced' | 'Drained') => {
+      const status = { ...draining.status, episode: 1, phase: 'Ended', outcome } as const;
+      const causes = { completingCauses: [aManualCause().id], handledCauses: [aManualCause().id] };
+      const times = { deadline: timePlus(60), endedAt: timePlus(61) };
+      return historyOf(aDisruption([aManualCause()], { ...status, ...causes, ...times }));
+    };
+    const missed = { what: 'deadline', at: timePlus(60) };
+    expect(ended('Failed')).toContainEqual(missed);
+    expect(ended('Forced')).toContainEqual(missed);
+    expect(ended('Drained')).not.toContainEqual(missed);
+    expect(ended('Drained')).toContainEqual({ what: 'recorded', at: timePlus(0) });
+  });
+
   it('tells our marks from those of others', () => {
     const subject = { node: aMarkedNode(), disruption: draining };
     expect(marksDocument(subject)).toEqual([

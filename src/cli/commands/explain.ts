@@ -2,6 +2,7 @@
 // when it is forced. The words are core/explain's; history and marks are read beside them.
 import type { Command } from 'commander';
 import { instanceIdOfProviderId } from '../../api/brand.ts';
+import { wasHandled } from '../../api/causes.ts';
 import type { NodeDisruption, OwnedMarks } from '../../api/disruption.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
 import { explainDisruption } from '../../core/explain/index.ts';
@@ -57,14 +58,45 @@ export interface Step {
   readonly at: string;
 }
 
-/** When each phase was reached, in order. */
-export const historyOf = ({ spec, status }: NodeDisruption): readonly Step[] => {
-  const first = spec.causes.map(({ receivedAt }) => receivedAt).sort()[0];
+/** When this episode was first asked for: causes that an earlier one dealt with do not count. */
+const recordedAt = (disruption: NodeDisruption): string | undefined => {
+  const { spec, status } = disruption;
+  const { completingCauses, startedAt = '' } = status ?? {};
+  const served =
+    completingCauses === undefined
+      ? causesInForce(disruption)
+      : spec.causes.filter((cause) => wasHandled(cause, completingCauses));
+  // Withdrawn in this episode: before its end, and after it had begun.
+  const withdrawn = spec.causes.filter(({ cancelledAt = '' }) => cancelledAt > startedAt);
+  return [served, withdrawn, spec.causes]
+    .find((causes) => causes.length > 0)
+    ?.map(({ receivedAt }) => receivedAt)
+    .sort()[0];
+};
+
+/** A deadline belongs to the story once it has passed before the drain was over. */
+const missedDeadline = ({ status }: NodeDisruption): string | undefined => {
+  const { deadline, outcome, drainedAt, endedAt } = status ?? {};
+  if (deadline === undefined || (outcome !== 'Forced' && outcome !== 'Failed')) return undefined;
+  const over = drainedAt ?? endedAt;
+  return over === undefined || deadline <= over ? deadline : undefined;
+};
+
+/** When each phase was reached, in order; the episode before it in two lines. */
+export const historyOf = (disruption: NodeDisruption): readonly Step[] => {
+  const { status } = disruption;
+  const { previous } = status ?? {};
+  const outcome = previous?.outcome ?? 'ended';
+  const missed = outcome === 'Forced' || outcome === 'Failed';
   const steps: readonly (readonly [string, string | undefined])[] = [
-    ['recorded', first],
+    ['the drain before this one: begun', previous?.startedAt],
+    ['the drain before this one: its deadline', missed ? previous?.deadline : undefined],
+    [`the drain before this one: ${outcome}`, previous?.endedAt],
+    ['recorded', recordedAt(disruption)],
     ['begun', status?.startedAt],
     ['marked', status?.markedAt],
     ['forcing since', status?.forcingSince],
+    ['deadline', missedDeadline(disruption)],
     ['drained', status?.drainedAt],
     ['ended', status?.endedAt],
   ];

@@ -285,16 +285,17 @@ class Run {
       return 0;
     }
     this.#active.add(name);
+    const recollection = this.#recollections.of(name, disruption.status?.episode ?? 1);
+    recollection.resumed ??= phase === 'Draining';
     this.#watches.release(name, node?.metadata.name);
     if (node === undefined || phase === 'Pending' || pods !== undefined) return 0;
     const marked = marksAreVisible(node, this.#options.compat);
     if (phase === 'Marking' && !marked) return 0;
-    const recollection = this.#recollections.of(name, disruption.status?.episode ?? 1);
     const now = this.#deps.clock.now();
     recollection.markedAt ??= now;
     const leftMs = recollection.markedAt + firstListWithinMs - now;
     if (leftMs > 0 && this.#queue.hasUrgent) return Math.min(leftMs, urgentAgainMs);
-    this.#watches.open(node.metadata.name, name);
+    this.#watches.open(node.metadata.name, name, recollection.resumed ? now : undefined);
     return phase === 'Marking' ? Math.max(0, leftMs) : 0;
   }
 

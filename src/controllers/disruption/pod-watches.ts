@@ -1,5 +1,6 @@
 // One pod watch per node that is being drained, opened at its marks and closed after its end. Tells
 // of changes, decides nothing.
+import type { EpochMs } from '../../api/brand.ts';
 import type { Pod } from '../../api/kube.ts';
 import { type Informer, linkedAbort } from '../../runtime/index.ts';
 
@@ -10,7 +11,15 @@ interface Watch {
   readonly users: Set<string>;
   /** Grows with every change, so that what is computed from the pods can be kept. */
   version: number;
+  /** Lists and watches asked for until the last gap. */
+  connections: number;
+  doubtUntil: number;
 }
+
+/** One list, one watch: each more means that there was a gap. */
+const withoutGap = 2;
+/** After a gap, or a restart, what is known may be behind the server for this long. */
+const doubtMs = 30_000;
 
 export interface PodWatchOptions {
   readonly create: (node: string) => Informer<Pod>;
@@ -37,7 +46,8 @@ export class PodWatches {
     return this.#watches.size;
   }
 
-  open(node: string, user: string): void {
+  /** `doubtfulAt`: the drain was begun by another process, at whose place this one is now. */
+  open(node: string, user: string, doubtfulAt?: EpochMs): void {
     const nodes = this.#nodesOf.get(user);
     if (nodes === undefined) this.#nodesOf.set(user, new Set([node]));
     else nodes.add(node);
@@ -48,7 +58,14 @@ export class PodWatches {
     }
     const informer = this.#options.create(node);
     const link = linkedAbort(this.#signal);
-    const watch: Watch = { informer, link, users: new Set([user]), version: 0 };
+    const watch: Watch = {
+      informer,
+      link,
+      users: new Set([user]),
+      version: 0,
+      connections: withoutGap,
+      doubtUntil: doubtfulAt === undefined ? 0 : doubtfulAt + doubtMs,
+    };
     this.#watches.set(node, watch);
     informer.onChange((change) => {
       watch.version++;
@@ -86,6 +103,17 @@ export class PodWatches {
   pods(node: string): readonly Pod[] | undefined {
     const watch = this.#watches.get(node);
     return watch?.informer.hasSynced() === true ? watch.informer.list() : undefined;
+  }
+  /** True while a name may stand for another pod than the one that is known. */
+  mayBeStale(node: string, now: EpochMs): boolean {
+    const watch = this.#watches.get(node);
+    if (watch === undefined) return true;
+    const { lists, watches } = watch.informer.stats;
+    if (lists + watches > watch.connections) {
+      watch.connections = lists + watches;
+      watch.doubtUntil = now + doubtMs;
+    }
+    return now < watch.doubtUntil;
   }
   usersOf(node: string): Iterable<string> {
     return this.#watches.get(node)?.users ?? [];

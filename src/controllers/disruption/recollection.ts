@@ -8,6 +8,8 @@ type Changeable<T> = { -readonly [K in keyof T]: T[K] };
 export interface Recollection {
   readonly episode: number;
   readonly memory: Changeable<Omit<Memory, 'hooks'>> & { readonly hooks: Map<string, HookMemory> };
+  /** Another process had begun to drain: it may have evicted what is only now seen. */
+  resumed?: boolean;
   /** When this process first saw the node with its marks. */
   markedAt?: EpochMs;
   /** Grows with every note about a hook, so that what is computed from them can be kept. */

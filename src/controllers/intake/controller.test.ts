@@ -153,6 +153,29 @@ describe('intake', () => {
     expect(reading.now).toBe(2);
   });
 
+  it('leaves a message in the queue whose cause has no place, and says so', async () => {
+    const { cloud, clock, kube, disruption, intake, log } = await setUp();
+    const causes = Array.from({ length: 32 }, (_, n) => ({
+      kind: 'Manual',
+      id: `manual/${n}`,
+      receivedAt: '2026-01-01T00:00:00.000Z',
+      onDeadline: 'fail',
+      followUp: 'Release',
+    }));
+    kube.put(resourceTypes.nodedisruptions, { name: anInstance(1), spec: { causes } });
+    cloud.send(term(1));
+    await clock.advance(1_000);
+    expect(intake.stats()).toEqual({ 'kept:full': 1 });
+    expect(cloud.queued).toBe(1);
+    expect(log.messages('error')).toEqual(['a cause has no place among those in force']);
+    // A withdrawn one makes room: when the message comes again it is recorded.
+    const withdrawn = causes.map((cause, n) => (n > 0 ? cause : { ...cause, cancelledAt: 'now' }));
+    kube.put(resourceTypes.nodedisruptions, { name: anInstance(1), spec: { causes: withdrawn } });
+    await clock.advance(120_000);
+    expect(cloud.queued).toBe(0);
+    expect(disruption(anInstance(1))?.spec.causes.at(-1)?.kind).toBe('LifecycleHook');
+  });
+
   it('leaves a message in the queue whose write is refused for good', async () => {
     const { cloud, clock, kube, intake, log } = await setUp();
     kube.fail('create', 'Forbidden', { times: 2 });

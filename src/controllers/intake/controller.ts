@@ -26,7 +26,7 @@ import {
 import { type OwnsHook, ownHooks, recordCause } from '../causes.ts';
 import { GroupDirectory } from '../group-directory.ts';
 import { groupOfAutoScalingGroup, nodeOfInstance } from '../informers.ts';
-import { decideMessage, type MessageDecision, type MessageFacts } from './decide.ts';
+import { decideMessage, keptAsFull, type MessageDecision, type MessageFacts } from './decide.ts';
 import { journalDecision, outcomeOf } from './events.ts';
 
 export interface IntakeDeps {
@@ -199,8 +199,9 @@ class Intake {
     const facts = await this.#observe(notice, { message, receivedAt }, signal);
     const decision = decideMessage(notice, facts);
     if (this.#deps.isLeader?.() === false) return undefined;
-    if (decision.kind === 'record') await recordCause(this.#deps, decision, signal);
-    return decision;
+    if (decision.kind !== 'record') return decision;
+    const written = await recordCause(this.#deps, decision, signal);
+    return written === 'refused' ? keptAsFull(decision) : decision;
   }
 
   /** Everything that the decision looks at. Throws CloudError. */
@@ -248,6 +249,9 @@ class Intake {
     const { journal, log } = this.#deps;
     this.#count(outcomeOf(decision));
     journalDecision(journal, message.id, decision);
+    if (decision.kind === 'keep' && decision.why === 'full') {
+      log.error('a cause has no place among those in force', { cause: decision.detail });
+    }
     if (decision.kind === 'drop' && decision.why === 'maintenance') {
       log.warn('scheduled maintenance is not acted on', { detail: decision.detail });
     }

@@ -31,7 +31,11 @@ type DropReason =
   /** Scheduled maintenance has a window that draining now would ignore: not acted on yet. */
   | 'maintenance';
 
-type KeepReason = 'malformed' | 'notMember';
+type KeepReason =
+  | 'malformed'
+  | 'notMember'
+  /** Every cause on the disruption is in force and there are too many: it comes again later. */
+  | 'full';
 
 export type MessageDecision =
   | {
@@ -55,6 +59,16 @@ export interface MessageFacts {
   readonly hookTimes: HookTimes | undefined;
   readonly nodeName: string | undefined;
 }
+
+/** What becomes of a message whose cause could not be written down: it must not be lost. */
+export const keptAsFull = ({
+  subject,
+  cause,
+}: Extract<MessageDecision, { kind: 'record' }>): MessageDecision => ({
+  kind: 'keep',
+  why: 'full',
+  detail: `${subject.name} ${cause.id}`,
+});
 
 const drop = (why: DropReason, detail: string): MessageDecision => ({ kind: 'drop', why, detail });
 

@@ -129,6 +129,11 @@ class Lifecycle {
       if (action.kind === 'record') {
         const written = await recordCause(this.#deps, action, signal);
         if (written === 'recorded') return;
+        if (written === 'refused') {
+          const facts = { instance: action.subject.name, cause: action.cause.id };
+          log.error('a cause has no place among those in force', facts);
+          return;
+        }
       } else {
         this.#triedAt.set(launchKey(action.call), clock.now());
         await cloud.completeHook(action.call, { signal });

@@ -125,6 +125,20 @@ describe('allocate: tokens', () => {
     const free = aBudget('web', { allowed: 1, resourceVersion: '3' });
     expect(names(run({ drains, budgets: [free], ledger }))).toEqual(['p2']);
   });
+  it('is not freed by the entry of an older pod of the same name', () => {
+    const ledger = new Ledger();
+    const older = aBudget('web', { allowed: 1, disrupted: ['p1'], disruptedAt: -2 });
+    ledger.observeBudget(older);
+    const drains = [aDrain(pods(2))];
+    sendAll(ledger, run({ drains, budgets: [older], ledger }));
+    // Something else moved the budget; the eviction of this p1 is not in it yet.
+    const again = aBudget('web', { ...{ allowed: 1, disrupted: ['p1'], disruptedAt: -2 } });
+    ledger.observeBudget(again);
+    expect(names(run({ drains, budgets: [again], ledger }))).toEqual([]);
+    const shown = aBudget('web', { allowed: 1, disrupted: ['p1'], disruptedAt: 0 });
+    ledger.observeBudget(shown);
+    expect(names(run({ drains, budgets: [shown], ledger }))).toEqual(['p2']);
+  });
   it('frees the token at once when the eviction failed', () => {
     const ledger = new Ledger();
     const drains = [aDrain(pods(2))];

@@ -97,6 +97,10 @@ export class Ledger implements LedgerView {
   readonly inFlight = new Map<string, InFlight>();
   readonly failures = new Map<string, Failure>();
   readonly held = new Map<string, HeldBudget>();
+  /** Budget -> pod name -> when the server entered it, as last seen. */
+  readonly #disrupted = new Map<string, Readonly<Record<string, string>>>();
+  /** Pod uid -> budget -> the entry of its name that stood there before this pod was sent. */
+  readonly #before = new Map<string, Readonly<Record<string, string | undefined>>>();
   readonly #versions = new Map<string, Readonly<Record<string, string>>>();
 
   sent(sent: Sent, at: EpochMs): void {
@@ -114,6 +118,10 @@ export class Ledger implements LedgerView {
     };
     this.inFlight.set(pod.uid, entry);
     this.#versions.set(pod.uid, sent.budgetVersions);
+    this.#before.set(
+      pod.uid,
+      Object.fromEntries(budgets.map((key) => [key, this.#disrupted.get(key)?.[pod.name]])),
+    );
   }
 
   /** The server did it. `gone` = there was no such pod, so no token was taken either. */
@@ -147,15 +155,21 @@ export class Ledger implements LedgerView {
     else this.#forget(uid);
   }
 
-  /** A budget's watch event: evictions that it shows no longer hold a token of ours. */
+  /**
+   * A budget's watch event: evictions that it shows no longer hold a token of ours. It names pods
+   * without their uid, so an entry that stood there before was that of an older pod of the name.
+   */
   observeBudget(budget: PodDisruptionBudget): void {
     const key = keyOfObject(budget);
     const disrupted = budget.status.disruptedPods ?? {};
+    if (Object.keys(disrupted).length === 0) this.#disrupted.delete(key);
+    else this.#disrupted.set(key, disrupted);
     for (const [uid, entry] of this.inFlight) {
       if (!entry.budgets.includes(key)) continue;
       const shown = entry.emulated
         ? entry.state !== 'sending' && !entry.unseen
-        : Object.hasOwn(disrupted, entry.pod.name);
+        : Object.hasOwn(disrupted, entry.pod.name) &&
+          disrupted[entry.pod.name] !== this.#before.get(uid)?.[key];
       if (shown) this.#update(uid, { budgets: entry.budgets.filter((other) => other !== key) });
     }
   }
@@ -200,6 +214,7 @@ export class Ledger implements LedgerView {
   #forget(uid: string): void {
     this.inFlight.delete(uid);
     this.#versions.delete(uid);
+    this.#before.delete(uid);
   }
 }
 

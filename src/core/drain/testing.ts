@@ -85,6 +85,8 @@ export interface BudgetOverrides {
   readonly desired?: number;
   readonly expected?: number;
   readonly disrupted?: readonly string[];
+  /** Seconds after t0 at which the server entered them. */
+  readonly disruptedAt?: number;
   readonly policy?: 'IfHealthyBudget' | 'AlwaysAllow';
   readonly generation?: number;
   readonly observed?: number;
@@ -118,7 +120,9 @@ export const aBudget = (name: string, more: BudgetOverrides = {}): PodDisruption
       currentHealthy: more.healthy ?? 4,
       desiredHealthy: more.desired ?? 3,
       expectedPods: more.expected ?? 4,
-      disruptedPods: Object.fromEntries((more.disrupted ?? []).map((pod) => [pod, timePlus(0)])),
+      disruptedPods: Object.fromEntries(
+        (more.disrupted ?? []).map((pod) => [pod, timePlus(more.disruptedAt ?? 0)]),
+      ),
     },
   };
 };

@@ -1,7 +1,7 @@
 // Several causes on one instance as one demand: the earliest deadline that forces, the strongest
 // follow-up, every hook of ours. Withdrawn causes and those of earlier episodes do not count.
 import { type EpochMs, epochMs, parseTime } from '../../api/brand.ts';
-import { wasHandled } from '../../api/causes.ts';
+import { spotNoticeMs, wasHandled } from '../../api/causes.ts';
 import {
   type DisruptionCause,
   type FollowUp,
@@ -11,9 +11,6 @@ import {
 import { safetyMs, spotSafetyMs } from '../drain/index.ts';
 import { type KnownHook, knownHooks, lastCompletion } from './hooks.ts';
 import type { Observation } from './observation.ts';
-
-/** EC2 gives a spot instance two minutes. */
-const spotNoticeMs = 120_000;
 
 export const causesInForce = (disruption: NodeDisruption): readonly DisruptionCause[] => {
   const handled = disruption.status?.handledCauses ?? [];
@@ -31,6 +28,16 @@ const causesToServe = (disruption: NodeDisruption): readonly DisruptionCause[] =
   const { phase, completingCauses } = disruption.status ?? {};
   if (phase !== 'Completing' || completingCauses === undefined) return causes;
   return causes.filter((cause) => wasHandled(cause, completingCauses));
+};
+
+/**
+ * Causes that came while the causes before them were being ended: they open the next episode, and
+ * until then their hooks wait and must not run out.
+ */
+export const causesToCome = (disruption: NodeDisruption): readonly DisruptionCause[] => {
+  const { phase, completingCauses = [] } = disruption.status ?? {};
+  if (phase !== 'Completing' && phase !== 'Undoing') return [];
+  return causesInForce(disruption).filter((cause) => !wasHandled(cause, completingCauses));
 };
 
 /** Ids of what needs no further episode: withdrawn, done earlier, or `done` now. */

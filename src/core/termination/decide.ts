@@ -4,12 +4,12 @@
 import { epochMs } from '../../api/brand.ts';
 import type { DisruptionPhase } from '../../api/disruption.ts';
 import type { Plan, Step } from '../../api/plan.ts';
-import { type Demand, demandOf } from './causes.ts';
+import { causesToCome, type Demand, demandOf } from './causes.ts';
 import { decideCompleting } from './completing.ts';
 import { type Decision, decision } from './decision.ts';
 import { decideDraining } from './draining.ts';
 import { decideEnded } from './ended.ts';
-import { heartbeatDue } from './hooks.ts';
+import { heartbeatDue, type KnownHook, knownHooks } from './hooks.ts';
 import { decideMarking, decidePending } from './marking.ts';
 import type { Observation } from './observation.ts';
 import { phaseOf } from './status.ts';
@@ -26,21 +26,25 @@ const byPhase: Readonly<Record<DisruptionPhase, Decide>> = {
   Ended: decideEnded,
 };
 
-const keepsHooksAlive: Readonly<Record<DisruptionPhase, boolean>> = {
-  Pending: true,
-  Marking: true,
-  Draining: true,
-  Completing: false,
-  Undoing: false,
-  Ended: false,
+/** Whose hooks wait for what is done in a phase; those being completed wait no more. */
+const hooksToKeep: Readonly<
+  Record<DisruptionPhase, (observation: Observation, demand: Demand) => readonly KnownHook[]>
+> = {
+  Pending: (_observation, { hooks }) => hooks,
+  Marking: (_observation, { hooks }) => hooks,
+  Draining: (_observation, { hooks }) => hooks,
+  Completing: (observation) => knownHooks(observation, causesToCome(observation.disruption)),
+  Undoing: (observation) => knownHooks(observation, causesToCome(observation.disruption)),
+  Ended: () => [],
 };
 
 /** Heartbeats stand before everything else: no failure of another step may hold them up. */
 const heartbeats = (observation: Observation, demand: Demand): Decision => {
   const { disruption, now } = observation;
   const { instanceId } = disruption.spec;
-  if (instanceId === undefined || !keepsHooksAlive[phaseOf(disruption)]) return decision({});
-  const open = demand.hooks.filter(({ status }) => status.state === 'Open');
+  if (instanceId === undefined) return decision({});
+  const hooks = hooksToKeep[phaseOf(disruption)](observation, demand);
+  const open = hooks.filter(({ status }) => status.state === 'Open');
   const steps = open
     .filter((hook) => heartbeatDue(hook) <= now)
     .map(({ ref }): Step => {

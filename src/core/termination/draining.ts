@@ -105,9 +105,12 @@ const atDeadline = (observation: Observation, demand: Demand, marked: Marked): D
     return complete(observation, demand, { outcome, message }, more);
   };
   const count = known === undefined ? 0 : left(known);
-  if (count > 0)
+  if (count > 0) {
+    const late = forceLate(observation, demand, status, count);
+    if (late !== undefined) return late;
     return end(`${count} ${count === 1 ? 'pod was' : 'pods were'} left at the deadline`, count);
-  const until = confirmUntil(demand);
+  }
+  const until = confirmUntil(demand, status);
   if (now >= until) {
     const unknown = known === undefined ? 'the pods of the node were not known' : 'no pod was seen';
     return end(`${unknown} at the deadline, and no list confirmed that it was empty`, 0);
@@ -130,15 +133,42 @@ const atDeadline = (observation: Observation, demand: Demand, marked: Marked): D
   });
 };
 
+/**
+ * The deadline takes effect even where nobody was there to force before it: what is left is then
+ * deleted first, with a second of grace, and has the safety time to go. Undefined after that.
+ */
+const forceLate = (
+  observation: Observation,
+  demand: Demand,
+  status: NodeDisruptionStatus,
+  podsRemaining: number,
+): Decision | undefined => {
+  const { disruption, now } = observation;
+  if (demand.onDeadline !== 'force') return undefined;
+  const since = parseTime(status.forcingSince);
+  const until = epochMs(Math.min((since ?? now) + demand.safetyMs, ...hookBounds(demand)));
+  if (now >= until) return undefined;
+  const waiting = lastBlockers(observation);
+  const waitingOn = waiting.waitingOn ?? [];
+  if (since !== undefined && !demandMoved(status, demand)) {
+    return decision({ waitingOn, wakeAt: [until] });
+  }
+  const forcingSince = formatTime(since ?? now);
+  const change = { ...waiting, podsRemaining, forcingSince };
+  return decision({ steps: [writeStatus({ disruption, demand, change, now })], waitingOn });
+};
+
+/** The last moments at which open hooks can still be completed. */
+const hookBounds = ({ hooks }: Demand): readonly EpochMs[] =>
+  hooks.filter(({ status }) => status.state === 'Open').map(({ ref }) => lastCompletion(ref));
+
 const isDue = ({ deadline }: Demand, at: EpochMs): boolean =>
   deadline !== undefined && at >= deadline;
 
 /** How long past the deadline it may be asked whether the node is empty: no hook waits for that. */
-const confirmUntil = ({ deadline, hooks }: Demand): EpochMs => {
-  const bounds = hooks
-    .filter(({ status }) => status.state === 'Open')
-    .map(({ ref }) => lastCompletion(ref));
-  return epochMs(Math.min((deadline ?? 0) + confirmMs, ...bounds));
+const confirmUntil = (demand: Demand, { forcingSince }: NodeDisruptionStatus): EpochMs => {
+  const since = Math.max(demand.deadline ?? 0, parseTime(forcingSince) ?? 0);
+  return epochMs(Math.min(since + confirmMs, ...hookBounds(demand)));
 };
 
 /** What the pods that were left were waiting for: the answer to "why was it forced". */

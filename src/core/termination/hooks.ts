@@ -8,12 +8,10 @@ import {
   formatTime,
   parseTime,
 } from '../../api/brand.ts';
+import { hookWaitSeconds } from '../../api/causes.ts';
 import type { DisruptionCause, HookRef, HookStatus } from '../../api/disruption.ts';
 import type { HookMemory, Observation } from './observation.ts';
 
-/** EC2 Auto Scaling: a wait ends after 48 h or 100 heartbeat timeouts, whichever is first. */
-const longestWaitMs = 172_800_000;
-const longestWaitInHeartbeats = 100;
 const shortestIntervalMs = 10_000;
 const longestIntervalMs = 600_000;
 /** Kept free before a hook's end, for completing it with some retries. */
@@ -46,12 +44,7 @@ export const hooksOf = (causes: readonly DisruptionCause[]): readonly HookRef[] 
   return [...byKey.values()];
 };
 
-const totalWaitMs = (hook: HookRef): number =>
-  Math.min(
-    longestWaitMs,
-    hook.globalTimeoutSeconds * 1000,
-    hook.heartbeatTimeoutSeconds * 1000 * longestWaitInHeartbeats,
-  );
+const totalWaitMs = (hook: HookRef): number => hookWaitSeconds(hook) * 1000;
 
 /** When the hook ends whatever we do. */
 export const hookEnd = (hook: HookRef): EpochMs => epochMs(startOf(hook) + totalWaitMs(hook));

@@ -90,11 +90,13 @@ export const decideMarking = (observation: Observation, demand: Demand): Decisio
   }
   const subject = disruption.metadata.name;
   // Without our annotation the one patch of this mode never landed: what stands there now came
-  // from somebody else after the intent was written, and the intent has to say so first.
-  const unpatched = compat === 'native' && recordedOn(node, subject) === undefined;
+  // from somebody else after the intent was written, and the intent has to say so first. An intent
+  // without the annotation is that of the other mode, whose patches land one by one.
+  const intended = status.ownedMarks?.annotation === true && status.markedAt === undefined;
+  const unpatched = compat === 'native' && intended && recordedOn(node, subject) === undefined;
   const before = unpatched ? undefined : status.ownedMarks;
   const owned = marksToOwn({ node, disruption: subject, compat, before });
-  const moved = unpatched && !sameMarks(owned, status.ownedMarks);
+  const moved = !sameMarks(owned, status.ownedMarks);
   const change = { phase: 'Marking' as const, ownedMarks: owned };
   return decision({
     steps: [

@@ -74,8 +74,9 @@ export const marksToOwn = (options: {
   const { node, disruption, compat } = options;
   const present = marksOn(node);
   const before = recordedOn(node, disruption) ?? options.before ?? noMarks;
+  // What was ours stays ours where the mode was changed meanwhile: nobody else would undo it.
   const own = (mark: Mark): boolean =>
-    wanted[compat].includes(mark) && (!present[mark] || before[mark]);
+    present[mark] ? before[mark] : wanted[compat].includes(mark);
   return {
     excludeLabel: own('excludeLabel'),
     unschedulable: own('unschedulable'),

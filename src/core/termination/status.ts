@@ -126,6 +126,11 @@ const demandFields = (demand: Demand): StatusChange => ({
   ...(demand.deadline === undefined ? {} : { deadline: formatTime(demand.deadline) }),
 });
 
+const deadlineOf = (status: NodeDisruptionStatus | undefined): StatusChange => ({
+  ...(status?.deadline === undefined ? {} : { deadline: status.deadline }),
+  ...(status?.onDeadline === undefined ? {} : { onDeadline: status.onDeadline }),
+});
+
 /**
  * The write that changes the status by `change`. Fields follow the demand while there is one; an
  * ended disruption keeps what it ended with.
@@ -141,13 +146,17 @@ export const writeStatus = (options: {
   const from = phaseOf(disruption);
   const to = change.phase ?? from;
   if (to !== from || change.phase === 'Marking') transition(from, to);
-  const { deadline: _old, ...kept } = before ?? { episode: 1 };
+  const { deadline: _old, ...open } = before ?? { episode: 1 };
+  // What was acted on stands: a hook that was completed no longer bounds what is demanded.
+  const settled = from === 'Completing' || from === 'Ended';
+  const kept = settled ? before : open;
   const { generation } = disruption.metadata;
   const status: NodeDisruptionStatus = {
     episode: 1,
     ...(demand === undefined ? before : kept),
     ...(generation === undefined ? {} : { observedGeneration: generation }),
     ...(demand === undefined ? {} : demandFields(demand)),
+    ...(settled ? deadlineOf(before) : {}),
     ...change,
     phase: to,
   };
@@ -156,6 +165,19 @@ export const writeStatus = (options: {
     disruption: disruption.metadata.name,
     resourceVersion: disruption.metadata.resourceVersion,
     status: bounded({ ...status, conditions: [drainedCondition(status, before, now)] }),
+  };
+};
+
+/** What an episode is remembered by once the next has begun. */
+const summaryOf = (status: NodeDisruptionStatus): NonNullable<NodeDisruptionStatus['previous']> => {
+  const { episode, outcome, message, startedAt, deadline, endedAt } = status;
+  return {
+    episode,
+    ...(outcome === undefined ? {} : { outcome }),
+    ...(message === undefined ? {} : { message }),
+    ...(startedAt === undefined ? {} : { startedAt }),
+    ...(deadline === undefined ? {} : { deadline }),
+    ...(endedAt === undefined ? {} : { endedAt }),
   };
 };
 
@@ -177,6 +199,7 @@ export const nextEpisode = (disruption: NodeDisruption): WriteStatus => {
         ? {}
         : { ownedMarks: before.ownedMarks, node: before.node }),
       ...(before?.handledCauses === undefined ? {} : { handledCauses: before.handledCauses }),
+      ...(before === undefined ? {} : { previous: summaryOf(before) }),
     },
   };
 };

@@ -19,8 +19,8 @@ const kept: readonly Mutant[] = [
     edits: [
       {
         file: 'src/core/termination/decide.ts',
-        find: '  Draining: true,\n  Completing: false,',
-        replace: '  Draining: false,\n  Completing: false,',
+        find: 'Draining: (_observation, { hooks }) => hooks,',
+        replace: 'Draining: () => [],',
       },
     ],
   },
@@ -262,9 +262,9 @@ const durable: readonly Mutant[] = [
     edits: [
       {
         file: intake,
-        find: "if (decision.kind === 'record') await recordCause(this.#deps, decision, signal);",
+        find: 'const written = await recordCause(this.#deps, decision, signal);',
         replace:
-          "if (decision.kind === 'record') {\n      await this.#delete(received(message), signal);\n      await recordCause(this.#deps, decision, signal);\n    }",
+          'await this.#delete(received(message), signal);\n    const written = await recordCause(this.#deps, decision, signal);',
       },
       {
         file: intake,
@@ -281,9 +281,9 @@ const durable: readonly Mutant[] = [
     edits: [
       {
         file: intake,
-        find: "if (decision.kind === 'record') await recordCause(this.#deps, decision, signal);",
+        find: 'const written = await recordCause(this.#deps, decision, signal);',
         replace:
-          "if (decision.kind === 'record')\n      await recordCause(this.#deps, decision, signal).catch(() => undefined);",
+          'const written = await recordCause(this.#deps, decision, signal).catch(() => undefined);',
       },
     ],
   },

@@ -88,8 +88,8 @@ const undone: readonly Mutant[] = [
     edits: [
       {
         file: marks,
-        find: 'wanted[compat].includes(mark) && (!present[mark] || before[mark]);',
-        replace: 'wanted[compat].includes(mark) && (present[mark] || !before[mark]);',
+        find: 'present[mark] ? before[mark] : wanted[compat].includes(mark);',
+        replace: 'present[mark] ? !before[mark] : wanted[compat].includes(mark);',
       },
     ],
   },

@@ -1,0 +1,97 @@
+// Pods whose names are used again, after another process had begun the drain: an eviction that finds
+// the next pod under the name would burn a budget's token, so it is tried without effect first.
+import { describe, expect, it } from 'vitest';
+import type { NodeDisruptionStatus } from '../../api/disruption.ts';
+import { resourceTypes } from '../../api/kube.ts';
+import { KubeError } from '../../ports/index.ts';
+import { anInstance, setUpControllers } from '../testing.ts';
+import { createDisruptionController } from './index.ts';
+
+const name = anInstance(1);
+const at = '2026-01-01T00:00:00.000Z';
+const cause = {
+  kind: 'Manual',
+  id: 'm',
+  receivedAt: at,
+  onDeadline: 'fail',
+  followUp: 'Release',
+} as const;
+
+interface Case {
+  readonly owner?: 'StatefulSet' | 'ReplicaSet';
+  readonly resumed?: boolean;
+  readonly dryRun?: KubeError;
+}
+
+/** What was sent for one pod under a budget of one: `dry` and `real` evictions in their order. */
+const sent = async ({ owner = 'StatefulSet', resumed = true, dryRun }: Case) => {
+  const base = setUpControllers();
+  const { kube, clock } = base;
+  const calls: string[] = [];
+  kube.evict = async (_pod?: unknown, options: { readonly dryRun?: boolean } = {}) => {
+    calls.push(options.dryRun === true ? 'dry' : 'real');
+    if (options.dryRun === true && dryRun !== undefined) throw dryRun;
+    return { kind: 'evicted' };
+  };
+  const node = base.putNode('n1', { instanceId: name });
+  const controller = {
+    apiVersion: 'apps/v1',
+    kind: owner,
+    name: 'web',
+    uid: 'o',
+    controller: true,
+  };
+  await kube.create(
+    resourceTypes.pods,
+    {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'web-0', labels: { app: 'web' }, ownerReferences: [controller] },
+      spec: { nodeName: 'n1' },
+    },
+    { namespace: 'demo' },
+  );
+  kube.put(resourceTypes.poddisruptionbudgets, {
+    namespace: 'demo',
+    name: 'web',
+    spec: { selector: { matchLabels: { app: 'web' } } },
+    status: { observedGeneration: 1, disruptionsAllowed: 1, currentHealthy: 1, desiredHealthy: 2 },
+  });
+  const status: NodeDisruptionStatus = {
+    episode: 1,
+    phase: 'Draining',
+    startedAt: at,
+    markedAt: at,
+    node: { name: 'n1', uid: node.metadata.uid },
+  };
+  if (resumed) {
+    const labels = { 'node.kubernetes.io/exclude-from-external-load-balancers': 'true' };
+    const spec = { providerID: `aws:///eu-west-1a/${name}`, unschedulable: true };
+    kube.put(resourceTypes.nodes, { name: 'n1', labels, spec, status: {} });
+  }
+  kube.put(resourceTypes.nodedisruptions, {
+    name,
+    spec: { instanceId: name, nodeName: 'n1', causes: [cause] },
+    ...(resumed ? { status } : {}),
+  });
+  void createDisruptionController({ ...base, compat: 'eks' }).run(base.stop.signal);
+  await base.startInformers();
+  await clock.advance(2_000);
+  return calls;
+};
+
+describe('a pod whose name is used again', () => {
+  it('is evicted after a dry run by a process that found the drain begun', async () => {
+    expect(await sent({})).toEqual(['dry', 'real']);
+  });
+  it('is left alone when the dry run finds another under its name', async () => {
+    const dryRun = new KubeError('PreconditionFailed', 'the UID in the precondition');
+    expect(await sent({ dryRun })).toEqual(['dry']);
+  });
+  it('is evicted at once by the process that began the drain', async () => {
+    expect(await sent({ resumed: false })).toEqual(['real']);
+  });
+  it('is no pod of a ReplicaSet', async () => {
+    expect(await sent({ owner: 'ReplicaSet' })).toEqual(['real']);
+  });
+});
