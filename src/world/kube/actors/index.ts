@@ -31,4 +31,5 @@ export { SelectorIndex } from './selector-index.ts';
 export { hasAll, nodeTermsMatch, selects, tolerates, untolerated } from './selectors.ts';
 export { kubeMicroTime, kubeTime, microsOf } from './time.ts';
 export * from './types.ts';
+export * from './types-workloads.ts';
 export { type Outcome, Ticker, Worker } from './worker.ts';

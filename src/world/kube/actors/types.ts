@@ -1,5 +1,6 @@
 // Shapes of the built-in objects as the world's own controllers, scheduler and kubelets read them.
 // The API server has validated what is stored, so a view is a cast; nothing here checks or copies.
+import type { Json } from '../../../api/json.ts';
 import type { KubeObject } from '../../../api/kube.ts';
 
 export type Owner = {
@@ -116,9 +117,17 @@ export type ContainerView = {
   }[];
 };
 
+export type PodVolume = {
+  readonly name: string;
+  readonly persistentVolumeClaim?: { readonly claimName: string };
+  readonly [source: string]: Json | undefined;
+};
+
 type PodSpecView = {
   readonly nodeName?: string;
+  readonly restartPolicy?: string;
   readonly containers: readonly ContainerView[];
+  readonly volumes?: readonly PodVolume[];
   readonly initContainers?: readonly ContainerView[];
   readonly hostNetwork?: boolean;
   readonly nodeSelector?: Labels;
@@ -146,7 +155,11 @@ type PodStatusView = {
     readonly name: string;
     readonly ready: boolean;
     readonly restartCount: number;
+    readonly state?: {
+      readonly terminated?: { readonly exitCode: number; readonly finishedAt?: string };
+    };
   }[];
+  readonly nominatedNodeName?: string;
 };
 
 export type PodView = KubeObject & {
@@ -229,6 +242,7 @@ export type DaemonSetView = KubeObject & {
     readonly selector: Selector;
     readonly template: PodTemplate;
     readonly minReadySeconds?: number;
+    readonly revisionHistoryLimit?: number;
     readonly updateStrategy?: {
       readonly type?: string;
       readonly rollingUpdate?: { readonly maxUnavailable?: number | string };

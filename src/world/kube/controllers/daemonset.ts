@@ -1,7 +1,7 @@
 // DaemonSets: one pod per fitting node, counts, rolling update of outdated pods. Work is keyed by
 // set and node, and counts are kept per node, so that one node's change never walks the others.
-// Upstream: pkg/controller/daemon (Kubernetes 1.32). ControllerRevision objects are not written.
-import type { Json, JsonObject } from '../../../api/json.ts';
+// Upstream: pkg/controller/daemon (Kubernetes 1.32).
+import type { JsonObject } from '../../../api/json.ts';
 import type { StoreChange, WorldClient } from '../../contracts.ts';
 import { microsPerSecond } from '../../kernel/index.ts';
 import {
@@ -29,8 +29,8 @@ import {
 } from '../actors/index.ts';
 import { type Controller, type ControllerContext, controllerClient, newWorker } from './context.ts';
 import { daemonSpec, daemonWants, nodeOfDaemonPod, revisionHashLabel } from './daemon-pod.ts';
-import { templateHash } from './hash.ts';
 import { podFromTemplate } from './pod-template.ts';
+import { Revisions, revisionHash, revisionName } from './revisions.ts';
 
 /** What one node adds to the numbers of a set's status. */
 interface Share {
@@ -69,6 +69,7 @@ export class DaemonSetController implements Controller {
   readonly #context: ControllerContext;
   readonly #client: WorldClient;
   readonly #events: EventRecorder;
+  readonly #revisions: Revisions;
   /** Keys `namespace/name/node`. */
   readonly #pods: Worker;
   /** Keys `namespace/name`. */
@@ -83,6 +84,8 @@ export class DaemonSetController implements Controller {
     const { client, events } = controllerClient(context, 'daemon-set-controller');
     this.#client = client;
     this.#events = events;
+    const { kube } = context;
+    this.#revisions = new Revisions({ kube, client, hashLabel: revisionHashLabel });
     this.#pods = newWorker(context, 'daemonset', (key) => this.#reconcile(key));
     this.#status = newWorker(context, 'daemonset-status', (key) => this.#reconcileSet(key));
     context.kube.onChange(resources.daemonsets, (change) => this.#setChanged(change));
@@ -284,6 +287,7 @@ export class DaemonSetController implements Controller {
     if (object === undefined) return undefined;
     const set = asDaemonSet(object);
     const { total } = this.#tally(key);
+    if (!this.#recordRevision(set, total)) return 'retry';
     if (!isTerminating(set) && total.updated < total.current) this.#roll(set, this.#tally(key));
     const status: JsonObject = {
       currentNumberScheduled: total.current,
@@ -307,6 +311,21 @@ export class DaemonSetController implements Controller {
     return written.kind === 'error' && written.status.code !== 404 ? 'retry' : undefined;
   }
 
+  /** Old revisions are dropped once no pod is of them; false when the API server refused. */
+  #recordRevision(set: DaemonSetView, total: Tally['total']): boolean {
+    if (isTerminating(set)) return true;
+    const name = { namespace: set.metadata.namespace ?? '', name: revisionName(set) };
+    const seen = set.status?.observedGeneration === set.metadata.generation;
+    // Looked up by name on the common path: listing the revisions is for new templates.
+    const known = this.#context.kube.read(resources.controllerrevisions, name);
+    if ((known === undefined || !seen) && !this.#revisions.ensure(set)) return false;
+    const rolled = (set.status?.updatedNumberScheduled ?? 0) !== total.updated;
+    if (rolled && total.updated === total.current) {
+      this.#revisions.truncate(set, new Set([name.name]));
+    }
+    return true;
+  }
+
   #roll(set: DaemonSetView, tally: Tally): void {
     if (set.spec.updateStrategy?.type === 'OnDelete') return;
     const limit = scaled(
@@ -323,12 +342,3 @@ export class DaemonSetController implements Controller {
     }
   }
 }
-
-const hashes = new WeakMap<object, string>();
-const revisionHash = (set: DaemonSetView): string => {
-  const known = hashes.get(set.spec.template);
-  if (known !== undefined) return known;
-  const hash = templateHash(set.spec.template as Json);
-  hashes.set(set.spec.template, hash);
-  return hash;
-};

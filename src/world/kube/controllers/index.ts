@@ -17,6 +17,7 @@ import { NodeLifecycleController } from './node-lifecycle.ts';
 import { PodGarbageCollector } from './pod-gc.ts';
 import { ReplicaSetController } from './replicaset.ts';
 import { ServiceLoadBalancers } from './service-lb.ts';
+import { StatefulSetController } from './statefulset.ts';
 import { TaintEvictionController } from './taint-eviction.ts';
 
 export interface KubeControllersOptions {
@@ -52,6 +53,7 @@ export const createKubeControllers = (options: KubeControllersOptions): KubeCont
     new ReplicaSetController(context),
     new DeploymentController(context),
     new DaemonSetController(context),
+    new StatefulSetController(context),
     // Budgets: how much of what runs may be taken away.
     new DisruptionController(context),
     // Nodes: what they are good for, who must leave them, when they go.
