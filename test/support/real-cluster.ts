@@ -45,6 +45,13 @@ const controllers = [
   'replicaset-controller',
   'disruption-controller',
   'daemonset-controller',
+  'statefulset-controller',
+  'job-controller',
+  'cronjob-controller',
+  'ttl-after-finished-controller',
+  'persistentvolume-binder-controller',
+  'persistentvolume-protection-controller',
+  'persistentvolumeclaim-protection-controller',
 ].join(',');
 
 const serverNames = [

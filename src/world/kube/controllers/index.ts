@@ -7,11 +7,13 @@ import { Heartbeats } from '../kubelet/index.ts';
 import { Scheduler } from '../scheduler/index.ts';
 import { CloudNodeController } from './cloud-node.ts';
 import type { Controller, ControllerContext } from './context.ts';
+import { CronJobController } from './cronjob.ts';
 import { DaemonSetController } from './daemonset.ts';
 import { DeploymentController } from './deployment.ts';
 import { DisruptionController } from './disruption.ts';
 import { EndpointSliceController } from './endpoints.ts';
 import { GarbageCollector } from './garbage-collector.ts';
+import { JobController } from './job.ts';
 import { NamespaceController, NamespaceGifts } from './namespaces.ts';
 import { NodeLifecycleController } from './node-lifecycle.ts';
 import { PodGarbageCollector } from './pod-gc.ts';
@@ -19,6 +21,7 @@ import { ReplicaSetController } from './replicaset.ts';
 import { ServiceLoadBalancers } from './service-lb.ts';
 import { StatefulSetController } from './statefulset.ts';
 import { TaintEvictionController } from './taint-eviction.ts';
+import { TtlAfterFinishedController } from './ttl-after-finished.ts';
 
 export interface KubeControllersOptions {
   readonly kernel: Kernel;
@@ -54,6 +57,9 @@ export const createKubeControllers = (options: KubeControllersOptions): KubeCont
     new DeploymentController(context),
     new DaemonSetController(context),
     new StatefulSetController(context),
+    new JobController(context),
+    new TtlAfterFinishedController(context),
+    new CronJobController(context),
     // Budgets: how much of what runs may be taken away.
     new DisruptionController(context),
     // Nodes: what they are good for, who must leave them, when they go.

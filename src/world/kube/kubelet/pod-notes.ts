@@ -40,6 +40,21 @@ export class PodNotes {
     }
   }
 
+  backOff(host: Host, pod: PodView): void {
+    const { name, namespace, uid } = pod.metadata;
+    for (const container of pod.spec.containers) {
+      this.#hosts.recorder(host).record({
+        about: pod,
+        type: 'Warning',
+        reason: 'BackOff',
+        message:
+          `Back-off restarting failed container ${container.name} in pod ` +
+          `${name}_${namespace ?? ''}(${uid})`,
+        fieldPath: `spec.containers{${container.name}}`,
+      });
+    }
+  }
+
   killing(host: Host, pod: PodView): void {
     for (const { name } of pod.spec.containers) {
       this.#note(host, pod, name, 'Killing', `Stopping container ${name}`);

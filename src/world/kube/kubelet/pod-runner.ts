@@ -1,6 +1,5 @@
 // Pods on simulated machines: sandbox and address, pull, start, readiness, stop, final delete.
 // Every wait is a durable event, every fact that outlives it a row. It never decides placement.
-import type { JsonObject } from '../../../api/json.ts';
 import type { MachineRegistry, StoreChange, WorldKube } from '../../contracts.ts';
 import type { Faults } from '../../faults/index.ts';
 import {
@@ -25,6 +24,8 @@ import {
 } from '../actors/index.ts';
 import { type Host, type Hosts, nodeNameOf } from './hosts.ts';
 import { PodNotes, type Pull } from './pod-notes.ts';
+import { exitCodeOf, restartMicros, sigtermExit } from './pod-restarts.ts';
+import type { PodRow as Row } from './pod-row.ts';
 import { podStatus } from './pod-status.ts';
 import {
   annotatedMicros,
@@ -35,26 +36,13 @@ import {
   stopMicros,
 } from './pod-times.ts';
 
-interface Row extends JsonObject {
-  readonly key: string;
-  readonly instanceId: string;
-  readonly stage: 'creating' | 'running' | 'finished' | 'stopped';
-  readonly seenAt: Micros;
-  readonly ready: boolean;
-  readonly restarts: number;
-  readonly address?: string;
-  readonly pull?: Pull;
-  readonly startedAt?: string;
-  readonly containerIds: readonly string[];
-  /** When it will have stopped, once it is told to. */
-  readonly stopAt?: Micros;
-}
-
 /** Retry of a sandbox that got no address: the kubelet's pod worker comes back about this often. */
 const sandboxRetrySeconds = { min: 10, max: 14 } as const;
 /** How often a pod that a fault keeps from stopping is looked at again. */
 const stuckCheckMicros = 5 * microsPerSecond;
 const writeRetryMicros = microsPerSecond;
+/** A restart in place: the images are there, nothing has been spent. */
+const restarted = { pull: 'none', spentMicros: 0 } as const;
 
 export class PodRunner {
   readonly actor: string;
@@ -167,6 +155,7 @@ export class PodRunner {
       const row = this.#table.get(uid);
       if (row === undefined) continue;
       if (row.stage === 'creating') this.#later(0, 'pod-sandbox', uid);
+      if (row.stage === 'waiting') this.#later(0, 'pod-start', uid);
       if (row.stage === 'running' && !row.ready) this.#later(0, 'pod-ready', uid);
       if (row.stopAt !== undefined) this.#later(row.stopAt - this.#kernel.now(), 'pod-stop', uid);
     }
@@ -257,7 +246,8 @@ export class PodRunner {
   }
 
   #start(host: Host, pod: PodView, row: Row): void {
-    if (row.stage !== 'creating' || row.stopAt !== undefined) return;
+    const starts = row.stage === 'creating' || row.stage === 'waiting';
+    if (!starts || row.stopAt !== undefined) return;
     const uid = pod.metadata.uid;
     const wait = readyMicros(pod, this.#random());
     const next: Row = {
@@ -291,12 +281,22 @@ export class PodRunner {
 
   #finish(host: Host, pod: PodView, row: Row): void {
     if (row.stage !== 'running' || row.stopAt !== undefined) return;
-    const next: Row = { ...row, stage: 'finished', ready: false };
+    const { uid } = pod.metadata;
+    const exitCode = exitCodeOf(pod, row.restarts);
+    const wait = restartMicros(pod, { exitCode, restarts: row.restarts });
+    const stage = wait === undefined ? 'finished' : 'waiting';
+    const next: Row = { ...row, stage, ready: false, exitCode };
     if (!this.#write(host, pod, next)) {
-      this.#later(writeRetryMicros, 'pod-finish', pod.metadata.uid);
+      this.#later(writeRetryMicros, 'pod-finish', uid);
       return;
     }
-    this.#freeAddress(pod.metadata.uid, next);
+    if (wait === undefined) {
+      this.#freeAddress(uid, next);
+      return;
+    }
+    if (wait > 0) this.#notes.backOff(host, pod);
+    this.#table.put(uid, { ...next, restarts: row.restarts + 1, pull: 'none' });
+    this.#later(wait + startMicros(pod, this.#random(), restarted), 'pod-start', uid);
   }
 
   #terminate(host: Host, pod: PodView, row: Row | undefined): Outcome {
@@ -331,6 +331,10 @@ export class PodRunner {
       this.#later(stuckCheckMicros, 'pod-stop', uid);
       return;
     }
+    if (row.stage === 'running' && (pod.metadata.finalizers ?? []).length > 0) {
+      // Somebody waits to see how it ended before the object may go.
+      this.#write(host, pod, { ...row, stage: 'finished', ready: false, exitCode: sigtermExit });
+    }
     const gone = this.#hosts
       .client(host)
       .delete(resources.pods, nameOfKey(row.key), { uid, gracePeriodSeconds: 0 });
@@ -353,6 +357,7 @@ export class PodRunner {
       restarts: row.restarts,
       startedAt: row.startedAt,
       ready: row.ready,
+      exitCode: row.exitCode,
       containerIds: row.containerIds,
     });
     const written = this.#hosts

@@ -16,6 +16,8 @@ export interface PodFacts {
   readonly restarts: number;
   readonly startedAt: string | undefined;
   readonly ready: boolean;
+  /** With which code the containers ended, when they did. */
+  readonly exitCode?: number | undefined;
   /** Containers' ids in order, once they have started. */
   readonly containerIds: readonly string[];
 }
@@ -72,18 +74,31 @@ const running = (container: ContainerView, facts: PodFacts, index: number): Json
   state: { running: { startedAt: facts.startedAt ?? facts.now } },
 });
 
+const terminated = (facts: PodFacts, index: number): JsonObject => ({
+  terminated: {
+    exitCode: facts.exitCode ?? 0,
+    reason: (facts.exitCode ?? 0) === 0 ? 'Completed' : 'Error',
+    startedAt: facts.startedAt ?? facts.now,
+    finishedAt: facts.now,
+    containerID: `containerd://${facts.containerIds[index] ?? ''}`,
+  },
+});
+
 const finished = (container: ContainerView, facts: PodFacts, index: number): JsonObject => ({
   ...running(container, { ...facts, ready: false }, index),
   started: false,
-  state: {
-    terminated: {
-      exitCode: 0,
-      reason: 'Completed',
-      startedAt: facts.startedAt ?? facts.now,
-      finishedAt: facts.now,
-    },
-  },
+  state: terminated(facts, index),
 });
+
+/** Ended, and to be started again once the back-off is over. */
+const waiting = (container: ContainerView, facts: PodFacts, index: number): JsonObject => ({
+  ...finished(container, facts, index),
+  lastState: terminated(facts, index),
+  state: { waiting: { reason: 'CrashLoopBackOff' } },
+});
+
+/** Between creating and gone, as the API shows it. */
+export type PodStage = 'creating' | 'running' | 'waiting' | 'finished';
 
 const order = [
   'PodReadyToStartContainers',
@@ -93,20 +108,19 @@ const order = [
   'PodScheduled',
 ];
 
-const conditionsOf = (
-  pod: PodView,
-  facts: PodFacts,
-  stage: 'creating' | 'running' | 'finished',
-): readonly Cond[] => {
+const conditionsOf = (pod: PodView, facts: PodFacts, stage: PodStage): readonly Cond[] => {
   const names = pod.spec.containers.map((container) => container.name).join(' ');
   const unready =
     stage === 'finished'
-      ? { reason: 'PodCompleted' }
+      ? { reason: (facts.exitCode ?? 0) === 0 ? 'PodCompleted' : 'PodFailed' }
       : { reason: 'ContainersNotReady', message: `containers with unready status: [${names}]` };
   const readiness = facts.ready ? {} : unready;
   const status = (yes: boolean): string => (yes ? 'True' : 'False');
   const own: Omit<Cond, 'lastTransitionTime'>[] = [
-    { type: 'PodReadyToStartContainers', status: status(stage === 'running') },
+    {
+      type: 'PodReadyToStartContainers',
+      status: status(stage === 'running' || stage === 'waiting'),
+    },
     { type: 'Initialized', status: 'True' },
     { type: 'Ready', status: status(facts.ready), ...readiness },
     { type: 'ContainersReady', status: status(facts.ready), ...readiness },
@@ -121,13 +135,11 @@ const conditionsOf = (
 };
 
 /** The body of a merge patch of the pod's status. */
-export const podStatus = (
-  pod: PodView,
-  stage: 'creating' | 'running' | 'finished',
-  facts: PodFacts,
-): JsonObject => {
-  const make = { creating, running, finished }[stage];
-  const phase = { creating: 'Pending', running: 'Running', finished: 'Succeeded' }[stage];
+export const podStatus = (pod: PodView, stage: PodStage, facts: PodFacts): JsonObject => {
+  const make = { creating, running, waiting, finished }[stage];
+  const ended = (facts.exitCode ?? 0) === 0 ? 'Succeeded' : 'Failed';
+  const phases = { creating: 'Pending', running: 'Running', waiting: 'Running', finished: ended };
+  const phase = phases[stage];
   return {
     status: {
       phase,

@@ -13,6 +13,8 @@ export const podAnnotations = {
   stop: 'world.drover.dev/stop-seconds',
   /** From running to a successful end, for pods that end by themselves. */
   run: 'world.drover.dev/run-seconds',
+  /** With which code it ends then: one number, or `1,1,0` by restart. */
+  exitCode: 'world.drover.dev/exit-code',
   /** "true": the pod runs but is never Ready. */
   neverReady: 'world.drover.dev/never-ready',
 } as const;

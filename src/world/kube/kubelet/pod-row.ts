@@ -1,0 +1,22 @@
+// What the kubelets keep of a pod that they run: one row per uid, so that a restart of the world goes
+// on where it was. Type only.
+import type { JsonObject } from '../../../api/json.ts';
+import type { Micros } from '../../kernel/index.ts';
+import type { Pull } from './pod-notes.ts';
+import type { PodStage } from './pod-status.ts';
+
+export interface PodRow extends JsonObject {
+  readonly key: string;
+  readonly instanceId: string;
+  readonly stage: PodStage | 'stopped';
+  readonly seenAt: Micros;
+  readonly ready: boolean;
+  readonly restarts: number;
+  readonly address?: string;
+  readonly pull?: Pull;
+  readonly startedAt?: string;
+  readonly exitCode?: number;
+  readonly containerIds: readonly string[];
+  /** When it will have stopped, once it is told to. */
+  readonly stopAt?: Micros;
+}
