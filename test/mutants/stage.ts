@@ -213,6 +213,10 @@ export class Stage {
   dropBudget(name: string): void {
     this.#must(this.#user().delete(gr.budgets, { namespace: 'default', name }));
   }
+  cordon(node: string): void {
+    const patch = { type: 'merge', body: { spec: { unschedulable: true } } } as const;
+    this.#must(this.#user().patch(gr.nodes, { name: node }, patch));
+  }
   taint(node: string, key: string): void {
     const taints = [...this.#taintsOf(node), { key, effect: 'NoSchedule' }];
     const patch = { type: 'merge', body: { spec: { taints } } } as const;

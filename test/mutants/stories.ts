@@ -83,6 +83,15 @@ const stories = {
     stage.drain(first, 3 * minutes);
     await stage.advance(20 * minutes);
   },
+  /** Its pods stop for nobody, so that only the deadline ends the drain. */
+  'a-kubelet-stops-before-its-drain': async (stage: Stage) => {
+    const { first } = pick(stage.nodes());
+    stage.pod('app', first);
+    await stage.advance(30);
+    stage.world.faults.inject('kubelet-stop', { node: first });
+    stage.terminate(first);
+    await stage.advance(30 * minutes);
+  },
   /** Dead just after the write that leaves draining behind; back when the instance must go. */
   'a-cause-comes-while-completing': async (stage: Stage) => {
     const { first } = pick(stage.nodes());
@@ -120,6 +129,21 @@ const stories = {
     await stage.advance(minutes);
     stage.dropBudget('app');
     await stage.advance(2 * minutes);
+  },
+  /** A person's cordon stands before, during and after. */
+  'a-cordoned-node-is-given-back': async (stage: Stage) => {
+    const { first } = pick(stage.nodes());
+    stage.cordon(first);
+    await stage.advance(10);
+    stage.drain(first);
+    await stage.until(() => stage.phaseOf(first) === 'Ended');
+    stage.undrain(first);
+    await stage.advance(3 * minutes);
+  },
+  /** Somebody wants one node fewer. */
+  'a-group-is-made-smaller': async (stage: Stage) => {
+    stage.aws('SetDesiredCapacity', stage.ofGroup({ DesiredCapacity: 1 }));
+    await stage.advance(10 * minutes);
   },
   /** A person's taint stands before, during and after. */
   'a-tainted-node-is-given-back': async (stage: Stage) => {

@@ -356,6 +356,19 @@ const sized: readonly Mutant[] = [
       },
     ],
   },
+  {
+    name: 'the-groups-size-is-told-once-and-never-again',
+    oracles: ['desired-within-bounds'],
+    kind: 'timing',
+    story: 'a-group-is-made-smaller',
+    edits: [
+      {
+        file: nodegroup,
+        find: '      desired: wanted,',
+        replace: '      desired: facts.group.status?.desired ?? wanted,',
+      },
+    ],
+  },
 ];
 
 export const hookMutants: readonly Mutant[] = [

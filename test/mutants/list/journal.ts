@@ -158,6 +158,7 @@ const ends: readonly Mutant[] = [
     name: 'the-deadline-passes-unnoticed',
     oracles: ['everything-ends'],
     kind: 'timing',
+    story: 'a-kubelet-stops-before-its-drain',
     edits: [
       {
         file: draining,

@@ -85,6 +85,7 @@ const undone: readonly Mutant[] = [
     name: 'takes-away-the-cordon-of-others',
     oracles: ['marks-undone'],
     kind: 'logic',
+    story: 'a-cordoned-node-is-given-back',
     edits: [
       {
         file: marks,
@@ -97,6 +98,7 @@ const undone: readonly Mutant[] = [
     name: 'leaves-its-own-cordon',
     oracles: ['marks-undone'],
     kind: 'logic',
+    story: 'drained-twice-and-given-back',
     edits: [
       {
         file: marks,
@@ -114,6 +116,7 @@ const undone: readonly Mutant[] = [
     name: 'ended-before-the-marks-are-gone',
     oracles: ['marks-undone'],
     kind: 'timing',
+    story: 'withdrawn-while-a-budget-blocks',
     edits: [
       {
         file: undoing,
@@ -126,6 +129,7 @@ const undone: readonly Mutant[] = [
     name: 'the-label-stays-behind',
     oracles: ['marks-undone'],
     kind: 'logic',
+    story: 'drained-twice-and-given-back',
     edits: [
       {
         file: marks,
@@ -264,6 +268,7 @@ const announced: readonly Mutant[] = [
     name: 'goes-on-evicting-when-the-drain-is-withdrawn',
     oracles: ['intent-before-effect'],
     kind: 'logic',
+    story: 'withdrawn-while-a-budget-blocks',
     edits: [
       {
         file: drains,

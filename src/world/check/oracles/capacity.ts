@@ -1,8 +1,32 @@
 // Oracle 5, the part that holds for terminations: a group's desired size lies within its min and max
-// whenever it is told or changed, and no call of ours asks for another.
+// whenever it is told or changed, no call of ours asks for another, and in the end the size that is
+// told is that of the group: who changes it from outside is followed.
 import { objectOr } from '../../../api/json.ts';
-import { both, type Oracle } from '../oracle.ts';
-import { numberOf, textOf } from '../state/read.ts';
+import { both, type Context, type Oracle } from '../oracle.ts';
+import { microsPerMinute, numberOf, textOf } from '../state/read.ts';
+
+/** A group that has stood still for so long has been looked at several times. */
+const followedWithinMicros = 2 * microsPerMinute;
+const leaving = /^(?:Terminat|Detach|$)/;
+
+/** Where nothing comes or goes any more, a group has as many instances as it wants. */
+const checkFollowed = (
+  { book, saw, report }: Context,
+  told: ReadonlyMap<string, number>,
+  movedAt: ReadonlyMap<string, number>,
+): void => {
+  for (const [group, desired] of told) {
+    const since = movedAt.get(group);
+    if (since === undefined || book.now - since < followedWithinMicros) continue;
+    let members = 0;
+    for (const instance of book.cloud.instances.values()) {
+      if (instance.group === group && !leaving.test(instance.state)) members++;
+    }
+    saw();
+    if (members === desired) continue;
+    report({ subject: group, message: `told as ${desired}, and it has ${members} instances` });
+  }
+};
 
 interface Bounds {
   readonly min: number;
@@ -11,11 +35,14 @@ interface Bounds {
 
 export const capacity: Oracle = {
   name: 'desired-within-bounds',
-  what: 'desired size lies within min and max whenever a NodeGroup tells it or we ask for it',
+  what: 'desired size lies within min and max whenever told or asked for, and is the group’s in the end',
   strategies: both,
   needs: ['object'],
-  watch: ({ book, saw, report }) => {
+  watch: (context) => {
+    const { book, saw, report } = context;
     const known = new Map<string, Bounds>();
+    const told = new Map<string, number>();
+    const movedAt = new Map<string, number>();
     const check = (group: string, size: Bounds & { readonly desired: number }): void => {
       saw();
       if (size.desired >= size.min && size.desired <= size.max) return;
@@ -33,6 +60,13 @@ export const capacity: Oracle = {
         const group = textOf(objectOr(object.spec).autoScalingGroupName);
         known.set(group, { min, max });
         check(group, { min, max, desired: numberOf(desired) ?? 0 });
+        told.set(group, numberOf(desired) ?? 0);
+      },
+      lifecycle: ({ instanceId, at }) => {
+        movedAt.set(book.cloud.instances.get(instanceId)?.group ?? '', at);
+      },
+      end: () => {
+        if (book.facts.settled) checkFollowed(context, told, movedAt);
       },
       call: (entry) => {
         if (entry.service !== 'autoscaling' || entry.error !== undefined) return;

@@ -380,6 +380,24 @@ describe('desired-within-bounds', () => {
     expect(judge(capacity, resize(sized(new Story(), 1), 9)).said).toHaveLength(1);
   });
 
+  it('reports a size that was not followed, once the group has stood still for two minutes', () => {
+    const shrunk = (seconds: number, desired: number) =>
+      sized(new Story({ settled: true }).state(i1, 'InService').state(i2, 'InService'), 2)
+        .at(60)
+        .state(i2, 'Terminated')
+        .object('nodegroups', {
+          metadata: { name: 'ng1', uid: 'ng1' },
+          spec: { autoScalingGroupName: group },
+          status: { desired, minSize: 0, maxSize: 3 },
+        })
+        .at(60 + seconds);
+    expect(judge(capacity, shrunk(121, 2)).said).toEqual([
+      'eks-ng1: told as 2, and it has 1 instances',
+    ]);
+    expect(judge(capacity, shrunk(100, 2)).said).toEqual([]);
+    expect(judge(capacity, shrunk(121, 1)).said).toEqual([]);
+  });
+
   it('goes by the bounds that hold at that instant', () => {
     const shrunk = sized(sized(new Story(), 3), 2, [0, 2]);
     expect(judge(capacity, resize(shrunk, 3)).said).toHaveLength(1);
