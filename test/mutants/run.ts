@@ -163,7 +163,7 @@ const run = async (): Promise<number> => {
     options: {
       mutant: { type: 'string' },
       oracle: { type: 'string' },
-      seeds: { type: 'string', default: '60' },
+      seeds: { type: 'string', default: '150' },
       threads: { type: 'string', default: String(availableParallelism()) },
       verbose: { type: 'boolean', default: false },
       learn: { type: 'boolean', default: false },
