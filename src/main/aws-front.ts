@@ -9,14 +9,15 @@ import {
   type AwsCallContext,
   type AwsHandler,
   type AwsHandlers,
+  type AwsInput,
   createAwsDispatcher,
+  optionalText,
 } from '../wire/index.ts';
-import { cliUser } from '../world/aws/index.ts';
+import { cliUser, nodegroupService } from '../world/aws/index.ts';
 import type { UserInfo } from '../world/contracts.ts';
 import { type World, worldAccount, worldRegion } from '../world/index.ts';
 import { microsPerMs, uuid } from '../world/kernel/index.ts';
 import type { Settings } from './data-dir.ts';
-import { demoCluster } from './demo.ts';
 
 export interface AwsFront {
   readonly handle: (request: HttpRequest) => Promise<HttpResponse>;
@@ -45,12 +46,23 @@ const stackCaller = {
   sourceIp: stackService,
 };
 
-const mergeHandlers = (...all: readonly AwsHandlers[]): AwsHandlers => {
-  const merged: Record<string, Record<string, AwsHandler>> = {};
-  for (const handlers of all) {
-    for (const [service, operations] of Object.entries(handlers)) {
-      merged[service] = { ...merged[service], ...operations };
-    }
+/** Calls that may be about a node group or about something else of EKS say so in their input. */
+const isAboutNodegroup = (input: AwsInput): boolean =>
+  optionalText(input, 'nodegroupName') !== undefined ||
+  (optionalText(input, 'resourceArn') ?? '').includes(':nodegroup/');
+
+/** The world's services, with what the face has to say about node groups. */
+const withNodegroups = (services: AwsHandlers, face: AwsHandlers): AwsHandlers => {
+  const merged: Record<string, Record<string, AwsHandler>> = { ...services };
+  for (const [service, operations] of Object.entries(face)) {
+    const own = services[service] ?? {};
+    const entries = Object.entries(operations).map(([name, handler]) => {
+      const other = own[name];
+      const either: AwsHandler = (input, ctx) =>
+        isAboutNodegroup(input) || other === undefined ? handler(input, ctx) : other(input, ctx);
+      return [name, either] as const;
+    });
+    merged[service] = { ...own, ...Object.fromEntries(entries) };
   }
   return merged;
 };
@@ -63,12 +75,13 @@ export const awsHandlers = (world: World): AwsHandlers => {
       user: { username: 'eks:api', groups: ['system:masters', 'system:authenticated'] },
       userAgent: 'eks-api',
     },
+    awsCaller: nodegroupService(worldAccount),
   });
   const face = createEksFace({
     ...ports,
-    clusterNames: () => [demoCluster.clusterName],
+    clusterNames: () => world.aws.clusterNames(),
   });
-  return mergeHandlers(world.aws.handlers, face);
+  return withNodegroups(world.aws.handlers, face);
 };
 
 export const createAwsFront = (options: {
@@ -123,7 +136,7 @@ export const createAwsFront = (options: {
       const url = urlOfToken(token);
       const until = url === undefined ? undefined : endOfToken(url);
       if (url === undefined || until === undefined || now >= until) return undefined;
-      if (!(await isSigned(url, handle))) return undefined;
+      if (!(await isSigned(url, world.aws.clusterNames(), handle))) return undefined;
       accepted.add(token, until);
       return adminUser;
     },
@@ -170,15 +183,22 @@ export const endOfToken = (url: URL): number | undefined => {
   return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`) + tokenLifeMs;
 };
 
-/** Valid when our own STS accepts it, signed for this cluster. */
-const isSigned = async (url: URL, handle: AwsFront['handle']): Promise<boolean> => {
-  const response = await handle({
-    method: 'GET',
-    path: url.pathname,
-    query: url.search.slice(1),
-    headers: { host: url.host, 'x-k8s-aws-id': demoCluster.clusterName },
-    body: new Uint8Array(),
-    remoteAddress: '127.0.0.1',
-  });
-  return response.status === 200;
+/** Valid when our own STS accepts it, signed for a cluster of this world. */
+const isSigned = async (
+  url: URL,
+  clusterNames: readonly string[],
+  handle: AwsFront['handle'],
+): Promise<boolean> => {
+  for (const clusterName of clusterNames) {
+    const response = await handle({
+      method: 'GET',
+      path: url.pathname,
+      query: url.search.slice(1),
+      headers: { host: url.host, 'x-k8s-aws-id': clusterName },
+      body: new Uint8Array(),
+      remoteAddress: '127.0.0.1',
+    });
+    if (response.status === 200) return true;
+  }
+  return false;
 };

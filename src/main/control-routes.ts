@@ -6,6 +6,7 @@ import { type ControlAnswer, type ControlRoutes, type Pacer, WorldEnded } from '
 import { type FaultKind, faultKinds, isFaultKind, type TargetKey } from '../world/faults/index.ts';
 import type { World } from '../world/index.ts';
 import { microsPerMs, microsPerSecond } from '../world/kernel/index.ts';
+import { ensureNetwork } from './network-route.ts';
 import { groupNamed, instanceOfNode } from './world-lookup.ts';
 
 /** A hundred days: beyond that a typing mistake is likelier than a wish. */
@@ -171,6 +172,9 @@ export const createControlRoutes = (
   ),
   'POST /drover/v1/clear': strict(['kind'], async (input) =>
     pacer.enter(() => clear(world, input)),
+  ),
+  'POST /drover/v1/network': strict(['vpcId', 'cidr', 'subnets'], async (input) =>
+    pacer.enter(() => ensureNetwork(world, input)),
   ),
   'POST /drover/v1/down': strict([], async () => {
     setImmediate(stop);

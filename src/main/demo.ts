@@ -10,8 +10,10 @@ export const noticesQueueUrl = (world: World): string | undefined =>
   world.aws.queueUrl('drover-notices');
 
 /** What every cluster has: namespaces, priority classes, the API's own Service. */
-export const seedEmpty = (world: World): void =>
+export const seedEmpty = (world: World): void => {
+  world.aws.seedAccount();
   seedKube({ kube: world.kube, version: worldVersion.gitVersion, addons: false });
+};
 
 /** Fills a fresh world with articles 001 and 002: three groups, add-ons, nginx. */
 export const seedDemo = (world: World): void => {

@@ -3,7 +3,8 @@
 import { runControlPlane } from '../controllers/control-plane.ts';
 import type { Log } from '../ports/index.ts';
 import { createInProcessPorts } from '../sim/index.ts';
-import { nodeManagerAgent, nodeManagerUser, type World } from '../world/index.ts';
+import { nodegroupService } from '../world/aws/index.ts';
+import { nodeManagerAgent, nodeManagerUser, type World, worldAccount } from '../world/index.ts';
 import { microsPerMs } from '../world/kernel/index.ts';
 import { noticesQueueUrl } from './demo.ts';
 import { journalTo } from './journal.ts';
@@ -21,6 +22,7 @@ export const startEmbeddedControllers = (options: {
   const ports = createInProcessPorts(world, {
     component: 'drover',
     identity: { user: nodeManagerUser, userAgent: nodeManagerAgent },
+    awsCaller: nodegroupService(worldAccount),
     legMicros,
   });
   return runControlPlane(

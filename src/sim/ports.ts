@@ -1,5 +1,6 @@
 // All ports of one controller process over a world in the same process and the same time.
 import type { Clock, CloudApi, KubeApi, Random } from '../ports/index.ts';
+import type { AwsCallContext } from '../wire/index.ts';
 import type { World } from '../world/index.ts';
 import type { Micros } from '../world/kernel/index.ts';
 import { SimClock } from './clock.ts';
@@ -37,6 +38,8 @@ export const createInProcessPorts = (
   options: {
     readonly component: string;
     readonly identity: Identity;
+    /** Who calls AWS; default the account's own user under the identity's agent. */
+    readonly awsCaller?: Partial<AwsCallContext>;
     readonly legMicros?: Micros;
     readonly faults?: NetworkFaults;
     readonly clockSkewMs?: number;
@@ -51,11 +54,11 @@ export const createInProcessPorts = (
     legMicros: options.legMicros ?? 0,
     faults: options.faults ?? worldFaults(world, random('faults')),
   });
-  const { userAgent } = options.identity;
+  const awsCaller = options.awsCaller ?? { userAgent: options.identity.userAgent };
   return {
     kube: new SimKubeApi({ kube, network, identity: options.identity }),
     cloud: new SimCloudApi({
-      call: (service, operation, input) => aws.call(service, operation, input, { userAgent }),
+      call: (service, operation, input) => aws.call(service, operation, input, awsCaller),
       receive: ({ queueUrl, waitSeconds, visibilitySeconds }, done) =>
         aws.receiveWhenAvailable(queueNameOf(queueUrl), {
           waitSeconds,

@@ -6,6 +6,7 @@ import { Faults } from './faults/index.ts';
 import { Kernel, type Micros, type Tables } from './kernel/index.ts';
 import { createKubeControllers, type KubeControllers } from './kube/controllers/index.ts';
 import { createKubelets, type Kubelets } from './kube/kubelet/index.ts';
+import { seedKube } from './kube/seed/index.ts';
 import { createKubeApiServer, type KubeApiServer } from './kube/server/index.ts';
 import { defaultPrinter, printers } from './kube/tables/index.ts';
 import { LateSeed } from './late-seed.ts';
@@ -75,6 +76,14 @@ export const createWorld = (options: WorldOptions): World => {
     },
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(clusterAccess === undefined ? {} : { clusterAccess }),
+    kubernetesVersion: worldVersion.gitVersion.slice(1, worldVersion.gitVersion.indexOf('-')),
+    whenClusterActive: ({ bringsAddons }) =>
+      seedKube({
+        kube,
+        version: worldVersion.gitVersion,
+        region: worldRegion,
+        addons: bringsAddons,
+      }),
   });
   const shared = { kernel, kube, machines: aws.machines, faults };
   const controllers = createKubeControllers({

@@ -4,4 +4,5 @@ export type { DemoGroup } from './demo/group-parts.ts';
 export { articleGroups, type DemoFacts, type DemoOptions } from './demo/seed.ts';
 
 export type { ClusterAccess } from './parts.ts';
-export { type AwsWorld, cliUser, createAwsWorld } from './world.ts';
+export type { NamedNetwork, NamedSubnet } from './platform/account.ts';
+export { type AwsWorld, cliUser, createAwsWorld, nodegroupService } from './world.ts';

@@ -30,10 +30,13 @@ import { Queues } from './messaging/queues.ts';
 import { snsHandlers } from './messaging/sns-handlers.ts';
 import { sqsHandlers } from './messaging/sqs-handlers.ts';
 import { Topics } from './messaging/topics.ts';
-import { Clusters, clusterHandlers } from './platform/clusters.ts';
+import { addonHandlers } from './platform/addon-handlers.ts';
+import { clusterHandlers } from './platform/cluster-handlers.ts';
+import { type ClusterRow, Clusters } from './platform/clusters.ts';
 import { Identity, iamHandlers, stsHandlers } from './platform/identity.ts';
 import { parameterHandlers } from './platform/parameters.ts';
 import { CloudTrail, cloudTrailHandlers } from './records/cloudtrail.ts';
+import { logHandlers } from './records/log-groups.ts';
 import { Scope, type ScopeOptions, type ServiceHandlers } from './scope.ts';
 
 /** The cluster's API as `describe-cluster` shows it. */
@@ -48,6 +51,10 @@ export interface AwsWorldOptions extends ScopeOptions {
   readonly endpoint?: () => string;
   /** May become known late; until then the cluster shows as CREATING. */
   readonly clusterAccess?: () => ClusterAccess | undefined;
+  /** What the Kubernetes API speaks, e.g. `1.32.9`. */
+  readonly kubernetesVersion?: string;
+  /** Told when a cluster that somebody created becomes active. */
+  readonly whenClusterActive?: (cluster: ClusterRow) => void;
   /** False keeps no CloudTrail records. */
   readonly trail?: boolean;
 }
@@ -74,6 +81,7 @@ export interface AwsParts {
   readonly identity: Identity;
   readonly trail: CloudTrail;
   readonly endpoint: () => string;
+  readonly kubernetesVersion: string;
 }
 
 export const buildParts = (options: AwsWorldOptions): AwsParts => {
@@ -103,7 +111,13 @@ export const buildParts = (options: AwsWorldOptions): AwsParts => {
     identity,
     trail: new CloudTrail(scope, { isOn: options.trail ?? true }),
   };
-  return { ...ec2, ...platform, queues, topics, events, store, engine, notices, endpoint };
+  if (options.whenClusterActive !== undefined) {
+    platform.clusters.whenActive = options.whenClusterActive;
+  }
+  const kubernetesVersion = options.kubernetesVersion ?? '1.32.9';
+  const messaging = { queues, topics, events };
+  const scaling = { store, engine, notices };
+  return { ...ec2, ...platform, ...messaging, ...scaling, endpoint, kubernetesVersion };
 };
 
 /** Handlers of every service but the EKS node groups, which are Drover's own objects. */
@@ -119,9 +133,10 @@ export const serviceHandlers = (parts: AwsParts): Readonly<Record<string, Servic
   sns: snsHandlers(parts),
   events: eventsHandlers(parts),
   cloudformation: stackHandlers(parts),
-  eks: clusterHandlers(parts.clusters),
+  eks: { ...clusterHandlers(parts), ...addonHandlers(parts) },
   sts: stsHandlers(parts.identity),
   iam: iamHandlers(parts.identity),
   ssm: parameterHandlers(parts.scope, parts.images),
+  logs: logHandlers(parts),
   cloudtrail: cloudTrailHandlers(parts.trail),
 });

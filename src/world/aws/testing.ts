@@ -81,6 +81,7 @@ export const aTestWorld = (
     host: () => host,
     account: '111111111111',
     region: 'eu-west-1',
+    ...(options.clusterAccess === undefined ? {} : { clusterAccess: options.clusterAccess }),
     timings: { ...instant, ...options.timings },
   });
   const aws = worldOf(parts);

@@ -19,6 +19,7 @@ import { hardwareFailure } from './ec2/instances.ts';
 import type { ReceivedMessage } from './messaging/queues.ts';
 import { queueUrl } from './messaging/sqs-handlers.ts';
 import { type AwsParts, type AwsWorldOptions, buildParts, serviceHandlers } from './parts.ts';
+import { ensureNetwork, layAccount, type NamedNetwork } from './platform/account.ts';
 
 export interface AwsWorld {
   /** By service and operation, for the dispatcher of src/wire. */
@@ -57,6 +58,11 @@ export interface AwsWorld {
   instanceIdOfNode(nodeName: string): string | undefined;
   /** Fills an empty account with the cluster and its node groups; throws when it is not empty. */
   seedDemo(options: DemoOptions): DemoFacts;
+  /** What an account has that nobody has used: images, a default VPC, roles, the notice queue. */
+  seedAccount(): void;
+  /** Makes what is missing of a VPC and subnets that a configuration names by id. Throws AwsError. */
+  ensureNetwork(network: NamedNetwork): NamedNetwork;
+  clusterNames(): readonly string[];
   /** Spot notice now, the end two minutes later. False when the instance is not running. */
   interrupt(instanceId: string): boolean;
   recommendRebalance(instanceId: string): boolean;
@@ -71,6 +77,21 @@ export const cliUser = (account: string): AwsPrincipal => ({
   arn: `arn:aws:iam::${account}:user/cli`,
   principalId: 'AIDAYFMQSNSE7DQH72FL7',
   userName: 'cli',
+});
+
+/** EKS' own role for node groups, as article 004's record shows it. */
+export const nodegroupService = (
+  account: string,
+): Pick<AwsCallContext, 'principal' | 'accessKeyId' | 'userAgent' | 'sourceIp'> => ({
+  principal: {
+    type: 'AssumedRole',
+    accountId: account,
+    arn: `arn:aws:sts::${account}:assumed-role/AWSServiceRoleForAmazonEKSNodegroup/EKS`,
+    principalId: 'AROAR5DGWODCNOJPW6PDC:EKS',
+  },
+  accessKeyId: 'ASIAR5DGWODCA5XSK7QN',
+  userAgent: 'eks-nodegroup.amazonaws.com',
+  sourceIp: 'eks-nodegroup.amazonaws.com',
 });
 
 export const createAwsWorld = (options: AwsWorldOptions): AwsWorld => worldOf(buildParts(options));
@@ -98,6 +119,12 @@ export const worldOf = (parts: AwsParts): AwsWorld => {
     groups: () => parts.store.groups().map(namesOfGroup),
     instanceIdOfNode: (nodeName) => instanceIdOfNode(parts, nodeName),
     seedDemo: (options) => seedDemo(parts, options),
+    seedAccount: () => layAccount(parts, parts.kubernetesVersion),
+    ensureNetwork: (network) => {
+      const { vpc, subnets } = ensureNetwork(parts, network);
+      return { vpcId: vpc.vpcId, cidr: vpc.cidr, subnets };
+    },
+    clusterNames: () => parts.clusters.all().map((row) => row.name),
     interrupt: (instanceId) => parts.notices.interrupt(instanceId),
     recommendRebalance: (instanceId) => parts.notices.recommendRebalance(instanceId),
     kill: (instanceId) => parts.instances.terminate(instanceId, hardwareFailure),

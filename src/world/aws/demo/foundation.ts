@@ -118,7 +118,7 @@ const rules = [
   },
 ];
 
-const layMessaging = ({ scope, queues, topics, events }: AwsParts) => {
+export const layMessaging = ({ scope, queues, topics, events }: AwsParts) => {
   const now = scope.now();
   const queue = {
     name: noticeQueueName,

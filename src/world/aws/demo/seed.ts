@@ -1,6 +1,7 @@
 // The demo's account: cluster, three node groups, stacks. Returns what the Kubernetes side needs to
 // write the NodeGroup objects. Seeds once; never changes what is there.
 import type { AwsParts } from '../parts.ts';
+import { addServiceRoles } from '../platform/account.ts';
 import { addonCatalogue, addonVersionsOf } from '../platform/addon-catalogue.ts';
 import {
   type Foundation,
@@ -108,11 +109,6 @@ export const seedDemo = (parts: AwsParts, options: DemoOptions): DemoFacts => {
   };
 };
 
-const serviceRoles = [
-  { name: 'AWSServiceRoleForAmazonEKSNodegroup', service: 'eks-nodegroup.amazonaws.com' },
-  { name: 'AWSServiceRoleForAutoScaling', service: 'autoscaling.amazonaws.com' },
-];
-
 const addCluster = (
   parts: AwsParts,
   foundation: Foundation,
@@ -126,9 +122,7 @@ const addCluster = (
     service: 'eks.amazonaws.com',
     policyArns: ['arn:aws:iam::aws:policy/AmazonEKSClusterPolicy'],
   });
-  for (const { name, service } of serviceRoles) {
-    identity.addRole({ name, path: `/aws-service-role/${service}/`, service });
-  }
+  addServiceRoles(parts);
   const subnets = [...foundation.publicSubnets, ...foundation.privateSubnets];
   const stack = parts.stacks.add({
     name: stackName,
@@ -193,12 +187,12 @@ const seedAddons = (
   for (const name of ['coredns', 'kube-proxy', 'vpc-cni']) {
     const addon = addonCatalogue.find((one) => one.name === name);
     const version = addon && addonVersionsOf(addon, cluster.version)[0];
-    // Long enough ago to be active.
     const createdAt = scope.now() - 60_000;
     clusters.putAddon({
       cluster: cluster.clusterName,
       name,
       version: version ?? '',
+      status: 'ACTIVE',
       createdAt,
       modifiedAt: createdAt,
       tags: {},

@@ -59,7 +59,13 @@ const networkHandlers = (parts: CatalogueParts): ServiceHandlers => ({
       all: parts.network.vpcs(),
       idsMember: 'VpcIds',
       keyOf: (row) => row.vpcId,
-      filters: { 'vpc-id': (row) => row.vpcId, cidr: (row) => row.cidr, state: () => 'available' },
+      filters: {
+        'vpc-id': (row) => row.vpcId,
+        cidr: (row) => row.cidr,
+        state: () => 'available',
+        isDefault: (row) => String(row.isDefault ?? false),
+        'is-default': (row) => String(row.isDefault ?? false),
+      },
       tags: (row) => row.tags,
       unknown: (ids) => notFound('InvalidVpcID.NotFound', 'vpc', ids),
     });
@@ -77,6 +83,7 @@ const networkHandlers = (parts: CatalogueParts): ServiceHandlers => ({
         availabilityZone: (row) => row.zone,
         'availability-zone-id': (row) => row.zoneId,
         'cidr-block': (row) => row.cidr,
+        'default-for-az': (row) => String(isInDefaultVpc(parts, row)),
         'map-public-ip-on-launch': (row) => String(row.isPublic),
         state: () => 'available',
       },
@@ -232,27 +239,33 @@ const renderVpc = ({ scope }: Ec2Parts, row: VpcRow) => ({
     },
   ],
   State: 'available',
-  IsDefault: false,
+  IsDefault: row.isDefault ?? false,
   InstanceTenancy: 'default',
   OwnerId: scope.account,
   Tags: tagList(row.tags),
 });
 
-const renderSubnet = ({ scope, network }: Ec2Parts, row: SubnetRow) => ({
-  SubnetId: row.subnetId,
-  SubnetArn: `arn:aws:ec2:${scope.region}:${scope.account}:subnet/${row.subnetId}`,
-  VpcId: row.vpcId,
-  CidrBlock: row.cidr,
-  AvailabilityZone: row.zone,
-  AvailabilityZoneId: row.zoneId,
-  AvailableIpAddressCount: network.available(row.subnetId),
-  State: 'available',
-  DefaultForAz: false,
-  MapPublicIpOnLaunch: row.isPublic,
-  AssignIpv6AddressOnCreation: false,
-  OwnerId: scope.account,
-  Tags: tagList(row.tags),
-});
+const isInDefaultVpc = ({ network }: Ec2Parts, row: SubnetRow): boolean =>
+  network.vpcs().some((vpc) => vpc.vpcId === row.vpcId && vpc.isDefault === true);
+
+const renderSubnet = (parts: Ec2Parts, row: SubnetRow) => {
+  const { scope, network } = parts;
+  return {
+    SubnetId: row.subnetId,
+    SubnetArn: `arn:aws:ec2:${scope.region}:${scope.account}:subnet/${row.subnetId}`,
+    VpcId: row.vpcId,
+    CidrBlock: row.cidr,
+    AvailabilityZone: row.zone,
+    AvailabilityZoneId: row.zoneId,
+    AvailableIpAddressCount: network.available(row.subnetId),
+    State: 'available',
+    DefaultForAz: isInDefaultVpc(parts, row),
+    MapPublicIpOnLaunch: row.isPublic,
+    AssignIpv6AddressOnCreation: false,
+    OwnerId: scope.account,
+    Tags: tagList(row.tags),
+  };
+};
 
 const renderSecurityGroup = ({ scope }: Ec2Parts, row: SecurityGroupRow) => ({
   GroupId: row.groupId,

@@ -57,6 +57,9 @@ export interface PublishedParameter {
 }
 
 const component = 'aws.ec2.images';
+const dayMs = 86_400_000;
+/** Ages of the two releases that a new version comes with. */
+const releaseAgesDays = [20, 6];
 
 export class Images {
   readonly #scope: Scope;
@@ -90,6 +93,13 @@ export class Images {
         createdAt: releasedAt,
       });
     }
+  }
+
+  /** Publishes two releases of that version unless its minor has some. */
+  ensure(fullVersion: string): void {
+    const minor = fullVersion.split('.').slice(0, 2).join('.');
+    if (this.all().some((row) => row.kubernetesVersion === minor)) return;
+    for (const age of releaseAgesDays) this.publish(fullVersion, this.#scope.now() - age * dayMs);
   }
 
   /** Releases of a family, newest first. */

@@ -9,6 +9,8 @@ export type VpcRow = {
   readonly vpcId: string;
   readonly cidr: string;
   readonly tags: Tags;
+  /** Of the VPC that an account begins with. */
+  readonly isDefault?: boolean;
 };
 
 export type SubnetRow = {
@@ -79,14 +81,21 @@ export class Network {
     for (const [key, row] of this.#addresses.entries()) this.#index(key, row);
   }
 
-  addVpc(cidr: string, tags: Tags): VpcRow {
-    const row = { vpcId: this.#scope.id(component, 'vpc'), cidr, tags };
+  addVpc(
+    cidr: string,
+    tags: Tags,
+    { vpcId = this.#scope.id(component, 'vpc'), isDefault = false } = {},
+  ): VpcRow {
+    const row = { vpcId, cidr, tags, ...(isDefault ? { isDefault } : {}) };
     this.#vpcs.put(row.vpcId, row);
     return row;
   }
 
-  addSubnet(subnet: Omit<SubnetRow, 'subnetId'>): SubnetRow {
-    const row = { subnetId: this.#scope.id(component, 'subnet'), ...subnet };
+  addSubnet(
+    subnet: Omit<SubnetRow, 'subnetId'>,
+    subnetId = this.#scope.id(component, 'subnet'),
+  ): SubnetRow {
+    const row = { subnetId, ...subnet };
     this.#subnets.put(row.subnetId, row);
     return row;
   }

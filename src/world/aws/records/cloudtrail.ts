@@ -50,6 +50,8 @@ export class CloudTrail {
     const isMessaging = call.service === 'sqs' || call.service === 'sns';
     if (isMessaging && dataCalls.test(call.operation)) return;
     const isReadOnly = readCalls.test(call.operation);
+    // A service looks around all the time: its reads would push out everybody's records.
+    if (isReadOnly && callerOf(call).isService) return;
     const row: TrailRow = {
       seq: this.#seq + 1,
       time: call.time,

@@ -1,0 +1,70 @@
+// World control: networks that a configuration names by id. An account of one's own would have them;
+// a world makes what is missing. Only reads the request: what a network is, is the world's business.
+import { isObject, type JsonObject } from '../api/json.ts';
+import type { ControlAnswer } from '../serve/index.ts';
+import { AwsError } from '../wire/index.ts';
+import type { NamedNetwork, NamedSubnet } from '../world/aws/index.ts';
+import type { World } from '../world/index.ts';
+
+const refused = (message: string): ControlAnswer => ({ kind: 'error', status: 400, message });
+
+const vpcPattern = /^vpc-[0-9a-f]+$/;
+const subnetPattern = /^subnet-[0-9a-f]+$/;
+const cidrPattern = /^\d{1,3}(?:\.\d{1,3}){3}\/\d{1,2}$/;
+
+const textIn = (input: JsonObject, name: string): string | undefined => {
+  const value = input[name];
+  return typeof value === 'string' ? value : undefined;
+};
+
+/** The subnet, or what is wrong with it. */
+const readSubnet = (value: unknown): NamedSubnet | string => {
+  if (!isObject(value)) return 'every subnet must be an object with id, zone, cidr, public';
+  const id = textIn(value, 'id') ?? '';
+  if (!subnetPattern.test(id)) return `subnet id ${id} must look like subnet-0a1b2c3d`;
+  const cidr = textIn(value, 'cidr');
+  if (cidr !== undefined && !cidrPattern.test(cidr)) return `cidr ${cidr} of ${id} is no block`;
+  const zone = textIn(value, 'zone');
+  if (zone !== undefined && !/[a-f]$/.test(zone)) return `zone ${zone} of ${id} is no zone's name`;
+  return {
+    subnetId: id,
+    isPublic: value.public === true,
+    ...(zone === undefined ? {} : { zone }),
+    ...(cidr === undefined ? {} : { cidr }),
+  };
+};
+
+/** `{vpcId, cidr?, subnets: [{id, zone?, cidr?, public?}]}`; answers with what stands then. */
+export const ensureNetwork = (world: World, input: JsonObject): ControlAnswer => {
+  const vpcId = textIn(input, 'vpcId') ?? '';
+  if (!vpcPattern.test(vpcId)) return refused(`vpcId ${vpcId} must look like vpc-0a1b2c3d`);
+  const cidr = textIn(input, 'cidr');
+  if (cidr !== undefined && !cidrPattern.test(cidr)) return refused(`cidr ${cidr} is no block`);
+  if (!Array.isArray(input.subnets)) return refused('subnets must be a list');
+  const subnets: NamedSubnet[] = [];
+  for (const value of input.subnets) {
+    const subnet = readSubnet(value);
+    if (typeof subnet === 'string') return refused(subnet);
+    subnets.push(subnet);
+  }
+  const wanted: NamedNetwork = { vpcId, subnets, ...(cidr === undefined ? {} : { cidr }) };
+  try {
+    const made = world.aws.ensureNetwork(wanted);
+    return {
+      kind: 'ok',
+      body: {
+        vpcId: made.vpcId,
+        cidr: made.cidr ?? '',
+        subnets: made.subnets.map((one) => ({
+          id: one.subnetId,
+          zone: one.zone ?? '',
+          cidr: one.cidr ?? '',
+          public: one.isPublic,
+        })),
+      },
+    };
+  } catch (error) {
+    if (error instanceof AwsError) return refused(error.message);
+    throw error;
+  }
+};
