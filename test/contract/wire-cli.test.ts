@@ -1,91 +1,24 @@
-// The real aws CLI and SDK v3 against the dispatcher behind a plain HTTP server, with handlers that
-// give fixed answers: it shows that real clients sign, write and read what wire checks, reads and
-// writes. It says nothing about the behaviour of the world.
+// The real aws CLI against the dispatcher behind a plain HTTP server, with handlers that give fixed
+// answers: it shows that a real client signs, writes and reads what wire checks, reads and writes. It
+// says nothing about the behaviour of the world.
 import { execFile, execFileSync } from 'node:child_process';
-import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
-import {
-  AutoScalingClient,
-  CreateAutoScalingGroupCommand,
-  DescribeAutoScalingGroupsCommand,
-} from '@aws-sdk/client-auto-scaling';
-import { DescribeInstancesCommand, EC2Client } from '@aws-sdk/client-ec2';
-import {
-  DescribeNodegroupCommand,
-  EKSClient,
-  ResourceNotFoundException,
-} from '@aws-sdk/client-eks';
-import {
-  DeleteQueueCommand,
-  QueueDoesNotExist,
-  ReceiveMessageCommand,
-  SQSClient,
-} from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AwsCallRecord, createAwsDispatcher } from '../../src/wire/index.ts';
-import { CANNED, GROUP } from './wire-canned.ts';
+import { GROUP } from './wire-canned.ts';
+import {
+  accessKey,
+  account,
+  principal,
+  secretKey,
+  startWireFront,
+  type WireFront,
+} from './wire-front.ts';
 
-const ACCESS_KEY = 'AKIDWIRETEST';
-const SECRET_KEY = 'wire/Secret+Key=1';
-const ACCOUNT = '123456789012';
-const principal = {
-  type: 'IAMUser',
-  accountId: ACCOUNT,
-  arn: `arn:aws:iam::${ACCOUNT}:user/tester`,
-  principalId: 'AIDATESTER',
-  userName: 'tester',
-} as const;
-
-const calls: AwsCallRecord[] = [];
-const defects: string[] = [];
-const requestCounts = new Map<string, number>();
-let server: Server;
-let endpoint = '';
-
+let front: WireFront;
 beforeAll(async () => {
-  let serial = 0;
-  const dispatcher = createAwsDispatcher({
-    handlers: CANNED,
-    authenticate: (key) =>
-      key === ACCESS_KEY ? { secretAccessKey: SECRET_KEY, principal } : undefined,
-    now: () => 1_735_394_773_000,
-    nextRequestId: () => `00000000-0000-4000-8000-${String(serial++).padStart(12, '0')}`,
-    onCall: (record) => calls.push(record),
-    onDefect: (error) => defects.push(error.message),
-  });
-  server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', async () => {
-      const [path = '/', query = ''] = (request.url ?? '/').split('?', 2);
-      const headers = Object.fromEntries(
-        Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
-      );
-      const agent = headers['x-test'] ?? headers['user-agent'] ?? '';
-      const marker = /wire-test-[\w-]+/.exec(agent)?.[0];
-      if (marker !== undefined) requestCounts.set(marker, (requestCounts.get(marker) ?? 0) + 1);
-      const answer = await dispatcher.handle({
-        method: request.method ?? 'GET',
-        path,
-        query,
-        headers,
-        body: Buffer.concat(chunks),
-        remoteAddress: '127.0.0.1',
-      });
-      response.writeHead(answer.status, answer.headers);
-      response.end(answer.body);
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  endpoint = `http://127.0.0.1:${address.port}`;
+  front = await startWireFront();
 });
-
-afterAll(async () => {
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
-});
+afterAll(() => front.stop());
 
 interface Outcome {
   readonly code: number;
@@ -101,8 +34,8 @@ function aws(
     env: {
       PATH: process.env.PATH ?? '',
       HOME: tmpdir(),
-      AWS_ACCESS_KEY_ID: ACCESS_KEY,
-      AWS_SECRET_ACCESS_KEY: SECRET_KEY,
+      AWS_ACCESS_KEY_ID: accessKey,
+      AWS_SECRET_ACCESS_KEY: secretKey,
       AWS_DEFAULT_REGION: 'eu-west-1',
       AWS_EC2_METADATA_DISABLED: 'true',
       AWS_PAGER: '',
@@ -110,7 +43,7 @@ function aws(
     },
   };
   return new Promise((resolve) => {
-    const all = ['--endpoint-url', endpoint, '--output', 'json', ...args];
+    const all = ['--endpoint-url', front.endpoint, '--output', 'json', ...args];
     execFile('aws', all, options, (error, stdout, stderr) => {
       const code = typeof error?.code === 'number' ? error.code : error === null ? 0 : -1;
       resolve({ code, stdout, stderr });
@@ -122,10 +55,6 @@ async function json(args: readonly string[]): Promise<unknown> {
   const { code, stdout, stderr } = await aws(args);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   return stdout.trim() === '' ? undefined : JSON.parse(stdout);
-}
-
-function lastInput(operation: string): unknown {
-  return calls.findLast((record) => record.operation === operation)?.input;
 }
 
 function hasCli(): boolean {
@@ -167,7 +96,7 @@ describe.skipIf(!hasCli())('the real aws CLI', { concurrent: true }, () => {
     expect(output).toMatchObject({
       Activity: { StatusCode: 'InProgress', StartTime: '2024-12-28T14:06:13.000Z', Progress: 0 },
     });
-    expect(lastInput('TerminateInstanceInAutoScalingGroup')).toEqual({
+    expect(front.lastInput('TerminateInstanceInAutoScalingGroup')).toEqual({
       InstanceId: 'i-07e9ea9eb19a67337',
       ShouldDecrementDesiredCapacity: true,
     });
@@ -184,7 +113,7 @@ describe.skipIf(!hasCli())('the real aws CLI', { concurrent: true }, () => {
       ...['--lifecycle-hook-specification-list', hook],
       ...['--tags', 'Key=k1,Value=v=1,PropagateAtLaunch=true', 'Key=k2,Value='],
     ]);
-    expect(lastInput('CreateAutoScalingGroup')).toMatchObject({
+    expect(front.lastInput('CreateAutoScalingGroup')).toMatchObject({
       AutoScalingGroupName: 'a & b <ü>',
       MinSize: 0,
       AvailabilityZones: ['eu-west-1a', 'eu-west-1b'],
@@ -215,7 +144,7 @@ describe.skipIf(!hasCli())('the real aws CLI', { concurrent: true }, () => {
   it('tags an EKS resource whose ARN stands URL-encoded in the path', async () => {
     const arn = 'arn:aws:eks:eu-west-1:123456789012:nodegroup/c/demo-ng/02c1ba5d';
     await json(['eks', 'tag-resource', '--resource-arn', arn, '--tags', 'a=1']);
-    expect(lastInput('TagResource')).toEqual({ resourceArn: arn, tags: { a: '1' } });
+    expect(front.lastInput('TagResource')).toEqual({ resourceArn: arn, tags: { a: '1' } });
   });
 
   it('lists stack resources', async () => {
@@ -238,7 +167,7 @@ describe.skipIf(!hasCli())('the real aws CLI', { concurrent: true }, () => {
     expect(output).toMatchObject({
       Reservations: [{ Instances: [{ State: { Code: 16, Name: 'running' }, SecurityGroups: [] }] }],
     });
-    expect(lastInput('DescribeInstances')).toEqual({
+    expect(front.lastInput('DescribeInstances')).toEqual({
       InstanceIds: ['i-0123456789abcdef0'],
       Filters: [
         { Name: 'tag:a', Values: ['x', 'y'] },
@@ -248,14 +177,14 @@ describe.skipIf(!hasCli())('the real aws CLI', { concurrent: true }, () => {
   });
 
   it('sends, receives and deletes messages', async () => {
-    const queue = ['--queue-url', `${endpoint}/${ACCOUNT}/q1`];
+    const queue = ['--queue-url', `${front.endpoint}/${account}/q1`];
     const sent = await json(['sqs', 'send-message', ...queue, '--message-body', '{"a":"ü"}']);
     expect(sent).toMatchObject({ MessageId: 'm-1' });
     expect(await json(['sqs', 'receive-message', ...queue])).toMatchObject({
       Messages: [{ Body: 'hello', Attributes: { ApproximateReceiveCount: '1' } }],
     });
     await json(['sqs', 'delete-message', ...queue, '--receipt-handle', 'r-1']);
-    expect(lastInput('DeleteMessage')).toMatchObject({ ReceiptHandle: 'r-1' });
+    expect(front.lastInput('DeleteMessage')).toMatchObject({ ReceiptHandle: 'r-1' });
   });
 
   it('publishes, says who it is, looks up events', async () => {
@@ -265,7 +194,7 @@ describe.skipIf(!hasCli())('the real aws CLI', { concurrent: true }, () => {
     });
     expect(await json(['sts', 'get-caller-identity'])).toEqual({
       UserId: 'AIDATESTER',
-      Account: ACCOUNT,
+      Account: account,
       Arn: principal.arn,
     });
     const events = await json(['cloudtrail', 'lookup-events', '--max-items', '1']);
@@ -343,7 +272,7 @@ describe.skipIf(!hasCli())('the real aws CLI', { concurrent: true }, () => {
   ])('is told once, without retries, what the world lacks (%s)', async (label, args) => {
     const outcome = await aws(args, { AWS_EXECUTION_ENV: `wire-test-${label}` });
     expect(outcome.stderr).toContain('(NotImplemented)');
-    expect(requestCounts.get(`wire-test-${label}`)).toBe(1);
+    expect(front.requestCounts.get(`wire-test-${label}`)).toBe(1);
   });
 
   it.each([
@@ -356,67 +285,6 @@ describe.skipIf(!hasCli())('the real aws CLI', { concurrent: true }, () => {
   });
 });
 
-describe('SDK v3', () => {
-  const config = () => ({
-    endpoint,
-    region: 'eu-west-1',
-    credentials: { accessKeyId: ACCESS_KEY, secretAccessKey: SECRET_KEY },
-  });
-
-  it('writes and reads query', async () => {
-    const client = new AutoScalingClient(config());
-    const names = { AutoScalingGroupNames: [] };
-    const output = await client.send(new DescribeAutoScalingGroupsCommand(names));
-    expect(output.AutoScalingGroups?.[0]?.CreatedTime).toEqual(new Date(1_735_394_773_000));
-    expect(output.AutoScalingGroups?.[0]?.Instances).toEqual([]);
-    expect(lastInput('DescribeAutoScalingGroups')).toEqual(names);
-    const create = new CreateAutoScalingGroupCommand({
-      AutoScalingGroupName: 'g',
-      MinSize: 1,
-      MaxSize: -1,
-    });
-    await client.send(create);
-    expect(lastInput('CreateAutoScalingGroup')).toMatchObject({ MaxSize: -1 });
-  });
-
-  it('reads rest-json, and its errors as the modelled class', async () => {
-    const client = new EKSClient(config());
-    const described = await client.send(
-      new DescribeNodegroupCommand({ clusterName: 'c', nodegroupName: 'demo-ng' }),
-    );
-    expect(described.nodegroup?.createdAt).toEqual(new Date(1_735_394_773_000));
-    const missing = client.send(
-      new DescribeNodegroupCommand({ clusterName: 'c', nodegroupName: 'nope' }),
-    );
-    await expect(missing).rejects.toBeInstanceOf(ResourceNotFoundException);
-    await expect(missing).rejects.toMatchObject({ nodegroupName: 'nope', clusterName: 'c' });
-  });
-
-  it('reads ec2', async () => {
-    const output = await new EC2Client(config()).send(new DescribeInstancesCommand({}));
-    const instance = output.Reservations?.[0]?.Instances?.[0];
-    expect(instance?.LaunchTime).toEqual(new Date(1_735_394_773_000));
-    expect(instance?.Tags).toEqual([{ Key: 'Name', Value: 'a & <b>' }]);
-  });
-
-  it('reads SQS, checks its MD5, and knows its errors', async () => {
-    const client = new SQSClient(config());
-    const QueueUrl = `${endpoint}/${ACCOUNT}/q1`;
-    const output = await client.send(new ReceiveMessageCommand({ QueueUrl }));
-    expect(output.Messages?.[0]?.Body).toBe('hello');
-    const gone = client.send(new DeleteQueueCommand({ QueueUrl: `${endpoint}/${ACCOUNT}/nope` }));
-    await expect(gone).rejects.toBeInstanceOf(QueueDoesNotExist);
-  });
-
-  it('does not retry what the world lacks', async () => {
-    const client = new EKSClient({ ...config(), customUserAgent: 'wire-test-sdk' });
-    const { ListAddonsCommand } = await import('@aws-sdk/client-eks');
-    const sent = client.send(new ListAddonsCommand({ clusterName: 'c' }));
-    await expect(sent).rejects.toMatchObject({ name: 'NotImplemented' });
-    expect(requestCounts.get('wire-test-sdk')).toBe(1);
-  });
-});
-
 it('no canned answer left its model', () => {
-  expect(defects).toEqual([]);
+  expect(front.defects).toEqual([]);
 });

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { type AuditEvent, eventually, missing, type ServedWorld } from '../support/demo-world.ts';
-import { suiteWorld } from '../support/stories.ts';
+import { skipWhen, suiteWorld } from '../support/stories.ts';
 
 const nginx = `
 apiVersion: v1
@@ -50,7 +50,7 @@ const byAgent = (events: readonly AuditEvent[], resource: string): readonly Audi
       event.objectRef?.resource === resource,
   );
 
-describe('article 001', { skip: whyNot ?? false, timeout: 300_000 }, () => {
+describe('article 001', { skip: skipWhen('article 001', whyNot), timeout: 300_000 }, () => {
   let world: ServedWorld;
   let node = '';
   let instance = '';

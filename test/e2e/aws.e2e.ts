@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { eventually, missing, run, type ServedWorld } from '../support/demo-world.ts';
 import { rowsOf, type Steps, stepsOf } from '../support/steps.ts';
-import { suiteWorld } from '../support/stories.ts';
+import { skipWhen, suiteWorld } from '../support/stories.ts';
 
 const whyNot =
   (await missing('aws', ['--version'])) ?? (await missing('kubectl', ['version', '--client']));
@@ -19,7 +19,10 @@ interface Group {
   readonly Instances: readonly { readonly InstanceId: string; readonly LifecycleState: string }[];
 }
 
-describe('the aws CLI', { skip: whyNot ?? false, timeout: 180_000 }, () => {
+describe('the aws CLI', {
+  skip: skipWhen('stories of the aws CLI', whyNot),
+  timeout: 180_000,
+}, () => {
   let world: ServedWorld;
   let aws: Steps;
   let group = '';

@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import { eventually, type Ran, run, ServedWorld } from '../support/demo-world.ts';
+import { suiteWorld } from '../support/stories.ts';
 
 const bin = join(import.meta.dirname, '..', '..', 'bin', 'drover.mjs');
 const root = mkdtempSync(join(tmpdir(), 'drover-places-'));
@@ -102,18 +103,16 @@ describe('places where a world cannot live', { timeout: 120_000 }, () => {
 
 describe('a directory in use', { timeout: 120_000 }, () => {
   let world: ServedWorld;
-  before(async () => {
-    world = await ServedWorld.start({ args: ['--demo', '--no-controller', '--port', '0'] });
-  });
-  after(async () => {
-    await world?.stop();
+  const suite = suiteWorld({ args: ['--demo', '--no-controller', '--port', '0'] });
+  before(() => {
+    world = suite.world;
   });
 
   it('is refused to a second drover, and the first one goes on', async () => {
     const { 'world.db': _db, 'world.db-wal': _wal, ...before } = contents(world.dataDir);
     await refuses(
       up(world.dataDir, '--port', '0'),
-      /another drover is running on this directory; stop it with `drover down` first/,
+      /is in use: another drover runs on it: `drover env` says where .* `drover down` stops it/,
     );
     const { 'world.db': _db2, 'world.db-wal': _wal2, ...afterwards } = contents(world.dataDir);
     assert.deepEqual(afterwards, before);

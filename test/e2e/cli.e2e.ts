@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { eventually, missing, run, type ServedWorld } from '../support/demo-world.ts';
-import { suiteWorld } from '../support/stories.ts';
+import { skipWhen, suiteWorld } from '../support/stories.ts';
 
 const drover = join(import.meta.dirname, '..', '..', 'bin', 'drover.mjs');
 const whyNot = await missing('kubectl', ['version', '--client']);
@@ -381,7 +381,11 @@ const theController = (): void => {
 };
 
 // Each has a world of its own.
-describe('drover', { skip: whyNot ?? false, timeout: 180_000, concurrency: 2 }, () => {
+describe('drover', {
+  skip: skipWhen('stories of the command line and drover controller', whyNot),
+  timeout: 180_000,
+  concurrency: 2,
+}, () => {
   describe('the command line', { concurrency: 1 }, theCommandLine);
   describe('drover controller', { concurrency: 1 }, theController);
 });

@@ -19,6 +19,7 @@ import { KubeError } from '../../src/ports/index.ts';
 import { LeaderElector, mergePatchBetween } from '../../src/runtime/index.ts';
 import { CollectingLog, TestRandom } from '../../src/runtime/testing.ts';
 import { startRealCluster } from '../support/real-cluster.ts';
+import { skipWhen } from '../support/stories.ts';
 
 const { nodegroups, nodedisruptions, customresourcedefinitions } = resourceTypes;
 const clock = wallClock;
@@ -52,7 +53,8 @@ const aCause = (id: string): DisruptionCause => ({
 
 describe('Our objects on a real API server', { timeout: 120_000 }, async () => {
   const cluster = await startRealCluster({});
-  const skip = cluster.available ? false : cluster.reason;
+  const whyNot = cluster.available ? undefined : cluster.reason;
+  const skip = skipWhen('stories of our objects on a real API server', whyNot);
   let kube: KubeClient;
   const log = new CollectingLog();
   const deps = () => ({ kube, clock, random, log });

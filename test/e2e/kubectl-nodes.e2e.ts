@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { missing, type ServedWorld } from '../support/demo-world.ts';
 import { type Steps, stepsOf } from '../support/steps.ts';
-import { suiteWorld } from '../support/stories.ts';
+import { skipWhen, suiteWorld } from '../support/stories.ts';
 
 const whyNot = await missing('kubectl', ['version', '--client']);
 
@@ -41,7 +41,10 @@ metadata: {name: never, namespace: work}
 spec: {maxUnavailable: 0, selector: {matchLabels: {app: guarded}}}
 `;
 
-describe('nodes with kubectl', { skip: whyNot ?? false, timeout: 180_000 }, () => {
+describe('nodes with kubectl', {
+  skip: skipWhen('stories of nodes with kubectl', whyNot),
+  timeout: 180_000,
+}, () => {
   let world: ServedWorld;
   let kubectl: Steps;
   let node = '';

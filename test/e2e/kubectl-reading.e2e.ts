@@ -5,12 +5,15 @@ import { spawn } from 'node:child_process';
 import { before, describe, it } from 'node:test';
 import { missing, type ServedWorld } from '../support/demo-world.ts';
 import { columnsOf, rowsOf, type Steps, stepsOf } from '../support/steps.ts';
-import { suiteWorld } from '../support/stories.ts';
+import { skipWhen, suiteWorld } from '../support/stories.ts';
 
 const whyNot = await missing('kubectl', ['version', '--client']);
 const nodeName = /ip-192-168-\d+-\d+\.eu-west-1\.compute\.internal/;
 
-describe('reading with kubectl', { skip: whyNot ?? false, timeout: 120_000 }, () => {
+describe('reading with kubectl', {
+  skip: skipWhen('stories of reading with kubectl', whyNot),
+  timeout: 120_000,
+}, () => {
   let world: ServedWorld;
   let kubectl: Steps;
   let node = '';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { missing, type ServedWorld } from '../support/demo-world.ts';
 import { rowsOf, type Steps, stepsOf } from '../support/steps.ts';
-import { suiteWorld } from '../support/stories.ts';
+import { skipWhen, suiteWorld } from '../support/stories.ts';
 
 const whyNot = await missing('kubectl', ['version', '--client']);
 
@@ -65,7 +65,10 @@ metadata: {name: h1, namespace: default}
 spec: {size: 3}
 `;
 
-describe('writing with kubectl', { skip: whyNot ?? false, timeout: 180_000 }, () => {
+describe('writing with kubectl', {
+  skip: skipWhen('stories of writing with kubectl', whyNot),
+  timeout: 180_000,
+}, () => {
   let world: ServedWorld;
   let kubectl: Steps;
 

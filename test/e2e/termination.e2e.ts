@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually, missing, type ServedWorld } from '../support/demo-world.ts';
-import { inWorld } from '../support/stories.ts';
+import { inWorld, skipWhen } from '../support/stories.ts';
 
 const whyNot =
   (await missing('kubectl', ['version', '--client'])) ?? (await missing('aws', ['--version']));
@@ -173,7 +173,14 @@ const once = <T>(begin: () => Promise<T>): (() => Promise<T>) => {
   };
 };
 
-describe('a termination', { skip: whyNot ?? false, timeout: 600_000 }, () => {
+// Each story has a world of its own, and waits for it most of the time.
+const options = {
+  skip: skipWhen('stories of terminations', whyNot),
+  timeout: 600_000,
+  concurrency: 3,
+};
+
+describe('a termination', options, () => {
   it('takes one pod at a time where the budget allows one, and never asks in vain', async () => {
     await inWorld({ judged: { settled: true } }, async (world) => {
       await advance(world, '25s');
@@ -248,7 +255,7 @@ describe('a termination', { skip: whyNot ?? false, timeout: 600_000 }, () => {
     });
   });
 
-  describe('ends in the same state', () => {
+  describe('ends in the same state', { concurrency: 1 }, () => {
     const calm = once(() => endsOneNode((world, node) => terminate(world, node.instance)));
     for (const phase of ['Pending', 'Marking', 'Draining', 'Completing', 'Ended']) {
       it(`when the process is killed in phase ${phase}`, async () => {
@@ -266,7 +273,7 @@ describe('a termination', { skip: whyNot ?? false, timeout: 600_000 }, () => {
     }
   });
 
-  describe('ends in the same state, its messages hit by', () => {
+  describe('ends in the same state, its messages hit by', { concurrency: 1 }, () => {
     const calm = once(() => endsTwoNodes());
     for (const fault of [
       'message-loss',

@@ -6,6 +6,13 @@ import { ServedWorld } from './demo-world.ts';
 import { type Exempt, judge } from './judge.ts';
 import { type FinalFacts, holdAgainstState, readStory } from './story-trace.ts';
 
+/** For `skip`: tells on a line of its own what is not run and why, so that no log hides it. */
+export const skipWhen = (stories: string, why: string | undefined): string | false => {
+  if (why === undefined) return false;
+  process.stdout.write(`not run: ${stories}, ${why}\n`);
+  return why;
+};
+
 export interface Judged {
   /** The story ends when everything it began has come to its end. */
   readonly settled: boolean;
