@@ -1,0 +1,149 @@
+// eksctl's ClusterConfig as Drover works with it: checked against its shape, omitted fields filled
+// with eksctl's defaults, and the rules that span several fields. Never reads files or the cloud.
+import { isObject, type Json } from '../../api/json.ts';
+import { checkYaml, type Fault, type Position } from './check.ts';
+import { clusterConfigShape } from './fields.ts';
+import { type GroupConfig, groupFaults, groupOf } from './groups.ts';
+import { member, objectsOf, textMapOf, textOf, textsOf } from './values.ts';
+
+/** A subnet that the file names; `id` undefined: made with the cluster's own network. */
+export interface SubnetConfig {
+  readonly name: string;
+  readonly id: string | undefined;
+  readonly zone: string | undefined;
+  readonly cidr: string | undefined;
+  readonly visibility: 'public' | 'private';
+}
+
+export interface AddonConfig {
+  readonly name: string;
+  readonly version: string | undefined;
+  readonly configurationValues: string | undefined;
+}
+
+export interface ClusterConfig {
+  readonly name: string;
+  readonly region: string;
+  /** Undefined: the newest that the API offers, or the cluster's when it exists. */
+  readonly version: string | undefined;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly vpcId: string | undefined;
+  readonly vpcCidr: string;
+  readonly serviceCidr: string | undefined;
+  readonly subnets: readonly SubnetConfig[];
+  readonly zones: readonly string[];
+  readonly publicAccess: boolean;
+  readonly privateAccess: boolean;
+  /** Recorded: the world gives every cluster an issuer. */
+  readonly withOidc: boolean;
+  /** The control plane's log streams that exist, in EKS' words. */
+  readonly logTypes: readonly string[];
+  readonly authenticationMode: 'CONFIG_MAP' | 'API_AND_CONFIG_MAP' | 'API';
+  readonly addons: readonly AddonConfig[];
+  readonly groups: readonly GroupConfig[];
+}
+
+export type ClusterConfigResult =
+  | { readonly kind: 'ok'; readonly config: ClusterConfig }
+  | { readonly kind: 'faults'; readonly faults: readonly Fault[] };
+
+const everyLogType = ['api', 'audit', 'authenticator', 'controllerManager', 'scheduler'] as const;
+const defaultVpcCidr = '192.168.0.0/16';
+
+const subnetsOf = (value: Json | undefined): readonly SubnetConfig[] =>
+  (['public', 'private'] as const).flatMap((visibility) => {
+    const named = member(value, visibility);
+    if (!isObject(named)) return [];
+    return Object.entries(named).map(([name, subnet]) => ({
+      name,
+      visibility,
+      id: textOf(member(subnet, 'id')),
+      zone: textOf(member(subnet, 'az')),
+      cidr: textOf(member(subnet, 'cidr')),
+    }));
+  });
+
+const logTypesOf = (value: Json | undefined): readonly string[] => {
+  const asked = new Set(textsOf(value));
+  if (asked.has('*') || asked.has('all')) return everyLogType;
+  return everyLogType.filter((type) => asked.has(type));
+};
+
+const authenticationModeOf = (value: Json | undefined): ClusterConfig['authenticationMode'] =>
+  value === 'CONFIG_MAP' || value === 'API' ? value : 'API_AND_CONFIG_MAP';
+
+const configOf = (value: Json): ClusterConfig => {
+  const metadata = member(value, 'metadata');
+  const vpc = member(value, 'vpc');
+  const endpoints = member(vpc, 'clusterEndpoints');
+  const managed = objectsOf(member(value, 'managedNodeGroups'));
+  const selfManaged = objectsOf(member(value, 'nodeGroups'));
+  return {
+    name: textOf(member(metadata, 'name')) ?? '',
+    region: textOf(member(metadata, 'region')) ?? '',
+    version: textOf(member(metadata, 'version')),
+    tags: textMapOf(member(metadata, 'tags')),
+    vpcId: textOf(member(vpc, 'id')),
+    vpcCidr: textOf(member(vpc, 'cidr')) ?? defaultVpcCidr,
+    serviceCidr: textOf(member(member(value, 'kubernetesNetworkConfig'), 'serviceIPv4CIDR')),
+    subnets: subnetsOf(member(vpc, 'subnets')),
+    zones: textsOf(member(value, 'availabilityZones')),
+    publicAccess: member(endpoints, 'publicAccess') !== false,
+    privateAccess: member(endpoints, 'privateAccess') === true,
+    withOidc: member(member(value, 'iam'), 'withOIDC') === true,
+    logTypes: logTypesOf(
+      member(member(member(value, 'cloudWatch'), 'clusterLogging'), 'enableTypes'),
+    ),
+    authenticationMode: authenticationModeOf(
+      member(member(value, 'accessConfig'), 'authenticationMode'),
+    ),
+    addons: objectsOf(member(value, 'addons')).map((addon) => ({
+      name: textOf(addon.name) ?? '',
+      version: textOf(addon.version),
+      configurationValues: textOf(addon.configurationValues),
+    })),
+    groups: [
+      ...managed.map((group) => groupOf(group, 'managed')),
+      ...selfManaged.map((group) => groupOf(group, 'self-managed')),
+    ],
+  };
+};
+
+/** Rules that no single field shows. */
+const spanningFaults = (
+  config: ClusterConfig,
+  positionOf: (path: string) => Position,
+): readonly Fault[] => {
+  const faults: Fault[] = [];
+  const say = (path: string, message: string): void => {
+    faults.push({ ...positionOf(path), path, message });
+  };
+  const names = new Set<string>();
+  const subnets = new Set(config.subnets.map((subnet) => subnet.name));
+  const managed = config.groups.filter((group) => group.kind === 'managed').length;
+  for (const [i, group] of config.groups.entries()) {
+    const path = i < managed ? `managedNodeGroups[${i}]` : `nodeGroups[${i - managed}]`;
+    if (names.has(group.name)) say(path, `is a second group named ${group.name}; names are unique`);
+    names.add(group.name);
+    for (const message of groupFaults(group)) say(path, message);
+    for (const name of group.subnets) {
+      if (subnets.has(name) || /^subnet-[0-9a-f]+$/.test(name)) continue;
+      const known =
+        subnets.size === 0 ? 'vpc.subnets names none' : `known: ${[...subnets].join(', ')}`;
+      say(path, `names the subnet ${name}, which vpc.subnets does not have (${known})`);
+    }
+  }
+  if (config.vpcId !== undefined && config.subnets.every((subnet) => subnet.id === undefined)) {
+    say('vpc', 'names an existing VPC and no subnet of it; name subnets by id');
+  }
+  return faults;
+};
+
+/** Reads a ClusterConfig; every fault is told at once, none of them halfway through. */
+export const parseClusterConfig = (text: string): ClusterConfigResult => {
+  const checked = checkYaml(text, clusterConfigShape);
+  if (checked.kind === 'faults') return checked;
+  const config = configOf(checked.value);
+  const faults = spanningFaults(config, checked.positionOf);
+  return faults.length > 0 ? { kind: 'faults', faults } : { kind: 'ok', config };
+};

@@ -1,0 +1,185 @@
+// One node group of a ClusterConfig, or of eksctl's flags, with eksctl's defaults and rules. Sizes
+// follow eksctl: two nodes when nothing is said; what is left out follows what was said.
+import { isObject, type Json, type JsonObject } from '../../api/json.ts';
+import type { Taint } from '../../api/kube.ts';
+import { member, numberOf, objectsOf, textMapOf, textOf, textsOf } from './values.ts';
+
+export interface NodeRepairSettings {
+  readonly enabled: boolean;
+  /** The remaining fields, under the names and with the values of EKS' API. */
+  readonly rest: JsonObject;
+}
+
+export interface GroupConfig {
+  readonly name: string;
+  readonly kind: 'managed' | 'self-managed';
+  /** eksctl's word, e.g. AmazonLinux2; undefined: the version's default. */
+  readonly amiFamily: string | undefined;
+  /** An image of the user's own. */
+  readonly ami: string | undefined;
+  readonly instanceTypes: readonly string[];
+  readonly spot: boolean;
+  /** As asked; undefined fields are filled by `sizesOf`. */
+  readonly sizes: AskedSizes;
+  readonly volumeSizeGiB: number;
+  readonly volumeType: string;
+  readonly privateNetworking: boolean;
+  readonly zones: readonly string[];
+  /** Names of vpc.subnets, or ids. */
+  readonly subnets: readonly string[];
+  readonly labels: Readonly<Record<string, string>>;
+  readonly taints: readonly Taint[];
+  readonly tags: Readonly<Record<string, string>>;
+  readonly sshAllowed: boolean;
+  readonly sshKeyName: string | undefined;
+  readonly instanceRoleArn: string | undefined;
+  readonly maxPods: number | undefined;
+  readonly preBootstrapCommands: readonly string[];
+  readonly overrideBootstrapCommand: string | undefined;
+  readonly releaseVersion: string | undefined;
+  readonly launchTemplate:
+    | { readonly id: string; readonly version: string | undefined }
+    | undefined;
+  /** EKS' updateConfig as written; undefined: EKS' default, one node at a time. */
+  readonly updateConfig: JsonObject | undefined;
+  readonly nodeRepair: NodeRepairSettings | undefined;
+}
+
+export interface AskedSizes {
+  readonly desired?: number;
+  readonly min?: number;
+  readonly max?: number;
+}
+
+export interface Sizes {
+  readonly desired: number;
+  readonly min: number;
+  readonly max: number;
+  /** Flags that were not given and what they became, in eksctl's order. */
+  readonly automatic: readonly { readonly flag: '--nodes-min' | '--nodes-max'; value: number }[];
+}
+
+/** eksctl's: what a group without any size gets. */
+const defaultNodes = 2;
+const defaultInstanceType = 'm5.large';
+const defaultVolumeSizeGiB = 80;
+const defaultVolumeType = 'gp3';
+
+/** Fills what was left out; the result is consistent when `sizeFault` finds nothing. */
+export const sizesOf = (asked: AskedSizes): Sizes => {
+  const min = asked.min ?? asked.desired ?? defaultNodes;
+  const desired = asked.desired ?? min;
+  const max = asked.max ?? Math.max(desired, min);
+  return {
+    desired,
+    min,
+    max,
+    automatic: [
+      ...(asked.min === undefined ? [{ flag: '--nodes-min' as const, value: min }] : []),
+      ...(asked.max === undefined ? [{ flag: '--nodes-max' as const, value: max }] : []),
+    ],
+  };
+};
+
+/** Why these sizes cannot be, or undefined. */
+export const sizeFault = (asked: AskedSizes): string | undefined => {
+  const { desired, min, max } = sizesOf(asked);
+  if (max < 1) return `maximum size of ${max}; a node group has room for one node at least`;
+  if (min > max) return `minimum size of ${min}, which is greater than maximum size ${max}`;
+  if (desired < min) return `minimum size of ${min}, which is greater than desired size ${desired}`;
+  if (desired > max) return `desired size of ${desired}, which is greater than maximum size ${max}`;
+  return undefined;
+};
+
+const taintsOf = (value: Json | undefined): readonly Taint[] =>
+  objectsOf(value).map((taint) => {
+    const text = textOf(taint.value);
+    return {
+      key: textOf(taint.key) ?? '',
+      ...(text === undefined ? {} : { value: text }),
+      effect: textOf(taint.effect) as Taint['effect'],
+    };
+  });
+
+const repairOf = (value: Json | undefined): NodeRepairSettings | undefined => {
+  if (!isObject(value)) return undefined;
+  const { enabled, ...rest } = value;
+  return { enabled: enabled === true, rest };
+};
+
+const instanceTypesOf = (group: JsonObject): readonly string[] => {
+  const several = textsOf(group.instanceTypes);
+  if (several.length > 0) return several;
+  return [textOf(group.instanceType) ?? defaultInstanceType];
+};
+
+const sizesAsked = (group: JsonObject): AskedSizes => {
+  const desired = numberOf(group.desiredCapacity);
+  const min = numberOf(group.minSize);
+  const max = numberOf(group.maxSize);
+  return {
+    ...(desired === undefined ? {} : { desired }),
+    ...(min === undefined ? {} : { min }),
+    ...(max === undefined ? {} : { max }),
+  };
+};
+
+/** `group` is a member of managedNodeGroups or nodeGroups that its shape has let through. */
+export const groupOf = (group: JsonObject, kind: GroupConfig['kind']): GroupConfig => {
+  const template = textOf(member(group.launchTemplate, 'id'));
+  return {
+    name: textOf(group.name) ?? '',
+    kind,
+    amiFamily: textOf(group.amiFamily),
+    ami: textOf(group.ami),
+    instanceTypes: instanceTypesOf(group),
+    spot: group.spot === true,
+    sizes: sizesAsked(group),
+    volumeSizeGiB: numberOf(group.volumeSize) ?? defaultVolumeSizeGiB,
+    volumeType: textOf(group.volumeType) ?? defaultVolumeType,
+    privateNetworking: group.privateNetworking === true,
+    zones: textsOf(group.availabilityZones),
+    subnets: textsOf(group.subnets),
+    labels: textMapOf(group.labels),
+    taints: taintsOf(group.taints),
+    tags: textMapOf(group.tags),
+    sshAllowed: member(group.ssh, 'allow') === true,
+    sshKeyName: textOf(member(group.ssh, 'publicKeyName')),
+    instanceRoleArn: textOf(member(group.iam, 'instanceRoleARN')),
+    maxPods: numberOf(group.maxPodsPerNode),
+    preBootstrapCommands: textsOf(group.preBootstrapCommands),
+    overrideBootstrapCommand: textOf(group.overrideBootstrapCommand),
+    releaseVersion: textOf(group.releaseVersion),
+    launchTemplate:
+      template === undefined
+        ? undefined
+        : { id: template, version: textOf(member(group.launchTemplate, 'version')) },
+    updateConfig: isObject(group.updateConfig) ? group.updateConfig : undefined,
+    nodeRepair: repairOf(group.nodeRepairConfig),
+  };
+};
+
+/** What is wrong with a group beyond its single fields; sentences that follow its path. */
+export const groupFaults = (group: GroupConfig): readonly string[] => {
+  const faults: string[] = [];
+  const sizes = sizeFault(group.sizes);
+  if (sizes !== undefined) faults.push(`asks for a ${sizes}`);
+  const { updateConfig } = group;
+  if (updateConfig !== undefined) {
+    const both = 'maxUnavailable' in updateConfig && 'maxUnavailablePercentage' in updateConfig;
+    if (both)
+      faults.push('has both updateConfig.maxUnavailable and maxUnavailablePercentage; choose one');
+    const count = numberOf(updateConfig.maxUnavailable);
+    const { max } = sizesOf(group.sizes);
+    if (count !== undefined && count > max) {
+      faults.push(`has updateConfig.maxUnavailable ${count}, more than its maximum size ${max}`);
+    }
+  }
+  if (group.launchTemplate !== undefined && (group.sshAllowed || group.ami !== undefined)) {
+    faults.push('has launchTemplate together with ssh or ami; say these in the template');
+  }
+  if (group.sshKeyName !== undefined && !group.sshAllowed) {
+    faults.push('has ssh.publicKeyName without ssh.allow: true');
+  }
+  return faults;
+};

@@ -1,0 +1,73 @@
+// A small language for the shape of a YAML document: which fields there are, of which type, and
+// which are known but refused. Shapes are data; they never look at a value.
+
+export interface TextShape {
+  readonly kind: 'text';
+  /** What the text must look like, and how to say so. */
+  readonly pattern?: { readonly regex: RegExp; readonly says: string };
+  readonly oneOf?: readonly string[];
+}
+
+export interface IntegerShape {
+  readonly kind: 'integer';
+  readonly min?: number;
+  readonly max?: number;
+}
+
+export interface BooleanShape {
+  readonly kind: 'boolean';
+  /** The only value that can be honoured, and why the other is refused. */
+  readonly only?: { readonly value: boolean; readonly why: string };
+}
+
+export interface ListShape {
+  readonly kind: 'list';
+  readonly item: Shape;
+}
+
+/** Names of the user's own choice, each with the same shape of value. */
+export interface MapShape {
+  readonly kind: 'map';
+  readonly value: Shape;
+}
+
+export interface ObjectShape {
+  readonly kind: 'object';
+  readonly fields: Readonly<Record<string, Shape>>;
+  readonly required?: readonly string[];
+}
+
+/** A field that eksctl knows and Drover does not honour: an error that says why, never ignored. */
+export interface RefusedShape {
+  readonly kind: 'refused';
+  readonly why: string;
+}
+
+export type Shape =
+  | TextShape
+  | IntegerShape
+  | BooleanShape
+  | ListShape
+  | MapShape
+  | ObjectShape
+  | RefusedShape;
+
+export const text = (options: Omit<TextShape, 'kind'> = {}): TextShape => ({
+  kind: 'text',
+  ...options,
+});
+export const integer = (options: Omit<IntegerShape, 'kind'> = {}): IntegerShape => ({
+  kind: 'integer',
+  ...options,
+});
+export const flag = (only?: BooleanShape['only']): BooleanShape => ({
+  kind: 'boolean',
+  ...(only && { only }),
+});
+export const list = (item: Shape): ListShape => ({ kind: 'list', item });
+export const map = (value: Shape): MapShape => ({ kind: 'map', value });
+export const object = (
+  fields: Readonly<Record<string, Shape>>,
+  required: readonly string[] = [],
+): ObjectShape => ({ kind: 'object', fields, required });
+export const refused = (why: string): RefusedShape => ({ kind: 'refused', why });
