@@ -1,0 +1,82 @@
+// aws-auth: a role is added as article 002 prints it, and nothing else is lost.
+import { describe, expect, it } from 'vitest';
+import { addNodeRole, removeNodeRole } from './index.ts';
+
+const arn = (name: string): string => `arn:aws:iam::111111111111:role/${name}`;
+const entry = (name: string): string =>
+  `- groups:\n  - system:bootstrappers\n  - system:nodes\n  rolearn: ${arn(name)}\n  username: system:node:{{EC2PrivateDNSName}}\n`;
+
+const changed = (data: Record<string, string>, role: string) => {
+  const change = addNodeRole(data, role);
+  if (change.kind !== 'changed') throw new Error(JSON.stringify(change));
+  return change.data;
+};
+
+describe('addNodeRole', () => {
+  it('adds an entry at the end, byte for byte as eksctl does (article 002)', () => {
+    expect(changed({ mapRoles: entry('a') + entry('b') }, arn('c'))).toEqual({
+      mapRoles: entry('a') + entry('b') + entry('c'),
+      mapUsers: '[]\n',
+    });
+  });
+
+  it.each([[{}], [{ mapRoles: '' }], [{ mapRoles: '[]\n' }]])('fills an empty map: %j', (data) => {
+    expect(changed(data, arn('c')).mapRoles).toBe(entry('c'));
+  });
+
+  it('leaves comments, foreign entries and other keys alone', () => {
+    const mine = `# do not touch\n- rolearn: ${arn('admin')} # boss\n  username: admin\n  groups: [system:masters]\n`;
+    const data = changed(
+      { mapRoles: mine, mapUsers: '- userarn: x\n', mapAccounts: 'z' },
+      arn('c'),
+    );
+    expect(data.mapRoles).toContain('# do not touch');
+    expect(data.mapRoles).toContain('# boss');
+    expect(data.mapRoles).toContain('system:masters');
+    expect(data.mapRoles?.endsWith(entry('c'))).toBe(true);
+    expect(data).toMatchObject({ mapUsers: '- userarn: x\n', mapAccounts: 'z' });
+  });
+
+  it('changes nothing when the role is there, whatever its path or case', () => {
+    expect(addNodeRole({ mapRoles: entry('a') }, arn('a'))).toEqual({ kind: 'unchanged' });
+    expect(addNodeRole({ mapRoles: entry('some/path/a') }, arn('a'))).toEqual({
+      kind: 'unchanged',
+    });
+    expect(addNodeRole({ mapRoles: entry('A') }, arn('a'))).toEqual({ kind: 'unchanged' });
+  });
+
+  it('completes the groups of an entry that is there', () => {
+    const lacking = `- groups:\n  - eks:kube-proxy-windows\n  rolearn: ${arn('a')}\n  username: u\n`;
+    const { mapRoles } = changed({ mapRoles: lacking }, arn('a'));
+    expect(mapRoles).toContain(
+      '- eks:kube-proxy-windows\n  - system:bootstrappers\n  - system:nodes',
+    );
+    expect(mapRoles?.match(/rolearn/g)).toHaveLength(1);
+  });
+
+  it.each([
+    ['twice the same role', entry('a') + entry('a'), /2 times/],
+    ['no YAML', 'a: [', /not YAML/],
+    ['no list', 'a: b', /not a list/],
+    ['entries that are texts', '- a', /not objects/],
+  ])('refuses to write over %s', (_, mapRoles, why) => {
+    const change = addNodeRole({ mapRoles }, arn('a'));
+    expect(change.kind === 'refused' && change.why).toMatch(why);
+  });
+});
+
+describe('removeNodeRole', () => {
+  it('takes away what addNodeRole added', () => {
+    const data = changed({ mapRoles: entry('a'), mapUsers: '[]\n' }, arn('c'));
+    expect(removeNodeRole(data, arn('c'))).toEqual({
+      kind: 'changed',
+      data: { mapRoles: entry('a'), mapUsers: '[]\n' },
+    });
+  });
+
+  it('leaves an empty list when the last one goes, and nothing to do when there is none', () => {
+    const change = removeNodeRole({ mapRoles: entry('a') }, arn('a'));
+    expect(change).toEqual({ kind: 'changed', data: { mapRoles: '[]\n' } });
+    expect(removeNodeRole({ mapRoles: entry('a') }, arn('b'))).toEqual({ kind: 'unchanged' });
+  });
+});

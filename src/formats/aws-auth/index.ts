@@ -1,0 +1,96 @@
+// The ConfigMap kube-system/aws-auth: which IAM roles may act as which users. Adds and removes roles
+// of nodes. Whatever else stands there, comments and order included, stays as it is.
+import { isMap, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
+
+/** data of the ConfigMap; all of its values are texts of YAML. */
+export type AwsAuthData = Readonly<Record<string, string>>;
+
+export type AwsAuthChange =
+  | { readonly kind: 'unchanged' }
+  | { readonly kind: 'changed'; readonly data: AwsAuthData }
+  /** Writing would lose or hide an entry: somebody has to look first. */
+  | { readonly kind: 'refused'; readonly why: string };
+
+/** Groups and user name of a Linux node's role, as EKS and eksctl write them. */
+const nodeGroups = ['system:bootstrappers', 'system:nodes'] as const;
+const nodeUser = 'system:node:{{EC2PrivateDNSName}}';
+
+/** The authenticator compares ARNs in lower case, and an assumed role has lost its path. */
+const comparable = (arn: string): string =>
+  arn.toLowerCase().replace(/^(arn:[^:]*:iam::\d*:role)\/.*\/([^/]+)$/, '$1/$2');
+
+type Roles =
+  | { readonly kind: 'roles'; readonly seq: YAMLSeq; readonly print: () => string }
+  | { readonly kind: 'refused'; readonly why: string };
+
+const readRoles = (text: string | undefined): Roles => {
+  const document = parseDocument(text === undefined || text.trim() === '' ? '[]' : text);
+  const [error] = document.errors;
+  if (error !== undefined) {
+    return { kind: 'refused', why: `mapRoles is not YAML: ${error.message.split('\n')[0]}` };
+  }
+  const { contents } = document;
+  if (!isSeq(contents)) return { kind: 'refused', why: 'mapRoles is not a list' };
+  if (!contents.items.every((item) => isMap(item))) {
+    return { kind: 'refused', why: 'mapRoles has entries that are not objects' };
+  }
+  const print = (): string => {
+    contents.flow = false;
+    return contents.items.length === 0
+      ? '[]\n'
+      : document.toString({ lineWidth: 0, indentSeq: false });
+  };
+  return { kind: 'roles', seq: contents, print };
+};
+
+/** Inner keys are read without regard to case, as the authenticator does. */
+const fieldOf = (entry: YAMLMap, name: string): unknown => {
+  const pair = entry.items.find(({ key }) => String(key).toLowerCase() === name);
+  return pair === undefined ? undefined : entry.get(pair.key);
+};
+
+const entriesOf = (seq: YAMLSeq, roleArn: string): readonly YAMLMap[] =>
+  seq.items.filter(
+    (item): item is YAMLMap =>
+      isMap(item) && comparable(String(fieldOf(item, 'rolearn') ?? '')) === comparable(roleArn),
+  );
+
+const groupsOf = (entry: YAMLMap): readonly string[] => {
+  const groups = fieldOf(entry, 'groups');
+  return isSeq(groups) ? groups.items.map(String) : [];
+};
+
+/** Lets nodes with this role in. An entry that is there is completed, never doubled. */
+export const addNodeRole = (data: AwsAuthData, roleArn: string): AwsAuthChange => {
+  const roles = readRoles(data.mapRoles);
+  if (roles.kind === 'refused') return roles;
+  const { seq, print } = roles;
+  const known = entriesOf(seq, roleArn);
+  if (known.length > 1) {
+    // The authenticator takes the last one; which of them was meant is not ours to guess.
+    return { kind: 'refused', why: `mapRoles names ${roleArn} ${known.length} times; keep one` };
+  }
+  const [entry] = known;
+  if (entry === undefined) {
+    seq.add({ groups: [...nodeGroups], rolearn: roleArn, username: nodeUser });
+  } else {
+    const had = groupsOf(entry);
+    const missing = nodeGroups.filter((group) => !had.includes(group));
+    if (missing.length === 0) return { kind: 'unchanged' };
+    entry.set('groups', [...had, ...missing]);
+  }
+  return {
+    kind: 'changed',
+    data: { ...data, mapRoles: print(), mapUsers: data.mapUsers ?? '[]\n' },
+  };
+};
+
+/** Takes a role's entry away; other entries of the same text stay as they are. */
+export const removeNodeRole = (data: AwsAuthData, roleArn: string): AwsAuthChange => {
+  const roles = readRoles(data.mapRoles);
+  if (roles.kind === 'refused') return roles;
+  const known = entriesOf(roles.seq, roleArn);
+  if (known.length === 0) return { kind: 'unchanged' };
+  roles.seq.items = roles.seq.items.filter((item) => !known.includes(item as YAMLMap));
+  return { kind: 'changed', data: { ...data, mapRoles: roles.print() } };
+};
