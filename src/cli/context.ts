@@ -2,7 +2,7 @@
 // commands themselves never read env, argv, files or clocks.
 import type { EpochMs } from '../api/brand.ts';
 import type { JsonObject } from '../api/json.ts';
-import type { Clock, CloudApi, KubeApi } from '../ports/index.ts';
+import type { Clock, CloudApi, KubeApi, ProvisioningApi } from '../ports/index.ts';
 
 export const exitCodes = {
   done: 0,
@@ -66,6 +66,8 @@ export interface Connection {
   readonly dataDir?: string;
   readonly kubeconfig?: string;
   readonly context?: string;
+  /** AWS region, where a command takes one. */
+  readonly region?: string;
 }
 
 export interface CliContext {
@@ -82,6 +84,9 @@ export interface CliContext {
   readonly kube: (connection: Connection) => Promise<KubeApi>;
   readonly cluster: (connection: Connection) => Promise<ClusterFacts>;
   readonly cloud: (connection: Connection) => Promise<CloudApi>;
+  readonly provisioning: (connection: Connection) => Promise<ProvisioningApi>;
+  /** Text of a file; `-` is standard input. Throws CommandError naming the file. */
+  readonly readFile: (path: string) => Promise<string>;
   readonly world: (connection: Connection) => Promise<WorldControl>;
   /** DIR/env of the world, for `drover env`. */
   readonly environment: (connection: Connection) => Readonly<Record<string, string>>;

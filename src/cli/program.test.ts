@@ -19,6 +19,8 @@ const context = {
   kube: unused,
   cluster: unused,
   cloud: unused,
+  provisioning: unused,
+  readFile: unused,
   world: unused,
   environment: unused,
   up: unused,

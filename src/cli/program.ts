@@ -1,6 +1,7 @@
 // The command line as commander sees it: every command with its flags. Reads no argv; main does.
 import { Command, Help, type Option } from 'commander';
 import { addControllerCommand } from './commands/controller.ts';
+import { addCreateCommands } from './commands/create.ts';
 import { addDrainCommand } from './commands/drain.ts';
 import { addExplainCommand } from './commands/explain.ts';
 import { addGetCommands } from './commands/get.ts';
@@ -30,6 +31,7 @@ export const buildProgram = (context: CliContext, version: string): Command => {
   const connection = (): Connection => program.opts<Connection>();
   addWorldCommands(program, context, connection);
   addGetCommands(program, context, connection);
+  addCreateCommands(program, context, connection);
   addDrainCommand(program, context, connection);
   addUndrainCommand(program, context, connection);
   addExplainCommand(program, context, connection);

@@ -123,7 +123,7 @@ export const connectionSettings = (
     droverUrl: values.DROVER_URL,
     aws: {
       // The SDKs' order.
-      region: values.AWS_REGION ?? values.AWS_DEFAULT_REGION ?? 'us-east-1',
+      region: connection.region ?? values.AWS_REGION ?? values.AWS_DEFAULT_REGION ?? 'us-east-1',
       endpoint: values.AWS_ENDPOINT_URL,
       accessKeyId: values.AWS_ACCESS_KEY_ID,
       secretAccessKey: values.AWS_SECRET_ACCESS_KEY,

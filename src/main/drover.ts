@@ -3,7 +3,13 @@
 import { userInfo } from 'node:os';
 import { CommanderError } from 'commander';
 import { epochMs, parseTime } from '../api/brand.ts';
-import { type CliContext, type ClusterFacts, type Connection, exitCodes } from '../cli/context.ts';
+import {
+  type CliContext,
+  type ClusterFacts,
+  CommandError,
+  type Connection,
+  exitCodes,
+} from '../cli/context.ts';
 import { buildProgram } from '../cli/program.ts';
 import {
   connectionSettings,
@@ -61,11 +67,10 @@ const kubeClient = async (connection: Connection, userAgent: string, finding: Fi
   return createKubeClient({ ...(await kubeAccess(connection, finding)), userAgent });
 };
 
-const awsCloud = async (connection: Connection, userAgent: string, finding: Finding) => {
-  const { createAwsCloud } = await import('../adapters/aws/index.ts');
+const awsOptions = (connection: Connection, userAgent: string, finding: Finding) => {
   const { aws } = connectionSettings(connection, env, finding);
   const { region, endpoint, accessKeyId, secretAccessKey, sessionToken } = aws;
-  return createAwsCloud({
+  return {
     region,
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(accessKeyId === undefined || secretAccessKey === undefined
@@ -78,7 +83,27 @@ const awsCloud = async (connection: Connection, userAgent: string, finding: Find
           },
         }),
     userAgent,
-  });
+  };
+};
+
+const awsCloud = async (connection: Connection, userAgent: string, finding: Finding) => {
+  const { createAwsCloud } = await import('../adapters/aws/index.ts');
+  return createAwsCloud(awsOptions(connection, userAgent, finding));
+};
+
+const awsProvisioning = async (connection: Connection) => {
+  const { createAwsProvisioning } = await import('../adapters/aws/index.ts');
+  return createAwsProvisioning(awsOptions(connection, commandAgent, byHand));
+};
+
+const readInput = async (path: string): Promise<string> => {
+  const { readFile } = await import('node:fs/promises');
+  try {
+    return await readFile(path === '-' ? '/dev/stdin' : path, 'utf8');
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CommandError(exitCodes.usage, `cannot read ${path}: ${why}`);
+  }
 };
 
 const worldControl = async (connection: Connection) => {
@@ -127,6 +152,8 @@ const createContext = (): CliContext => {
     kube: (connection) => kubeClient(connection, commandAgent, byHand),
     cluster: clusterFacts,
     cloud: (connection) => awsCloud(connection, commandAgent, byHand),
+    provisioning: awsProvisioning,
+    readFile: readInput,
     world: worldControl,
     environment: (connection) => requireWorldEnvironment(connection),
     up: async (options) => {

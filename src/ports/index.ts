@@ -5,4 +5,5 @@ export * from './cloud.ts';
 export * from './journal.ts';
 export * from './kube.ts';
 export * from './kube-status.ts';
+export * from './provisioning.ts';
 export * from './store.ts';

@@ -61,6 +61,14 @@ export const createClients = (options: AwsOptions) => ({
     const sdk = await import('@aws-sdk/client-cloudformation');
     return { sdk, client: new sdk.CloudFormationClient(settings(options)) };
   }),
+  eks: lazy(async () => {
+    const sdk = await import('@aws-sdk/client-eks');
+    return { sdk, client: new sdk.EKSClient(settings(options)) };
+  }),
+  ssm: lazy(async () => {
+    const sdk = await import('@aws-sdk/client-ssm');
+    return { sdk, client: new sdk.SSMClient(settings(options)) };
+  }),
 });
 export type Clients = ReturnType<typeof createClients>;
 

@@ -6,6 +6,7 @@ import { queueCalls } from './queue.ts';
 import { stackCalls } from './stacks.ts';
 
 export type { AwsOptions } from './clients.ts';
+export { createAwsProvisioning } from './provisioning.ts';
 
 /** Nothing is imported or connected before the first call. */
 export const createAwsCloud = (options: AwsOptions): CloudApi => {

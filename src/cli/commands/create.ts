@@ -1,0 +1,230 @@
+// drover create nodegroup|addon: eksctl's commands of the articles, with the same flags, and files in
+// eksctl's ClusterConfig form.
+import type { Command } from 'commander';
+import { durationMs } from '../../api/brand.ts';
+import { type ClusterConfig, faultLine, parseClusterConfig } from '../../formats/index.ts';
+import type { ClusterFacts, ProvisioningApi } from '../../ports/index.ts';
+import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
+import { addGroupFlags, type GroupFlags, groupOfFlags } from '../create/group-flags.ts';
+import { choose, createNodeGroups } from '../create/nodegroups.ts';
+import { parseDuration } from '../duration.ts';
+import { progressOf } from '../progress.ts';
+
+interface CreateFlags extends GroupFlags {
+  readonly cluster?: string;
+  readonly region?: string;
+  readonly configFile?: string;
+  readonly timeout: string;
+}
+
+const usage = (message: string): CommandError => new CommandError(exitCodes.usage, message);
+
+/** Every fault of the file, a line each, as one usage error. */
+export const readClusterConfig = async (
+  context: CliContext,
+  file: string,
+): Promise<ClusterConfig> => {
+  const result = parseClusterConfig(await context.readFile(file));
+  if (result.kind === 'ok') return result.config;
+  const lines = result.faults.map((fault) => faultLine(file, fault));
+  throw usage(`${file} is not used:\n${lines.join('\n')}`);
+};
+
+export const timeoutMs = (text: string): number => {
+  const seconds = parseDuration(text);
+  if (seconds === undefined || seconds === 0) {
+    throw usage(`--timeout takes a duration such as 25m, not ${text}`);
+  }
+  return seconds * 1000;
+};
+
+export const requireCluster = async (api: ProvisioningApi, name: string): Promise<ClusterFacts> => {
+  const cluster = await api.describeCluster(name);
+  if (cluster === undefined) {
+    const known = await api.listClusters();
+    throw new CommandError(
+      exitCodes.failed,
+      `no cluster ${name} here; ` +
+        (known.length === 0
+          ? '`drover create cluster` makes one'
+          : `there ${known.length === 1 ? 'is' : 'are'} ${known.join(', ')}`),
+    );
+  }
+  if (cluster.status === 'ACTIVE' || cluster.status === 'UPDATING') return cluster;
+  throw new CommandError(
+    exitCodes.refused,
+    `cluster ${name} is ${cluster.status}; node groups join one that is ACTIVE`,
+  );
+};
+
+/** Flags that a file replaces: naming both would leave one of them ignored. */
+const withFile = (command: Command): readonly string[] =>
+  command.options
+    .filter(
+      (option) =>
+        !['configFile', 'timeout', 'region'].includes(option.attributeName()) &&
+        command.getOptionValueSource(option.attributeName()) === 'cli',
+    )
+    .map((option) => option.long ?? option.flags);
+
+const wanted = async (context: CliContext, flags: CreateFlags, command: Command) => {
+  if (flags.configFile !== undefined) {
+    const both = withFile(command);
+    if (both.length > 0) throw usage(`${both.join(', ')} together with -f: say it in the file`);
+    const config = await readClusterConfig(context, flags.configFile);
+    if (config.groups.length === 0) throw usage(`${flags.configFile} names no node group`);
+    return {
+      clusterName: config.name,
+      region: flags.region ?? config.region,
+      groups: config.groups,
+      subnets: config.subnets,
+    };
+  }
+  if (flags.cluster === undefined) throw usage('name the cluster: --cluster NAME, or -f FILE');
+  if (flags.name === undefined) throw usage('name the node group: --name NAME, or -f FILE');
+  return {
+    clusterName: flags.cluster,
+    region: flags.region,
+    groups: [groupOfFlags(flags, flags.name)],
+    subnets: [],
+  };
+};
+
+const createNodeGroup = async (
+  context: CliContext,
+  connection: Connection,
+  flags: CreateFlags,
+  command: Command,
+): Promise<void> => {
+  const deadline = context.clock.now() + timeoutMs(flags.timeout);
+  const { clusterName, region, groups, subnets } = await wanted(context, flags, command);
+  const there = region === undefined ? connection : { ...connection, region };
+  const api = await context.provisioning(there);
+  const cluster = await requireCluster(api, clusterName);
+  const kube = await context.kube(connection);
+  const progress = progressOf(context);
+  const creation = { context, progress, kube, api, cluster, namedSubnets: subnets, deadline };
+  const fresh = await choose(creation, groups);
+  if (fresh.length === 0 && flags.configFile === undefined) {
+    throw new CommandError(
+      exitCodes.refused,
+      `node group ${groups[0]?.name} exists already in cluster ${clusterName}; ` +
+        '`drover scale nodegroup` changes its size, `drover delete nodegroup` removes it',
+    );
+  }
+  await createNodeGroups(creation, fresh);
+};
+
+const addNodeGroup = (create: Command, context: CliContext, connection: () => Connection): void => {
+  const command = create
+    .command('nodegroup')
+    .alias('ng')
+    .description('a node group in a cluster, managed or self-managed, and wait for its nodes')
+    .option('--cluster <name>', 'the cluster')
+    .option('-n, --name <name>', 'the node group')
+    .option('-r, --region <region>', 'AWS region')
+    .option('-f, --config-file <file>', "groups of an eksctl ClusterConfig; - is the shell's input")
+    .option('--timeout <duration>', 'for stack and nodes together', '25m');
+  addGroupFlags(command)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  drover create nodegroup --cluster ironman-2022 --name blue --nodes 3
+  drover create nodegroup --cluster ironman-2022 --name own --nodes 1 --managed=false \\
+    --ssh-access --ssh-public-key maowang
+  drover create nodegroup -f cluster.yaml
+
+Exit codes: 0 the nodes are ready, 1 failed, 2 usage or a fault in the file, 3 refused, 4 timed out.`,
+    )
+    .action((flags: CreateFlags) => createNodeGroup(context, connection(), flags, command));
+};
+
+interface AddonFlags {
+  readonly cluster: string;
+  readonly name: string;
+  readonly version?: string;
+  readonly region?: string;
+  readonly force: boolean;
+  readonly wait: boolean;
+  readonly timeout: string;
+}
+
+const createAddon = async (
+  context: CliContext,
+  connection: Connection,
+  flags: AddonFlags,
+): Promise<void> => {
+  const deadline = context.clock.now() + timeoutMs(flags.timeout);
+  const there = flags.region === undefined ? connection : { ...connection, region: flags.region };
+  const api = await context.provisioning(there);
+  const cluster = await requireCluster(api, flags.cluster);
+  const progress = progressOf(context);
+  progress.info(`creating addon "${flags.name}" in cluster "${cluster.name}"`);
+  await api.createAddon(cluster.name, {
+    name: flags.name,
+    ...(flags.version === undefined ? {} : { version: flags.version }),
+    overwrite: flags.force,
+  });
+  await waitForAddon({ context, api, deadline, wait: flags.wait }, cluster.name, flags.name);
+  progress.done(`created addon "${flags.name}"`);
+};
+
+const addonLookEveryMs = 1_000;
+
+const waitForAddon = async (
+  options: {
+    readonly context: CliContext;
+    readonly api: ProvisioningApi;
+    readonly deadline: number;
+    readonly wait: boolean;
+  },
+  cluster: string,
+  name: string,
+): Promise<void> => {
+  const { context, api, deadline, wait } = options;
+  while (wait) {
+    const addon = (await api.listAddons(cluster)).find((one) => one.name === name);
+    if (addon?.status === 'ACTIVE') return;
+    if (addon === undefined || /FAILED|DEGRADED/.test(addon.status)) {
+      const why = addon === undefined ? 'it is gone' : [addon.status, ...addon.issues].join(': ');
+      throw new CommandError(exitCodes.failed, `addon ${name} did not become ACTIVE: ${why}`);
+    }
+    if (context.clock.now() >= deadline) {
+      throw new CommandError(exitCodes.timedOut, `timed out: addon ${name} is ${addon.status}`);
+    }
+    await context.clock.sleep(durationMs(addonLookEveryMs), context.signal);
+  }
+};
+
+const addAddon = (create: Command, context: CliContext, connection: () => Connection): void => {
+  create
+    .command('addon')
+    .description('an EKS add-on')
+    .requiredOption('--cluster <name>', 'the cluster')
+    .requiredOption('--name <name>', 'the add-on, e.g. eks-node-monitoring-agent')
+    .option('--version <version>', 'its version (default: the newest for the cluster)')
+    .option('-r, --region <region>', 'AWS region')
+    .option('--force', 'take over what is there already', false)
+    .option('--no-wait', 'return once EKS has taken it')
+    .option('--timeout <duration>', 'how long to wait until it is ACTIVE', '25m')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  drover create addon --name eks-node-monitoring-agent --version 1.0.0 --cluster test-cluster
+  drover create addon --name coredns --cluster ironman-2022 --force`,
+    )
+    .action((flags: AddonFlags) => createAddon(context, connection(), flags));
+};
+
+/** Adds `create` to the program. */
+export const addCreateCommands = (
+  program: Command,
+  context: CliContext,
+  connection: () => Connection,
+): void => {
+  const create = program.command('create').description('create node groups and add-ons');
+  addNodeGroup(create, context, connection);
+  addAddon(create, context, connection);
+};

@@ -1,0 +1,129 @@
+// eksctl's flags of `create nodegroup` (and of the first group of `create cluster`) as a group's
+// configuration: the same type that a ClusterConfig leads to, with the same defaults and rules.
+import type { Command } from 'commander';
+import type { JsonObject } from '../../api/json.ts';
+import { type GroupConfig, groupFaults, groupOf } from '../../formats/index.ts';
+import { CommandError, exitCodes } from '../context.ts';
+
+export interface GroupFlags {
+  readonly name?: string;
+  readonly managed: boolean | string;
+  readonly nodes?: string;
+  readonly nodesMin?: string;
+  readonly nodesMax?: string;
+  readonly nodeType?: string;
+  readonly instanceTypes?: string;
+  readonly nodeVolumeSize?: string;
+  readonly nodeVolumeType?: string;
+  readonly nodeAmi?: string;
+  readonly nodeAmiFamily?: string;
+  readonly nodeLabels?: string;
+  readonly nodeZones?: string;
+  readonly nodePrivateNetworking: boolean;
+  readonly maxPodsPerNode?: string;
+  readonly sshAccess: boolean;
+  readonly sshPublicKey?: string;
+  readonly spot: boolean;
+  readonly subnetIds?: string;
+  readonly tags?: string;
+}
+
+/** Adds eksctl's flags of a node group. `name` differs between the commands that have them. */
+export const addGroupFlags = (command: Command): Command =>
+  command
+    .option('--managed [bool]', 'managed by EKS, or by Drover behind its EKS face', true)
+    .option('-N, --nodes <number>', 'nodes to begin with (default: 2)')
+    .option('-m, --nodes-min <number>', 'minimum size (default: as --nodes)')
+    .option('-M, --nodes-max <number>', 'maximum size (default: as --nodes)')
+    .option('-t, --node-type <type>', 'instance type (default: m5.large)')
+    .option('--instance-types <types>', 'several instance types, separated by commas')
+    .option('--node-volume-size <GiB>', 'root volume (default: 80)')
+    .option('--node-volume-type <type>', 'kind of the root volume (default: gp3)')
+    .option('--node-ami <id>', 'an image of your own')
+    .option('--node-ami-family <family>', "image family, in eksctl's words, e.g. Bottlerocket")
+    .option('--node-labels <labels>', 'labels of the nodes, key=value,...')
+    .option('--node-zones <zones>', 'availability zones, separated by commas')
+    .option('-P, --node-private-networking', 'no public addresses', false)
+    .option('--max-pods-per-node <number>', 'of a self-managed group')
+    .option('--ssh-access', 'let SSH in', false)
+    .option('--ssh-public-key <name>', 'EC2 key pair')
+    .option('--spot', 'spot instances (managed groups)', false)
+    .option('--subnet-ids <ids>', 'subnets, separated by commas')
+    .option('--tags <tags>', 'tags, key=value,...');
+
+const usage = (message: string): CommandError => new CommandError(exitCodes.usage, message);
+
+const wholeNumber = (flag: string, text: string | undefined): number | undefined => {
+  if (text === undefined) return undefined;
+  if (/^\d{1,6}$/.test(text)) return Number(text);
+  throw usage(`${flag} takes a whole number, not ${text}`);
+};
+
+const split = (text: string | undefined): readonly string[] =>
+  (text ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
+const pairs = (flag: string, text: string | undefined): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    split(text).map((pair) => {
+      const at = pair.indexOf('=');
+      if (at <= 0) throw usage(`${flag} takes key=value pairs, separated by commas, not ${pair}`);
+      return [pair.slice(0, at), pair.slice(at + 1)];
+    }),
+  );
+
+const managedOf = (value: boolean | string): boolean => {
+  if (value === true || value === 'true') return true;
+  if (value === false || value === 'false') return false;
+  throw usage(`--managed takes true or false, not ${value}`);
+};
+
+/** The flags in the words of a ClusterConfig, so that both ways have one meaning. */
+const asConfig = (flags: GroupFlags, name: string): JsonObject => {
+  const numbers = {
+    desiredCapacity: wholeNumber('--nodes', flags.nodes),
+    minSize: wholeNumber('--nodes-min', flags.nodesMin),
+    maxSize: wholeNumber('--nodes-max', flags.nodesMax),
+    volumeSize: wholeNumber('--node-volume-size', flags.nodeVolumeSize),
+    maxPodsPerNode: wholeNumber('--max-pods-per-node', flags.maxPodsPerNode),
+  };
+  const texts = {
+    instanceType: flags.nodeType,
+    volumeType: flags.nodeVolumeType,
+    ami: flags.nodeAmi,
+    amiFamily: flags.nodeAmiFamily,
+  };
+  const given = Object.entries({ ...numbers, ...texts }).filter(([, value]) => value !== undefined);
+  return {
+    ...(Object.fromEntries(given) as JsonObject),
+    name,
+    ...(flags.instanceTypes === undefined
+      ? {}
+      : { instanceTypes: [...split(flags.instanceTypes)] }),
+    spot: flags.spot,
+    privateNetworking: flags.nodePrivateNetworking,
+    availabilityZones: [...split(flags.nodeZones)],
+    subnets: [...split(flags.subnetIds)],
+    labels: pairs('--node-labels', flags.nodeLabels),
+    tags: pairs('--tags', flags.tags),
+    ssh: {
+      // eksctl: naming a key asks for access as well.
+      allow: flags.sshAccess || flags.sshPublicKey !== undefined,
+      ...(flags.sshPublicKey === undefined ? {} : { publicKeyName: flags.sshPublicKey }),
+    },
+  };
+};
+
+/** Throws a usage error that names the flag. */
+export const groupOfFlags = (flags: GroupFlags, name: string): GroupConfig => {
+  const kind = managedOf(flags.managed) ? 'managed' : 'self-managed';
+  if (!/^[0-9A-Za-z][A-Za-z0-9_-]{0,62}$/.test(name)) {
+    throw usage(`${name} is no name of a node group: up to 63 letters, digits, - and _`);
+  }
+  const group = groupOf(asConfig(flags, name), kind);
+  const [fault] = groupFaults(group);
+  if (fault !== undefined) throw usage(`node group ${name} ${fault}`);
+  return group;
+};

@@ -1,0 +1,262 @@
+// `create nodegroup`, and the node groups of `create cluster`: stacks are deployed side by side,
+// roles of self-managed groups are let in, and nodes waited for. Tells what it does in eksctl's
+// words, step by step; what cannot be known before a call is left to the service that is called.
+import { durationMs } from '../../api/brand.ts';
+import type { Node } from '../../api/kube.ts';
+import { resourceTypes } from '../../api/kube.ts';
+import {
+  architectureOf,
+  clusterTag,
+  defaultFamily,
+  familyNamed,
+  groupTag,
+  type NodeGroupStack,
+  nodeGroupStack,
+  nodeGroupStackName,
+} from '../../core/provisioning/index.ts';
+import { type GroupConfig, type SubnetConfig, sizesOf } from '../../formats/index.ts';
+import type { ClusterFacts, KubeApi, ProvisioningApi } from '../../ports/index.ts';
+import { addIdentity } from '../aws-auth.ts';
+import { type CliContext, CommandError, exitCodes } from '../context.ts';
+import type { Progress } from '../progress.ts';
+import { failStack, type StackWait, waitForStack } from './stack-wait.ts';
+
+export interface Creation {
+  readonly context: CliContext;
+  readonly progress: Progress;
+  readonly kube: KubeApi;
+  readonly api: ProvisioningApi;
+  readonly cluster: ClusterFacts;
+  /** Subnets that a ClusterConfig names; empty with flags alone. */
+  readonly namedSubnets: readonly SubnetConfig[];
+  /** Epoch milliseconds. */
+  readonly deadline: number;
+}
+
+const refused = (message: string): CommandError => new CommandError(exitCodes.refused, message);
+
+const countOf = (count: number, noun: string): string =>
+  `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+/** The subnets that instances of a group may start in, as eksctl chooses them. */
+const subnetsOf = async (creation: Creation, group: GroupConfig): Promise<readonly string[]> => {
+  const { api, cluster, namedSubnets } = creation;
+  const named = group.subnets.map(
+    (name) => namedSubnets.find((subnet) => subnet.name === name)?.id ?? name,
+  );
+  if (named.length > 0) {
+    const found = await api.describeSubnets({ ids: named });
+    const missing = named.filter((id) => !found.some((subnet) => subnet.id === id));
+    if (missing.length === 0) return named;
+    throw refused(
+      `node group ${group.name}: no subnet ${missing.join(', ')} in this account; ` +
+        '`aws ec2 describe-subnets` lists those that are there',
+    );
+  }
+  const all = await api.describeSubnets({ ids: cluster.subnetIds });
+  const fitting = all.filter(
+    (subnet) =>
+      subnet.isPublic !== group.privateNetworking &&
+      (group.zones.length === 0 || group.zones.includes(subnet.zone)),
+  );
+  if (fitting.length > 0) return fitting.map((subnet) => subnet.id);
+  const kind = group.privateNetworking ? 'private' : 'public';
+  const where = group.zones.length === 0 ? '' : ` in ${group.zones.join(', ')}`;
+  throw refused(
+    `node group ${group.name}: cluster ${cluster.name} has no ${kind} subnet${where}; name subnets`,
+  );
+};
+
+const familyOf = (creation: Creation, group: GroupConfig): string =>
+  group.amiFamily ?? defaultFamily(creation.cluster.version);
+
+/** The image that a self-managed group starts from; undefined where EKS chooses. */
+const imageOf = async (creation: Creation, group: GroupConfig): Promise<string | undefined> => {
+  if (group.ami !== undefined) return group.ami;
+  const name = familyOf(creation, group);
+  const family = familyNamed(name);
+  const architecture = architectureOf(group.instanceTypes[0] ?? '');
+  if (group.kind === 'managed') {
+    if (family?.amiType?.[architecture] !== undefined) return undefined;
+    throw refused(
+      `node group ${group.name}: EKS has no ${name} image for ${architecture}; name one with ` +
+        '--node-ami (ami in a file)',
+    );
+  }
+  const parameter = family?.parameter?.(creation.cluster.version, architecture);
+  const image = parameter && (await creation.api.imageParameter(parameter));
+  if (image !== undefined && image !== '') return image;
+  throw refused(
+    `node group ${group.name}: no ${name} image of Kubernetes ${creation.cluster.version} for ` +
+      `${architecture}${parameter === undefined ? '' : ` (SSM parameter ${parameter})`}; name one ` +
+      'with --node-ami (ami in a file)',
+  );
+};
+
+interface Prepared {
+  readonly group: GroupConfig;
+  readonly stack: NodeGroupStack;
+}
+
+const prepare = async (creation: Creation, group: GroupConfig): Promise<Prepared> => {
+  const { api, cluster, progress } = creation;
+  const family = familyOf(creation, group);
+  const imageId = await imageOf(creation, group);
+  progress.info(
+    `nodegroup "${group.name}" will use "${imageId ?? ''}" [${family}/${cluster.version}]`,
+  );
+  if (group.sshKeyName !== undefined) {
+    if (!(await api.keyPairExists(group.sshKeyName))) {
+      throw refused(
+        `node group ${group.name}: no EC2 key pair ${group.sshKeyName}; ` +
+          `\`aws ec2 create-key-pair --key-name ${group.sshKeyName}\` makes one`,
+      );
+    }
+    progress.info(`using EC2 key pair "${group.sshKeyName}"`);
+  }
+  const stack = nodeGroupStack(
+    {
+      cluster: cluster.name,
+      endpoint: cluster.endpoint,
+      certificateAuthority: cluster.certificateAuthority,
+      serviceCidr: cluster.serviceCidr,
+      vpcId: cluster.vpcId,
+      clusterSecurityGroupId: cluster.securityGroupId,
+      subnetIds: await subnetsOf(creation, group),
+      family,
+      imageId,
+    },
+    group,
+  );
+  return { group, stack };
+};
+
+/** Names in use, of either kind: EKS' own and eksctl's stacks. */
+const existingGroups = async (
+  { api, cluster }: Creation,
+  wanted: readonly GroupConfig[],
+): Promise<{ readonly existing: readonly string[]; readonly taken: readonly string[] }> => {
+  const managed = await api.listNodegroups(cluster.name);
+  const taken: string[] = [];
+  for (const { name } of wanted) {
+    const stack = await api.describeStack(nodeGroupStackName(cluster.name, name));
+    if (managed.includes(name) || stack !== undefined) taken.push(name);
+  }
+  return { existing: managed.filter((name) => !wanted.some((one) => one.name === name)), taken };
+};
+
+/** Which groups are made: those that exist already are left out, as eksctl does with a file. */
+export const choose = async (
+  creation: Creation,
+  wanted: readonly GroupConfig[],
+): Promise<readonly GroupConfig[]> => {
+  const { progress, cluster } = creation;
+  progress.info(
+    `will use version ${cluster.version} for new nodegroup(s) based on control plane version`,
+  );
+  const { existing, taken } = await existingGroups(creation, wanted);
+  const excluded = [...existing, ...taken];
+  if (excluded.length > 0) {
+    progress.info(
+      `${excluded.length} existing nodegroup(s) (${excluded.join(',')}) will be excluded`,
+    );
+  }
+  const fresh = wanted.filter((group) => !taken.includes(group.name));
+  if (fresh.length > 0) {
+    progress.info(
+      `${countOf(fresh.length, 'nodegroup')} (${fresh.map(({ name }) => name).join(', ')}) ` +
+        `${fresh.length === 1 ? 'was' : 'were'} included (based on the include/exclude rules)`,
+    );
+  }
+  return fresh;
+};
+
+const deploy = async (creation: Creation, { group, stack }: Prepared): Promise<void> => {
+  const { api, progress, context, deadline } = creation;
+  const kind = group.kind === 'managed' ? 'managed nodegroup' : 'nodegroup';
+  progress.info(`building ${kind} stack "${stack.name}"`);
+  for (const { flag, value } of sizesOf(group.sizes).automatic) {
+    progress.info(`${flag}=${value} was set automatically for nodegroup ${group.name}`);
+  }
+  progress.info(`deploying stack "${stack.name}"`);
+  await api.createStack(stack);
+  const wait: StackWait = { api, context, progress, deadline };
+  const state = await waitForStack(wait, stack.name);
+  if (state?.status !== 'CREATE_COMPLETE') return failStack(wait, state, stack.name);
+  const role = state.outputs.InstanceRoleARN;
+  if (group.kind === 'self-managed' && role !== undefined) {
+    progress.info(`adding identity "${role}" to auth ConfigMap`);
+    await addIdentity(creation.kube, role);
+  }
+};
+
+const isReady = (node: Node): boolean =>
+  (node.status?.conditions ?? []).some(({ type, status }) => type === 'Ready' && status === 'True');
+
+const lookEveryMs = durationMs(1_000);
+
+const waitForNodes = async (creation: Creation, group: GroupConfig): Promise<void> => {
+  const { kube, progress, context, cluster, deadline } = creation;
+  const wanted = sizesOf(group.sizes).min;
+  const labelSelector = `${groupTag}=${group.name},${clusterTag}=${cluster.name}`;
+  const look = async (): Promise<readonly Node[]> =>
+    (await kube.list<Node>(resourceTypes.nodes, { labelSelector })).items;
+  const tell = (nodes: readonly Node[]): void => {
+    progress.info(`nodegroup "${group.name}" has ${nodes.length} node(s)`);
+    for (const node of nodes) {
+      progress.info(`node "${node.metadata.name}" is ${isReady(node) ? 'ready' : 'not ready'}`);
+    }
+  };
+  let nodes = await look();
+  tell(nodes);
+  if (nodes.filter(isReady).length >= wanted) return;
+  progress.info(`waiting for at least ${wanted} node(s) to become ready in "${group.name}"`);
+  while (nodes.filter(isReady).length < wanted) {
+    if (context.clock.now() >= deadline) {
+      throw new CommandError(
+        exitCodes.timedOut,
+        `timed out waiting for ${wanted} ready node(s) in "${group.name}"; the group stands, and ` +
+          `goes on trying: \`drover get ng --cluster ${cluster.name}\` shows it`,
+      );
+    }
+    if (context.signal.aborted) {
+      throw new CommandError(exitCodes.interrupted, 'not watching any more; the nodes still come');
+    }
+    await context.clock.sleep(lookEveryMs, context.signal).catch(() => undefined);
+    nodes = await look();
+  }
+  tell(nodes);
+};
+
+/** Makes `groups`; every one of them is tried, and the first failure is thrown at the end. */
+export const createNodeGroups = async (
+  creation: Creation,
+  groups: readonly GroupConfig[],
+): Promise<void> => {
+  const { progress, cluster } = creation;
+  const prepared: Prepared[] = [];
+  // All that can be refused is refused before the first stack.
+  for (const group of groups) prepared.push(await prepare(creation, group));
+  const managed = groups.filter(({ kind }) => kind === 'managed').length;
+  const others = groups.length - managed;
+  for (const [count, noun] of [
+    [others, 'nodegroup'],
+    [managed, 'managed nodegroup'],
+  ] as const) {
+    if (count === 0) continue;
+    progress.info(
+      `will create a CloudFormation stack for each of ${count} ${noun}s in cluster "${cluster.name}"`,
+    );
+  }
+  const results = await Promise.allSettled(
+    prepared.map(async (one) => {
+      await deploy(creation, one);
+      await waitForNodes(creation, one.group);
+    }),
+  );
+  const made = (kind: GroupConfig['kind']): number =>
+    groups.filter((group, i) => group.kind === kind && results[i]?.status === 'fulfilled').length;
+  progress.done(`created ${made('self-managed')} nodegroup(s) in cluster "${cluster.name}"`);
+  progress.done(`created ${made('managed')} managed nodegroup(s) in cluster "${cluster.name}"`);
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+};

@@ -1,0 +1,67 @@
+// Waits for a CloudFormation stack as eksctl does: a line now and then, its failures by resource.
+import { durationMs } from '../../api/brand.ts';
+import type { ProvisioningApi, StackState } from '../../ports/index.ts';
+import { type CliContext, CommandError, exitCodes } from '../context.ts';
+import type { Progress } from '../progress.ts';
+
+/** Between two looks, and between two lines that say that it still goes on. */
+const lookEveryMs = durationMs(1_000);
+const sayEveryMs = 30_000;
+
+export interface StackWait {
+  readonly api: ProvisioningApi;
+  readonly context: Pick<CliContext, 'clock' | 'signal'>;
+  readonly progress: Progress;
+  readonly deadline: number;
+}
+
+const interrupted = (name: string): CommandError =>
+  new CommandError(
+    exitCodes.interrupted,
+    `not watching any more; CloudFormation goes on with stack "${name}"`,
+  );
+
+/** Its last state, once nothing is in progress any more; undefined when it is gone. */
+export const waitForStack = async (
+  wait: StackWait,
+  name: string,
+): Promise<StackState | undefined> => {
+  const { api, context, progress, deadline } = wait;
+  let said = Number.NEGATIVE_INFINITY;
+  for (;;) {
+    const now = context.clock.now();
+    if (now - said >= sayEveryMs) {
+      progress.info(`waiting for CloudFormation stack "${name}"`);
+      said = now;
+    }
+    const state = await api.describeStack(name);
+    if (state === undefined || state.status === 'DELETE_COMPLETE') return undefined;
+    if (!state.status.endsWith('_IN_PROGRESS')) return state;
+    if (context.signal.aborted) throw interrupted(name);
+    if (now >= deadline) {
+      throw new CommandError(
+        exitCodes.timedOut,
+        `timed out waiting for CloudFormation stack "${name}" (${state.status}); it goes on: ` +
+          `\`aws cloudformation describe-stack-events --stack-name ${name}\` shows how far it is`,
+      );
+    }
+    await context.clock.sleep(lookEveryMs, context.signal).catch(() => undefined);
+  }
+};
+
+/** Prints why, takes the rolled-back stack away, and throws. */
+export const failStack = async (wait: StackWait, state: StackState | undefined, name: string) => {
+  const { api, progress } = wait;
+  const failures = state === undefined ? [] : await api.stackFailures(name);
+  for (const { type, logicalId, reason } of failures) {
+    progress.failed(`${type}/${logicalId}: CREATE_FAILED – "${reason}"`);
+  }
+  if (state !== undefined && /^(ROLLBACK_COMPLETE|CREATE_FAILED)$/.test(state.status)) {
+    // What it had made is rolled back; its record would only stand in the way of the next try.
+    await api.deleteStack(name);
+    await waitForStack(wait, name);
+    progress.info(`deleted what was left of stack "${name}"`);
+  }
+  const why = failures[0]?.reason ?? state?.statusReason ?? 'the stack is gone';
+  throw new CommandError(exitCodes.failed, `stack "${name}" could not be created: ${why}`);
+};

@@ -1,0 +1,25 @@
+// Names and tags that eksctl gives to what it makes: other tools look for them.
+
+export const nodeGroupStackName = (cluster: string, group: string): string =>
+  `eksctl-${cluster}-nodegroup-${group}`;
+
+export const clusterStackName = (cluster: string): string => `eksctl-${cluster}-cluster`;
+
+export const clusterTag = 'alpha.eksctl.io/cluster-name';
+export const groupTag = 'alpha.eksctl.io/nodegroup-name';
+export const groupTypeTag = 'alpha.eksctl.io/nodegroup-type';
+
+/** On the stack of a node group, and on what CloudFormation makes for it. */
+export const nodeGroupStackTags = (options: {
+  readonly cluster: string;
+  readonly group: string;
+  readonly kind: 'managed' | 'self-managed';
+  readonly own: Readonly<Record<string, string>>;
+}): Readonly<Record<string, string>> => ({
+  [clusterTag]: options.cluster,
+  'eksctl.cluster.k8s.io/v1alpha1/cluster-name': options.cluster,
+  [groupTag]: options.group,
+  [groupTypeTag]: options.kind === 'managed' ? 'managed' : 'unmanaged',
+  'eksctl.io/v1alpha2/nodegroup-name': options.group,
+  ...options.own,
+});

@@ -1,0 +1,294 @@
+// The CloudFormation stack of one node group, with the resources that eksctl gives it: a managed
+// group is an EKS nodegroup with a launch template and a role, a self-managed one a plain Auto
+// Scaling group. Pure: facts of cluster, subnets and image come in, a template goes out.
+import type { JsonObject } from '../../api/json.ts';
+import type { Taint } from '../../api/kube.ts';
+import { type GroupConfig, sizesOf } from '../../formats/index.ts';
+import { architectureOf, familyNamed } from './images.ts';
+import { nodeGroupStackName, nodeGroupStackTags } from './names.ts';
+import { type JoinFacts, userDataOf } from './user-data.ts';
+
+export interface NodeGroupStackFacts extends JoinFacts {
+  readonly vpcId: string;
+  readonly clusterSecurityGroupId: string | undefined;
+  /** Where instances may start. */
+  readonly subnetIds: readonly string[];
+  /** eksctl's name of the image family, defaults filled in. */
+  readonly family: string;
+  /** The image of a self-managed group, or the user's own. */
+  readonly imageId: string | undefined;
+}
+
+export interface NodeGroupStack {
+  readonly name: string;
+  readonly template: JsonObject;
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+const nodePolicies = [
+  'AmazonEKSWorkerNodePolicy',
+  'AmazonEKS_CNI_Policy',
+  'AmazonEC2ContainerRegistryPullOnly',
+  'AmazonSSMManagedInstanceCore',
+];
+
+const role = (): JsonObject => ({
+  Type: 'AWS::IAM::Role',
+  Properties: {
+    AssumeRolePolicyDocument: {
+      Version: '2012-10-17',
+      Statement: [
+        {
+          Action: ['sts:AssumeRole'],
+          Effect: 'Allow',
+          Principal: { Service: [{ 'Fn::Sub': `ec2.\${AWS::URLSuffix}` }] },
+        },
+      ],
+    },
+    ManagedPolicyArns: nodePolicies.map((name) => ({
+      'Fn::Sub': `arn:\${AWS::Partition}:iam::aws:policy/${name}`,
+    })),
+    Path: '/',
+  },
+});
+
+const getAtt = (resource: string, attribute: string): JsonObject => ({
+  'Fn::GetAtt': [resource, attribute],
+});
+
+const sshGroup = (facts: NodeGroupStackFacts, group: GroupConfig): JsonObject => ({
+  Type: 'AWS::EC2::SecurityGroup',
+  Properties: {
+    GroupDescription: 'Allow SSH access',
+    VpcId: facts.vpcId,
+    SecurityGroupIngress: [
+      {
+        CidrIp: group.privateNetworking ? '192.168.0.0/16' : '0.0.0.0/0',
+        Description: 'Allow SSH access to nodes',
+        FromPort: 22,
+        ToPort: 22,
+        IpProtocol: 'tcp',
+      },
+    ],
+  },
+});
+
+const disk = (facts: NodeGroupStackFacts, group: GroupConfig): JsonObject => {
+  const volume: JsonObject = { VolumeSize: group.volumeSizeGiB, VolumeType: group.volumeType };
+  return {
+    DeviceName: familyNamed(facts.family)?.rootDevice ?? '/dev/xvda',
+    Ebs: group.volumeType === 'gp3' ? { ...volume, Iops: 3000, Throughput: 125 } : volume,
+  };
+};
+
+const tagList = (tags: Readonly<Record<string, string>>): JsonObject[] =>
+  Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
+
+const nodeName = (facts: NodeGroupStackFacts, group: GroupConfig): string =>
+  `${facts.cluster}-${group.name}-Node`;
+
+/** Template data that both kinds share. */
+const launchData = (facts: NodeGroupStackFacts, group: GroupConfig): JsonObject => {
+  const own = { Name: nodeName(facts, group), ...group.tags };
+  const ssh = group.sshAllowed ? [{ Ref: 'SSH' }] : [];
+  const clusters = facts.clusterSecurityGroupId;
+  return {
+    BlockDeviceMappings: [disk(facts, group)],
+    MetadataOptions: { HttpTokens: 'required', HttpPutResponseHopLimit: 2 },
+    SecurityGroupIds: [...(clusters === undefined ? [] : [clusters]), ...ssh],
+    ...(group.sshAllowed && group.sshKeyName !== undefined ? { KeyName: group.sshKeyName } : {}),
+    TagSpecifications: ['instance', 'volume'].map((type) => ({
+      ResourceType: type,
+      Tags: tagList(own),
+    })),
+  };
+};
+
+const eksTaintEffect: Readonly<Record<Taint['effect'], string>> = {
+  NoSchedule: 'NO_SCHEDULE',
+  NoExecute: 'NO_EXECUTE',
+  PreferNoSchedule: 'PREFER_NO_SCHEDULE',
+};
+
+/** EKS' own fields, each left out when nothing was said. */
+const managedOptions = (facts: NodeGroupStackFacts, group: GroupConfig): JsonObject => {
+  const amiType = familyNamed(facts.family)?.amiType?.[
+    architectureOf(group.instanceTypes[0] ?? '')
+  ];
+  const repair = group.nodeRepair;
+  return {
+    ...(group.ami === undefined && amiType !== undefined ? { AmiType: amiType } : {}),
+    ...(group.spot ? { CapacityType: 'SPOT' } : {}),
+    ...(group.releaseVersion === undefined ? {} : { ReleaseVersion: group.releaseVersion }),
+    ...(group.taints.length === 0
+      ? {}
+      : {
+          Taints: group.taints.map(({ key, value, effect }) => ({
+            Key: key,
+            ...(value === undefined ? {} : { Value: value }),
+            Effect: eksTaintEffect[effect],
+          })),
+        }),
+    ...(group.updateConfig === undefined ? {} : { UpdateConfig: upperKeys(group.updateConfig) }),
+    ...(repair === undefined
+      ? {}
+      : { NodeRepairConfig: upperKeys({ enabled: repair.enabled, ...repair.rest }) }),
+  };
+};
+
+const upper = (key: string): string => key.slice(0, 1).toUpperCase() + key.slice(1);
+/** CloudFormation writes the API's field names with a capital. */
+const upperKeys = (value: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [
+      upper(key),
+      Array.isArray(member)
+        ? member.map((item) =>
+            typeof item === 'object' && item !== null && !Array.isArray(item)
+              ? upperKeys(item as JsonObject)
+              : item,
+          )
+        : member,
+    ]),
+  );
+
+const managedResources = (
+  facts: NodeGroupStackFacts,
+  group: GroupConfig,
+  tags: Readonly<Record<string, string>>,
+): JsonObject => {
+  const { min, max, desired } = sizesOf(group.sizes);
+  const own = group.launchTemplate;
+  const template =
+    own === undefined
+      ? { Id: { Ref: 'LaunchTemplate' } }
+      : { Id: own.id, ...(own.version === undefined ? {} : { Version: own.version }) };
+  return {
+    ...(own === undefined
+      ? {
+          LaunchTemplate: {
+            Type: 'AWS::EC2::LaunchTemplate',
+            Properties: {
+              LaunchTemplateName: { Ref: 'AWS::StackName' },
+              LaunchTemplateData: {
+                ...launchData(facts, group),
+                ...(group.ami === undefined ? {} : { ImageId: group.ami }),
+                ...(group.overrideBootstrapCommand === undefined
+                  ? {}
+                  : { UserData: { 'Fn::Base64': group.overrideBootstrapCommand } }),
+              },
+            },
+          },
+        }
+      : {}),
+    ManagedNodeGroup: {
+      Type: 'AWS::EKS::Nodegroup',
+      Properties: {
+        ClusterName: facts.cluster,
+        NodegroupName: group.name,
+        InstanceTypes: [...group.instanceTypes],
+        Labels: {
+          'alpha.eksctl.io/cluster-name': facts.cluster,
+          'alpha.eksctl.io/nodegroup-name': group.name,
+          ...group.labels,
+        },
+        LaunchTemplate: template,
+        NodeRole: group.instanceRoleArn ?? getAtt('NodeInstanceRole', 'Arn'),
+        ScalingConfig: { MinSize: min, MaxSize: max, DesiredSize: desired },
+        Subnets: [...facts.subnetIds],
+        Tags: { ...tags },
+        ...managedOptions(facts, group),
+      },
+    },
+  };
+};
+
+const selfManagedResources = (
+  facts: NodeGroupStackFacts,
+  group: GroupConfig,
+  tags: Readonly<Record<string, string>>,
+): JsonObject => {
+  const { min, max, desired } = sizesOf(group.sizes);
+  const kind = familyNamed(facts.family)?.userData ?? 'shell';
+  return {
+    NodeGroup: {
+      Type: 'AWS::AutoScaling::AutoScalingGroup',
+      Properties: {
+        DesiredCapacity: String(desired),
+        MinSize: String(min),
+        MaxSize: String(max),
+        VPCZoneIdentifier: [...facts.subnetIds],
+        LaunchTemplate: {
+          LaunchTemplateName: { Ref: 'AWS::StackName' },
+          Version: getAtt('NodeGroupLaunchTemplate', 'LatestVersionNumber'),
+        },
+        Tags: tagList({
+          ...tags,
+          Name: nodeName(facts, group),
+          [`kubernetes.io/cluster/${facts.cluster}`]: 'owned',
+        }).map((tag) => ({ ...tag, PropagateAtLaunch: true })),
+      },
+    },
+    NodeGroupLaunchTemplate: {
+      Type: 'AWS::EC2::LaunchTemplate',
+      Properties: {
+        LaunchTemplateName: { Ref: 'AWS::StackName' },
+        LaunchTemplateData: {
+          ...launchData(facts, group),
+          ...(facts.imageId === undefined ? {} : { ImageId: facts.imageId }),
+          InstanceType: group.instanceTypes[0] ?? 'm5.large',
+          IamInstanceProfile: { Arn: getAtt('NodeInstanceProfile', 'Arn') },
+          UserData: { 'Fn::Base64': userDataOf(kind, facts, group) },
+        },
+      },
+    },
+    NodeInstanceProfile: {
+      Type: 'AWS::IAM::InstanceProfile',
+      Properties: {
+        Path: '/',
+        Roles: [
+          group.instanceRoleArn === undefined
+            ? { Ref: 'NodeInstanceRole' }
+            : (group.instanceRoleArn.split('/').at(-1) ?? ''),
+        ],
+      },
+    },
+  };
+};
+
+const describe = (facts: NodeGroupStackFacts, group: GroupConfig): string =>
+  group.kind === 'managed'
+    ? `EKS Managed Nodes (SSH access: ${group.sshAllowed}) [created by drover]`
+    : `EKS nodes (AMI family: ${facts.family}, SSH access: ${group.sshAllowed}, private ` +
+      `networking: ${group.privateNetworking}) [created and managed by drover]`;
+
+/** The whole stack of a group; outputs name the role, which aws-auth needs. */
+export const nodeGroupStack = (facts: NodeGroupStackFacts, group: GroupConfig): NodeGroupStack => {
+  const tags = nodeGroupStackTags({
+    cluster: facts.cluster,
+    group: group.name,
+    kind: group.kind,
+    own: group.tags,
+  });
+  const make = group.kind === 'managed' ? managedResources : selfManagedResources;
+  const needsKeys = group.sshAllowed && group.launchTemplate === undefined;
+  return {
+    name: nodeGroupStackName(facts.cluster, group.name),
+    tags,
+    template: {
+      AWSTemplateFormatVersion: '2010-09-09',
+      Description: describe(facts, group),
+      Resources: {
+        ...make(facts, group, tags),
+        ...(group.instanceRoleArn === undefined ? { NodeInstanceRole: role() } : {}),
+        ...(needsKeys ? { SSH: sshGroup(facts, group) } : {}),
+      },
+      Outputs: {
+        InstanceRoleARN: {
+          Value: group.instanceRoleArn ?? getAtt('NodeInstanceRole', 'Arn'),
+          Export: { Name: { 'Fn::Sub': `\${AWS::StackName}::InstanceRoleARN` } },
+        },
+      },
+    },
+  };
+};

@@ -1,0 +1,142 @@
+// User data of a self-managed group, as eksctl writes it for its families: from the cluster's facts
+// to a kubelet with the labels of article 002. Managed groups get theirs from their controller.
+import type { Taint } from '../../api/kube.ts';
+import type { GroupConfig } from '../../formats/index.ts';
+import { clusterTag, groupTag } from './names.ts';
+
+export interface JoinFacts {
+  readonly cluster: string;
+  readonly endpoint: string;
+  readonly certificateAuthority: string;
+  readonly serviceCidr: string | undefined;
+}
+
+type UserDataKind = 'shell' | 'node-config' | 'settings' | 'powershell';
+
+const flagOf = (taints: readonly Taint[]): string =>
+  taints.map(({ key, value, effect }) => `${key}=${value ?? ''}:${effect}`).join(',');
+
+const pairs = (labels: Readonly<Record<string, string>>): string =>
+  Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',');
+
+/** The labels of article 002's self-managed node; what the instance knows of itself comes last. */
+const labelsOf = (cluster: string, group: GroupConfig) => ({
+  [clusterTag]: cluster,
+  [groupTag]: group.name,
+  ...group.labels,
+});
+
+const kubeletArguments = (labels: string, group: GroupConfig): readonly string[] => [
+  `--node-labels=${labels}`,
+  ...(group.taints.length === 0 ? [] : [`--register-with-taints=${flagOf(group.taints)}`]),
+  ...(group.maxPods === undefined ? [] : [`--max-pods=${group.maxPods}`]),
+];
+
+const shell = (facts: JoinFacts, group: GroupConfig): string => {
+  const labels = {
+    ...labelsOf(facts.cluster, group),
+    'node-lifecycle': '$INSTANCE_LIFECYCLE',
+    'alpha.eksctl.io/instance-id': '$INSTANCE_ID',
+  };
+  const bootstrap =
+    group.overrideBootstrapCommand ??
+    `/etc/eks/bootstrap.sh ${facts.cluster} --kubelet-extra-args "$KUBELET_ARGS"`;
+  return [
+    '#!/bin/bash',
+    'set -ex',
+    ...group.preBootstrapCommands,
+    'INSTANCE_ID=$(imds instance-id)',
+    'INSTANCE_LIFECYCLE=$(imds instance-life-cycle)',
+    `KUBELET_ARGS="${kubeletArguments(pairs(labels), group).join(' ')}"`,
+    bootstrap,
+    '',
+  ].join('\n');
+};
+
+const boundary = '//';
+
+/** A MIME document with the user's shell part, if any, before the NodeConfig. */
+const nodeConfig = (facts: JoinFacts, group: GroupConfig): string => {
+  const flags = kubeletArguments(pairs(labelsOf(facts.cluster, group)), group);
+  const config = [
+    'apiVersion: node.eks.aws/v1alpha1',
+    'kind: NodeConfig',
+    'spec:',
+    '  cluster:',
+    `    name: ${facts.cluster}`,
+    `    apiServerEndpoint: ${facts.endpoint}`,
+    `    certificateAuthority: ${facts.certificateAuthority}`,
+    `    cidr: ${facts.serviceCidr ?? '10.100.0.0/16'}`,
+    '  kubelet:',
+    '    flags:',
+    ...flags.map((flag) => `    - ${flag}`),
+    '',
+  ].join('\n');
+  const part = (type: string, body: string): readonly string[] => [
+    `--${boundary}`,
+    `Content-Type: ${type}`,
+    '',
+    body,
+  ];
+  const script = ['#!/bin/bash', 'set -ex', ...group.preBootstrapCommands, ''].join('\n');
+  return [
+    'MIME-Version: 1.0',
+    `Content-Type: multipart/mixed; boundary="${boundary}"`,
+    '',
+    ...(group.preBootstrapCommands.length === 0
+      ? []
+      : part('text/x-shellscript; charset="us-ascii"', script)),
+    ...part('application/node.eks.aws', config),
+    `--${boundary}--`,
+    '',
+  ].join('\n');
+};
+
+const settings = (facts: JoinFacts, group: GroupConfig): string => {
+  const taints = new Map<string, string[]>();
+  for (const { key, value, effect } of group.taints) {
+    taints.set(key, [...(taints.get(key) ?? []), `${value ?? ''}:${effect}`]);
+  }
+  return [
+    '[settings.kubernetes]',
+    `cluster-name = ${JSON.stringify(facts.cluster)}`,
+    `api-server = ${JSON.stringify(facts.endpoint)}`,
+    `cluster-certificate = ${JSON.stringify(facts.certificateAuthority)}`,
+    ...(group.maxPods === undefined ? [] : [`max-pods = ${group.maxPods}`]),
+    '',
+    '[settings.kubernetes.node-labels]',
+    ...Object.entries(labelsOf(facts.cluster, group)).map(
+      ([key, value]) => `${JSON.stringify(key)} = ${JSON.stringify(value)}`,
+    ),
+    ...(taints.size === 0 ? [] : ['', '[settings.kubernetes.node-taints]']),
+    ...[...taints].map(([key, values]) => `${JSON.stringify(key)} = ${JSON.stringify(values)}`),
+    '',
+  ].join('\n');
+};
+
+const powershell = (facts: JoinFacts, group: GroupConfig): string => {
+  const flags = kubeletArguments(pairs(labelsOf(facts.cluster, group)), group).join(' ');
+  return [
+    '<powershell>',
+    ...group.preBootstrapCommands,
+    '[string]$EKSBootstrapScriptFile = "$env:ProgramFiles\\Amazon\\EKS\\Start-EKSBootstrap.ps1"',
+    `& $EKSBootstrapScriptFile -EKSClusterName "${facts.cluster}" ` +
+      `-APIServerEndpoint "${facts.endpoint}" ` +
+      `-Base64ClusterCA "${facts.certificateAuthority}" -KubeletExtraArgs "${flags}"`,
+    '</powershell>',
+    '',
+  ].join('\n');
+};
+
+const writers: Readonly<Record<UserDataKind, (facts: JoinFacts, group: GroupConfig) => string>> = {
+  shell,
+  'node-config': nodeConfig,
+  settings,
+  powershell,
+};
+
+/** Plain text, not base64. */
+export const userDataOf = (kind: UserDataKind, facts: JoinFacts, group: GroupConfig): string =>
+  writers[kind](facts, group);

@@ -1,0 +1,101 @@
+// The cloud as whoever creates clusters and groups needs it: clusters, stacks, add-ons, images.
+// Used by the command line only; controllers have CloudApi. Absence is undefined; every other
+// failure is a CloudError.
+import type { JsonObject } from '../api/json.ts';
+
+export interface ClusterFacts {
+  readonly name: string;
+  /** EKS' own word: CREATING, ACTIVE, DELETING, FAILED, UPDATING. */
+  readonly status: string;
+  /** Minor version, e.g. 1.32. */
+  readonly version: string;
+  readonly endpoint: string;
+  readonly certificateAuthority: string;
+  readonly serviceCidr: string | undefined;
+  readonly vpcId: string;
+  readonly subnetIds: readonly string[];
+  readonly securityGroupId: string | undefined;
+  readonly logTypes: readonly string[];
+  readonly tags: Readonly<Record<string, string>>;
+  /** RFC 3339. */
+  readonly createdAt: string;
+}
+
+export interface SubnetFacts {
+  readonly id: string;
+  readonly zone: string;
+  readonly vpcId: string;
+  /** Instances get public addresses. */
+  readonly isPublic: boolean;
+}
+
+/** What CloudFormation is asked to make. */
+export interface StackPlan {
+  readonly name: string;
+  readonly template: JsonObject;
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+export interface StackState {
+  readonly name: string;
+  /** CloudFormation's own word, e.g. CREATE_IN_PROGRESS. */
+  readonly status: string;
+  readonly statusReason: string | undefined;
+  readonly outputs: Readonly<Record<string, string>>;
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+export interface StackFailure {
+  readonly logicalId: string;
+  readonly type: string;
+  readonly reason: string;
+}
+
+export interface AddonFacts {
+  readonly name: string;
+  readonly version: string;
+  readonly status: string;
+  readonly issues: readonly string[];
+  /** Empty when it has none. */
+  readonly roleArn: string;
+  readonly configurationValues: string;
+  readonly createdAt: string;
+}
+
+interface CallOptions {
+  readonly signal?: AbortSignal;
+}
+
+export interface ProvisioningApi {
+  listClusters(options?: CallOptions): Promise<readonly string[]>;
+  describeCluster(name: string, options?: CallOptions): Promise<ClusterFacts | undefined>;
+  /** Node groups that EKS knows, by name; those of self-managed groups are not among them. */
+  listNodegroups(cluster: string, options?: CallOptions): Promise<readonly string[]>;
+  /** Those of `ids`, or all of a VPC; unknown ids are simply missing from the answer. */
+  describeSubnets(
+    which: { readonly ids: readonly string[] } | { readonly vpcId: string },
+    options?: CallOptions,
+  ): Promise<readonly SubnetFacts[]>;
+  /** The value of a public SSM parameter that names an image. */
+  imageParameter(name: string, options?: CallOptions): Promise<string | undefined>;
+  keyPairExists(name: string, options?: CallOptions): Promise<boolean>;
+  /** CloudFormation starts at once and goes on by itself; throws InvalidRequest when it is there. */
+  createStack(plan: StackPlan, options?: CallOptions): Promise<void>;
+  describeStack(name: string, options?: CallOptions): Promise<StackState | undefined>;
+  /** Why resources of the stack could not be made, the first cause first. */
+  stackFailures(name: string, options?: CallOptions): Promise<readonly StackFailure[]>;
+  deleteStack(name: string, options?: CallOptions): Promise<void>;
+  listAddons(cluster: string, options?: CallOptions): Promise<readonly AddonFacts[]>;
+  createAddon(
+    cluster: string,
+    addon: {
+      readonly name: string;
+      readonly version?: string;
+      readonly configurationValues?: string;
+      readonly overwrite?: boolean;
+    },
+    options?: CallOptions,
+  ): Promise<void>;
+  /** False when it was not there. */
+  deleteAddon(cluster: string, name: string, options?: CallOptions): Promise<boolean>;
+}
