@@ -2,26 +2,13 @@
 // is answered with the names that are close to it. Reads only.
 import { instanceIdOfProviderId } from '../api/brand.ts';
 import { type Node, resourceTypes } from '../api/kube.ts';
+import { editDistance } from '../api/similar.ts';
 import type { KubeApi } from '../ports/index.ts';
 import { CommandError, exitCodes } from './context.ts';
 
 /** The NodeDisruption's name: the instance's id, or the node's uid where there is no instance. */
 export const disruptionNameOf = (node: Node): string =>
   instanceIdOfProviderId(node.spec.providerID) ?? `node-${node.metadata.uid}`;
-
-/** Number of single-letter edits between two names (Levenshtein). */
-const distance = (a: string, b: string): number => {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
-};
 
 const maxSuggestions = 3;
 const maxListed = 10;
@@ -32,7 +19,7 @@ export const closeNames = (wanted: string, known: readonly string[]): readonly s
   return known
     .map((name) => ({
       name,
-      apart: name.includes(wanted) ? 0 : distance(wanted, name),
+      apart: name.includes(wanted) ? 0 : editDistance(wanted, name),
     }))
     .filter(({ apart }) => apart <= near)
     .sort((a, b) => a.apart - b.apart || (a.name < b.name ? -1 : 1))

@@ -2,6 +2,7 @@
 import { Command, Help, type Option } from 'commander';
 import { addControllerCommand } from './commands/controller.ts';
 import { addCreateCommands } from './commands/create.ts';
+import { addDeleteCommands } from './commands/delete.ts';
 import { addDrainCommand } from './commands/drain.ts';
 import { addExplainCommand } from './commands/explain.ts';
 import { addGetCommands } from './commands/get.ts';
@@ -24,14 +25,20 @@ export const buildProgram = (context: CliContext, version: string): Command => {
     )
     .option('--kubeconfig <file>', 'as in kubectl')
     .option('--context <name>', 'as in kubectl')
-    .version(version, '--version', 'print the version')
     .configureHelp({ sortSubcommands: true, optionDescription })
     .showHelpAfterError("(add --help for the command's options and examples)")
     .exitOverride();
+  // No flag of the program: commander would take `create addon --version 1.0.0` for it.
+  program
+    .command('version')
+    .description('print the version; so does --version as the only word')
+    .addHelpText('after', '\nExamples:\n  drover version')
+    .action(() => context.out(version));
   const connection = (): Connection => program.opts<Connection>();
   addWorldCommands(program, context, connection);
   addGetCommands(program, context, connection);
   addCreateCommands(program, context, connection);
+  addDeleteCommands(program, context, connection);
   addDrainCommand(program, context, connection);
   addUndrainCommand(program, context, connection);
   addExplainCommand(program, context, connection);

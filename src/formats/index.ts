@@ -1,11 +1,11 @@
 // Public entry of the formats: texts of others, parsed to our types and printed back.
 
-export { parseTemplateText } from './cloudformation-template.ts';
 export {
   type AwsAuthChange,
   type AwsAuthData,
   addNodeRole,
   removeNodeRole,
 } from './aws-auth/index.ts';
+export { parseTemplateText } from './cloudformation-template.ts';
 export * from './cluster-config/index.ts';
 export { parseNotice } from './notices/index.ts';

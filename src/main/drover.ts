@@ -186,7 +186,9 @@ const createLog = async (usual: 'info' | 'warn') => {
 const main = async (): Promise<number> => {
   const context = createContext();
   try {
-    await buildProgram(context, version).parseAsync(process.argv);
+    const words = process.argv.slice(2);
+    const asked = words.length === 1 && words[0] === '--version' ? ['version'] : words;
+    await buildProgram(context, version).parseAsync(asked, { from: 'user' });
     return exitCodes.done;
   } catch (error) {
     if (error instanceof CommanderError) {

@@ -103,7 +103,17 @@ const createNodeGroup = async (
   const cluster = await requireCluster(api, clusterName);
   const kube = await context.kube(connection);
   const progress = progressOf(context);
-  const creation = { context, progress, kube, api, cluster, namedSubnets: subnets, deadline };
+  const cloud = await context.cloud(there);
+  const creation = {
+    context,
+    progress,
+    kube,
+    api,
+    cloud,
+    cluster,
+    namedSubnets: subnets,
+    deadline,
+  };
   const fresh = await choose(creation, groups);
   if (fresh.length === 0 && flags.configFile === undefined) {
     throw new CommandError(

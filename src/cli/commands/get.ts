@@ -11,6 +11,7 @@ import {
   type OutputFormat,
 } from '../context.ts';
 import { outputOption, print } from '../output.ts';
+import { addGetClusterCommands } from './get-cluster.ts';
 
 /** One row; the json and yaml form of `drover get ng`, version 1. */
 export interface NodeGroupRow {
@@ -141,7 +142,8 @@ export const addGetCommands = (
   context: CliContext,
   connection: () => Connection,
 ): void => {
-  const get = program.command('get').description('list node groups');
+  const get = program.command('get').description('list clusters, node groups and add-ons');
+  addGetClusterCommands(get, context, connection);
   get
     .command('nodegroup [name]')
     .aliases(['ng', 'nodegroups'])

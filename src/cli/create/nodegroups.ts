@@ -15,7 +15,7 @@ import {
   nodeGroupStackName,
 } from '../../core/provisioning/index.ts';
 import { type GroupConfig, type SubnetConfig, sizesOf } from '../../formats/index.ts';
-import type { ClusterFacts, KubeApi, ProvisioningApi } from '../../ports/index.ts';
+import type { CloudApi, ClusterFacts, KubeApi, ProvisioningApi } from '../../ports/index.ts';
 import { addIdentity } from '../aws-auth.ts';
 import { type CliContext, CommandError, exitCodes } from '../context.ts';
 import type { Progress } from '../progress.ts';
@@ -26,6 +26,7 @@ export interface Creation {
   readonly progress: Progress;
   readonly kube: KubeApi;
   readonly api: ProvisioningApi;
+  readonly cloud: CloudApi;
   readonly cluster: ClusterFacts;
   /** Subnets that a ClusterConfig names; empty with flags alone. */
   readonly namedSubnets: readonly SubnetConfig[];
@@ -133,16 +134,18 @@ const prepare = async (creation: Creation, group: GroupConfig): Promise<Prepared
 
 /** Names in use, of either kind: EKS' own and eksctl's stacks. */
 const existingGroups = async (
-  { api, cluster }: Creation,
+  { api, cloud, cluster }: Creation,
   wanted: readonly GroupConfig[],
 ): Promise<{ readonly existing: readonly string[]; readonly taken: readonly string[] }> => {
   const managed = await api.listNodegroups(cluster.name);
+  const stacks = (await cloud.listStacks()).filter(({ tags }) => tags[clusterTag] === cluster.name);
+  const known = new Set([...managed, ...stacks.flatMap(({ tags }) => tags[groupTag] ?? [])]);
   const taken: string[] = [];
   for (const { name } of wanted) {
     const stack = await api.describeStack(nodeGroupStackName(cluster.name, name));
-    if (managed.includes(name) || stack !== undefined) taken.push(name);
+    if (known.has(name) || stack !== undefined) taken.push(name);
   }
-  return { existing: managed.filter((name) => !wanted.some((one) => one.name === name)), taken };
+  return { existing: [...known].filter((name) => !wanted.some((one) => one.name === name)), taken };
 };
 
 /** Which groups are made: those that exist already are left out, as eksctl does with a file. */

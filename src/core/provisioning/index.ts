@@ -1,9 +1,4 @@
 // Public entry of provisioning: what has to be made in the cloud for a cluster or a node group.
 export { architectureOf, defaultFamily, familyNamed } from './images.ts';
 export { clusterStackName, clusterTag, groupTag, nodeGroupStackName } from './names.ts';
-export {
-  type NodeGroupStack,
-  type NodeGroupStackFacts,
-  nodeGroupStack,
-} from './node-group-stack.ts';
-export type { JoinFacts } from './user-data.ts';
+export { type NodeGroupStack, nodeGroupStack } from './node-group-stack.ts';

@@ -7,7 +7,7 @@ export const clusterStackName = (cluster: string): string => `eksctl-${cluster}-
 
 export const clusterTag = 'alpha.eksctl.io/cluster-name';
 export const groupTag = 'alpha.eksctl.io/nodegroup-name';
-export const groupTypeTag = 'alpha.eksctl.io/nodegroup-type';
+const groupTypeTag = 'alpha.eksctl.io/nodegroup-type';
 
 /** On the stack of a node group, and on what CloudFormation makes for it. */
 export const nodeGroupStackTags = (options: {

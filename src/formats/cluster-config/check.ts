@@ -2,6 +2,7 @@
 // field that no shape knows is an error, with the nearest known name. Returns plain values.
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseAllDocuments } from 'yaml';
 import type { Json } from '../../api/json.ts';
+import { editDistance } from '../../api/similar.ts';
 import type { MapShape, ObjectShape, Shape } from './shape.ts';
 
 export interface Fault {
@@ -30,24 +31,10 @@ interface Place {
   readonly node: Node | null | undefined;
 }
 
-/** Edits between two short words; enough to find a slip of the finger. */
-const distance = (a: string, b: string): number => {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const swap = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(swap, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
-};
-
 const nearest = (word: string, known: readonly string[]): string | undefined => {
   const lower = word.toLowerCase();
   const ranked = known
-    .map((name) => ({ name, far: distance(lower, name.toLowerCase()) }))
+    .map((name) => ({ name, far: editDistance(lower, name.toLowerCase()) }))
     .toSorted((a, b) => a.far - b.far);
   const best = ranked[0];
   return best !== undefined && best.far <= Math.max(2, word.length / 4) ? best.name : undefined;

@@ -1,0 +1,245 @@
+// drover delete nodegroup|addon: eksctl's commands with the same flags. Nodes are drained within
+// their budgets first: those of a managed group by its controller, others by the drains that this
+// command records; only then goes the stack.
+import type { Command } from 'commander';
+import { durationMs, epochMs } from '../../api/brand.ts';
+import { type Node, resourceTypes } from '../../api/kube.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
+import { clusterTag, groupTag, nodeGroupStackName } from '../../core/provisioning/index.ts';
+import type { KubeApi, ProvisioningApi, StackState } from '../../ports/index.ts';
+import { removeIdentity } from '../aws-auth.ts';
+import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
+import { waitForStack } from '../create/stack-wait.ts';
+import { recordDrain } from '../drain/record.ts';
+import { exitCodeOf, worstOf } from '../drain/state.ts';
+import { DrainWait } from '../drain/wait.ts';
+import { type Progress, progressOf } from '../progress.ts';
+import { requireCluster, timeoutMs } from './create.ts';
+import { collectNodeGroups } from './get.ts';
+
+interface DeleteFlags {
+  readonly cluster: string;
+  readonly name?: string;
+  readonly region?: string;
+  readonly drain: boolean;
+  readonly force: boolean;
+  readonly wait: boolean;
+  readonly timeout: string;
+}
+
+interface Deletion {
+  readonly context: CliContext;
+  readonly progress: Progress;
+  readonly kube: KubeApi;
+  readonly api: ProvisioningApi;
+  readonly flags: DeleteFlags;
+  readonly name: string;
+  readonly deadline: number;
+}
+
+const forceAnnotation = 'drover.dev/force';
+const lookEveryMs = durationMs(1_000);
+
+const nodeGroupNamed = async ({ kube, name, flags }: Deletion): Promise<NodeGroup | undefined> => {
+  const found = await kube.get<NodeGroup>(resourceTypes.nodegroups, { name });
+  return found.kind === 'found' && found.object.spec.clusterName === flags.cluster
+    ? found.object
+    : undefined;
+};
+
+/** Drains the nodes of a self-managed group; throws when one of them could not be emptied. */
+const drainNodes = async ({ context, kube, progress, name, flags, deadline }: Deletion) => {
+  const labelSelector = `${groupTag}=${name},${clusterTag}=${flags.cluster}`;
+  const { items } = await kube.list<Node>(resourceTypes.nodes, { labelSelector });
+  const now = context.clock.now();
+  const recorded = [];
+  for (const node of items) {
+    progress.info(`draining node "${node.metadata.name}"`);
+    recorded.push(
+      await recordDrain(kube, node, {
+        now: epochMs(now),
+        userName: context.userName,
+        timeoutSeconds: Math.max(1, Math.round((deadline - now) / 1000)),
+        onDeadline: 'fail',
+        reason: `drover delete nodegroup ${name}`,
+      }),
+    );
+  }
+  if (recorded.length === 0) return;
+  const { clock, signal } = context;
+  const wait = new DrainWait(
+    { kube, clock, signal, tell: (line) => progress.info(line), progress: undefined },
+    recorded,
+  );
+  const { states } = await wait.run(deadline - now);
+  const code = worstOf([...states.values()].map(exitCodeOf));
+  if (code === exitCodes.done) return;
+  throw new CommandError(
+    code,
+    `node group ${name} is left as it is: not all of its nodes could be drained; ` +
+      `\`drover explain ${recorded[0]?.node}\` says what holds them, --no-drain goes on without`,
+  );
+};
+
+/** Roles that another stack's nodes use stay in aws-auth. */
+const dropIdentity = async ({ kube, api, progress, flags }: Deletion, stack: StackState) => {
+  const role = stack.outputs.InstanceRoleARN;
+  if (role === undefined) return;
+  const others = await Promise.all(
+    (await api.listNodegroups(flags.cluster)).map((group) =>
+      api.describeStack(nodeGroupStackName(flags.cluster, group)),
+    ),
+  );
+  if (others.some((other) => other?.outputs.InstanceRoleARN === role)) return;
+  if (await removeIdentity(kube, role)) {
+    progress.info(`removed identity "${role}" from auth ConfigMap`);
+  }
+};
+
+const waitForObject = async ({ kube, context, name, deadline }: Deletion): Promise<void> => {
+  for (;;) {
+    const found = await kube.get<NodeGroup>(resourceTypes.nodegroups, { name });
+    if (found.kind === 'gone') return;
+    if (context.clock.now() >= deadline || context.signal.aborted) {
+      throw new CommandError(
+        context.signal.aborted ? exitCodes.interrupted : exitCodes.timedOut,
+        `node group ${name} is still being deleted (${found.object.status?.state ?? 'unknown'}); ` +
+          `it goes on: \`kubectl describe nodegroup ${name}\` says what it waits for`,
+      );
+    }
+    await context.clock.sleep(lookEveryMs, context.signal).catch(() => undefined);
+  }
+};
+
+const deleteStack = async (deletion: Deletion, stack: string): Promise<void> => {
+  const { api, context, progress, deadline, flags } = deletion;
+  progress.info(`will delete stack "${stack}"`);
+  await api.deleteStack(stack);
+  if (!flags.wait) return;
+  const state = await waitForStack({ api, context, progress, deadline }, stack);
+  if (state === undefined) return;
+  const [failure] = await api.stackFailures(stack);
+  throw new CommandError(
+    exitCodes.failed,
+    `stack "${stack}" is ${state.status}: ${failure?.reason ?? state.statusReason ?? 'no reason'}`,
+  );
+};
+
+const unknown = async (deletion: Deletion, connection: Connection): Promise<CommandError> => {
+  const { context, kube, flags, name } = deletion;
+  const rows = await collectNodeGroups(kube, await context.cloud(connection), flags.cluster);
+  const known = rows.map((row) => row.name).join(', ');
+  return new CommandError(
+    exitCodes.failed,
+    `no node group ${name} in cluster ${flags.cluster}; there are: ${known || 'none'}`,
+  );
+};
+
+const deleteNodeGroup = async (
+  context: CliContext,
+  connection: Connection,
+  positional: string | undefined,
+  flags: DeleteFlags,
+): Promise<void> => {
+  const name = positional ?? flags.name;
+  if (name === undefined) {
+    throw new CommandError(exitCodes.usage, 'name the node group: drover delete nodegroup NAME');
+  }
+  const there = flags.region === undefined ? connection : { ...connection, region: flags.region };
+  const api = await context.provisioning(there);
+  await requireCluster(api, flags.cluster);
+  const deletion: Deletion = {
+    context,
+    api,
+    flags,
+    name,
+    progress: progressOf(context),
+    kube: await context.kube(connection),
+    deadline: context.clock.now() + timeoutMs(flags.timeout),
+  };
+  const { progress, kube } = deletion;
+  const group = await nodeGroupNamed(deletion);
+  const stackName = nodeGroupStackName(flags.cluster, name);
+  const stack = await api.describeStack(stackName);
+  if (group === undefined && stack === undefined) throw await unknown(deletion, connection);
+  progress.info(`will delete 1 nodegroup (${name}) from cluster "${flags.cluster}"`);
+  if (group === undefined && flags.drain && !flags.force) await drainNodes(deletion);
+  if (group !== undefined && (flags.force || !flags.drain)) {
+    const body = { metadata: { annotations: { [forceAnnotation]: 'true' } } };
+    await kube.patch(resourceTypes.nodegroups, { name }, { type: 'merge', body });
+  }
+  if (stack !== undefined) await deleteStack(deletion, stackName);
+  else {
+    await kube.delete(resourceTypes.nodegroups, { name });
+    if (flags.wait) await waitForObject(deletion);
+  }
+  if (stack !== undefined && group === undefined) await dropIdentity(deletion, stack);
+  progress.done(
+    flags.wait || group === undefined
+      ? `deleted 1 nodegroup(s) from cluster "${flags.cluster}"`
+      : `deletion of nodegroup "${name}" has begun; its nodes are drained first`,
+  );
+};
+
+interface AddonFlags {
+  readonly cluster: string;
+  readonly name: string;
+  readonly region?: string;
+}
+
+const deleteAddon = async (context: CliContext, connection: Connection, flags: AddonFlags) => {
+  const there = flags.region === undefined ? connection : { ...connection, region: flags.region };
+  const api = await context.provisioning(there);
+  await requireCluster(api, flags.cluster);
+  const progress = progressOf(context);
+  progress.info(`deleting addon: ${flags.name}`);
+  if (await api.deleteAddon(flags.cluster, flags.name)) {
+    return progress.done(`deleted addon: ${flags.name}`);
+  }
+  const known = (await api.listAddons(flags.cluster)).map((addon) => addon.name).join(', ');
+  throw new CommandError(
+    exitCodes.failed,
+    `no addon ${flags.name} in cluster ${flags.cluster}; there are: ${known || 'none'}`,
+  );
+};
+
+/** Adds `delete` to the program. */
+export const addDeleteCommands = (
+  program: Command,
+  context: CliContext,
+  connection: () => Connection,
+): void => {
+  const remove = program.command('delete').description('delete node groups and add-ons');
+  remove
+    .command('nodegroup [name]')
+    .alias('ng')
+    .description('a node group: its nodes are drained within their budgets, then it goes')
+    .requiredOption('--cluster <name>', 'the cluster')
+    .option('-n, --name <name>', 'the node group')
+    .option('-r, --region <region>', 'AWS region')
+    .option('--no-drain', 'do not drain first')
+    .option('--force', "EKS' behaviour: budgets do not hold it up beyond 15 minutes", false)
+    .option('-w, --wait', 'return when it is gone', false)
+    .option('--timeout <duration>', 'for drains and stack together', '25m')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  drover delete nodegroup --cluster ironman-2022 --name blue --wait
+  drover delete nodegroup blue --cluster ironman-2022 --force`,
+    )
+    .action((name: string | undefined, flags: DeleteFlags) =>
+      deleteNodeGroup(context, connection(), name, flags),
+    );
+  remove
+    .command('addon')
+    .description('an EKS add-on')
+    .requiredOption('--cluster <name>', 'the cluster')
+    .requiredOption('--name <name>', 'the add-on')
+    .option('-r, --region <region>', 'AWS region')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  drover delete addon --name eks-node-monitoring-agent --cluster test-cluster',
+    )
+    .action((flags: AddonFlags) => deleteAddon(context, connection(), flags));
+};

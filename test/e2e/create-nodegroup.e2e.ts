@@ -1,0 +1,237 @@
+// Article 002's self-managed node group, made and removed by `drover` with eksctl's flags: progress,
+// labels, identity, listing; and what is refused before anything is made.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { missing, ServedWorld } from '../support/demo-world.ts';
+
+const whyNot =
+  (await missing('kubectl', ['version', '--client'])) ?? (await missing('aws', ['--version']));
+
+/** Article 002, in its order. */
+const labelsOfArticle = [
+  'alpha.eksctl.io/cluster-name',
+  'alpha.eksctl.io/instance-id',
+  'alpha.eksctl.io/nodegroup-name',
+  'beta.kubernetes.io/arch',
+  'beta.kubernetes.io/instance-type',
+  'beta.kubernetes.io/os',
+  'failure-domain.beta.kubernetes.io/region',
+  'failure-domain.beta.kubernetes.io/zone',
+  'k8s.io/cloud-provider-aws',
+  'kubernetes.io/arch',
+  'kubernetes.io/hostname',
+  'kubernetes.io/os',
+  'node-lifecycle',
+  'node.kubernetes.io/instance-type',
+  'topology.kubernetes.io/region',
+  'topology.kubernetes.io/zone',
+];
+const selector = 'alpha.eksctl.io/nodegroup-name=own-ng';
+const stack = 'eksctl-ironman-2022-nodegroup-own-ng';
+
+describe('drover create nodegroup', { skip: whyNot ?? false, timeout: 240_000 }, () => {
+  let world: ServedWorld;
+  const mapRoles = async (): Promise<string> =>
+    (
+      await world.kubectl(
+        'get',
+        'cm',
+        '-n',
+        'kube-system',
+        'aws-auth',
+        '-o',
+        'jsonpath={.data.mapRoles}',
+      )
+    ).stdout;
+
+  before(async () => {
+    world = await ServedWorld.start({ args: ['--demo', '--port', '0', '--speed', '10'] });
+  });
+  after(async () => {
+    await world?.stop();
+  });
+
+  it('makes a self-managed group, tells each step, and waits for its node (article 002)', async () => {
+    const words = ['create', 'nodegroup', '--nodes=1', '--ssh-access', '--ssh-public-key=maowang'];
+    const names = ['--name=own-ng', '--cluster=ironman-2022', '--managed=false'];
+    const ran = await world.drover(...words, ...names);
+    assert.equal(ran.code, 0, ran.stderr + ran.stdout);
+    const told = ran.stdout.replaceAll(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d /gm, '');
+    const expected = [
+      /^\[ℹ\] {2}will use version 1\.32 for new nodegroup\(s\) based on control plane version\n/,
+      /\[ℹ\] {2}3 existing nodegroup\(s\) \(demo-ng,ng1-public-ssh,demo-self-ng\) will be excluded\n/,
+      /\[ℹ\] {2}1 nodegroup \(own-ng\) was included \(based on the include\/exclude rules\)\n/,
+      /\[ℹ\] {2}nodegroup "own-ng" will use "ami-[0-9a-f]{17}" \[AmazonLinux2\/1\.32\]\n/,
+      /\[ℹ\] {2}using EC2 key pair "maowang"\n/,
+      /\[ℹ\] {2}building nodegroup stack "eksctl-ironman-2022-nodegroup-own-ng"\n/,
+      /\[ℹ\] {2}--nodes-min=1 was set automatically for nodegroup own-ng\n/,
+      /\[ℹ\] {2}--nodes-max=1 was set automatically for nodegroup own-ng\n/,
+      /\[ℹ\] {2}deploying stack "eksctl-ironman-2022-nodegroup-own-ng"\n/,
+      /\[ℹ\] {2}waiting for CloudFormation stack "eksctl-ironman-2022-nodegroup-own-ng"\n/,
+      /\[ℹ\] {2}adding identity "arn:aws:iam::111111111111:role\/\S+-NodeInstanceRole-\w+" to auth ConfigMap\n/,
+      /\[ℹ\] {2}nodegroup "own-ng" has 1 node\(s\)\n/,
+      /\[ℹ\] {2}node "ip-192-168-\d+-\d+\.eu-west-1\.compute\.internal" is ready\n/,
+      /\[✔\] {2}created 1 nodegroup\(s\) in cluster "ironman-2022"\n/,
+    ];
+    let at = 0;
+    for (const pattern of expected) {
+      const found = told.slice(at).search(pattern);
+      assert.ok(found >= 0, `${pattern} after ${told.slice(0, at)} in ${told}`);
+      at += found;
+    }
+  });
+
+  it('its node carries the labels of article 002, and no other', async () => {
+    const ran = await world.kubectl(
+      'get',
+      'node',
+      '-l',
+      selector,
+      '-o',
+      'jsonpath={.items[*].metadata.labels}',
+    );
+    const labels = JSON.parse(ran.stdout) as Record<string, string>;
+    assert.deepEqual(Object.keys(labels).sort(), labelsOfArticle.toSorted());
+    assert.equal(labels['node-lifecycle'], 'on-demand');
+    assert.match(labels['alpha.eksctl.io/instance-id'] ?? '', /^i-[0-9a-f]{17}$/);
+  });
+
+  it('its role is let in once, and others stay', async () => {
+    const roles = await mapRoles();
+    assert.equal(roles.match(/rolearn: /g)?.length, 4, roles);
+    assert.match(
+      roles,
+      /rolearn: arn:aws:iam::111111111111:role\/\S*own\S*-NodeInstanceRole-\w+\n/,
+    );
+  });
+
+  it('is listed as unmanaged, by its stack, and not by EKS', async () => {
+    const listed = await world.drover('get', 'ng', '--cluster=ironman-2022', '--name=own-ng');
+    assert.match(
+      listed.stdout,
+      /own-ng +CREATE_COMPLETE +\S+ +1 +1 +1 +m5\.large +ami-\S+ +eksctl-\S+ +unmanaged/,
+    );
+    const eks = await world.aws('eks', 'list-nodegroups', '--cluster-name', 'ironman-2022');
+    assert.doesNotMatch(eks.stdout, /own-ng/);
+    const group = JSON.parse(
+      (await world.aws('cloudformation', 'list-stack-resources', '--stack-name', stack)).stdout,
+    ) as { StackResourceSummaries: { LogicalResourceId: string; ResourceStatus: string }[] };
+    assert.ok(
+      group.StackResourceSummaries.every((one) => one.ResourceStatus === 'CREATE_COMPLETE'),
+    );
+  });
+
+  it('a second one of the same name is refused, and nothing happens', async () => {
+    const ran = await world.drover('create', 'ng', '--name=own-ng', '--cluster=ironman-2022');
+    assert.equal(ran.code, 3, ran.stdout);
+    assert.match(
+      ran.stderr,
+      /node group own-ng exists already in cluster ironman-2022; `drover scale/,
+    );
+  });
+
+  const refusals: readonly (readonly [string, readonly string[], number, RegExp])[] = [
+    [
+      'sizes that cannot be',
+      ['--nodes=1', '--nodes-min=3'],
+      2,
+      /minimum size of 3, which is greater than desired size 1/,
+    ],
+    ['no number', ['--nodes=many'], 2, /--nodes takes a whole number, not many/],
+    [
+      'a family that nobody publishes',
+      ['--node-ami-family=Ubuntu2204', '--managed=false'],
+      3,
+      /no Ubuntu2204 image of Kubernetes 1\.32/,
+    ],
+    [
+      'a key pair that is not there',
+      ['--ssh-public-key=nobody'],
+      3,
+      /no EC2 key pair nobody; `aws ec2 create-key-pair/,
+    ],
+    [
+      'subnets that are not there',
+      ['--subnet-ids=subnet-0123456789abcdef0'],
+      3,
+      /no subnet subnet-0123456789abcdef0/,
+    ],
+    ['a zone without subnets', ['--node-zones=eu-west-1z'], 3, /no public subnet in eu-west-1z/],
+  ];
+  for (const [what, flags, code, message] of refusals) {
+    it(`refuses ${what}, and makes no stack`, async () => {
+      const ran = await world.drover(
+        'create',
+        'ng',
+        '--name=odd',
+        '--cluster=ironman-2022',
+        ...flags,
+      );
+      assert.equal(ran.code, code, ran.stdout + ran.stderr);
+      assert.match(ran.stderr, message);
+      const stacks = await world.aws(
+        'cloudformation',
+        'describe-stacks',
+        '--stack-name',
+        'eksctl-ironman-2022-nodegroup-odd',
+      );
+      assert.notEqual(stacks.code, 0);
+    });
+  }
+
+  it('names the clusters that are there when asked for another', async () => {
+    const ran = await world.drover('create', 'ng', '--name=a', '--cluster=nope');
+    assert.equal(ran.code, 1);
+    assert.match(ran.stderr, /no cluster nope here; there is ironman-2022/);
+  });
+
+  it('is deleted: nodes drained, stack gone, identity removed', async () => {
+    const ran = await world.drover(
+      'delete',
+      'nodegroup',
+      '--cluster=ironman-2022',
+      '--name=own-ng',
+      '--wait',
+    );
+    assert.equal(ran.code, 0, ran.stderr + ran.stdout);
+    for (const line of [
+      /draining node "ip-/,
+      /drained: empty/,
+      /will delete stack "eksctl-/,
+      /removed identity "arn:/,
+      /deleted 1 nodegroup\(s\)/,
+    ]) {
+      assert.match(ran.stdout, line);
+    }
+    assert.equal((await mapRoles()).match(/rolearn: /g)?.length, 3);
+    const listed = await world.drover('get', 'ng');
+    assert.doesNotMatch(listed.stdout, /own-ng/);
+  });
+
+  it('add-ons: created, listed, deleted', async () => {
+    const created = await world.drover(
+      'create',
+      'addon',
+      '--name',
+      'eks-node-monitoring-agent',
+      '--version',
+      '1.0.0',
+      '--cluster',
+      'ironman-2022',
+    );
+    assert.equal(created.code, 0, created.stderr);
+    assert.match(created.stdout, /\[✔\] {2}created addon "eks-node-monitoring-agent"/);
+    const listed = await world.drover('get', 'addon', '--cluster', 'ironman-2022');
+    assert.match(listed.stdout, /^NAME +VERSION +STATUS +ISSUES +IAMROLE +CONFIGURATION VALUES\n/);
+    assert.match(listed.stdout, /\neks-node-monitoring-agent +v1\.0\.0-eksbuild\.1 +ACTIVE +0/);
+    const deleted = await world.drover(
+      'delete',
+      'addon',
+      '--name',
+      'eks-node-monitoring-agent',
+      '--cluster',
+      'ironman-2022',
+    );
+    assert.equal(deleted.code, 0, deleted.stderr);
+  });
+});
