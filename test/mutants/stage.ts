@@ -27,6 +27,7 @@ export interface StageOptions {
 /** 2022-09-25T13:00:00Z, the articles' day. */
 const startAt = 1_664_110_800 * microsPerSecond;
 const groupName = 'g1';
+const slowStop = { 'world.drover.dev/stop-seconds': '20' };
 const silence: Log = {
   debug: () => {},
   info: () => {},
@@ -188,13 +189,13 @@ export class Stage {
     };
     this.#patchCauses(instanceId, [...(this.#causesOf(instanceId) ?? []), cause]);
   }
-  /** A pod of nobody, put onto the node past the scheduler. */
+  /** A pod of nobody that takes its time to stop, put onto the node past the scheduler. */
   pod(name: string, node: string): void {
     this.#must(
       this.#user().create(gr.pods, 'default', {
         apiVersion: 'v1',
         kind: 'Pod',
-        metadata: { name, namespace: 'default', labels: { app: name } },
+        metadata: { name, namespace: 'default', labels: { app: name }, annotations: slowStop },
         spec: { nodeName: node, containers: [{ name: 'app', image: 'example/app:1' }] },
       }),
     );

@@ -1,5 +1,4 @@
-// Mutants about hooks, messages and sizes: hooks that run out or are answered too early, hooks of
-// others, messages that are lost, sizes that nobody may ask for.
+// Mutants about hooks of ours: hooks that run out, or are answered too early.
 import type { Mutant } from '../mutant.ts';
 
 const hooks = 'src/core/termination/hooks.ts';
@@ -8,8 +7,6 @@ const draining = 'src/core/termination/draining.ts';
 const absence = 'src/core/termination/absence.ts';
 const hookCalls = 'src/controllers/disruption/hooks.ts';
 const lifecycle = 'src/controllers/lifecycle/decide.ts';
-const intake = 'src/controllers/intake/controller.ts';
-const nodegroup = 'src/controllers/nodegroup/decide.ts';
 
 const kept: readonly Mutant[] = [
   {
@@ -212,169 +209,40 @@ const completed: readonly Mutant[] = [
       },
     ],
   },
-];
-
-const foreign: readonly Mutant[] = [
   {
-    name: 'every-hook-is-ours',
-    oracles: ['foreign-hooks-left-alone'],
+    name: 'what-was-forced-is-told-as-drained',
+    oracles: ['hooks-complete-when-empty'],
     kind: 'logic',
+    story: 'a-kubelet-stops-before-its-drain',
     edits: [
       {
-        file: 'src/controllers/causes.ts',
-        find: 'return (name) => owned.has(name);',
-        replace: 'return (name) => owned.has(name) || name.length > 0;',
-      },
-    ],
-  },
-  {
-    name: 'the-backstop-answers-hooks-of-others',
-    oracles: ['foreign-hooks-left-alone'],
-    kind: 'logic',
-    edits: [
-      {
-        file: 'src/controllers/lifecycle/controller.ts',
-        find: 'const hooks = all.filter((hook) => this.#ownsHook(hook.name));',
+        file: draining,
+        find: "const outcome = demand.onDeadline === 'force' ? ('Forced' as const) : ('Failed' as const);",
         replace:
-          "const hooks = all.filter((hook) => hook.name !== '' || this.#ownsHook(hook.name));",
+          "const outcome = demand.onDeadline === 'fail' ? ('Failed' as const) : ('Drained' as const);",
       },
     ],
   },
   {
-    name: 'a-hook-is-taken-before-its-owner-is-known',
-    oracles: ['foreign-hooks-left-alone'],
+    name: 'a-drain-without-a-hook-ends-with-its-last-eviction',
+    oracles: ['hooks-complete-when-empty'],
     kind: 'timing',
+    story: 'a-pod-of-nobody-is-evicted',
     edits: [
       {
-        file: intake,
-        find: "if (notice.kind !== 'terminate' || !this.#ownsHook(notice.hookName)) return facts;",
-        replace: "if (notice.kind !== 'terminate') return facts;",
+        file: draining,
+        find: 'classified.evict.length === 0\n',
+        replace:
+          'demand.hooks.length === 0 &&\n      classified.evict.every(({ pod }) => pod.metadata.deletionTimestamp !== undefined)\n',
+      },
+      {
+        file: draining,
+        find: 'if (classifyPods(listed.pods, options).evict.length > 0) {',
+        replace:
+          'if (demand.hooks.length > 0 && classifyPods(listed.pods, options).evict.length > 0) {',
       },
     ],
   },
 ];
 
-const durable: readonly Mutant[] = [
-  {
-    name: 'message-deleted-before-the-write',
-    oracles: ['messages-are-durable'],
-    kind: 'timing',
-    edits: [
-      {
-        file: intake,
-        find: 'const written = await recordCause(this.#deps, decision, signal);',
-        replace:
-          'await this.#delete(received(message), signal);\n    const written = await recordCause(this.#deps, decision, signal);',
-      },
-      {
-        file: intake,
-        find: 'class Intake {',
-        replace:
-          'const received = (message: QueueMessage): QueueMessage => message;\n\nclass Intake {',
-      },
-    ],
-  },
-  {
-    name: 'a-failed-write-loses-the-message',
-    oracles: ['messages-are-durable'],
-    kind: 'logic',
-    edits: [
-      {
-        file: intake,
-        find: 'const written = await recordCause(this.#deps, decision, signal);',
-        replace:
-          'const written = await recordCause(this.#deps, decision, signal).catch(() => undefined);',
-      },
-    ],
-  },
-  {
-    name: 'spot-warnings-are-nobodys-business',
-    oracles: ['messages-are-durable'],
-    kind: 'logic',
-    edits: [
-      {
-        file: 'src/controllers/intake/decide.ts',
-        find: "if (facts.group === undefined) return drop('foreignGroup', instanceId);",
-        replace: "if (notice.kind !== 'rebalance') return drop('foreignGroup', instanceId);",
-      },
-      {
-        file: 'src/controllers/intake/decide.ts',
-        find: 'subject: subjectOf(instanceId, facts.group, facts),',
-        replace: 'subject: { name: instanceId, instanceId },',
-      },
-    ],
-  },
-  {
-    name: 'backstop-asleep',
-    oracles: ['messages-are-durable'],
-    kind: 'timing',
-    edits: [
-      {
-        file: 'src/controllers/lifecycle/controller.ts',
-        find: 'const pollEveryMs = 30_000;',
-        replace: 'const pollEveryMs = 3_000_000;',
-      },
-      {
-        file: 'src/controllers/lifecycle/controller.ts',
-        find: 'if (becameReady(change)) soon();',
-        replace: "if (becameReady(change) && change.object.metadata.name === '') soon();",
-      },
-    ],
-  },
-];
-
-const sized: readonly Mutant[] = [
-  {
-    name: 'desired-told-one-too-high',
-    oracles: ['desired-within-bounds'],
-    kind: 'logic',
-    edits: [
-      { file: nodegroup, find: '      desired: wanted,', replace: '      desired: wanted + 1,' },
-    ],
-  },
-  {
-    name: 'maximum-told-as-minimum',
-    oracles: ['desired-within-bounds'],
-    kind: 'logic',
-    edits: [
-      {
-        file: nodegroup,
-        find: '      maxSize: scaling.maxSize,\n      instances',
-        replace: '      maxSize: scaling.minSize,\n      instances',
-      },
-    ],
-  },
-  {
-    name: 'desired-counted-while-instances-still-leave',
-    oracles: ['desired-within-bounds'],
-    kind: 'timing',
-    edits: [
-      {
-        file: nodegroup,
-        find: '      desired: wanted,',
-        replace: '      desired: Math.max(wanted, instances.length),',
-      },
-    ],
-  },
-  {
-    name: 'the-groups-size-is-told-once-and-never-again',
-    oracles: ['desired-within-bounds'],
-    kind: 'timing',
-    story: 'a-group-is-made-smaller',
-    edits: [
-      {
-        file: nodegroup,
-        find: '      desired: wanted,',
-        replace: '      desired: facts.group.status?.desired ?? wanted,',
-      },
-    ],
-  },
-];
-
-export const hookMutants: readonly Mutant[] = [
-  ...kept,
-  ...completed,
-  ...foreign,
-  ...durable,
-  ...sized,
-];
+export const hookMutants: readonly Mutant[] = [...kept, ...completed];

@@ -3,11 +3,13 @@ import type { Mutant } from '../mutant.ts';
 import { hookMutants } from './hooks.ts';
 import { journalMutants } from './journal.ts';
 import { markMutants } from './marks.ts';
+import { messageMutants } from './messages.ts';
 import { podMutants } from './pods.ts';
 
 export const mutants: readonly Mutant[] = [
   ...podMutants,
   ...markMutants,
   ...hookMutants,
+  ...messageMutants,
   ...journalMutants,
 ];

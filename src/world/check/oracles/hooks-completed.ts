@@ -1,5 +1,7 @@
 // Oracle 3, second half: we complete a termination hook only when its node is empty, its forcing
-// deadline has come, or there is no node (any more); a launch hook only when its node is Ready.
+// deadline has come, or there is no node (any more); a launch hook only when its node is Ready. A drain
+// without a hook is told as Drained only when its node is empty, too.
+import { objectOr } from '../../../api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import type { Call, DisruptionState, NodeState, PodState } from '../state/book.ts';
 import { microsPerMinute, microsPerSecond, textOf } from '../state/read.ts';
@@ -27,7 +29,7 @@ const isBoomerang = (pod: PodState, owners: ReadonlySet<string>): boolean => {
 
 /** Pods for whose sake the instance has to stay; also those that are still stopping. */
 const holding = (
-  { book }: Context,
+  { book }: Pick<Context, 'book'>,
   node: NodeState,
   disruption: DisruptionState | undefined,
 ): readonly PodState[] => {
@@ -93,9 +95,25 @@ const terminationDoubt = (context: Context, instanceId: string): Doubt | undefin
   };
 };
 
+/** The write with which a drain says that it is done, and what still stood against it. */
+const falselyDrained = (
+  { book }: Pick<Context, 'book'>,
+  one: DisruptionState,
+): { readonly node: NodeState; readonly pod: PodState } | undefined => {
+  const before = objectOr(objectOr(one.previous).status);
+  if (one.phase !== 'Completing' || one.outcome !== 'Drained') return undefined;
+  if (before.phase === 'Completing') return undefined;
+  const byInstance = book.nodes.ofInstance(one.instanceId);
+  const node = byInstance ?? book.nodes.byName.get(one.nodeName);
+  if (node === undefined || node.goneAt !== undefined) return undefined;
+  const pods = holding({ book }, node, one);
+  const pod = pods.find(({ boundAt }) => book.now - boundAt > book.lagMicros);
+  return pod === undefined ? undefined : { node, pod };
+};
+
 export const hooksCompleted: Oracle = {
   name: 'hooks-complete-when-empty',
-  what: 'a termination hook is completed when the node is empty, forced or gone; a launch when Ready',
+  what: 'a termination hook is completed, and a drain is Drained, when the node is empty; a launch when Ready',
   strategies: both,
   needs: ['lifecycle', 'call', 'object'],
   watch: (context) => {
@@ -124,6 +142,16 @@ export const hooksCompleted: Oracle = {
       } else if (entry.input.LifecycleActionResult === 'CONTINUE') launch(instanceId);
     };
     return {
+      object: ({ type, resource, object }) => {
+        if (resource !== 'nodedisruptions' || type === 'DELETED' || !book.isNewVersion) return;
+        const name = textOf(objectOr(object.metadata).name);
+        const one = book.disruptions.byName.get(name);
+        const left = one === undefined ? undefined : falselyDrained(context, one);
+        if (left === undefined) return;
+        const { pod, node } = left;
+        const message = `told as Drained while ${pod.key} still ran on ${node.name}`;
+        report({ subject: name, message });
+      },
       call: (entry) => {
         if (entry.operation !== 'CompleteLifecycleAction' || entry.error !== undefined) return;
         if (book.isOurs(entry)) complete(entry);

@@ -154,6 +154,21 @@ describe('hooks-complete-when-empty', () => {
     expect(judge(hooksCompleted, gone(running)).said).toHaveLength(1);
   });
 
+  it('reports a drain that is told as Drained while a pod runs, with or without a hook', () => {
+    const told = (outcome: string, at: number) =>
+      new Story()
+        .draining(i1)
+        .pod('p1')
+        .at(at)
+        .disruption(i1, { status: { phase: 'Completing', outcome } })
+        .disruption(i1, { status: { phase: 'Ended', outcome } });
+    expect(judge(hooksCompleted, told('Drained', 50)).said).toEqual([
+      `${i1}: told as Drained while demo/p1 still ran on n1`,
+    ]);
+    expect(judge(hooksCompleted, told('Forced', 50)).said).toEqual([]);
+    expect(judge(hooksCompleted, told('Drained', 1.5)).said).toEqual([]);
+  });
+
   it('does not wait for a pod that its owner keeps putting back', () => {
     const status = { phase: 'Draining', boomerangs: [{ owner: 'ReplicaSet/web-5d', podUids: [] }] };
     const story = drain().disruption(i1, { status }).at(50).hookCall(complete, i1);

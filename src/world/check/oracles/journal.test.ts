@@ -1,8 +1,7 @@
 // Canaries of the oracles about the journal: intent first, marks undone, nothing written for nothing.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../api/json.ts';
-import { group, i1, i2, judge, kubectl, Story } from '../testing.ts';
-import { capacity } from './capacity.ts';
+import { i1, i2, judge, kubectl, Story } from '../testing.ts';
 import { economics } from './economics.ts';
 import { fixedState } from './fixed-state.ts';
 import { hotLoop } from './hot-loop.ts';
@@ -356,50 +355,5 @@ describe('journal-economics', () => {
     expect(judge(economics, story.at(60)).said).toEqual([]);
     for (let i = 0; i < 30; i++) journal(story, 'Draining', hooks('x', `Closed${i}`));
     expect(judge(economics, story).said).toHaveLength(1);
-  });
-});
-
-describe('desired-within-bounds', () => {
-  const sized = (story: Story, desired: number, [minSize, maxSize] = [0, 3]) =>
-    story.object('nodegroups', {
-      metadata: { name: 'ng1', uid: 'ng1' },
-      spec: { autoScalingGroupName: group },
-      status: { desired, minSize, maxSize },
-    });
-  const resize = (story: Story, desired: number) =>
-    story.call('SetDesiredCapacity', { AutoScalingGroupName: group, DesiredCapacity: desired });
-
-  it('accepts sizes within the bounds of the instant', () => {
-    expect(judge(capacity, resize(sized(new Story(), 3), 0))).toEqual({ said: [], saw: 2 });
-  });
-
-  it('reports a group outside its bounds, and a call of ours that asks for it', () => {
-    expect(judge(capacity, sized(new Story(), 4)).said).toEqual([
-      'eks-ng1: desired size 4 is outside 0 to 3',
-    ]);
-    expect(judge(capacity, resize(sized(new Story(), 1), 9)).said).toHaveLength(1);
-  });
-
-  it('reports a size that was not followed, once the group has stood still for two minutes', () => {
-    const shrunk = (seconds: number, desired: number) =>
-      sized(new Story({ settled: true }).state(i1, 'InService').state(i2, 'InService'), 2)
-        .at(60)
-        .state(i2, 'Terminated')
-        .object('nodegroups', {
-          metadata: { name: 'ng1', uid: 'ng1' },
-          spec: { autoScalingGroupName: group },
-          status: { desired, minSize: 0, maxSize: 3 },
-        })
-        .at(60 + seconds);
-    expect(judge(capacity, shrunk(121, 2)).said).toEqual([
-      'eks-ng1: told as 2, and it has 1 instances',
-    ]);
-    expect(judge(capacity, shrunk(100, 2)).said).toEqual([]);
-    expect(judge(capacity, shrunk(121, 1)).said).toEqual([]);
-  });
-
-  it('goes by the bounds that hold at that instant', () => {
-    const shrunk = sized(sized(new Story(), 3), 2, [0, 2]);
-    expect(judge(capacity, resize(shrunk, 3)).said).toHaveLength(1);
   });
 });

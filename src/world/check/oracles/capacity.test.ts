@@ -1,0 +1,49 @@
+// Canaries of the oracle about sizes of groups: told, asked for, followed.
+import { describe, expect, it } from 'vitest';
+import { group, i1, i2, judge, Story } from '../testing.ts';
+import { capacity } from './capacity.ts';
+
+describe('desired-within-bounds', () => {
+  const sized = (story: Story, desired: number, [minSize, maxSize] = [0, 3]) =>
+    story.object('nodegroups', {
+      metadata: { name: 'ng1', uid: 'ng1' },
+      spec: { autoScalingGroupName: group },
+      status: { desired, minSize, maxSize },
+    });
+  const resize = (story: Story, desired: number) =>
+    story.call('SetDesiredCapacity', { AutoScalingGroupName: group, DesiredCapacity: desired });
+
+  it('accepts sizes within the bounds of the instant', () => {
+    expect(judge(capacity, resize(sized(new Story(), 3), 0))).toEqual({ said: [], saw: 2 });
+  });
+
+  it('reports a group outside its bounds, and a call of ours that asks for it', () => {
+    expect(judge(capacity, sized(new Story(), 4)).said).toEqual([
+      'eks-ng1: desired size 4 is outside 0 to 3',
+    ]);
+    expect(judge(capacity, resize(sized(new Story(), 1), 9)).said).toHaveLength(1);
+  });
+
+  it('reports a size that was not followed, once the group has stood still for two minutes', () => {
+    const shrunk = (seconds: number, desired: number) =>
+      sized(new Story({ settled: true }).state(i1, 'InService').state(i2, 'InService'), 2)
+        .at(60)
+        .state(i2, 'Terminated')
+        .object('nodegroups', {
+          metadata: { name: 'ng1', uid: 'ng1' },
+          spec: { autoScalingGroupName: group },
+          status: { desired, minSize: 0, maxSize: 3 },
+        })
+        .at(60 + seconds);
+    expect(judge(capacity, shrunk(121, 2)).said).toEqual([
+      'eks-ng1: told as 2, and it has 1 instances',
+    ]);
+    expect(judge(capacity, shrunk(100, 2)).said).toEqual([]);
+    expect(judge(capacity, shrunk(121, 1)).said).toEqual([]);
+  });
+
+  it('goes by the bounds that hold at that instant', () => {
+    const shrunk = sized(sized(new Story(), 3), 2, [0, 2]);
+    expect(judge(capacity, resize(shrunk, 3)).said).toHaveLength(1);
+  });
+});
