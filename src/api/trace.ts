@@ -78,6 +78,11 @@ export interface TraceFacts {
   /** Names of the lifecycle hooks that are Drover's to answer; EKS's two names unless given. */
   readonly ownHooks?: readonly string[];
   readonly compat: 'eks' | 'native';
+  /**
+   * How far the clocks of our processes are off at most, microseconds; 0 unless given. Who acts at
+   * an instant of its own clock acts that much earlier or later by the world's.
+   */
+  readonly clockSkew?: number;
   /** True when the trace ends after faults were off long enough for everything to end. */
   readonly settled: boolean;
   readonly endedAt: number;

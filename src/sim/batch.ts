@@ -55,6 +55,7 @@ export const mergeBatch = (
 
 /** What users and clouds do wrong in a life, beside the network's faults. */
 const worldFaultKinds = [
+  'F11-clock-skew',
   'message-loss',
   'message-duplicate',
   'message-delay',

@@ -7,9 +7,18 @@ export class SimClock implements Clock {
   readonly #kernel: Kernel;
   /** Added to what this component believes the time is: clock skew (fault F11). */
   readonly #skewMs: number;
-  constructor(kernel: Kernel, skewMs = 0) {
+  readonly #whenAwake: (run: () => void) => void;
+  /** `whenAwake` holds timers back while the process stands still (fault F6). */
+  constructor(
+    kernel: Kernel,
+    options: {
+      readonly skewMs?: number;
+      readonly whenAwake?: (run: () => void) => void;
+    } = {},
+  ) {
     this.#kernel = kernel;
-    this.#skewMs = skewMs;
+    this.#skewMs = options.skewMs ?? 0;
+    this.#whenAwake = options.whenAwake ?? ((run) => run());
   }
   now(): EpochMs {
     return epochMs(Math.floor(this.#kernel.now() / microsPerMs) + this.#skewMs);
@@ -24,10 +33,11 @@ export class SimClock implements Clock {
         this.#kernel.cancel(handle);
         reject(signal?.reason);
       };
-      const handle = this.#kernel.after(duration * microsPerMs, () => {
+      const wake = (): void => {
         signal?.removeEventListener('abort', abort);
         resolve();
-      });
+      };
+      const handle = this.#kernel.after(duration * microsPerMs, () => this.#whenAwake(wake));
       signal?.addEventListener('abort', abort, { once: true });
     });
   }

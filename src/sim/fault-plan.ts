@@ -4,7 +4,7 @@ import type { Random } from '../ports/index.ts';
 import { microsPerMs, microsPerSecond } from '../world/kernel/index.ts';
 import type { CallFate, NetworkFaults } from './network.ts';
 
-/** F1 to F5 of the fault menu; F3 (killing the process) uses `afterWrite`. */
+/** F1 to F6 of the fault menu. F3 (a kill) strikes after a write, F6 (a pause) just before a call. */
 export const networkFaultKinds = [
   'F1-stale-watch',
   'F2-broken-watch',
@@ -13,6 +13,7 @@ export const networkFaultKinds = [
   'F5-api-error',
   'F5-watch-expired',
   'F5-cloud-error',
+  'F6-leader-paused',
 ] as const;
 export type NetworkFaultKind = (typeof networkFaultKinds)[number];
 
@@ -26,6 +27,8 @@ export interface FaultRates {
   readonly apiError: number;
   readonly expired: number;
   readonly cloudError: number;
+  /** Chance per write or cloud call that the process stands still first, having decided to make it. */
+  readonly pause: number;
 }
 
 export const noRates: FaultRates = {
@@ -37,6 +40,7 @@ export const noRates: FaultRates = {
   apiError: 0,
   expired: 0,
   cloudError: 0,
+  pause: 0,
 };
 
 /** Each life draws its own mix: some kinds often, some never. */
@@ -51,8 +55,12 @@ export const drawRates = (random: Random): FaultRates => {
     apiError: some(0.15),
     expired: some(0.5),
     cloudError: some(0.2),
+    pause: some(0.08),
   };
 };
+
+/** Four leases long: the other replica has long taken over. */
+const maxPauseSeconds = 60;
 
 const kubeErrors = ['Conflict', 'TooManyRequests', 'ServerError', 'Timeout'] as const;
 const cloudErrors = ['Throttled', 'ServerError'] as const;
@@ -62,15 +70,23 @@ export class FaultPlan implements NetworkFaults {
   readonly #random: Random;
   readonly #fired: (kind: NetworkFaultKind) => void;
   readonly #crash: () => void;
+  readonly #pause: (seconds: number) => void;
+  readonly #hasRivals: boolean;
   constructor(options: {
     readonly random: Random;
     readonly fired: (kind: NetworkFaultKind) => void;
     /** Kills the process that made the call. */
     readonly crash: () => void;
+    /** Stops it for a while; what it was about to send leaves afterwards. */
+    readonly pause: (seconds: number) => void;
+    /** Another replica would take over during a pause: without one a pause proves little. */
+    readonly hasRivals: boolean;
   }) {
     this.#random = options.random;
     this.#fired = options.fired;
     this.#crash = options.crash;
+    this.#pause = options.pause;
+    this.#hasRivals = options.hasRivals;
   }
 
   set rates(rates: FaultRates) {
@@ -78,6 +94,9 @@ export class FaultPlan implements NetworkFaults {
   }
 
   kubeCall(call: { readonly verb: string; readonly resource: string }): CallFate<string> {
+    // Lease renewals come every two seconds: they would be most of the calls that a fault meets.
+    if (call.resource === 'leases') return { kind: 'ok' };
+    this.#maybePause(call.verb);
     if (this.#roll(this.#rates.apiError)) {
       this.#fired('F5-api-error');
       const code = kubeErrors[this.#random.below(kubeErrors.length)] ?? 'ServerError';
@@ -89,6 +108,7 @@ export class FaultPlan implements NetworkFaults {
   }
 
   cloudCall(operation: string): CallFate<string> {
+    this.#maybePause(operation);
     if (this.#roll(this.#rates.cloudError)) {
       this.#fired('F5-cloud-error');
       return { kind: 'refused', code: cloudErrors[this.#random.below(2)] ?? 'ServerError' };
@@ -111,10 +131,19 @@ export class FaultPlan implements NetworkFaults {
     return expired;
   }
 
-  afterWrite(_call: { readonly verb: string; readonly resource: string }): void {
+  afterWrite(call: { readonly verb: string; readonly resource: string }): void {
+    if (call.resource === 'leases') return;
     if (!this.#roll(this.#rates.crash)) return;
     this.#fired('F3-crash-after-write');
     this.#crash();
+  }
+
+  /** Reads are harmless to delay; between the question who leads and a write it matters. */
+  #maybePause(operation: string): void {
+    if (/^(?:get|list|watch|Describe|Receive)/.test(operation)) return;
+    if (!this.#hasRivals || !this.#roll(this.#rates.pause)) return;
+    this.#fired('F6-leader-paused');
+    this.#pause(this.#random.next() * maxPauseSeconds);
   }
 
   #maybeLost(): CallFate<string> {

@@ -5,18 +5,12 @@ import type { Trace, Violation } from '../api/trace.ts';
 import type { Log } from '../ports/index.ts';
 import { checkTrace } from '../world/check/index.ts';
 import type { WorldClient } from '../world/contracts.ts';
-import {
-  createWorld,
-  nodeManagerAgent,
-  nodeManagerUser,
-  seedCluster,
-  type World,
-} from '../world/index.ts';
+import { createWorld, nodeManagerAgent, seedCluster, type World } from '../world/index.ts';
 import { microsPerSecond, Tables } from '../world/kernel/index.ts';
 import { act, setUpGroup } from './actions.ts';
 import { Driver, type Settle } from './driver.ts';
-import { drawRates, FaultPlan, noRates } from './fault-plan.ts';
-import { ControllerProcess } from './process.ts';
+import { drawRates, type FaultRates, noRates } from './fault-plan.ts';
+import { Fleet } from './fleet.ts';
 import {
   appNamespace,
   budgetsOf,
@@ -61,6 +55,8 @@ const startAt = 1_664_110_800 * microsPerSecond;
 const bootLimitSeconds = 120;
 /** Every deadline of a drain, all of a hook's heartbeats (200 min) and some patience. */
 const healLimitSeconds = 4 * 3600;
+/** How long two replicas may work in peace before one goes on alone: long enough to fall out. */
+const replicasLimitSeconds = 120;
 /** Boot of a node, start of a pod, and the backoff of both. */
 const recoverLimitSeconds = 600;
 const silence: Log = {
@@ -102,10 +98,9 @@ class Life {
   readonly #driver: Driver;
   readonly #scenario: Scenario;
   readonly #chaosSeconds: number;
-  readonly #plan: FaultPlan;
   readonly #matrix: Record<string, Record<string, number>> = {};
   readonly #phases: Record<string, number> = {};
-  #process: ControllerProcess | undefined;
+  #fleet: Fleet | undefined;
   #managedGroups: readonly string[] = [];
   #failure: unknown;
 
@@ -127,17 +122,13 @@ class Life {
     this.#chaosSeconds = options.chaosSeconds ?? chaosSeconds;
     this.#scenario = drawScenario(random, { maxNodes: options.maxNodes ?? maxNodes });
     this.#driver = new Driver(this.#world.kernel, options.settle);
-    this.#plan = new FaultPlan({
-      random: this.#world.kernel.random('life.faults'),
-      fired: (kind) => this.#fired(kind),
-      crash: () => this.#crash(),
-    });
     recorder.attach(this.#world);
     this.#world.kube.onChange(gr.disruptions, ({ object }) => {
       const phase = phaseOf(object);
       this.#phases[phase] = (this.#phases[phase] ?? 0) + 1;
       // A fault of the world is there all the time: it meets every phase that begins meanwhile.
       for (const fault of this.#world.faults.list()) this.#count(fault.kind, phase);
+      if ((this.#fleet?.clockSkew ?? 0) > 0) this.#count('F11-clock-skew', phase);
     });
   }
 
@@ -145,13 +136,14 @@ class Life {
     await this.#build();
     await this.#chaos();
     const settled = await this.#heal();
-    this.#process?.kill();
+    this.#fleet?.kill();
     if (this.#failure !== undefined) throw this.#failure;
     const { kernel } = this.#world;
     const trace = this.#recorder.finish({
       ownAgents: [nodeManagerAgent],
       managedGroups: this.#managedGroups,
       compat: this.#options.compat ?? 'eks',
+      clockSkew: this.#fleet?.clockSkew ?? 0,
       settled,
       endedAt: kernel.now(),
     });
@@ -202,20 +194,18 @@ class Life {
       must(user.create(gr.deployments, appNamespace, deploymentOf(app)));
       for (const budget of budgetsOf(app)) must(user.create(gr.budgets, appNamespace, budget));
     }
-    this.#process = new ControllerProcess({
+    this.#fleet = new Fleet({
       world,
-      identity: { user: nodeManagerUser, userAgent: nodeManagerAgent },
       compat: this.#options.compat ?? 'eks',
       queueUrl: world.aws.queueUrl(facts.noticeQueueName),
-      faults: this.#plan,
       log: this.#options.log ?? silence,
+      onFault: (kind) => this.#fired(kind),
       onCloudCall: (call) => this.#recorder.call({ userAgent: nodeManagerAgent, ...call }),
-      onJournal: () => {},
       onFailure: (error) => {
         this.#failure ??= error;
       },
     });
-    this.#process.start();
+    this.#fleet.start();
     const wanted = this.#scenario.groups.reduce((sum, group) => sum + group.desired, 0);
     await this.#driver.until(() => this.#readyNodes() >= wanted, {
       limitSeconds: bootLimitSeconds,
@@ -226,7 +216,7 @@ class Life {
   async #chaos(): Promise<void> {
     const { kernel } = this.#world;
     const random = kernel.random('life.actions');
-    this.#plan.rates = drawRates(kernel.random('life.rates'));
+    this.#setRates(drawRates(kernel.random('life.rates')));
     const context = {
       world: this.#world,
       random,
@@ -244,17 +234,22 @@ class Life {
     }
   }
 
+  #setRates(rates: FaultRates): void {
+    if (this.#fleet !== undefined) this.#fleet.rates = rates;
+  }
+
   /** Faults off; everything must come to its end. */
   async #heal(): Promise<boolean> {
-    this.#plan.rates = noRates;
+    this.#setRates(noRates);
     for (const fault of this.#world.faults.list()) this.#recorder.fault(fault.kind, 'off');
     this.#world.faults.clear();
     await this.#driver.advance(20);
-    this.#process?.start();
-    const ended = await this.#driver.until(() => this.#isQuiet(), {
-      limitSeconds: healLimitSeconds,
-      everySeconds: 15,
-    });
+    this.#fleet?.start();
+    const isQuiet = (): boolean => this.#isQuiet();
+    await this.#driver.until(isQuiet, { limitSeconds: replicasLimitSeconds, everySeconds: 15 });
+    this.#fleet?.becomeOne();
+    const limitSeconds = healLimitSeconds;
+    const ended = await this.#driver.until(isQuiet, { limitSeconds, everySeconds: 15 });
     // Pods that were sent away come up elsewhere, as far as there is room.
     await this.#driver.until(() => this.#appsAreReady(), {
       limitSeconds: recoverLimitSeconds,
@@ -322,11 +317,6 @@ class Life {
     const row = this.#matrix[kind] ?? {};
     this.#matrix[kind] = row;
     row[phase] = (row[phase] ?? 0) + 1;
-  }
-
-  #crash(): void {
-    const delay = this.#world.kernel.random('life.crashes').next() * 30;
-    this.#process?.restartAfter(delay);
   }
 
   #user(): WorldClient {

@@ -43,6 +43,7 @@ export class Network {
   readonly #random: Random;
   readonly #legMicros: Micros;
   #cut = false;
+  #pausedUntil: Micros = 0;
 
   constructor(options: NetworkOptions) {
     this.#kernel = options.kernel;
@@ -60,12 +61,26 @@ export class Network {
     this.#cut = true;
   }
 
+  /**
+   * The process stands still for so long: what it was about to send leaves when it goes on, what
+   * comes meanwhile it sees then. As a stopped virtual machine or a long collection of garbage.
+   */
+  pause(micros: Micros): void {
+    this.#pausedUntil = Math.max(this.#pausedUntil, this.#kernel.now() + Math.ceil(micros));
+  }
+
+  /** Runs `run` now, or once the process goes on; never after a cut. */
+  whenAwake(run: () => void): void {
+    if (this.#cut) return;
+    const left = this.#pausedUntil - this.#kernel.now();
+    if (left <= 0) run();
+    else this.#kernel.after(left, () => this.whenAwake(run));
+  }
+
   /** Runs `arrive` one leg later, unless the network is cut by then. */
   leg(arrive: () => void, extraMicros: Micros = 0): void {
     const jitter = this.#legMicros === 0 ? 0 : this.#legMicros * (0.5 + this.#random.next());
-    this.#kernel.after(jitter + extraMicros, () => {
-      if (!this.#cut) arrive();
-    });
+    this.#kernel.after(jitter + extraMicros, () => this.whenAwake(arrive));
   }
 
   /** A one-way stream in order: no delivery overtakes the one before it. */
@@ -75,9 +90,7 @@ export class Network {
       const now = this.#kernel.now();
       const jitter = this.#legMicros === 0 ? 0 : this.#legMicros * (0.5 + this.#random.next());
       lastAt = Math.max(lastAt, Math.round(now + jitter + lagMicros));
-      this.#kernel.after(lastAt - now, () => {
-        if (!this.#cut) arrive();
-      });
+      this.#kernel.after(lastAt - now, () => this.whenAwake(arrive));
     };
   }
 

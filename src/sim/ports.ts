@@ -77,7 +77,10 @@ export const createInProcessPorts = (
       network,
       ...(options.onCloudCall === undefined ? {} : { onCall: options.onCloudCall }),
     }),
-    clock: new SimClock(kernel, options.clockSkewMs ?? 0),
+    clock: new SimClock(kernel, {
+      skewMs: options.clockSkewMs ?? 0,
+      whenAwake: (run) => network.whenAwake(run),
+    }),
     random,
     network,
   };

@@ -1,26 +1,34 @@
 // One controller process in a simulated life: started, killed at any write, started again. A killed
 // process' network is cut, so nothing it still does reaches the world.
-import { runControlPlane } from '../controllers/control-plane.ts';
-import type { Journal, JournalEntry, Log } from '../ports/index.ts';
+import { type ControlPlaneDeps, runControlPlane } from '../controllers/control-plane.ts';
+import type { Journal, Log } from '../ports/index.ts';
+import { LeaderElector } from '../runtime/index.ts';
 import type { World } from '../world/index.ts';
 import { microsPerSecond } from '../world/kernel/index.ts';
 import type { SentCall } from './cloud.ts';
 import type { Identity } from './kube.ts';
-import type { NetworkFaults } from './network.ts';
+import type { Network, NetworkFaults } from './network.ts';
 import { createInProcessPorts } from './ports.ts';
 
 export interface ProcessOptions {
   readonly world: World;
+  /** Tells replicas apart. */
+  readonly name: string;
   readonly identity: Identity;
+  /** One of several replicas: works only while it holds the lease. */
+  readonly leaderElect: boolean;
+  readonly clockSkewMs: number;
   readonly compat: 'eks' | 'native';
   readonly queueUrl: string | undefined;
   readonly faults: NetworkFaults;
   readonly log: Log;
   readonly onCloudCall: (call: SentCall) => void;
-  readonly onJournal: (entry: Omit<JournalEntry, 'at'>) => void;
   /** Called when a process ended by itself: always a defect. */
   readonly onFailure: (error: unknown) => void;
 }
+
+/** The oracles judge what reached the world, not what a process says of itself. */
+const unread: Journal = { record: () => {} };
 
 /** One way of a call inside a data centre: half a millisecond. */
 const legMicros = 500;
@@ -28,52 +36,71 @@ const legMicros = 500;
 export class ControllerProcess {
   readonly #options: ProcessOptions;
   #generation = 0;
+  #isRetired = false;
+  #network: Network | undefined;
   #kill: (() => void) | undefined;
 
   constructor(options: ProcessOptions) {
     this.#options = options;
   }
 
-  get isRunning(): boolean {
-    return this.#kill !== undefined;
-  }
-  /** Starts so far. */
-  get starts(): number {
-    return this.#generation;
-  }
-
   start(): void {
-    if (this.#kill !== undefined) return;
-    const { world, identity, faults, compat, queueUrl, log, onJournal, onCloudCall } =
-      this.#options;
+    if (this.#kill !== undefined || this.#isRetired) return;
+    const { world, identity, faults, clockSkewMs, log, onCloudCall } = this.#options;
     this.#generation += 1;
     const ports = createInProcessPorts(world, {
-      component: `drover.${this.#generation}`,
+      component: `drover.${this.#options.name}.${this.#generation}`,
       identity,
+      clockSkewMs,
       legMicros,
       faults,
       onCloudCall,
     });
     const life = new AbortController();
-    const journal: Journal = {
-      record: (entry) => {
-        if (!ports.network.isCut) onJournal(entry);
-      },
-    };
     this.#kill = () => {
       ports.network.cut();
       life.abort(new Error('killed'));
       this.#kill = undefined;
     };
-    runControlPlane({ ...ports, log, journal, queueUrl, compat }, life.signal).catch(
-      (error: unknown) => {
-        if (!life.signal.aborted) this.#options.onFailure(error);
-      },
-    );
+    this.#network = ports.network;
+    const work = this.#work({ ...ports, log, journal: unread }, life.signal);
+    work.catch((error: unknown) => {
+      if (!life.signal.aborted) this.#options.onFailure(error);
+    });
+  }
+
+  /** As `drover controller` does: with replicas, only as long as the lease is held. */
+  #work(
+    ports: Omit<ControlPlaneDeps, 'queueUrl' | 'compat' | 'isLeader'>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { compat, queueUrl, leaderElect, name } = this.#options;
+    const deps = { ...ports, queueUrl, compat };
+    if (!leaderElect) return runControlPlane(deps, signal);
+    const elector = new LeaderElector({
+      ...ports,
+      random: ports.random('leader'),
+      namespace: 'kube-system',
+      name: 'drover-controller',
+      identity: `${name}.${this.#generation}`,
+    });
+    const isLeader = (): boolean => elector.isLeader();
+    return elector.run((_term, inner) => runControlPlane({ ...deps, isLeader }, inner), signal);
   }
 
   kill(): void {
     this.#kill?.();
+  }
+
+  /** Killed for good. */
+  retire(): void {
+    this.#isRetired = true;
+    this.kill();
+  }
+
+  /** Stands still for `seconds` of world time, then goes on as if nothing had been. */
+  pause(seconds: number): void {
+    this.#network?.pause(seconds * microsPerSecond);
   }
 
   /** Killed now, back after `seconds` of world time. */

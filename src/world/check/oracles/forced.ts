@@ -56,9 +56,10 @@ const wrongWith = (forcing: Forcing, asked: number | undefined): string | undefi
   if (told === undefined) return 'although the journal names no forcing deadline';
   const { safety, grace } = stopMicros(forcing, deadlineAt);
   const early = Math.max(deadlineAt, told) - safety - grace - book.now;
-  if (early > roundingMicros) return `${secondsText(early)} before its forced-at time`;
+  const skew = book.facts.clockSkew ?? 0;
+  if (early > roundingMicros + skew) return `${secondsText(early)} before its forced-at time`;
   if (asked === undefined || asked >= pod.graceSeconds) return undefined;
-  const left = (deadlineAt - safetyMicros - book.now) / microsPerSecond;
+  const left = (deadlineAt - safetyMicros - skew - book.now) / microsPerSecond;
   const least = Math.max(1, Math.min(pod.graceSeconds, left) - graceSlackSeconds);
   return asked >= Math.floor(least)
     ? undefined

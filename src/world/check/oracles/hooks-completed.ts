@@ -45,9 +45,10 @@ const holding = (
 /** The forcing deadline has come; where nothing forces, a hook of the drain is about to end. */
 const isTimeUp = ({ book }: Context, disruption: DisruptionState): boolean => {
   const deadlineAt = book.forcingDeadline(disruption);
-  if (deadlineAt !== undefined) return book.now >= deadlineAt - slackMicros;
+  const now = book.now + (book.facts.clockSkew ?? 0);
+  if (deadlineAt !== undefined) return now >= deadlineAt - slackMicros;
   return disruption.causes.some(
-    ({ hook }) => hook?.endsAt !== undefined && book.now >= hook.endsAt - lastMomentMicros,
+    ({ hook }) => hook?.endsAt !== undefined && now >= hook.endsAt - lastMomentMicros,
   );
 };
 

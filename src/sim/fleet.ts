@@ -1,0 +1,107 @@
+// The controller processes of one life: one alone, or two replicas that elect a leader, each with its
+// own network, its own misfortune and its own idea of the time. Never decides what they do.
+import type { Log, Random } from '../ports/index.ts';
+import { nodeManagerAgent, nodeManagerUser, type World } from '../world/index.ts';
+import { microsPerMs } from '../world/kernel/index.ts';
+import type { SentCall } from './cloud.ts';
+import { FaultPlan, type FaultRates, type NetworkFaultKind } from './fault-plan.ts';
+import { ControllerProcess } from './process.ts';
+
+export interface FleetOptions {
+  readonly world: World;
+  readonly compat: 'eks' | 'native';
+  readonly queueUrl: string | undefined;
+  readonly log: Log;
+  readonly onFault: (kind: NetworkFaultKind) => void;
+  readonly onCloudCall: (call: SentCall) => void;
+  readonly onFailure: (error: unknown) => void;
+}
+
+interface Replica {
+  readonly process: ControllerProcess;
+  readonly plan: FaultPlan;
+}
+
+/** Share of lives with two replicas. Their lease is renewed every 2 s, which makes them dear. */
+const twoReplicasShare = 0.25;
+const skewedShare = 0.5;
+/** Seconds where a time service is slow, a minute where there is none. */
+const skewBoundsMs = [2_000, 5_000, 60_000] as const;
+const maxDownSeconds = 30;
+
+const drawSkewMs = (random: Random): number => {
+  const isSkewed = random.next() < skewedShare;
+  const bound = skewBoundsMs[random.below(skewBoundsMs.length)] ?? 0;
+  const skew = Math.round((random.next() * 2 - 1) * bound);
+  return isSkewed ? skew : 0;
+};
+
+export class Fleet {
+  /** How far the replicas' clocks are off at most (fault F11), microseconds. */
+  readonly clockSkew: number;
+  readonly #options: FleetOptions;
+  readonly #random: Random;
+  readonly #skewMs: number;
+  readonly #replicas: Replica[];
+
+  constructor(options: FleetOptions) {
+    this.#options = options;
+    const { kernel } = options.world;
+    this.#random = kernel.random('life.fleet');
+    const count = this.#random.next() < twoReplicasShare ? 2 : 1;
+    const skews = Array.from({ length: count }, () => drawSkewMs(this.#random));
+    this.#skewMs = skews[0] ?? 0;
+    this.clockSkew = Math.max(...skews.map(Math.abs)) * microsPerMs;
+    this.#replicas = skews.map((clockSkewMs, i) =>
+      this.#replica({ name: `r${i + 1}`, leaderElect: count > 1, clockSkewMs }),
+    );
+  }
+
+  set rates(rates: FaultRates) {
+    for (const { plan } of this.#replicas) plan.rates = rates;
+  }
+
+  start(): void {
+    for (const { process } of this.#replicas) process.start();
+  }
+
+  kill(): void {
+    for (const { process } of this.#replicas) process.retire();
+  }
+
+  /** Two replicas give way to one that needs no lease; one alone just goes on. */
+  becomeOne(): void {
+    if (this.#replicas.length === 1) return;
+    this.kill();
+    const last = this.#replica({ name: 'last', leaderElect: false, clockSkewMs: this.#skewMs });
+    this.#replicas.splice(0, this.#replicas.length, last);
+    last.process.start();
+  }
+
+  #replica(own: {
+    readonly name: string;
+    readonly leaderElect: boolean;
+    readonly clockSkewMs: number;
+  }): Replica {
+    const { world, compat, queueUrl, log, onFault, onCloudCall, onFailure } = this.#options;
+    const plan = new FaultPlan({
+      random: world.kernel.random(`life.faults.${own.name}`),
+      fired: onFault,
+      crash: () => process.restartAfter(this.#random.next() * maxDownSeconds),
+      pause: (seconds) => process.pause(seconds),
+      hasRivals: own.leaderElect,
+    });
+    const process: ControllerProcess = new ControllerProcess({
+      ...own,
+      world,
+      identity: { user: nodeManagerUser, userAgent: nodeManagerAgent },
+      compat,
+      queueUrl,
+      faults: plan,
+      log,
+      onCloudCall,
+      onFailure,
+    });
+    return { process, plan };
+  }
+}
