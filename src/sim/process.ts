@@ -12,12 +12,12 @@ import { createInProcessPorts } from './ports.ts';
 
 export interface ProcessOptions {
   readonly world: World;
-  /** Tells replicas apart. */
-  readonly name: string;
+  /** Tells replicas apart; one alone needs none. */
+  readonly name?: string;
   readonly identity: Identity;
   /** One of several replicas: works only while it holds the lease. */
-  readonly leaderElect: boolean;
-  readonly clockSkewMs: number;
+  readonly leaderElect?: boolean;
+  readonly clockSkewMs?: number;
   readonly compat: 'eks' | 'native';
   readonly queueUrl: string | undefined;
   readonly faults: NetworkFaults;
@@ -35,6 +35,7 @@ const legMicros = 500;
 
 export class ControllerProcess {
   readonly #options: ProcessOptions;
+  readonly #name: string;
   #generation = 0;
   #isRetired = false;
   #network: Network | undefined;
@@ -42,14 +43,15 @@ export class ControllerProcess {
 
   constructor(options: ProcessOptions) {
     this.#options = options;
+    this.#name = options.name ?? 'r1';
   }
 
   start(): void {
     if (this.#kill !== undefined || this.#isRetired) return;
-    const { world, identity, faults, clockSkewMs, log, onCloudCall } = this.#options;
+    const { world, identity, faults, clockSkewMs = 0, log, onCloudCall } = this.#options;
     this.#generation += 1;
     const ports = createInProcessPorts(world, {
-      component: `drover.${this.#options.name}.${this.#generation}`,
+      component: `drover.${this.#name}.${this.#generation}`,
       identity,
       clockSkewMs,
       legMicros,
@@ -74,7 +76,7 @@ export class ControllerProcess {
     ports: Omit<ControlPlaneDeps, 'queueUrl' | 'compat' | 'isLeader'>,
     signal: AbortSignal,
   ): Promise<void> {
-    const { compat, queueUrl, leaderElect, name } = this.#options;
+    const { compat, queueUrl, leaderElect } = this.#options;
     const deps = { ...ports, queueUrl, compat };
     if (!leaderElect) return runControlPlane(deps, signal);
     const elector = new LeaderElector({
@@ -82,7 +84,7 @@ export class ControllerProcess {
       random: ports.random('leader'),
       namespace: 'kube-system',
       name: 'drover-controller',
-      identity: `${name}.${this.#generation}`,
+      identity: `${this.#name}.${this.#generation}`,
     });
     const isLeader = (): boolean => elector.isLeader();
     return elector.run((_term, inner) => runControlPlane({ ...deps, isLeader }, inner), signal);

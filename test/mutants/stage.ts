@@ -91,7 +91,6 @@ export class Stage {
       },
       log: silence,
       onCloudCall: (call) => recorder.call({ userAgent: nodeManagerAgent, ...call }),
-      onJournal: () => {},
       onFailure: (error) => {
         this.#failure ??= error;
       },
