@@ -6,7 +6,7 @@ import { both, type Context, type Oracle } from '../oracle.ts';
 import type { Call, DisruptionState, NodeState, PodState } from '../state/book.ts';
 import { microsPerMinute, microsPerSecond, textOf } from '../state/read.ts';
 
-/** A pod may be bound between the last look at the node and the call. */
+/** A pod may be bound between the last look at the node and what follows from it. */
 const lookMicros = microsPerSecond;
 /** The journal's deadline in milliseconds, and a call that was on its way. */
 const slackMicros = microsPerSecond;
@@ -27,15 +27,20 @@ const isBoomerang = (pod: PodState, owners: ReadonlySet<string>): boolean => {
   return false;
 };
 
-/** Pods for whose sake the instance has to stay; also those that are still stopping. */
+/**
+ * Pods for whose sake the instance has to stay; also those that are still stopping. Who comes after
+ * Completing stands in the journal comes to a node that is given up: dying between that write and
+ * the call does not take it back.
+ */
 const holding = (
   { book }: Pick<Context, 'book'>,
   node: NodeState,
   disruption: DisruptionState | undefined,
 ): readonly PodState[] => {
   const found: PodState[] = [];
+  const decidedAt = Math.min(book.now, disruption?.phaseAt.get('Completing') ?? book.now);
   for (const pod of book.pods.on(node.name)) {
-    if (!book.isDrainable(pod) || book.now - pod.boundAt < lookMicros) continue;
+    if (!book.isDrainable(pod) || decidedAt - pod.boundAt < lookMicros) continue;
     if (isBoomerang(pod, disruption?.boomerangOwners ?? new Set())) continue;
     found.push(pod);
   }

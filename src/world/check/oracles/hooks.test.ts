@@ -84,6 +84,8 @@ describe('hooks-never-run-out', () => {
   });
 });
 
+const completing = { phase: 'Completing' };
+
 describe('hooks-complete-when-empty', () => {
   const drain = (deadline = 900, onDeadline: 'force' | 'fail' = 'force') =>
     waiting()
@@ -152,6 +154,21 @@ describe('hooks-complete-when-empty', () => {
     const running = drain().add({ kind: 'instance', at: 0, instanceId: i1, state: 'running' });
     expect(judge(hooksCompleted, gone(drain())).said).toEqual([]);
     expect(judge(hooksCompleted, gone(running)).said).toHaveLength(1);
+  });
+
+  it('lets a pod go that came after the journal had given the node up, not one before', () => {
+    const causes = [{ deadline: 900, onDeadline: 'force' as const, hook: hookName }];
+    const story = (boundAt: number, decidedAt: number) => {
+      const both = [
+        [boundAt, (one: Story) => one.pod('p2')],
+        [decidedAt, (one: Story) => one.disruption(i1, { causes, status: completing })],
+      ] as const;
+      const empty = drain().at(50).evict('p1').at(60).gone('pods', 'p1');
+      for (const [at, step] of both.toSorted(([a], [b]) => a - b)) step(empty.at(at));
+      return empty.at(90).hookCall(complete, i1);
+    };
+    expect(judge(hooksCompleted, story(75, 70)).said).toEqual([]);
+    expect(judge(hooksCompleted, story(70, 75)).said).toHaveLength(1);
   });
 
   it('reports a drain that is told as Drained while a pod runs, with or without a hook', () => {
