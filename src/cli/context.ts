@@ -33,6 +33,8 @@ export interface WorldControl {
   advance(seconds: number): Promise<JsonObject>;
   inject(kind: string, target: Readonly<Record<string, string>>): Promise<JsonObject>;
   clear(kind: string | undefined): Promise<JsonObject>;
+  /** Makes what is missing of a VPC and subnets named by id. */
+  network(network: JsonObject): Promise<JsonObject>;
   faultKinds(): Promise<JsonObject>;
   down(): Promise<JsonObject>;
 }

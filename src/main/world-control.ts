@@ -39,6 +39,7 @@ export const createWorldControl = (url: string): WorldControl => {
     advance: (seconds) => call('POST', 'advance', { seconds }),
     inject: (kind, target) => call('POST', 'inject', { kind, target }),
     clear: (kind) => call('POST', 'clear', kind === undefined ? {} : { kind }),
+    network: (network) => call('POST', 'network', network),
     faultKinds: () => call('GET', 'faults'),
     down: () => call('POST', 'down', {}),
   };

@@ -76,6 +76,8 @@ export interface ProvisioningApi {
     which: { readonly ids: readonly string[] } | { readonly vpcId: string },
     options?: CallOptions,
   ): Promise<readonly SubnetFacts[]>;
+  /** Names of the region's zones that are available. */
+  availabilityZones(options?: CallOptions): Promise<readonly string[]>;
   /** The value of a public SSM parameter that names an image. */
   imageParameter(name: string, options?: CallOptions): Promise<string | undefined>;
   keyPairExists(name: string, options?: CallOptions): Promise<boolean>;

@@ -174,6 +174,16 @@ const networkCalls = (clients: Clients) => ({
       isPublic: subnet.MapPublicIpOnLaunch ?? false,
     }));
   },
+  availabilityZones: async (options: CallOptions = {}) => {
+    const { sdk, client } = await clients.ec2();
+    const command = new sdk.DescribeAvailabilityZonesCommand({});
+    const { AvailabilityZones } = await call('DescribeAvailabilityZones', options, (http) =>
+      client.send(command, http),
+    );
+    return (AvailabilityZones ?? [])
+      .filter((zone) => zone.State === 'available' && zone.ZoneType !== 'local-zone')
+      .flatMap((zone) => zone.ZoneName ?? []);
+  },
   keyPairExists: async (name: string, options: CallOptions = {}) => {
     const { sdk, client } = await clients.ec2();
     const command = new sdk.DescribeKeyPairsCommand({

@@ -9,6 +9,7 @@ import { addGroupFlags, type GroupFlags, groupOfFlags } from '../create/group-fl
 import { choose, createNodeGroups } from '../create/nodegroups.ts';
 import { parseDuration } from '../duration.ts';
 import { progressOf } from '../progress.ts';
+import { addCreateClusterCommand } from './create-cluster.ts';
 
 interface CreateFlags extends GroupFlags {
   readonly cluster?: string;
@@ -234,7 +235,8 @@ export const addCreateCommands = (
   context: CliContext,
   connection: () => Connection,
 ): void => {
-  const create = program.command('create').description('create node groups and add-ons');
+  const create = program.command('create').description('create clusters, node groups and add-ons');
+  addCreateClusterCommand(create, context, connection);
   addNodeGroup(create, context, connection);
   addAddon(create, context, connection);
 };

@@ -1,6 +1,7 @@
 // Stacks as eksctl lays them out, and user data per family.
 import { describe, expect, it } from 'vitest';
-import { groupOf } from '../../formats/index.ts';
+import { groupOf, parseClusterConfig } from '../../formats/index.ts';
+import { clusterStack, zoneBlocks } from './cluster-stack.ts';
 import { architectureOf, defaultFamily, familyNamed } from './images.ts';
 import { type NodeGroupStackFacts, nodeGroupStack } from './node-group-stack.ts';
 import { userDataOf } from './user-data.ts';
@@ -157,5 +158,42 @@ describe('images', () => {
     expect(parameter('WindowsServer2022FullContainer')).toMatch(
       /2022-English-Full-EKS_Optimized-1\.32/,
     );
+  });
+});
+
+describe('a cluster', () => {
+  const config = (text: string) => {
+    const head = 'apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\n';
+    const result = parseClusterConfig(`${head}metadata: {name: c1, region: eu-west-1}\n${text}`);
+    if (result.kind === 'ok') return result.config;
+    throw new Error(JSON.stringify(result.faults));
+  };
+  const zones = ['eu-west-1a', 'eu-west-1b', 'eu-west-1c'];
+
+  it('cuts its network as eksctl does: public blocks first, then private ones', () => {
+    expect(zoneBlocks('192.168.0.0/16', zones)).toEqual([
+      { zone: 'eu-west-1a', publicCidr: '192.168.0.0/19', privateCidr: '192.168.96.0/19' },
+      { zone: 'eu-west-1b', publicCidr: '192.168.32.0/19', privateCidr: '192.168.128.0/19' },
+      { zone: 'eu-west-1c', publicCidr: '192.168.64.0/19', privateCidr: '192.168.160.0/19' },
+    ]);
+  });
+
+  it('has subnets of its own in every zone, and the log streams that were asked for', () => {
+    const made = resources(
+      clusterStack(config('cloudWatch: {clusterLogging: {enableTypes: [audit]}}'), { zones }),
+    );
+    expect(Object.values(made).filter(({ Type }) => Type === 'AWS::EC2::Subnet')).toHaveLength(6);
+    expect(made.ControlPlane?.Properties).toMatchObject({
+      Logging: { ClusterLogging: { EnabledTypes: [{ Type: 'audit' }] } },
+    });
+  });
+
+  it('uses the network that is named, and makes none', () => {
+    const text = 'vpc: {id: vpc-01234567, subnets: {private: {x: {id: subnet-01234567}}}}';
+    const made = resources(clusterStack(config(text), { zones }));
+    expect(Object.values(made).map(({ Type }) => Type)).not.toContain('AWS::EC2::VPC');
+    expect(made.ControlPlane?.Properties).toMatchObject({
+      ResourcesVpcConfig: { SubnetIds: ['subnet-01234567'] },
+    });
   });
 });
