@@ -154,6 +154,13 @@ const clear = (world: World, input: JsonObject): ControlAnswer => {
   return done({ cleared: world.faults.clear(kind) });
 };
 
+/** What is answered is on disk: no kill undoes a change that its caller was told of. */
+const committed = async (pacer: Pacer, call: () => ControlAnswer): Promise<ControlAnswer> => {
+  const answer = pacer.enter(call);
+  await pacer.committed();
+  return answer;
+};
+
 export const createControlRoutes = (
   world: World,
   pacer: Pacer,
@@ -168,13 +175,13 @@ export const createControlRoutes = (
     }),
   'POST /drover/v1/advance': strict(['seconds'], (input) => advance(world, pacer, input)),
   'POST /drover/v1/inject': strict(['kind', 'target'], async (input) =>
-    pacer.enter(() => inject(world, input)),
+    committed(pacer, () => inject(world, input)),
   ),
   'POST /drover/v1/clear': strict(['kind'], async (input) =>
-    pacer.enter(() => clear(world, input)),
+    committed(pacer, () => clear(world, input)),
   ),
   'POST /drover/v1/network': strict(['vpcId', 'cidr', 'subnets'], async (input) =>
-    pacer.enter(() => ensureNetwork(world, input)),
+    committed(pacer, () => ensureNetwork(world, input)),
   ),
   'POST /drover/v1/down': strict([], async () => {
     setImmediate(stop);

@@ -1,7 +1,8 @@
 // Gives a story its world, and lets the oracles judge what happened in it once the story is over. Where
 // a story fails, the world's seed is told, with which it can be played again. Never a story itself.
 import { after, afterEach, before } from 'node:test';
-import { nodeManagerAgent } from '../../src/world/index.ts';
+import { nodegroupService } from '../../src/world/aws/index.ts';
+import { nodeManagerAgent, worldAccount } from '../../src/world/index.ts';
 import { ServedWorld } from './demo-world.ts';
 import { type Exempt, judge } from './judge.ts';
 import { type FinalFacts, holdAgainstState, readStory } from './story-trace.ts';
@@ -33,6 +34,8 @@ const usual: Exempt = {
   'messages-are-durable': 'no trail tells of messages, and no hook is open for five minutes',
   'blockers-are-named': 'no pod is held by its budget for fifteen minutes',
 };
+/** As EKS: one name towards Kubernetes, another towards the account. */
+const eksAgents = [nodeManagerAgent, nodegroupService(worldAccount).userAgent];
 const unsettled: Exempt = {
   'everything-ends': 'the story leaves its world while something is still open',
 };
@@ -48,7 +51,7 @@ const argsOf = ({ args = ['--demo', '--port', '0'], judged }: StoryOptions): rea
 const judgeWorld = (world: ServedWorld, judged: Judged): FinalFacts => {
   const { settled, compat = 'eks', exempt = {} } = judged;
   const story = readStory(world.dataDir, {
-    agents: compat === 'eks' ? [nodeManagerAgent] : ['drover/'],
+    agents: compat === 'eks' ? eksAgents : ['drover/'],
     compat,
     settled,
     faults: world.faults,

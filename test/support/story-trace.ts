@@ -202,14 +202,15 @@ const instancesOf = (tables: Rows): readonly TraceEntry[] =>
 export const readStory = (dataDir: string, story: StoryFacts): StoryTrace => {
   const tables = readRows(dataDir);
   const lines = readFileSync(join(dataDir, 'audit', 'audit.log'), 'utf8').split('\n');
-  const agents = new Set(
-    lines
-      .flatMap((line) => /"userAgent":"([^"]*)"/.exec(line)?.[1] ?? [])
-      .filter((agent) => story.agents.some((begin) => agent.startsWith(begin))),
-  );
+  const calls = callsOf(tables);
+  const agents = new Set([
+    ...lines.flatMap((line) => /"userAgent":"([^"]*)"/.exec(line)?.[1] ?? []),
+    ...calls.map(({ userAgent }) => userAgent),
+  ]);
+  const isOurs = (agent: string): boolean => story.agents.some((begin) => agent.startsWith(begin));
   const { now } = objectOr(tables.get('kernel.meta')?.get('kernel'));
   const facts: TraceFacts = {
-    ownAgents: [...agents],
+    ownAgents: [...agents].filter(isOurs),
     managedGroups: rowsOf(tables, 'kube/drover.dev/nodegroups').map(({ spec }) =>
       text(objectOr(spec).autoScalingGroupName),
     ),
@@ -220,7 +221,6 @@ export const readStory = (dataDir: string, story: StoryFacts): StoryTrace => {
   const { trace, skipped } = traceFromAudit(lines, facts);
   // A log that is cut or of another kind would prove nothing.
   assert.ok(skipped * 100 < trace.entries.length, `${skipped} lines of the audit log are unknown`);
-  const calls = callsOf(tables);
   const lifecycle = [...lifecycleOf(tables, calls)].sort((a, b) => a.at - b.at);
   const instances = [...instancesOf(tables)].sort((a, b) => a.at - b.at);
   const entries = merged(story.faults, trace.entries, calls, lifecycle, instances);

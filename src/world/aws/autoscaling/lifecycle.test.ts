@@ -40,6 +40,38 @@ const activityOf = (world: TestWorld) =>
   world.call('autoscaling', 'DescribeScalingActivities', { AutoScalingGroupName: 'g' })
     .Activities?.[0];
 
+describe('the activity of a launch', () => {
+  /** Each pair of lifecycle state and activity that was seen, in order. */
+  const pairs = (world: TestWorld, seconds: number): readonly string[] => {
+    const seen: string[] = [];
+    for (let i = 0; i < seconds * 20; i++) {
+      const activity = activityOf(world);
+      const status = String(activity?.StatusCode);
+      const pair = `${world.states('g')[only(world, 'g')]} ${status}`;
+      if (seen.at(-1) !== pair) seen.push(pair);
+      expect(activity?.EndTime !== undefined, pair).toBe(status === 'Successful');
+      world.advance(0.05);
+    }
+    return seen;
+  };
+
+  it('is Successful once the instance is in service, not before', () => {
+    const world = aTestWorld();
+    aGroup(world);
+    world.advance(1);
+    expect(pairs(world, 5)).toEqual(['Pending PreInService', 'InService Successful']);
+  });
+
+  it('is not Successful while a hook holds the instance', () => {
+    const world = aTestWorld();
+    aGroup(world, { hooks: [launchHook] });
+    world.advance(1);
+    expect(pairs(world, 60)).toEqual(['Pending PreInService', 'Pending:Wait MidLifecycleAction']);
+    complete(world, 'launch', 'CONTINUE');
+    expect(pairs(world, 5)).toEqual(['Pending:Proceed MidLifecycleAction', 'InService Successful']);
+  });
+});
+
 describe('an instance without hooks', () => {
   it('goes from Pending to InService when it runs', () => {
     const world = aTestWorld();

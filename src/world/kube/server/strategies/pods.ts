@@ -13,6 +13,7 @@ import {
   requiredValue,
   unsupportedValue,
 } from '../status.ts';
+import { validateContainerPorts } from './container-ports.ts';
 
 const podsResource = { group: '', resource: 'pods' };
 const label = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
@@ -28,7 +29,7 @@ export function validatePodSpec(spec: JsonObject, path: string): readonly FieldE
   const containers = objectsOf(spec.containers);
   if (containers.length === 0) errors.push(requiredValue(`${path}.containers`));
   const seen = new Set<string>();
-  for (const list of ['initContainers', 'containers']) {
+  for (const list of ['containers', 'initContainers']) {
     for (const [index, container] of objectsOf(spec[list]).entries()) {
       const at = `${path}.${list}[${index}]`;
       const name = textOf(container.name) ?? '';
@@ -37,6 +38,7 @@ export function validatePodSpec(spec: JsonObject, path: string): readonly FieldE
       else if (seen.has(name)) errors.push(duplicateValue(`${at}.name`, name));
       seen.add(name);
       if ((textOf(container.image) ?? '') === '') errors.push(requiredValue(`${at}.image`));
+      errors.push(...validateContainerPorts(container, at));
     }
   }
   const policy = textOf(spec.restartPolicy);
