@@ -76,6 +76,27 @@ export type PodAffinityTerm = {
   readonly labelSelector?: Selector;
   readonly topologyKey: string;
   readonly namespaces?: readonly string[];
+  readonly namespaceSelector?: Selector;
+  readonly matchLabelKeys?: readonly string[];
+};
+
+export type SpreadConstraint = {
+  readonly maxSkew: number;
+  readonly topologyKey: string;
+  readonly whenUnsatisfiable: string;
+  readonly labelSelector?: Selector;
+  readonly minDomains?: number;
+  readonly nodeAffinityPolicy?: string;
+  readonly nodeTaintsPolicy?: string;
+  readonly matchLabelKeys?: readonly string[];
+};
+
+type PodTerms = {
+  readonly requiredDuringSchedulingIgnoredDuringExecution?: readonly PodAffinityTerm[];
+  readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly {
+    readonly weight: number;
+    readonly podAffinityTerm: PodAffinityTerm;
+  }[];
 };
 
 type AffinityView = {
@@ -88,13 +109,8 @@ type AffinityView = {
       readonly preference: NodeTerm;
     }[];
   };
-  readonly podAntiAffinity?: {
-    readonly requiredDuringSchedulingIgnoredDuringExecution?: readonly PodAffinityTerm[];
-    readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly {
-      readonly weight: number;
-      readonly podAffinityTerm: PodAffinityTerm;
-    }[];
-  };
+  readonly podAffinity?: PodTerms;
+  readonly podAntiAffinity?: PodTerms;
 };
 
 export type ContainerView = {
@@ -133,16 +149,12 @@ type PodSpecView = {
   readonly nodeSelector?: Labels;
   readonly affinity?: AffinityView;
   readonly tolerations?: readonly TolerationView[];
-  readonly topologySpreadConstraints?: readonly {
-    readonly maxSkew: number;
-    readonly topologyKey: string;
-    readonly whenUnsatisfiable: string;
-    readonly labelSelector?: Selector;
-  }[];
+  readonly topologySpreadConstraints?: readonly SpreadConstraint[];
   readonly schedulerName?: string;
   readonly schedulingGates?: readonly { readonly name: string }[];
   readonly terminationGracePeriodSeconds?: number;
   readonly priority?: number;
+  readonly preemptionPolicy?: string;
   readonly overhead?: Labels;
 };
 

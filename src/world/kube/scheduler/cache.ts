@@ -9,8 +9,10 @@ import {
   milliCpu,
   type NodeView,
   type PodView,
+  type Selector,
   type TaintView,
 } from '../actors/index.ts';
+import { type NamespacesOf, PodCounts, termNamespaces } from './pod-counts.ts';
 
 export interface Demand {
   readonly milliCpu: number;
@@ -39,8 +41,6 @@ export interface NodeInfo {
   scoredMemory: number;
   usedPods: number;
   usedOthers: Record<string, number>;
-  /** Pods with required anti-affinity on this node: zero for nearly all. */
-  antiAffinity: number;
   hostPorts: Map<string, number>;
   exists: boolean;
 }
@@ -92,8 +92,20 @@ interface Placed {
   readonly node: string;
   readonly demand: Demand;
   readonly group: string | undefined;
-  readonly antiAffinity: boolean;
+  readonly antiTerms: readonly string[];
   readonly ports: readonly string[];
+  readonly priority: number;
+  /** As it was when it was counted: a change of labels is counted anew. */
+  readonly pod: PodView;
+  readonly live: boolean;
+}
+
+/** A required anti-affinity term of pods that are placed, and where they are. */
+export interface AntiTerm {
+  readonly topologyKey: string;
+  readonly namespaces: ReadonlySet<string> | undefined;
+  readonly selector: Selector | undefined;
+  readonly byNode: Map<string, number>;
 }
 
 /** Counts of one spread group by node and by zone. */
@@ -112,10 +124,27 @@ export class SchedulerCache {
   readonly nodes = new Map<string, NodeInfo>();
   /** Existing nodes in order of appearance, for rotation. */
   list: NodeInfo[] = [];
-  /** How many placed pods have required anti-affinity; zero spares the check. */
-  antiAffinityPods = 0;
+  /** Distinct terms by their text: empty on most clusters. */
+  readonly antiTerms = new Map<string, AntiTerm>();
+  readonly counts: PodCounts;
+  readonly #priorities = new Map<number, number>();
+  readonly #namespaces: NamespacesOf;
   readonly #placed = new Map<string, Placed>();
   readonly #spreads = new Map<string, Spread>();
+
+  constructor(sources: {
+    readonly placed: () => Iterable<PodView>;
+    readonly namespaces: NamespacesOf;
+  }) {
+    this.counts = new PodCounts(sources.placed);
+    this.#namespaces = sources.namespaces;
+  }
+
+  /** Whether anything that runs matters less than this: else preemption need not be tried. */
+  hasBelow(priority: number): boolean {
+    for (const one of this.#priorities.keys()) if (one < priority) return true;
+    return false;
+  }
 
   spread(group: string | undefined): Spread | undefined {
     return group === undefined ? undefined : this.#spreads.get(group);
@@ -173,23 +202,44 @@ export class SchedulerCache {
       return;
     }
     const known = this.#placed.get(uid);
+    const live = !isTerminating(pod);
     if (known !== undefined) {
+      if (known.live === live && known.pod.metadata.labels === pod.metadata.labels) return;
+      this.counts.change(known.pod, -1, known.live);
+      this.counts.change(pod, 1, live);
       // Whoever is leaving keeps its room, but others need not keep away from it any more.
-      if (known.group !== undefined && isTerminating(pod)) this.#leaveGroup(uid, known);
+      if (known.group !== undefined && !live) this.#leaveGroup(known);
+      this.#placed.set(uid, { ...known, pod, live, group: live ? known.group : undefined });
       return;
     }
-    const antiAffinity =
-      (pod.spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [])
-        .length > 0;
     const placed: Placed = {
       node,
       demand: demandOf(pod),
-      group: isTerminating(pod) ? undefined : spreadGroupOf(pod),
-      antiAffinity,
+      group: live ? spreadGroupOf(pod) : undefined,
+      antiTerms: this.#antiTermsOf(pod),
       ports: hostPortsOf(pod),
+      priority: pod.spec.priority ?? 0,
+      pod,
+      live,
     };
     this.#placed.set(uid, placed);
     this.#apply(placed, 1);
+  }
+
+  /** Files the pod's required anti-affinity; returns the keys of its terms. */
+  #antiTermsOf(pod: PodView): readonly string[] {
+    const terms =
+      pod.spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
+    return terms.map((term) => {
+      const namespaces = termNamespaces(term, pod, this.#namespaces);
+      const { topologyKey, labelSelector: selector } = term;
+      const key = JSON.stringify([topologyKey, namespaces ?? '*', selector]);
+      if (!this.antiTerms.has(key)) {
+        const set = namespaces === undefined ? undefined : new Set(namespaces);
+        this.antiTerms.set(key, { topologyKey, namespaces: set, selector, byNode: new Map() });
+      }
+      return key;
+    });
   }
 
   /** True when the pod had been taking room. */
@@ -213,18 +263,23 @@ export class SchedulerCache {
       info.usedOthers[name] = (info.usedOthers[name] ?? 0) + sign * value;
     }
     for (const port of placed.ports) bump(info.hostPorts, port, sign);
-    if (placed.antiAffinity) {
-      info.antiAffinity += sign;
-      this.antiAffinityPods += sign;
+    for (const key of placed.antiTerms) {
+      const term = this.antiTerms.get(key);
+      if (term === undefined) continue;
+      bump(term.byNode, info.name, sign);
+      if (term.byNode.size === 0) this.antiTerms.delete(key);
     }
+    const peers = (this.#priorities.get(placed.priority) ?? 0) + sign;
+    if (peers === 0) this.#priorities.delete(placed.priority);
+    else this.#priorities.set(placed.priority, peers);
+    this.counts.change(placed.pod, sign, placed.live);
     if (placed.group !== undefined) this.#count(placed.group, info, sign);
     if (!info.exists && info.usedPods === 0) this.nodes.delete(placed.node);
   }
 
-  #leaveGroup(uid: string, placed: Placed): void {
+  #leaveGroup(placed: Placed): void {
     const info = this.nodes.get(placed.node);
     if (placed.group !== undefined && info !== undefined) this.#count(placed.group, info, -1);
-    this.#placed.set(uid, { ...placed, group: undefined });
   }
 
   #count(group: string, info: NodeInfo, sign: 1 | -1): void {
@@ -262,7 +317,6 @@ const emptyNode = (name: string): NodeInfo => ({
   scoredMemory: 0,
   usedPods: 0,
   usedOthers: {},
-  antiAffinity: 0,
   hostPorts: new Map(),
   exists: false,
 });

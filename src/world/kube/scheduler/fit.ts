@@ -1,14 +1,6 @@
 // Whether a pod may run on a node, and which of several nodes is best. Pure decisions over the
 // cache; plugins in upstream's order with upstream's words (Kubernetes 1.32 scheduler/framework).
-import {
-  asPod,
-  hasAll,
-  nodeTermsMatch,
-  type PodAffinityTerm,
-  type PodView,
-  selects,
-  untolerated,
-} from '../actors/index.ts';
+import { asPod, hasAll, nodeTermsMatch, type PodView, untolerated } from '../actors/index.ts';
 import type { Demand, NodeInfo } from './cache.ts';
 
 const unschedulableTaint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
@@ -43,11 +35,35 @@ export const staticRefusal = (pod: PodView, node: NodeInfo): Refusal | undefined
   return matches ? undefined : refuse("node(s) didn't match Pod's node affinity/selector");
 };
 
+/** Room beyond what the cache counts: kept for nominated pods, or negative for pods to be gone. */
+export interface Taken {
+  readonly pods: number;
+  readonly milliCpu: number;
+  readonly memory: number;
+  readonly others: Readonly<Record<string, number>>;
+}
+
+export const nothingTaken: Taken = { pods: 0, milliCpu: 0, memory: 0, others: {} };
+
+export const addTaken = (to: Taken, demand: Demand, sign: 1 | -1): Taken => {
+  const others: Record<string, number> = { ...to.others };
+  for (const [name, value] of Object.entries(demand.others)) {
+    others[name] = (others[name] ?? 0) + sign * value;
+  }
+  return {
+    pods: to.pods + sign,
+    milliCpu: to.milliCpu + sign * demand.milliCpu,
+    memory: to.memory + sign * demand.memory,
+    others,
+  };
+};
+
 /** Room for the pod: every resource that is short is named. */
 export const roomRefusal = (
   demand: Demand,
   ports: readonly string[],
   node: NodeInfo,
+  taken: Taken = nothingTaken,
 ): Refusal | undefined => {
   if (ports.some((port) => node.hostPorts.has(port))) {
     return {
@@ -56,102 +72,40 @@ export const roomRefusal = (
     };
   }
   const reasons: string[] = [];
-  if (node.usedPods + 1 > node.pods) reasons.push('Too many pods');
-  if (demand.milliCpu > 0 && node.usedMilliCpu + demand.milliCpu > node.milliCpu) {
-    reasons.push('Insufficient cpu');
-  }
-  if (demand.memory > 0 && node.usedMemory + demand.memory > node.memory) {
-    reasons.push('Insufficient memory');
-  }
+  // More than an empty node has: nobody's leaving would help.
+  let never = false;
+  const need = (name: string, wanted: number, used: number, has: number): void => {
+    if (wanted <= 0 || used + wanted <= has) return;
+    reasons.push(`Insufficient ${name}`);
+    if (wanted > has) never = true;
+  };
+  if (node.usedPods + 1 + taken.pods > node.pods) reasons.push('Too many pods');
+  need('cpu', demand.milliCpu, node.usedMilliCpu + taken.milliCpu, node.milliCpu);
+  need('memory', demand.memory, node.usedMemory + taken.memory, node.memory);
   for (const [name, value] of Object.entries(demand.others)) {
-    if (value > 0 && (node.usedOthers[name] ?? 0) + value > (node.others[name] ?? 0)) {
-      reasons.push(`Insufficient ${name}`);
-    }
+    const more = taken.others[name] ?? 0;
+    need(name, value, (node.usedOthers[name] ?? 0) + more, node.others[name] ?? 0);
   }
-  return reasons.length === 0 ? undefined : { reasons, stuck: false };
+  return reasons.length === 0 ? undefined : { reasons, stuck: never };
 };
 
-/** Pods of other nodes that share `node`'s value of a topology key. */
-export type DomainPods = (node: NodeInfo, topologyKey: string) => Iterable<PodView>;
-
-const termHits = (term: PodAffinityTerm, owner: PodView, other: PodView): boolean => {
-  const namespaces = term.namespaces ?? [owner.metadata.namespace ?? ''];
-  return (
-    namespaces.includes(other.metadata.namespace ?? '') &&
-    selects(term.labelSelector, other.metadata.labels)
-  );
-};
-
-/** Required anti-affinity, of the newcomer and of those already there. */
-export const antiAffinityRefusal = (
-  pod: PodView,
-  node: NodeInfo,
-  domainPods: DomainPods,
-  others: boolean,
-): Refusal | undefined => {
-  const own = antiTerms(pod);
-  for (const term of own) {
-    for (const other of domainPods(node, term.topologyKey)) {
-      if (termHits(term, pod, other)) {
-        return { reasons: ["node(s) didn't match pod anti-affinity rules"], stuck: false };
-      }
-    }
-  }
-  if (!others) return undefined;
-  // Upstream looks at every topology; here only those already on the node object (hostname).
-  for (const other of domainPods(node, 'kubernetes.io/hostname')) {
-    if (antiTerms(other).some((term) => termHits(term, other, pod))) {
-      return {
-        reasons: ["node(s) didn't satisfy existing pods anti-affinity rules"],
-        stuck: false,
-      };
-    }
-  }
-  return undefined;
-};
-
-const antiTerms = (pod: PodView): readonly PodAffinityTerm[] =>
-  pod.spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
-
-/** Hard spread constraints, with counts per domain from `countIn`. */
-export const spreadRefusal = (
-  pod: PodView,
-  node: NodeInfo,
-  countIn: (
-    constraint: NonNullable<PodView['spec']['topologySpreadConstraints']>[number],
-  ) => ReadonlyMap<string, number>,
-): Refusal | undefined => {
-  for (const constraint of pod.spec.topologySpreadConstraints ?? []) {
-    if (constraint.whenUnsatisfiable !== 'DoNotSchedule') continue;
-    const domain = node.labels[constraint.topologyKey];
-    if (domain === undefined) {
-      return refuse(
-        "node(s) didn't match pod topology spread constraints (missing required label)",
-      );
-    }
-    const counts = countIn(constraint);
-    const least = counts.size === 0 ? 0 : Math.min(...counts.values());
-    if ((counts.get(domain) ?? 0) + 1 - least > constraint.maxSkew) {
-      return { reasons: ["node(s) didn't match pod topology spread constraints"], stuck: false };
-    }
-  }
-  return undefined;
-};
-
-/** `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable. preemption: ...` */
+/** `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable.` */
 export const unavailableMessage = (refusals: readonly Refusal[]): string => {
   const total = refusals.length;
   if (total === 0) return 'no nodes available to schedule pods';
+  const reasons = countedReasons(refusals.flatMap((one) => one.reasons));
+  return `0/${total} nodes are available: ${reasons}.`;
+};
+
+/** What is said of preemption when nobody's leaving would help. */
+export const noVictimsMessage = (refusals: readonly Refusal[]): string => {
+  const total = refusals.length;
   const stuck = refusals.filter((one) => one.stuck).length;
   const preemption = countedReasons([
     ...Array.from({ length: stuck }, () => 'Preemption is not helpful for scheduling'),
     ...Array.from({ length: total - stuck }, () => 'No preemption victims found for incoming pod'),
   ]);
-  const reasons = countedReasons(refusals.flatMap((one) => one.reasons));
-  return (
-    `0/${total} nodes are available: ${reasons}. ` +
-    `preemption: 0/${total} nodes are available: ${preemption}.`
-  );
+  return `0/${total} nodes are available: ${preemption}.`;
 };
 
 const countedReasons = (reasons: readonly string[]): string => {

@@ -47,7 +47,7 @@ describe('the scheduler', () => {
       'too large',
       asks({ cpu: '3' }),
       '0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 nodes are available: ' +
-        '2 No preemption victims found for incoming pod.',
+        '2 Preemption is not helpful for scheduling.',
     ],
     [
       'of another zone',

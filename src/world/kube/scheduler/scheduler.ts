@@ -1,6 +1,6 @@
-// The scheduler: gives pods without a node one, or says why not. One pod at a time, costs bounded
-// by a sample of nodes. Upstream: pkg/scheduler (Kubernetes 1.32); no preemption, no pod affinity.
-import type { Random } from '../../../ports/index.ts';
+// The scheduler: gives pods without a node one, makes room by preemption, or says why not. One pod
+// at a time; who waits looks again when something that could help has happened. Upstream:
+// pkg/scheduler (Kubernetes 1.32). Where a pod may go is the chooser's to decide.
 import type { StoreChange, WorldClient, WorldKube } from '../../contracts.ts';
 import { type Kernel, microsPerSecond } from '../../kernel/index.ts';
 import {
@@ -13,48 +13,25 @@ import {
   kubeTime,
   type Latency,
   nameOfKey,
-  nodeTermsMatch,
   type Outcome,
   type PodView,
   resources,
   schedulerIdentity,
-  selects,
   Worker,
 } from '../actors/index.ts';
-import {
-  type Demand,
-  demandOf,
-  hostPortsOf,
-  type NodeInfo,
-  SchedulerCache,
-  spreadGroupOf,
-} from './cache.ts';
-import {
-  antiAffinityRefusal,
-  podViews,
-  type Refusal,
-  roomRefusal,
-  spreadRefusal,
-  staticRefusal,
-  unavailableMessage,
-} from './fit.ts';
-import { scoresOf } from './score.ts';
+import { type Choice, Chooser } from './chooser.ts';
 
-/** Upstream scores at least 100 feasible nodes; more would cost and change little here. */
-const feasibleNodesToScore = 100;
 /** Backoff of a pod that found no node (upstream podInitialBackoffSeconds, podMaxBackoffSeconds). */
 const firstBackoffSeconds = 1;
 const maxBackoffSeconds = 10;
 /** Upstream looks again after 5 minutes even if nothing that could help has happened. */
 const flushSeconds = 300;
-/** Templates whose static answers are kept; more distinct ones are rare. */
-const cachedTemplates = 500;
-
-/** Per node: the version of the node that was looked at, and the answer. */
-type StaticAnswers = WeakMap<
-  NodeInfo,
-  { readonly version: number; readonly refusal: Refusal | undefined }
->;
+interface Waiting {
+  readonly attempts: number;
+  readonly at: number;
+  /** It asks something of other pods' places: a pod that is placed may help it. */
+  readonly constrained: boolean;
+}
 
 export class Scheduler {
   readonly #kernel: Kernel;
@@ -62,12 +39,11 @@ export class Scheduler {
   readonly #client: WorldClient;
   readonly #events: EventRecorder;
   readonly #worker: Worker;
-  readonly #random: Random;
-  readonly #cache = new SchedulerCache();
+  readonly #chooser: Chooser;
   /** Pods that found no node, with attempts and the time of the last one. */
-  readonly #waiting = new Map<string, { readonly attempts: number; readonly at: number }>();
-  readonly #answers = new Map<string, StaticAnswers>();
-  #start = 0;
+  readonly #waiting = new Map<string, Waiting>();
+  /** How many of them are constrained: zero spares the walk when a pod is placed. */
+  #constrained = 0;
 
   constructor(options: {
     readonly kernel: Kernel;
@@ -79,7 +55,8 @@ export class Scheduler {
     this.#kernel = options.kernel;
     this.#kube = options.kube;
     this.#client = options.kube.as(schedulerIdentity(options.version));
-    this.#random = options.kernel.random('kube.scheduler.ties');
+    const random = options.kernel.random('kube.scheduler.ties');
+    this.#chooser = new Chooser({ kube: options.kube, random });
     this.#events = new EventRecorder({
       kernel: options.kernel,
       client: this.#client,
@@ -97,18 +74,23 @@ export class Scheduler {
   }
 
   resume(): void {
-    for (const node of this.#kube.readAll(resources.nodes)) this.#cache.setNode(asNode(node));
+    for (const node of this.#kube.readAll(resources.nodes))
+      this.#chooser.cache.setNode(asNode(node));
     for (const object of this.#kube.readAll(resources.pods)) {
       const pod = asPod(object);
-      this.#cache.setPod(pod);
-      if (isMine(pod)) this.#worker.mark(keyOf(pod));
+      this.#chooser.cache.setPod(pod);
+      if (!isMine(pod)) continue;
+      const nominated = pod.status?.nominatedNodeName;
+      if (nominated !== undefined && nominated !== '')
+        this.#chooser.nominations.set(pod, nominated);
+      this.#worker.mark(keyOf(pod));
     }
   }
 
   #nodeChanged({ type, object, previous }: StoreChange): void {
     const node = asNode(object);
     if (type === 'DELETED') {
-      this.#cache.removeNode(node.metadata.name);
+      this.#chooser.cache.removeNode(node.metadata.name);
       return;
     }
     const old = previous === undefined ? undefined : asNode(previous);
@@ -118,27 +100,42 @@ export class Scheduler {
       node.spec === old?.spec &&
       node.status?.allocatable === old?.status?.allocatable;
     if (same) return;
-    this.#cache.setNode(node);
+    this.#chooser.cache.setNode(node);
     this.#wake();
   }
 
-  #podChanged({ type, object }: StoreChange): void {
+  #podChanged({ type, object, previous }: StoreChange): void {
     const pod = asPod(object);
     if (type === 'DELETED') {
-      if (this.#waiting.delete(keyOf(pod))) this.#worker.forget(keyOf(pod));
-      if (this.#cache.removePod(pod.metadata.uid)) this.#wake();
+      const key = keyOf(pod);
+      if (this.#waiting.has(key)) {
+        this.#forget(key);
+        this.#worker.forget(key);
+      }
+      this.#chooser.nominations.delete(pod.metadata.uid);
+      if (this.#chooser.cache.removePod(pod.metadata.uid)) this.#wake();
       return;
     }
     if (isMine(pod)) {
-      if (type === 'ADDED') this.#worker.mark(keyOf(pod));
+      const before = previous && asPod(previous);
+      // Gates were taken away, or what it asks for has changed; its own conditions do not count.
+      const changed = before?.spec !== pod.spec || before.metadata.labels !== pod.metadata.labels;
+      if (type === 'ADDED' || changed) this.#worker.mark(keyOf(pod));
       return;
     }
-    this.#cache.setPod(pod);
+    this.#chooser.cache.setPod(pod);
+    if (this.#constrained > 0 && previous && isMine(asPod(previous))) this.#wake('constrained');
+  }
+
+  #forget(key: string): void {
+    if (this.#waiting.get(key)?.constrained === true) this.#constrained--;
+    this.#waiting.delete(key);
   }
 
   /** Something freed room or added a node: whoever waits looks again when its backoff is over. */
-  #wake(): void {
-    for (const [key, { attempts, at }] of this.#waiting) {
+  #wake(who: 'all' | 'constrained' = 'all'): void {
+    for (const [key, { attempts, at, constrained }] of this.#waiting) {
+      if (who === 'constrained' && !constrained) continue;
       const backoff = Math.min(firstBackoffSeconds * 2 ** (attempts - 1), maxBackoffSeconds);
       const left = at + backoff * microsPerSecond - this.#kernel.now();
       if (left <= 0) this.#worker.mark(key);
@@ -149,16 +146,50 @@ export class Scheduler {
   #schedule(key: string): Outcome {
     const object = this.#kube.read(resources.pods, nameOfKey(key));
     if (object === undefined || !isMine(asPod(object)) || isTerminating(asPod(object))) {
-      this.#waiting.delete(key);
+      this.#forget(key);
       return undefined;
     }
     const pod = asPod(object);
-    const found = this.#choose(pod);
-    if (found.kind === 'node') return this.#bind(pod, found.node);
-    const known = this.#waiting.get(key);
-    this.#waiting.set(key, { attempts: (known?.attempts ?? 0) + 1, at: this.#kernel.now() });
-    this.#refused(pod, unavailableMessage(found.refusals));
+    const choice = this.#chooser.choose(pod);
+    if (choice.kind === 'node') return this.#bind(pod, choice.node);
+    const attempts = (this.#waiting.get(key)?.attempts ?? 0) + 1;
+    this.#forget(key);
+    const constrained = isConstrained(pod);
+    if (constrained) this.#constrained++;
+    this.#waiting.set(key, { attempts, at: this.#kernel.now(), constrained });
+    if (choice.kind === 'preempt') this.#preempt(pod, choice);
+    this.#refused(pod, choice);
     return { againInMicros: flushSeconds * microsPerSecond };
+  }
+
+  /** Tells the victims why and deletes them; the room is kept for the pod meanwhile. */
+  #preempt(pod: PodView, choice: Extract<Choice, { readonly kind: 'preempt' }>): void {
+    this.#chooser.nominations.set(pod, choice.node);
+    const now = kubeTime(this.#kernel.now());
+    for (const victim of choice.victims) {
+      if (isTerminating(victim)) continue;
+      const name = nameOfKey(keyOf(victim));
+      const condition = {
+        type: 'DisruptionTarget',
+        status: 'True',
+        reason: 'PreemptionByScheduler',
+        message: 'default-scheduler: preempting to accommodate a higher priority pod',
+        lastTransitionTime: now,
+      };
+      this.#client.patch(resources.pods, name, {
+        type: 'strategic',
+        body: { status: { conditions: [condition] } },
+        subresource: 'status',
+      });
+      const { uid } = victim.metadata;
+      const gone = this.#client.delete(resources.pods, name, { uid });
+      if (gone.kind === 'error') continue;
+      this.#events.record({
+        about: victim,
+        reason: 'Preempted',
+        message: `Preempted by pod ${pod.metadata.uid} on node ${choice.node}`,
+      });
+    }
   }
 
   #bind(pod: PodView, node: string): Outcome {
@@ -170,7 +201,8 @@ export class Scheduler {
       target: { kind: 'Node', name: node },
     });
     if (bound.kind === 'error') return 'retry';
-    this.#waiting.delete(keyOf(pod));
+    this.#forget(keyOf(pod));
+    this.#chooser.nominations.delete(uid);
     this.#events.record({
       about: pod,
       reason: 'Scheduled',
@@ -179,10 +211,14 @@ export class Scheduler {
     return undefined;
   }
 
-  #refused(pod: PodView, message: string): void {
+  #refused(pod: PodView, choice: Exclude<Choice, { readonly kind: 'node' }>): void {
+    const { message } = choice;
     this.#events.record({ about: pod, type: 'Warning', reason: 'FailedScheduling', message });
     const old = conditionOf(pod.status?.conditions, 'PodScheduled');
-    if (old?.status === 'False' && old.message === message) return;
+    const nominated = choice.kind === 'preempt' ? choice.node : pod.status?.nominatedNodeName;
+    const said =
+      old?.status === 'False' && old.reason === 'Unschedulable' && old.message === message;
+    if (said && nominated === pod.status?.nominatedNodeName) return;
     const now = kubeTime(this.#kernel.now());
     const condition = {
       type: 'PodScheduled',
@@ -192,153 +228,12 @@ export class Scheduler {
       lastProbeTime: null,
       lastTransitionTime: old?.status === 'False' ? (old.lastTransitionTime ?? now) : now,
     };
+    const room = nominated === undefined ? {} : { nominatedNodeName: nominated };
     this.#client.patch(resources.pods, nameOfKey(keyOf(pod)), {
       type: 'strategic',
-      body: { status: { conditions: [condition] } },
+      body: { status: { conditions: [condition], ...room } },
       subresource: 'status',
     });
-  }
-
-  #choose(
-    pod: PodView,
-  ):
-    | { readonly kind: 'node'; readonly node: string }
-    | { readonly kind: 'none'; readonly refusals: readonly Refusal[] } {
-    const demand = demandOf(pod);
-    const ports = hostPortsOf(pod);
-    const answers = this.#staticAnswers(pod);
-    const refusals: Refusal[] = [];
-    const feasible: NodeInfo[] = [];
-    const nodes = this.#candidates(pod);
-    const begin = nodes.length === 0 ? 0 : this.#start % nodes.length;
-    let looked = 0;
-    for (; looked < nodes.length && feasible.length < feasibleNodesToScore; looked++) {
-      const node = nodes[(begin + looked) % nodes.length];
-      if (node === undefined) continue;
-      const refusal =
-        this.#staticRefusal(pod, node, answers) ??
-        roomRefusal(demand, ports, node) ??
-        this.#dynamicRefusal(pod, node);
-      if (refusal === undefined) feasible.push(node);
-      else refusals.push(refusal);
-    }
-    this.#start = begin + looked;
-    if (!isSome(feasible)) return { kind: 'none', refusals: this.#all(refusals, nodes) };
-    return { kind: 'node', node: this.#best(pod, demand, feasible).name };
-  }
-
-  /** Equal scores are left to chance, as upstream does. */
-  #best(pod: PodView, demand: Demand, feasible: readonly [NodeInfo, ...NodeInfo[]]): NodeInfo {
-    const scores = scoresOf(feasible, {
-      pod,
-      demand,
-      counts: this.#cache.spread(spreadGroupOf(pod)),
-      podsOn: (node) => podViews(this.#kube.podsOnNode(node.name)),
-    });
-    const most = scores.reduce((max, score) => Math.max(max, score), -1);
-    const best = feasible.filter((_node, i) => scores[i] === most);
-    return best[this.#random.below(best.length)] ?? feasible[0];
-  }
-
-  /** Daemon pods name their one node: the others need no look. */
-  #candidates(pod: PodView): readonly NodeInfo[] {
-    const pinned = pinnedNode(pod);
-    if (pinned === undefined) return this.#cache.list;
-    const node = this.#cache.nodes.get(pinned);
-    return node?.exists === true ? [node] : [];
-  }
-
-  /** A pinned pod is refused by all nodes that were not looked at, too. */
-  #all(refusals: readonly Refusal[], looked: readonly NodeInfo[]): readonly Refusal[] {
-    const rest = this.#cache.list.length - looked.length;
-    const other: Refusal = {
-      reasons: ["node(s) didn't match Pod's node affinity/selector"],
-      stuck: true,
-    };
-    return rest <= 0 ? refusals : [...refusals, ...Array.from({ length: rest }, () => other)];
-  }
-
-  #staticAnswers(pod: PodView): StaticAnswers | undefined {
-    // Pinned pods look at one node: nothing to keep.
-    if (pinnedNode(pod) !== undefined) return undefined;
-    const { nodeSelector, affinity, tolerations } = pod.spec;
-    const key = JSON.stringify([nodeSelector, affinity?.nodeAffinity, tolerations]);
-    let answers = this.#answers.get(key);
-    if (answers === undefined) {
-      if (this.#answers.size >= cachedTemplates) this.#answers.clear();
-      answers = new WeakMap();
-      this.#answers.set(key, answers);
-    }
-    return answers;
-  }
-
-  #staticRefusal(
-    pod: PodView,
-    node: NodeInfo,
-    answers: StaticAnswers | undefined,
-  ): Refusal | undefined {
-    if (answers === undefined) return staticRefusal(pod, node);
-    const known = answers.get(node);
-    if (known?.version === node.version) return known.refusal;
-    const refusal = staticRefusal(pod, node);
-    answers.set(node, { version: node.version, refusal });
-    return refusal;
-  }
-
-  #dynamicRefusal(pod: PodView, node: NodeInfo): Refusal | undefined {
-    const anti = pod.spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
-    if (anti !== undefined || node.antiAffinity > 0) {
-      const refusal = antiAffinityRefusal(
-        pod,
-        node,
-        (near, topologyKey) => this.#domainPods(near, topologyKey),
-        node.antiAffinity > 0,
-      );
-      if (refusal !== undefined) return refusal;
-    }
-    if (pod.spec.topologySpreadConstraints === undefined) return undefined;
-    return spreadRefusal(pod, node, (constraint) => this.#domainCounts(pod, constraint));
-  }
-
-  *#domainPods(node: NodeInfo, topologyKey: string): Generator<PodView> {
-    if (topologyKey === 'kubernetes.io/hostname') {
-      yield* podViews(this.#kube.podsOnNode(node.name));
-      return;
-    }
-    const value = node.labels[topologyKey];
-    if (value === undefined) return;
-    for (const other of this.#cache.list) {
-      if (other.labels[topologyKey] === value) yield* podViews(this.#kube.podsOnNode(other.name));
-    }
-  }
-
-  /** Walks the pods of all nodes: only pods with a hard spread constraint pay for it. */
-  #domainCounts(
-    pod: PodView,
-    constraint: {
-      readonly topologyKey: string;
-      readonly labelSelector?: Parameters<typeof selects>[0];
-    },
-  ): ReadonlyMap<string, number> {
-    const counts = new Map<string, number>();
-    const terms =
-      pod.spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
-        ?.nodeSelectorTerms;
-    for (const node of this.#cache.list) {
-      const domain = node.labels[constraint.topologyKey];
-      if (domain === undefined) continue;
-      if (terms !== undefined && !nodeTermsMatch(terms, node)) continue;
-      let count = counts.get(domain) ?? 0;
-      for (const other of podViews(this.#kube.podsOnNode(node.name))) {
-        const counted =
-          other.metadata.namespace === pod.metadata.namespace &&
-          !isTerminating(other) &&
-          selects(constraint.labelSelector, other.metadata.labels);
-        if (counted) count++;
-      }
-      counts.set(domain, count);
-    }
-    return counts;
   }
 }
 
@@ -349,15 +244,5 @@ const isMine = (pod: PodView): boolean =>
   pod.status?.phase !== 'Succeeded' &&
   pod.status?.phase !== 'Failed';
 
-const pinnedNode = (pod: PodView): string | undefined => {
-  const terms =
-    pod.spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
-      ?.nodeSelectorTerms;
-  if (terms?.length !== 1) return undefined;
-  const field = terms[0]?.matchFields?.[0];
-  return field?.key === 'metadata.name' && field.operator === 'In' && field.values?.length === 1
-    ? field.values[0]
-    : undefined;
-};
-
-const isSome = <T>(list: readonly T[]): list is readonly [T, ...T[]] => list.length > 0;
+const isConstrained = ({ spec }: PodView): boolean =>
+  spec.topologySpreadConstraints !== undefined || spec.affinity?.podAffinity !== undefined;

@@ -1,7 +1,8 @@
 // Which of several nodes that would do is best. Pure; plugins and weights of upstream's default
 // profile (Kubernetes 1.32), each over the feasible nodes at hand and scaled to 0..100.
-import { nodeTermsMatch, type PodView, selects, tolerates } from '../actors/index.ts';
+import { nodeTermsMatch, type PodView, tolerates } from '../actors/index.ts';
 import type { Demand, NodeInfo, Spread } from './cache.ts';
+import type { PodConstraints } from './constraints.ts';
 
 /** Weights of upstream's default profile; LeastAllocated and BalancedAllocation count once. */
 const weights = { spread: 2, nodeAffinity: 2, podAffinity: 2, taints: 3 } as const;
@@ -10,7 +11,7 @@ export interface ScoreFacts {
   readonly pod: PodView;
   readonly demand: Demand;
   readonly counts: Spread | undefined;
-  readonly podsOn: (node: NodeInfo) => Iterable<PodView>;
+  readonly constraints: () => PodConstraints;
 }
 
 /** A score per node, in the order of `nodes`; more is better. */
@@ -18,17 +19,29 @@ export const scoresOf = (nodes: readonly NodeInfo[], facts: ScoreFacts): readonl
   const { pod, demand, counts } = facts;
   const parts: [number, readonly number[]][] = [
     [1, nodes.map((node) => room(demand, node))],
-    [weights.spread / 2, falling(nodes, (node) => counts?.byNode.get(node.name) ?? 0)],
-    [weights.spread / 2, falling(nodes, (node) => counts?.byZone.get(node.zone) ?? 0)],
+    ...spreadParts(nodes, pod, counts, facts.constraints),
   ];
   const preferred =
     pod.spec.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution;
   if (preferred !== undefined) {
     parts.push([weights.nodeAffinity, rising(nodes, (node) => affinityOf(preferred, node))]);
   }
-  const apart = pod.spec.affinity?.podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution;
-  if (apart !== undefined) {
-    parts.push([weights.podAffinity, falling(nodes, (node) => crowdOf(apart, node, facts))]);
+  const { podAffinity, podAntiAffinity } = pod.spec.affinity ?? {};
+  const near = podAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
+  const apart = podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
+  if (near.length + apart.length > 0) {
+    const constraints = facts.constraints();
+    const crowds = [
+      ...near.map((one) => ({ ...constraints.domains(one.podAffinityTerm), by: one.weight })),
+      ...apart.map((one) => ({ ...constraints.domains(one.podAffinityTerm), by: -one.weight })),
+    ];
+    const liking = (node: NodeInfo): number =>
+      crowds.reduce(
+        (sum, { topologyKey, byValue, by }) =>
+          sum + by * (byValue.get(node.labels[topologyKey] ?? '') ?? 0),
+        0,
+      );
+    parts.push([weights.podAffinity, between(nodes.map(liking))]);
   }
   if (nodes.some(hasSoftTaint)) {
     parts.push([weights.taints, falling(nodes, (node) => softTaints(pod, node))]);
@@ -36,6 +49,49 @@ export const scoresOf = (nodes: readonly NodeInfo[], facts: ScoreFacts): readonl
   return nodes.map((_node, i) =>
     Math.round(parts.reduce((sum, [weight, scores]) => sum + weight * (scores[i] ?? 0), 0)),
   );
+};
+
+/** Scaled so that the least is 0 and the most 100. */
+const between = (scores: readonly number[]): readonly number[] => {
+  const least = Math.min(...scores);
+  const most = Math.max(...scores);
+  return scores.map((one) => (most === least ? 0 : (100 * (one - least)) / (most - least)));
+};
+
+/** The pod's own soft constraints or, when it has none, upstream's default: by node and zone. */
+const spreadParts = (
+  nodes: readonly NodeInfo[],
+  pod: PodView,
+  counts: Spread | undefined,
+  constraints: ScoreFacts['constraints'],
+): [number, readonly number[]][] => {
+  if ((pod.spec.topologySpreadConstraints ?? []).length === 0) {
+    return [
+      [weights.spread / 2, falling(nodes, (node) => counts?.byNode.get(node.name) ?? 0)],
+      [weights.spread / 2, falling(nodes, (node) => counts?.byZone.get(node.zone) ?? 0)],
+    ];
+  }
+  const soft = constraints().spread('ScheduleAnyway');
+  if (soft.length === 0) return [];
+  const crowd = (node: NodeInfo): number => {
+    let sum = 0;
+    for (const { topologyKey, byValue, constraint } of soft) {
+      const value = node.labels[topologyKey];
+      // Upstream gives a node without the label nothing.
+      if (value === undefined) return Number.POSITIVE_INFINITY;
+      const weight = Math.log(byValue.size + 2);
+      sum += (byValue.get(value) ?? 0) * weight + constraint.maxSkew - 1;
+    }
+    return sum;
+  };
+  const crowds = nodes.map(crowd);
+  const known = crowds.filter(Number.isFinite);
+  const [least, most] = [Math.min(...known), Math.max(...known)];
+  const scores = crowds.map((one) => {
+    if (!Number.isFinite(one)) return 0;
+    return most === 0 ? 100 : (100 * (most + least - one)) / most;
+  });
+  return [[weights.spread, scores]];
 };
 
 type Of = (node: NodeInfo) => number;
@@ -68,23 +124,6 @@ const affinityOf = (preferred: PreferredNodes, node: NodeInfo): number =>
     (sum, { weight, preference }) => sum + (nodeTermsMatch([preference], node) ? weight : 0),
     0,
   );
-
-type AntiAffinity = NonNullable<NonNullable<PodView['spec']['affinity']>['podAntiAffinity']>;
-type PreferredApart = NonNullable<AntiAffinity['preferredDuringSchedulingIgnoredDuringExecution']>;
-
-/** Only the topology of host names is looked at; wider ones are left to the spreading score. */
-const crowdOf = (apart: PreferredApart, node: NodeInfo, facts: ScoreFacts): number => {
-  let crowd = 0;
-  for (const { weight, podAffinityTerm: term } of apart) {
-    if (term.topologyKey !== 'kubernetes.io/hostname') continue;
-    const namespaces = term.namespaces ?? [facts.pod.metadata.namespace ?? ''];
-    for (const other of facts.podsOn(node)) {
-      if (!namespaces.includes(other.metadata.namespace ?? '')) continue;
-      if (selects(term.labelSelector, other.metadata.labels)) crowd += weight;
-    }
-  }
-  return crowd;
-};
 
 const hasSoftTaint = (node: NodeInfo): boolean =>
   node.taints.some((taint) => taint.effect === 'PreferNoSchedule');

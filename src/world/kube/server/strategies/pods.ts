@@ -183,12 +183,29 @@ function validatePodUpdate(next: JsonObject, old: Stored): readonly FieldError[]
   return [forbiddenValue('spec', frozenMessage)];
 }
 
+const gatedConditions = (time: string): JsonObject => ({
+  conditions: [
+    {
+      type: 'PodScheduled',
+      status: 'False',
+      reason: 'SchedulingGated',
+      message: 'Scheduling is blocked due to non-empty scheduling gates',
+      lastProbeTime: null,
+      lastTransitionTime: time,
+    },
+  ],
+});
+
 export const podStrategy: Strategy = {
   prepareForCreate: (pod, context) => {
     const spec = withServiceAccount(withDefaultTolerations(specOf(pod)));
     return { ...pod, spec: withPriority(spec, context) };
   },
-  initialStatus: (pod) => ({ phase: 'Pending', qosClass: qosClass(specOf(pod)) }),
+  initialStatus: (pod, { time }) => ({
+    phase: 'Pending',
+    qosClass: qosClass(specOf(pod)),
+    ...(objectsOf(specOf(pod).schedulingGates).length === 0 ? {} : gatedConditions(time)),
+  }),
   validate: (pod) => validatePodSpec(specOf(pod), 'spec'),
   validateUpdate: validatePodUpdate,
 };
