@@ -1,0 +1,51 @@
+// bin/drover.mjs as a process: what stays is started with a small young generation, under the id of
+// the process that was started; what ends soon, and a choice of one's own, is left alone.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+
+const program = join(import.meta.dirname, '..', '..', 'bin', 'drover.mjs');
+const directory = mkdtempSync(join(tmpdir(), 'drover-entry-'));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** How the process stands in /proc once `up` has found its directory unwritable, and what it said. */
+const started = async (flags: readonly string[], args: readonly string[], more: object = {}) => {
+  const child = spawn(process.execPath, [...flags, program, ...args], {
+    env: { ...process.env, NODE_OPTIONS: '', XDG_CACHE_HOME: directory, ...more },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  let cmdline = '';
+  const look = (chunk: Buffer): void => {
+    output += chunk.toString();
+    if (cmdline === '' && existsSync(`/proc/${child.pid}/cmdline`)) {
+      cmdline = readFileSync(`/proc/${child.pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+    }
+    child.kill('SIGTERM');
+  };
+  child.stdout.on('data', look);
+  child.stderr.on('data', look);
+  await once(child, 'close');
+  return { output, cmdline };
+};
+
+describe.skipIf(!existsSync('/proc/self/cmdline'))('the entry', () => {
+  it('keeps the young generation of a process that stays small', async () => {
+    const up = ['up', '--port', '0', '--data-dir', join(directory, 'world')];
+    const { output, cmdline } = await started([], up);
+    expect(output).toMatch(/^ready in/);
+    expect(cmdline).toContain('--max-semi-space-size=2');
+    expect(existsSync(join(directory, 'drover', 'compiled'))).toBe(true);
+  });
+  it('leaves a size that was chosen, and commands that end, alone', async () => {
+    const up = ['up', '--port', '0', '--data-dir', join(directory, 'world')];
+    const { cmdline } = await started(['--max-semi-space-size=8'], up);
+    expect(cmdline).toContain('--max-semi-space-size=8 ');
+    expect(cmdline).not.toContain('--max-semi-space-size=2');
+    const { output } = await started([], ['--version']);
+    expect(output).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+});
