@@ -33,3 +33,39 @@ export const described = (description: string, schema: Schema): Schema => ({
   description,
   ...schema,
 });
+
+export const generation: Schema = { type: 'integer', format: 'int64', minimum: 0 };
+
+/** As metav1.Condition, but with our types' optional fields. */
+export const conditions: Schema = {
+  ...listOf(
+    object(
+      {
+        type: text(316),
+        status: oneOf(['True', 'False', 'Unknown']),
+        reason: longText,
+        message: text(32768),
+        lastTransitionTime: time,
+        lastHeartbeatTime: time,
+        observedGeneration: { type: 'integer', format: 'int64', minimum: 0 },
+      },
+      ['type', 'status'],
+    ),
+    16,
+  ),
+  'x-kubernetes-list-type': 'map',
+  'x-kubernetes-list-map-keys': ['type'],
+};
+
+/** Kubernetes' rule for the value of a label; its own text says what is wrong. */
+export const labelValue = '^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$';
+
+export const taint: Schema = object(
+  {
+    key: text(),
+    value: text(63),
+    effect: oneOf(['NoSchedule', 'PreferNoSchedule', 'NoExecute']),
+    timeAdded: time,
+  },
+  ['key', 'effect'],
+);

@@ -3,12 +3,19 @@
 // controllers install them. Pitfalls kept out: columns of type `date` only for times that lie in
 // the past, no CEL that formats numbers (reference: real-control-plane.md 6).
 import {
+  nodeGroupSpec,
+  nodeGroupStatus,
+  nodeGroupUpdateSpec,
+  nodeGroupUpdateStatus,
+} from './crd-nodegroup.ts';
+import {
   boolean,
+  conditions,
   count,
   described,
+  generation,
   listOf,
   longText,
-  mapOf,
   object,
   oneOf,
   positive,
@@ -24,112 +31,6 @@ import {
   type WaitingOn,
 } from './disruption.ts';
 import type { JsonObject } from './json.ts';
-
-/** As metav1.Condition, but with our types' optional fields. */
-const conditions: Schema = {
-  ...listOf(
-    object(
-      {
-        type: text(316),
-        status: oneOf(['True', 'False', 'Unknown']),
-        reason: longText,
-        message: text(32768),
-        lastTransitionTime: time,
-        lastHeartbeatTime: time,
-        observedGeneration: { type: 'integer', format: 'int64', minimum: 0 },
-      },
-      ['type', 'status'],
-    ),
-    16,
-  ),
-  'x-kubernetes-list-type': 'map',
-  'x-kubernetes-list-map-keys': ['type'],
-};
-
-const taint: Schema = object(
-  {
-    key: text(),
-    value: text(63),
-    effect: oneOf(['NoSchedule', 'PreferNoSchedule', 'NoExecute']),
-    timeAdded: time,
-  },
-  ['key', 'effect'],
-);
-
-const nodeGroupSpec: Schema = object(
-  {
-    clusterName: text(100),
-    autoScalingGroupName: text(255),
-    amiType: text(63),
-    capacityType: oneOf(['ON_DEMAND', 'SPOT']),
-    instanceTypes: listOf(text(63), 20),
-    version: text(63),
-    releaseVersion: text(63),
-    nodeRole: longText,
-    subnets: listOf(text(63), 100),
-    scaling: {
-      ...object({ minSize: count, maxSize: positive, desired: count }, ['minSize', 'maxSize']),
-      // No rule on desired: the Auto Scaling group's own bounds may differ from these, and its
-      // value is written back whatever it is.
-      'x-kubernetes-validations': [
-        { rule: 'self.minSize <= self.maxSize', message: 'minSize must not be above maxSize' },
-      ],
-    },
-    labels: mapOf(text(63), 50),
-    taints: listOf(taint, 50),
-    launchTemplate: object({ id: text(63), name: text(128), version: text(63) }, ['id', 'version']),
-    remoteAccess: object({ ec2SshKey: text(255) }),
-    diskSizeGiB: positive,
-    tags: mapOf(text(256), 50),
-    drain: object({
-      timeoutSeconds: described(
-        'Pods are forced, or the drain fails, this long after the notice.',
-        {
-          ...count,
-          maximum: 172_800,
-        },
-      ),
-      onDeadline: oneOf(['force', 'fail']),
-    }),
-  },
-  [
-    'clusterName',
-    'autoScalingGroupName',
-    'amiType',
-    'capacityType',
-    'instanceTypes',
-    'version',
-    'releaseVersion',
-    'nodeRole',
-    'subnets',
-    'scaling',
-  ],
-);
-
-const generation: Schema = { type: 'integer', format: 'int64', minimum: 0 };
-
-const nodeGroupStatus: Schema = object(
-  {
-    observedGeneration: generation,
-    state: text(63),
-    desired: count,
-    minSize: count,
-    maxSize: count,
-    instances: count,
-    ready: count,
-    perZone: mapOf(count, 50),
-    health: listOf(
-      object({ code: text(63), message: longText, resourceIds: listOf(text(), 20) }, [
-        'code',
-        'message',
-        'resourceIds',
-      ]),
-      20,
-    ),
-    conditions,
-  },
-  ['state', 'desired', 'minSize', 'maxSize', 'instances', 'ready'],
-);
 
 const cause: Schema = object(
   {
@@ -377,9 +278,31 @@ const nodeGroups = definition({
     { name: 'Ready', type: 'integer', jsonPath: '.status.ready' },
     { name: 'Min', type: 'integer', jsonPath: '.status.minSize' },
     { name: 'Max', type: 'integer', jsonPath: '.status.maxSize' },
-    { name: 'Version', type: 'string', jsonPath: '.spec.releaseVersion' },
+    { name: 'Version', type: 'string', jsonPath: '.status.releaseVersion' },
     { name: 'Capacity', type: 'string', jsonPath: '.spec.capacityType', priority: 1 },
-    { name: 'Group', type: 'string', jsonPath: '.spec.autoScalingGroupName', priority: 1 },
+    { name: 'Group', type: 'string', jsonPath: '.status.autoScalingGroupName', priority: 1 },
+    {
+      name: 'Issue',
+      type: 'string',
+      jsonPath: '.status.health[0].code',
+      priority: 1,
+    },
+    age,
+  ],
+});
+
+const nodeGroupUpdates = definition({
+  kind: 'NodeGroupUpdate',
+  plural: 'nodegroupupdates',
+  singular: 'nodegroupupdate',
+  shortNames: ['ngu'],
+  spec: nodeGroupUpdateSpec,
+  status: nodeGroupUpdateStatus,
+  columns: [
+    { name: 'Group', type: 'string', jsonPath: '.spec.nodeGroup' },
+    { name: 'Type', type: 'string', jsonPath: '.spec.type' },
+    { name: 'Status', type: 'string', jsonPath: '.status.status' },
+    { name: 'Error', type: 'string', jsonPath: '.status.errors[0].code' },
     age,
   ],
 });
@@ -409,5 +332,6 @@ const nodeDisruptions = definition({
 /** All of them, in the order in which they are installed. */
 export const customResourceDefinitions: readonly CustomResourceDefinition[] = [
   nodeGroups,
+  nodeGroupUpdates,
   nodeDisruptions,
 ];

@@ -145,6 +145,7 @@ export const resourceTypes = {
     true,
   ),
   nodegroups: builtIn('drover.dev', 'v1alpha1', 'nodegroups', 'NodeGroup', false),
+  nodegroupupdates: builtIn('drover.dev', 'v1alpha1', 'nodegroupupdates', 'NodeGroupUpdate', false),
   nodedisruptions: builtIn('drover.dev', 'v1alpha1', 'nodedisruptions', 'NodeDisruption', false),
   customresourcedefinitions: builtIn(
     'apiextensions.k8s.io',

@@ -1,22 +1,48 @@
-// NodeGroup (drover.dev/v1alpha1): what EKS calls a nodegroup. Read-only mirror of its Auto Scaling
-// group for now: nothing reconciles its spec into the cloud.
+// NodeGroup (drover.dev/v1alpha1): what EKS calls a nodegroup. `spec` is what people ask, `status`
+// what is there and what was taken note of. Nothing here decides.
 import type { Condition, KubeObject, Taint } from './kube.ts';
+
+export interface NodeGroupScaling {
+  readonly minSize: number;
+  readonly maxSize: number;
+  /** A change of it is a request; left out, the Auto Scaling group's own value stands. */
+  readonly desired?: number;
+}
+
+export interface UpdateConfig {
+  readonly maxUnavailable?: number;
+  readonly maxUnavailablePercentage?: number;
+  readonly updateStrategy?: 'DEFAULT' | 'MINIMAL';
+}
+
+/** EKS' nodeRepairConfig, kept as given. */
+export interface NodeRepairConfig {
+  readonly enabled?: boolean;
+  readonly maxUnhealthyNodeThresholdCount?: number;
+  readonly maxUnhealthyNodeThresholdPercentage?: number;
+  readonly maxParallelNodesRepairedCount?: number;
+  readonly maxParallelNodesRepairedPercentage?: number;
+  readonly nodeRepairConfigOverrides?: readonly {
+    readonly nodeMonitoringCondition: string;
+    readonly nodeUnhealthyReason: string;
+    readonly minRepairWaitTimeMins: number;
+    readonly repairAction: 'Replace' | 'Reboot' | 'NoAction';
+  }[];
+}
 
 export interface NodeGroupSpec {
   readonly clusterName: string;
-  readonly autoScalingGroupName: string;
+  /** Adopts a group that exists; absent = eks-<name>-<uid>, created by us. */
+  readonly autoScalingGroupName?: string;
   readonly amiType: string;
   readonly capacityType: 'ON_DEMAND' | 'SPOT';
   readonly instanceTypes: readonly string[];
   readonly version: string;
-  readonly releaseVersion: string;
+  /** Absent = the newest of the family at creation; status tells which. */
+  readonly releaseVersion?: string;
   readonly nodeRole: string;
   readonly subnets: readonly string[];
-  readonly scaling: {
-    readonly minSize: number;
-    readonly maxSize: number;
-    readonly desired?: number;
-  };
+  readonly scaling: NodeGroupScaling;
   readonly labels?: Readonly<Record<string, string>>;
   readonly taints?: readonly Taint[];
   readonly launchTemplate?: {
@@ -24,9 +50,14 @@ export interface NodeGroupSpec {
     readonly name?: string;
     readonly version: string;
   };
-  readonly remoteAccess?: { readonly ec2SshKey?: string };
+  readonly remoteAccess?: {
+    readonly ec2SshKey?: string;
+    readonly sourceSecurityGroups?: readonly string[];
+  };
   readonly diskSizeGiB?: number;
   readonly tags?: Readonly<Record<string, string>>;
+  readonly updateConfig?: UpdateConfig;
+  readonly nodeRepairConfig?: NodeRepairConfig;
   readonly drain?: {
     /** Pods are forced this long after the notice; default: 15 minutes, as EKS. */
     readonly timeoutSeconds?: number;
@@ -34,21 +65,49 @@ export interface NodeGroupSpec {
   };
 }
 
+export interface HealthIssue {
+  /** One of EKS' codes, e.g. NodeCreationFailure. */
+  readonly code: string;
+  readonly message: string;
+  readonly resourceIds: readonly string[];
+}
+
+/** EKS' words. */
+export type NodeGroupState =
+  | 'CREATING'
+  | 'ACTIVE'
+  | 'UPDATING'
+  | 'DELETING'
+  | 'CREATE_FAILED'
+  | 'DELETE_FAILED'
+  | 'DEGRADED';
+
 export interface NodeGroupStatus {
   readonly observedGeneration?: number;
-  /** EKS' status word: ACTIVE, CREATING, DEGRADED, ... */
-  readonly state: string;
+  readonly state: NodeGroupState;
   readonly desired: number;
   readonly minSize: number;
   readonly maxSize: number;
   readonly instances: number;
   readonly ready: number;
   readonly perZone?: Readonly<Record<string, number>>;
-  readonly health?: readonly {
-    readonly code: string;
-    readonly message: string;
-    readonly resourceIds: readonly string[];
-  }[];
+  /** Instances per version of the launch template that they were started from. */
+  readonly perTemplateVersion?: Readonly<Record<string, number>>;
+  readonly autoScalingGroupName?: string;
+  readonly releaseVersion?: string;
+  readonly imageId?: string;
+  /** Set once the group was whole for the first time: it is never CREATING again. */
+  readonly createdAt?: string;
+  /** `spec.scaling` as taken note of: written before the first effect of a request. */
+  readonly requested?: NodeGroupScaling;
+  /** A scale-in or delete of ours that is under way; `id` is that of its causes. */
+  readonly scaleIn?: { readonly id: string; readonly target: number; readonly since: string };
+  /** Why the last request ended without being carried out; gone with the next. */
+  readonly failure?: HealthIssue & { readonly generation: number; readonly at: string };
+  /** Labels and taints of the spec that were set on nodes: what leaves the spec leaves the nodes. */
+  readonly nodeLabels?: readonly string[];
+  readonly nodeTaints?: readonly { readonly key: string; readonly effect: string }[];
+  readonly health?: readonly HealthIssue[];
   readonly conditions?: readonly Condition[];
 }
 
@@ -56,3 +115,28 @@ export interface NodeGroup extends KubeObject {
   readonly spec: NodeGroupSpec;
   readonly status?: NodeGroupStatus;
 }
+
+/** Holds a NodeGroup until nothing of it is left in the cloud. */
+export const nodeGroupFinalizer = 'drover.dev/nodegroup';
+/** On a NodeGroup: scale-in and delete as EKS does them, without waiting for budgets. */
+export const forceAnnotation = 'drover.dev/force';
+/** The generation that a write-back of sizes produced: no request of anybody's. */
+export const followedAnnotation = 'drover.dev/followed-generation';
+/** The token and input that a create through EKS came with. */
+export const clientTokenAnnotation = 'drover.dev/client-request-token';
+/** On what we create in the cloud: the uid of the NodeGroup that owns it. */
+export const ownerTag = 'drover.dev/nodegroup-uid';
+
+type Named = Pick<NodeGroup, 'metadata' | 'spec'>;
+
+/** The Auto Scaling group of a NodeGroup: adopted by name, else derived from the object's uid. */
+export const autoScalingGroupNameOf = ({ metadata, spec }: Named): string =>
+  spec.autoScalingGroupName ?? `eks-${metadata.name}-${metadata.uid}`;
+
+/** EKS gives node groups a uuid of their own; the Auto Scaling group's name carries it. */
+export const nodeGroupUuid = (group: Named): string =>
+  /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.exec(autoScalingGroupNameOf(group))?.[0] ??
+  group.metadata.uid;
+
+/** The launch template that is derived for the group, beside the user's own. */
+export const launchTemplateNameOf = (group: Named): string => `eks-${nodeGroupUuid(group)}`;

@@ -1,5 +1,6 @@
 // The control plane of one process: every controller in the order in which it is started, each with
 // why it is there. Used by `drover up`, `drover controller` and the simulation alike.
+import type { ClusterFacts } from '../core/scaling/index.ts';
 import type { Clock, CloudApi, Journal, KubeApi, Log, Random } from '../ports/index.ts';
 import { describeError, TaskRegistry } from '../runtime/index.ts';
 import { ensureCrds } from './crds.ts';
@@ -7,6 +8,7 @@ import { createDisruptionController } from './disruption/index.ts';
 import {
   createDisruptionInformer,
   createNodeGroupInformer,
+  createNodeGroupUpdateInformer,
   createNodeInformer,
 } from './informers.ts';
 import { createIntakeController } from './intake/index.ts';
@@ -24,6 +26,8 @@ export interface ControlPlaneDeps {
   /** Queue with lifecycle messages; absent = the backstop alone finds them. */
   readonly queueUrl: string | undefined;
   readonly compat: 'eks' | 'native';
+  /** What nodes of nodeadm's families must be told about their cluster. */
+  readonly cluster?: ClusterFacts;
   /** Asked just before each effect; absent = there is no other. */
   readonly isLeader?: () => boolean;
 }
@@ -47,8 +51,9 @@ export const runControlPlane = async (
   const shared = (purpose: string) => ({ kube, clock, log, random: deps.random(purpose) });
   const nodes = createNodeInformer(shared('nodes'));
   const nodeGroups = createNodeGroupInformer(shared('nodegroups'));
+  const updates = createNodeGroupUpdateInformer(shared('updates'));
   const disruptions = createDisruptionInformer(shared('disruptions'));
-  for (const [name, informer] of Object.entries({ nodes, nodeGroups, disruptions })) {
+  for (const [name, informer] of Object.entries({ nodes, nodeGroups, updates, disruptions })) {
     tasks.start(`informer ${name}`, (stop) => informer.run(stop));
   }
   // Every controller asks just before each effect.
@@ -69,8 +74,14 @@ export const runControlPlane = async (
   // Polling finds what no message told of, and lets launched instances in.
   const lifecycle = createLifecycleController({ ...shared('lifecycle'), ...common });
   tasks.start('lifecycle', (stop) => lifecycle.run(stop));
-  // Sizes and health of the groups, for people and for the EKS face.
-  const groups = createNodeGroupController({ ...shared('nodegroup'), ...common });
+  // Groups as they are asked for: created, sized, labelled, ended; their health told.
+  const groups = createNodeGroupController({
+    ...shared('nodegroup'),
+    ...common,
+    updates,
+    compat: deps.compat,
+    ...(deps.cluster === undefined ? {} : { cluster: deps.cluster }),
+  });
   tasks.start('nodegroup', (stop) => groups.run(stop));
   await new Promise<void>((resolve) => {
     if (signal.aborted) resolve();

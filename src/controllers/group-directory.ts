@@ -1,6 +1,6 @@
 // What the cloud says about the Auto Scaling groups that we manage, remembered for a while: who is
 // in them, and their hooks. A burst of questions costs one call. Decides nothing.
-import type { NodeGroup } from '../api/nodegroup.ts';
+import { autoScalingGroupNameOf, type NodeGroup } from '../api/nodegroup.ts';
 import type { Clock, CloudApi, LifecycleHook, ScalingGroup } from '../ports/index.ts';
 import type { Informer } from '../runtime/index.ts';
 
@@ -108,7 +108,7 @@ export class GroupDirectory {
 
   async #describe(signal: AbortSignal): Promise<Snapshot> {
     const askedAt = this.#clock.now();
-    const names = this.#nodeGroups.list().map((group) => group.spec.autoScalingGroupName);
+    const names = this.#nodeGroups.list().map(autoScalingGroupNameOf);
     const found = names.length === 0 ? [] : await this.#cloud.describeGroups(names, { signal });
     const groups = new Map(found.map((group) => [group.name, group]));
     const groupOfInstance = new Map<string, string>();

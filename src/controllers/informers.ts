@@ -3,7 +3,8 @@
 import { instanceIdOfProviderId } from '../api/brand.ts';
 import type { NodeDisruption } from '../api/disruption.ts';
 import { type Node, type ObjectMeta, resourceTypes } from '../api/kube.ts';
-import type { NodeGroup } from '../api/nodegroup.ts';
+import { autoScalingGroupNameOf, type NodeGroup } from '../api/nodegroup.ts';
+import type { NodeGroupUpdate } from '../api/nodegroup-update.ts';
 import type { Clock, KubeApi, Log, Random } from '../ports/index.ts';
 import { Informer } from '../runtime/index.ts';
 
@@ -53,7 +54,14 @@ export const createNodeGroupInformer = (deps: InformerDeps): Informer<NodeGroup>
     ...deps,
     type: resourceTypes.nodegroups,
     project: (group) => ({ ...group, metadata: slim(group.metadata) }),
-    indexes: { [byAutoScalingGroup]: (group) => [group.spec.autoScalingGroupName] },
+    indexes: { [byAutoScalingGroup]: (group) => [autoScalingGroupNameOf(group)] },
+  });
+
+export const createNodeGroupUpdateInformer = (deps: InformerDeps): Informer<NodeGroupUpdate> =>
+  new Informer<NodeGroupUpdate>({
+    ...deps,
+    type: resourceTypes.nodegroupupdates,
+    project: (update) => ({ ...update, metadata: slim(update.metadata) }),
   });
 
 export const createDisruptionInformer = (deps: InformerDeps): Informer<NodeDisruption> =>

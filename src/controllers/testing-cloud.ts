@@ -7,11 +7,15 @@ import {
   type CloudErrorCode,
   type CloudInstance,
   type HookCall,
+  type Image,
+  type InstanceTypeFacts,
   type LifecycleHook,
   type QueueMessage,
+  type ScalingActivity,
   type ScalingGroup,
   type ScalingInstance,
   type Stack,
+  type Subnet,
 } from '../ports/index.ts';
 import { sleepOrAbort } from '../runtime/index.ts';
 
@@ -30,7 +34,12 @@ type Verb =
   | 'completeHook'
   | 'heartbeatHook'
   | 'terminateInGroup'
-  | 'describeInstances';
+  | 'describeInstances'
+  | 'updateGroup';
+
+/** What the world is for. */
+const unsupported = (): CloudError =>
+  new CloudError('Unsupported', 'the fake creates nothing in the cloud');
 
 const anyInstance = {
   privateDnsName: 'ip-10-0-0-1.ec2.internal',
@@ -193,6 +202,50 @@ export class FakeCloud implements CloudApi {
   }
   async describeLaunchTemplate(): Promise<never> {
     throw new CloudError('Unsupported', 'the fake has no launch templates');
+  }
+  async findLaunchTemplate(): Promise<undefined> {
+    return undefined;
+  }
+  async createLaunchTemplate(): Promise<never> {
+    throw unsupported();
+  }
+  async addLaunchTemplateVersion(): Promise<never> {
+    throw unsupported();
+  }
+  async deleteLaunchTemplate(): Promise<boolean> {
+    return false;
+  }
+  async createGroup(): Promise<never> {
+    throw unsupported();
+  }
+  /** Sizes alone; no instance starts or ends by it. */
+  async updateGroup(change: Parameters<CloudApi['updateGroup']>[0]): Promise<void> {
+    await this.#call('updateGroup');
+    const group = this.#groups.get(change.name);
+    if (group === undefined) return;
+    const { minSize, maxSize, desiredCapacity } = { ...group, ...change };
+    this.#groups.set(change.name, { ...group, minSize, maxSize, desiredCapacity });
+  }
+  async deleteGroup(name: string): Promise<boolean> {
+    return this.#groups.delete(name);
+  }
+  async describeActivities(): Promise<readonly ScalingActivity[]> {
+    return [];
+  }
+  async describeSubnets(): Promise<readonly Subnet[]> {
+    return [];
+  }
+  async describeInstanceTypes(): Promise<readonly InstanceTypeFacts[]> {
+    return [];
+  }
+  async describeImages(): Promise<readonly Image[]> {
+    return [];
+  }
+  async clusterSecurityGroups(): Promise<readonly string[]> {
+    return [];
+  }
+  async consoleOutput(): Promise<string> {
+    return '';
   }
   async listStacks(): Promise<readonly Stack[]> {
     return [];

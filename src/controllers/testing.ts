@@ -8,6 +8,7 @@ import { FakeKube } from '../runtime/testing-kube.ts';
 import {
   createDisruptionInformer,
   createNodeGroupInformer,
+  createNodeGroupUpdateInformer,
   createNodeInformer,
 } from './informers.ts';
 import { FakeCloud } from './testing-cloud.ts';
@@ -39,9 +40,11 @@ export const setUpControllers = () => {
   const nodeGroups = createNodeGroupInformer(base);
   const nodes = createNodeInformer(base);
   const disruptions = createDisruptionInformer(base);
+  const updates = createNodeGroupUpdateInformer(base);
   const stop = new AbortController();
   const startInformers = async () => {
-    for (const informer of [nodeGroups, nodes, disruptions]) void informer.run(stop.signal);
+    for (const informer of [nodeGroups, nodes, disruptions, updates])
+      void informer.run(stop.signal);
     await clock.settle();
   };
   const putNode = (
@@ -65,6 +68,7 @@ export const setUpControllers = () => {
     nodeGroups,
     nodes,
     disruptions,
+    updates,
     stop,
     startInformers,
     putNode,

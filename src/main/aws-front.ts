@@ -79,7 +79,7 @@ export const awsHandlers = (world: World): AwsHandlers => {
   });
   const face = createEksFace({
     ...ports,
-    clusterNames: () => world.aws.clusterNames(),
+    world: world.aws.handlers.eks ?? {},
   });
   return withNodegroups(world.aws.handlers, face);
 };

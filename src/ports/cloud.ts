@@ -1,6 +1,7 @@
 // The cloud as the controllers and the command line need it: Auto Scaling, its hooks, one queue,
 // instances, stacks. Implementations: adapters/aws (SDK) and sim (the world in process).
 // Absence is a value; every other failure is a CloudError with a code of the table below.
+import type { JsonObject } from '../api/json.ts';
 import type { Retry } from './kube.ts';
 
 export const cloudErrorTable = {
@@ -43,6 +44,10 @@ export interface ScalingInstance {
   readonly lifecycleState: string;
   readonly instanceType: string;
   readonly protectedFromScaleIn: boolean;
+  /** Auto Scaling's own word: Healthy, Unhealthy. */
+  readonly healthStatus?: string;
+  /** The version of the launch template that it was started from. */
+  readonly launchTemplateVersion?: string;
 }
 
 export interface ScalingGroup {
@@ -58,6 +63,8 @@ export interface ScalingGroup {
     readonly name: string;
     readonly version: string;
   };
+  /** Set where the group is of several types (a mixed instances policy). */
+  readonly instanceTypes?: readonly string[];
 }
 
 export interface LifecycleHook {
@@ -79,11 +86,73 @@ export interface CloudInstance {
   readonly instanceType: string;
   readonly imageId: string;
   readonly availabilityZone: string;
+  /** RFC 3339. */
+  readonly launchTime?: string;
 }
 
 export interface LaunchTemplateFacts {
   readonly instanceType?: string;
   readonly imageId?: string;
+}
+
+/** A launch template with the data of one of its versions, in EC2's own member names. */
+export interface LaunchTemplate {
+  readonly id: string;
+  readonly name: string;
+  readonly version: string;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly data: JsonObject;
+}
+
+export interface NewGroup {
+  readonly name: string;
+  readonly minSize: number;
+  readonly maxSize: number;
+  readonly desiredCapacity: number;
+  readonly subnets: readonly string[];
+  readonly launchTemplate: { readonly id: string; readonly version: string };
+  /** Set = a mixed instances policy over these types, first choice first. */
+  readonly instanceTypes?: readonly string[];
+  readonly spot: boolean;
+  /** Carried over to the instances. */
+  readonly tags: Readonly<Record<string, string>>;
+  /** On the group alone. */
+  readonly ownTags: Readonly<Record<string, string>>;
+  readonly hooks: readonly NewHook[];
+}
+
+export interface NewHook
+  extends Pick<LifecycleHook, 'name' | 'transition' | 'heartbeatTimeoutSeconds' | 'defaultResult'> {
+  readonly notificationTarget?: string;
+}
+
+/** One attempt of Auto Scaling to start or end an instance. */
+export interface ScalingActivity {
+  readonly id: string;
+  readonly startedAt: string;
+  /** Auto Scaling's own word: Successful, Failed, InProgress, ... */
+  readonly status: string;
+  readonly message: string;
+}
+
+export interface InstanceTypeFacts {
+  readonly name: string;
+  readonly interfaces: number;
+  readonly addressesPerInterface: number;
+  readonly architectures: readonly string[];
+}
+
+export interface Subnet {
+  readonly id: string;
+  readonly availabilityZone: string;
+  readonly vpcId: string;
+  readonly freeAddresses: number;
+}
+
+export interface Image {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
 }
 
 export interface Stack {
@@ -147,6 +216,55 @@ export interface CloudApi {
     template: { readonly id: string; readonly version: string },
     options?: CallOptions,
   ): Promise<LaunchTemplateFacts | undefined>;
+  /** By name or id; `version` may be `$Latest` or `$Default`. Undefined when there is none. */
+  findLaunchTemplate(
+    template: { readonly name?: string; readonly id?: string; readonly version: string },
+    options?: CallOptions,
+  ): Promise<LaunchTemplate | undefined>;
+  /** Throws InvalidRequest when the name is taken. */
+  createLaunchTemplate(
+    template: Pick<LaunchTemplate, 'name' | 'tags' | 'data'>,
+    options?: CallOptions,
+  ): Promise<void>;
+  /** A further version: `data` laid over that of `source`. Returns its number. */
+  addLaunchTemplateVersion(
+    template: { readonly id: string; readonly source: string; readonly data: JsonObject },
+    options?: CallOptions,
+  ): Promise<string>;
+  /** `false` when there was none. */
+  deleteLaunchTemplate(id: string, options?: CallOptions): Promise<boolean>;
+  /** Throws InvalidRequest when the name is taken. */
+  createGroup(group: NewGroup, options?: CallOptions): Promise<void>;
+  updateGroup(
+    change: {
+      readonly name: string;
+      readonly minSize?: number;
+      readonly maxSize?: number;
+      readonly desiredCapacity?: number;
+      readonly launchTemplate?: { readonly id: string; readonly version: string };
+      /** The types of a group that has several: they go with its template. */
+      readonly instanceTypes?: readonly string[];
+    },
+    options?: CallOptions,
+  ): Promise<void>;
+  /** Throws InvalidRequest while instances are in it. `false` when there was none. */
+  deleteGroup(name: string, options?: CallOptions): Promise<boolean>;
+  /** The newest activities, newest first. */
+  describeActivities(
+    autoScalingGroupName: string,
+    options?: CallOptions,
+  ): Promise<readonly ScalingActivity[]>;
+  /** Unknown ones are missing from the answer, as in the next four. */
+  describeSubnets(ids: readonly string[], options?: CallOptions): Promise<readonly Subnet[]>;
+  describeInstanceTypes(
+    names: readonly string[],
+    options?: CallOptions,
+  ): Promise<readonly InstanceTypeFacts[]>;
+  /** Amazon's images of this name; `*` stands for anything. */
+  describeImages(name: string, options?: CallOptions): Promise<readonly Image[]>;
+  /** Security groups with the tag `kubernetes.io/cluster/<name>: owned`. */
+  clusterSecurityGroups(clusterName: string, options?: CallOptions): Promise<readonly string[]>;
+  consoleOutput(instanceId: string, options?: CallOptions): Promise<string>;
   /** CloudFormation stacks that hold an Auto Scaling group; for listing self-managed groups. */
   listStacks(options?: CallOptions): Promise<readonly Stack[]>;
 }

@@ -1,20 +1,31 @@
 // The CloudApi port over the world's AWS services in the same process: the same operations as the
 // SDK adapter calls, in virtual time. Never reads the world's tables directly.
 import { epochMs, formatKubeTime } from '../api/brand.ts';
-import { isObject, type JsonObject } from '../api/json.ts';
+import { isObject, type JsonObject, objectOr } from '../api/json.ts';
 import {
   type CloudApi,
   CloudError,
   type CloudErrorCode,
   type CloudInstance,
   cloudErrorCodeOf,
+  createGroupRequest,
+  createTemplateRequest,
   type HookCall,
+  type Image,
+  type InstanceTypeFacts,
+  isAbsence,
+  type LaunchTemplate,
   type LaunchTemplateFacts,
   type LifecycleHook,
+  type NewGroup,
+  newestActivities,
   type QueueMessage,
+  type ScalingActivity,
   type ScalingGroup,
   type ScalingInstance,
   type Stack,
+  type Subnet,
+  updateGroupRequest,
 } from '../ports/index.ts';
 import { AwsError } from '../wire/index.ts';
 import type { Network } from './network.ts';
@@ -49,6 +60,8 @@ interface Options {
 const objects = (value: unknown): readonly JsonObject[] =>
   Array.isArray(value) ? value.filter(isObject) : [];
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+const textsOf = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
 const numberOf = (value: unknown): number => (typeof value === 'number' ? value : 0);
 const timeOf = (value: unknown): string => formatKubeTime(epochMs(numberOf(value)));
 
@@ -62,11 +75,17 @@ const toInstance = (groupName: string, instance: JsonObject): ScalingInstance =>
   lifecycleState: textOf(instance.LifecycleState),
   instanceType: textOf(instance.InstanceType),
   protectedFromScaleIn: instance.ProtectedFromScaleIn === true,
+  healthStatus: textOf(instance.HealthStatus),
+  launchTemplateVersion: textOf(objectOr(instance.LaunchTemplate).Version),
 });
 
+const mixedOf = (group: JsonObject): JsonObject =>
+  objectOr(objectOr(group.MixedInstancesPolicy).LaunchTemplate);
+
 const templateOf = (group: JsonObject): ScalingGroup['launchTemplate'] => {
-  if (!isObject(group.LaunchTemplate)) return undefined;
-  const { LaunchTemplateId, LaunchTemplateName, Version } = group.LaunchTemplate;
+  const template = group.LaunchTemplate ?? mixedOf(group).LaunchTemplateSpecification;
+  if (!isObject(template)) return undefined;
+  const { LaunchTemplateId, LaunchTemplateName, Version } = template;
   return {
     id: textOf(LaunchTemplateId),
     name: textOf(LaunchTemplateName),
@@ -86,6 +105,9 @@ const toGroup = (group: JsonObject): ScalingGroup => {
     instances: objects(group.Instances).map((instance) => toInstance(name, instance)),
     tags: tagsOf(group.Tags),
     ...(launchTemplate === undefined ? {} : { launchTemplate }),
+    ...(isObject(group.MixedInstancesPolicy)
+      ? { instanceTypes: objects(mixedOf(group).Overrides).map((one) => textOf(one.InstanceType)) }
+      : {}),
   };
 };
 
@@ -105,6 +127,14 @@ const toCloudInstance = (instance: JsonObject): CloudInstance => ({
   instanceType: textOf(instance.InstanceType),
   imageId: textOf(instance.ImageId),
   availabilityZone: isObject(instance.Placement) ? textOf(instance.Placement.AvailabilityZone) : '',
+  launchTime: timeOf(instance.LaunchTime),
+});
+
+const toInstanceType = (type: JsonObject): InstanceTypeFacts => ({
+  name: textOf(type.InstanceType),
+  interfaces: numberOf(objectOr(type.NetworkInfo).MaximumNetworkInterfaces),
+  addressesPerInterface: numberOf(objectOr(type.NetworkInfo).Ipv4AddressesPerInterface),
+  architectures: textsOf(objectOr(type.ProcessorInfo).SupportedArchitectures),
 });
 
 /** As the SDK adapter would see it on the wire: an error without a status is a 400. */
@@ -290,6 +320,161 @@ export class SimCloudApi implements CloudApi {
       });
     }
     return found;
+  }
+
+  async findLaunchTemplate(
+    template: { readonly name?: string; readonly id?: string; readonly version: string },
+    options: Options = {},
+  ): Promise<LaunchTemplate | undefined> {
+    const { id, name, version } = template;
+    // A filter answers with what exists; a name that does not exist is an error.
+    const filters = [
+      ...(name === undefined ? [] : [{ Name: 'launch-template-name', Values: [name] }]),
+    ];
+    const [found] = await this.#all(
+      'ec2',
+      'DescribeLaunchTemplates',
+      { Filters: filters },
+      'LaunchTemplates',
+      options,
+      (one) => one,
+    ).then((all) => all.filter((one) => id === undefined || one.LaunchTemplateId === id));
+    if (found === undefined) return undefined;
+    const input = { LaunchTemplateId: textOf(found.LaunchTemplateId), Versions: [version] };
+    const output = await this.#maybe('ec2', 'DescribeLaunchTemplateVersions', input, options);
+    const row = objects(output?.LaunchTemplateVersions)[0];
+    if (row === undefined) return undefined;
+    return {
+      id: textOf(found.LaunchTemplateId),
+      name: textOf(found.LaunchTemplateName),
+      version: String(numberOf(row.VersionNumber)),
+      tags: tagsOf(found.Tags),
+      data: objectOr(row.LaunchTemplateData),
+    };
+  }
+
+  async createLaunchTemplate(
+    template: Pick<LaunchTemplate, 'name' | 'tags' | 'data'>,
+    options: Options = {},
+  ): Promise<void> {
+    await this.#send('ec2', 'CreateLaunchTemplate', createTemplateRequest(template), options);
+  }
+
+  async addLaunchTemplateVersion(
+    template: { readonly id: string; readonly source: string; readonly data: JsonObject },
+    options: Options = {},
+  ): Promise<string> {
+    const { id: LaunchTemplateId, source: SourceVersion, data: LaunchTemplateData } = template;
+    const input = { LaunchTemplateId, SourceVersion, LaunchTemplateData };
+    const output = await this.#send('ec2', 'CreateLaunchTemplateVersion', input, options);
+    return String(numberOf(objectOr(output.LaunchTemplateVersion).VersionNumber));
+  }
+
+  async deleteLaunchTemplate(id: string, options: Options = {}): Promise<boolean> {
+    const input = { LaunchTemplateId: id };
+    return (await this.#maybe('ec2', 'DeleteLaunchTemplate', input, options)) !== undefined;
+  }
+
+  async createGroup(group: NewGroup, options: Options = {}): Promise<void> {
+    await this.#send('autoscaling', 'CreateAutoScalingGroup', createGroupRequest(group), options);
+  }
+
+  async updateGroup(
+    change: Parameters<CloudApi['updateGroup']>[0],
+    options: Options = {},
+  ): Promise<void> {
+    await this.#send('autoscaling', 'UpdateAutoScalingGroup', updateGroupRequest(change), options);
+  }
+
+  async deleteGroup(name: string, options: Options = {}): Promise<boolean> {
+    const input = { AutoScalingGroupName: name };
+    const answer = await this.#maybe('autoscaling', 'DeleteAutoScalingGroup', input, options);
+    return answer !== undefined;
+  }
+
+  async describeActivities(
+    name: string,
+    options: Options = {},
+  ): Promise<readonly ScalingActivity[]> {
+    const input = { AutoScalingGroupName: name, MaxRecords: newestActivities };
+    const output = await this.#send('autoscaling', 'DescribeScalingActivities', input, options);
+    return objects(output.Activities).map((activity) => ({
+      id: textOf(activity.ActivityId),
+      startedAt: timeOf(activity.StartTime),
+      status: textOf(activity.StatusCode),
+      message: textOf(activity.StatusMessage),
+    }));
+  }
+
+  async describeSubnets(ids: readonly string[], options: Options = {}): Promise<readonly Subnet[]> {
+    const input = { Filters: [{ Name: 'subnet-id', Values: ids }] };
+    return this.#all('ec2', 'DescribeSubnets', input, 'Subnets', options, (subnet) => ({
+      id: textOf(subnet.SubnetId),
+      availabilityZone: textOf(subnet.AvailabilityZone),
+      vpcId: textOf(subnet.VpcId),
+      freeAddresses: numberOf(subnet.AvailableIpAddressCount),
+    }));
+  }
+
+  async describeInstanceTypes(
+    names: readonly string[],
+    options: Options = {},
+  ): Promise<readonly InstanceTypeFacts[]> {
+    const input = { Filters: [{ Name: 'instance-type', Values: names }] };
+    return this.#all(
+      'ec2',
+      'DescribeInstanceTypes',
+      input,
+      'InstanceTypes',
+      options,
+      toInstanceType,
+    );
+  }
+
+  async describeImages(name: string, options: Options = {}): Promise<readonly Image[]> {
+    const input = { Filters: [{ Name: 'name', Values: [name] }] };
+    return this.#all('ec2', 'DescribeImages', input, 'Images', options, (image) => ({
+      id: textOf(image.ImageId),
+      name: textOf(image.Name),
+      description: textOf(image.Description),
+    }));
+  }
+
+  async clusterSecurityGroups(
+    clusterName: string,
+    options: Options = {},
+  ): Promise<readonly string[]> {
+    const input = {
+      Filters: [{ Name: `tag:kubernetes.io/cluster/${clusterName}`, Values: ['owned'] }],
+    };
+    return this.#all('ec2', 'DescribeSecurityGroups', input, 'SecurityGroups', options, (group) =>
+      textOf(group.GroupId),
+    );
+  }
+
+  async consoleOutput(instanceId: string, options: Options = {}): Promise<string> {
+    const input = { InstanceId: instanceId };
+    const output = await this.#send('ec2', 'GetConsoleOutput', input, options);
+    return new TextDecoder().decode(
+      Uint8Array.from(atob(textOf(output.Output)), (char) => char.charCodeAt(0)),
+    );
+  }
+
+  /** Undefined where the thing named does not exist. */
+  async #maybe(
+    service: string,
+    operation: string,
+    input: JsonObject,
+    options: Options,
+  ): Promise<JsonObject | undefined> {
+    try {
+      return await this.#send(service, operation, input, options);
+    } catch (error) {
+      if (error instanceof CloudError && error.cause instanceof AwsError) {
+        if (isAbsence(error.cause.code, error.cause.message)) return undefined;
+      }
+      throw error;
+    }
   }
 
   /** Every page of a paged call. */

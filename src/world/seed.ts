@@ -2,6 +2,7 @@
 // objects: what EKS, eksctl and the add-ons would have left there. Never changes a filled world.
 import { customResourceDefinitions } from '../api/crds.ts';
 import type { JsonObject } from '../api/json.ts';
+import { nodeGroupFinalizer } from '../api/nodegroup.ts';
 import { articleGroups, type DemoFacts, type DemoOptions } from './aws/index.ts';
 import type { GroupResource, WorldClient } from './contracts.ts';
 import { nodeManagerAgent, nodeManagerUser } from './identities.ts';
@@ -47,7 +48,7 @@ export const seedCluster = (world: World, options: SeedClusterOptions): DemoFact
     create(manager, collection('drover.dev', 'nodegroups'), {
       apiVersion: 'drover.dev/v1alpha1',
       kind: 'NodeGroup',
-      metadata: { name },
+      metadata: { name, finalizers: [nodeGroupFinalizer] },
       spec: plainJson(spec),
     });
   }

@@ -12,6 +12,7 @@ import type {
 } from '../../src/api/disruption.ts';
 import { isObject, type Json, type JsonObject, objectOr } from '../../src/api/json.ts';
 import type { NodeGroupSpec, NodeGroupStatus } from '../../src/api/nodegroup.ts';
+import type { NodeGroupUpdateSpec, NodeGroupUpdateStatus } from '../../src/api/nodegroup-update.ts';
 
 const versionOf = (crd: JsonObject): JsonObject => {
   const versions = objectOr(crd.spec).versions;
@@ -162,9 +163,29 @@ const nodeGroup: { spec: Full<NodeGroupSpec>; status: Full<NodeGroupStatus> } = 
     labels: { a: 'b' },
     taints: [taint],
     launchTemplate: { id: 'l', name: 'n', version: '1' },
-    remoteAccess: { ec2SshKey: 'k' },
+    remoteAccess: { ec2SshKey: 'k', sourceSecurityGroups: ['sg'] },
     diskSizeGiB: 1,
     tags: { a: 'b' },
+    updateConfig: {
+      maxUnavailable: 1,
+      maxUnavailablePercentage: 1,
+      updateStrategy: 'DEFAULT',
+    },
+    nodeRepairConfig: {
+      enabled: true,
+      maxUnhealthyNodeThresholdCount: 1,
+      maxUnhealthyNodeThresholdPercentage: 1,
+      maxParallelNodesRepairedCount: 1,
+      maxParallelNodesRepairedPercentage: 1,
+      nodeRepairConfigOverrides: [
+        {
+          nodeMonitoringCondition: 'c',
+          nodeUnhealthyReason: 'r',
+          minRepairWaitTimeMins: 1,
+          repairAction: 'Replace',
+        },
+      ],
+    },
     drain: { timeoutSeconds: 1, onDeadline: 'fail' },
   },
   status: {
@@ -176,8 +197,42 @@ const nodeGroup: { spec: Full<NodeGroupSpec>; status: Full<NodeGroupStatus> } = 
     instances: 1,
     ready: 1,
     perZone: { a: 1 },
+    perTemplateVersion: { 1: 1 },
+    autoScalingGroupName: 'a',
+    releaseVersion: 'r',
+    imageId: 'i',
+    createdAt: t,
+    requested: { minSize: 0, maxSize: 1, desired: 1 },
+    scaleIn: { id: 'i', target: 0, since: t },
+    failure: { code: 'c', message: 'm', resourceIds: ['r'], generation: 1, at: t },
+    nodeLabels: ['a'],
+    nodeTaints: [{ key: 'k', effect: 'NoSchedule' }],
     health: [{ code: 'c', message: 'm', resourceIds: ['r'] }],
     conditions,
+  },
+};
+
+const nodeGroupUpdate: { spec: Full<NodeGroupUpdateSpec>; status: Full<NodeGroupUpdateStatus> } = {
+  spec: {
+    nodeGroup: 'g',
+    type: 'ConfigUpdate',
+    params: [{ type: 't', value: 'v' }],
+    change: {
+      scaling: { minSize: 0, maxSize: 1, desired: 1 },
+      addLabels: { a: 'b' },
+      removeLabels: ['a'],
+      addTaints: [taint],
+      removeTaints: [taint],
+      updateConfig: nodeGroup.spec.updateConfig,
+      nodeRepairConfig: nodeGroup.spec.nodeRepairConfig,
+    },
+  },
+  status: {
+    status: 'Failed',
+    phase: 'Applied',
+    generation: 1,
+    endedAt: t,
+    errors: [{ code: 'c', message: 'm', resourceIds: ['r'] }],
   },
 };
 
@@ -247,11 +302,12 @@ describe('the CustomResourceDefinitions', () => {
       if (column.type === 'date') expect(pastTimes).toContain(path);
       else expect(paths).toContain(path.replace(/\[0\]/, '[]'));
     }
-    expect(columns.length).toBeGreaterThan(5);
+    expect(columns.length).toBeGreaterThan(4);
   });
 
   it.each([
     ['nodegroups.drover.dev', nodeGroup],
+    ['nodegroupupdates.drover.dev', nodeGroupUpdate],
     ['nodedisruptions.drover.dev', disruption],
   ])('%s holds every field that the types have, so that the server prunes none', (name, full) => {
     const crd = all.find(([each]) => each === name)?.[1] ?? {};

@@ -7,6 +7,7 @@ import { ensureCrds } from '../../src/controllers/crds.ts';
 import {
   createDisruptionInformer,
   createNodeGroupInformer,
+  createNodeGroupUpdateInformer,
   createNodeInformer,
 } from '../../src/controllers/informers.ts';
 import { createIntakeController } from '../../src/controllers/intake/index.ts';
@@ -62,7 +63,8 @@ const setUp = async (seed: number) => {
   const nodes = createNodeInformer(base('nodes'));
   const nodeGroups = createNodeGroupInformer(base('nodeGroups'));
   const disruptions = createDisruptionInformer(base('disruptions'));
-  const informers = { nodes, nodeGroups, disruptions };
+  const updates = createNodeGroupUpdateInformer(base('updates'));
+  const informers = { nodes, nodeGroups, updates, disruptions };
   let failure: unknown;
   const start = async () => {
     await ensureCrds(base('crds'), stop.signal);
@@ -78,7 +80,7 @@ const setUp = async (seed: number) => {
       ...Object.values(informers).map((informer) => informer.run(stop.signal)),
       createIntakeController({ ...deps('intake'), queueUrl }).run(stop.signal),
       createLifecycleController(deps('lifecycle')).run(stop.signal),
-      createNodeGroupController(deps('nodegroup')).run(stop.signal),
+      createNodeGroupController({ ...deps('nodegroup'), compat: 'eks' }).run(stop.signal),
     ]);
   };
   const running = start().catch((error: unknown) => {

@@ -1,7 +1,7 @@
 // What an SDK call threw, as a CloudError: by the table of the ports. Never retries
 // and never hides the service's own words, since they name the thing that was refused.
 import { isObject, objectOr } from '../../api/json.ts';
-import { CloudError, type CloudErrorCode, cloudErrorCodeOf } from '../../ports/index.ts';
+import { CloudError, type CloudErrorCode, cloudErrorCodeOf, isAbsence } from '../../ports/index.ts';
 
 const stringOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
@@ -29,4 +29,15 @@ export const cloudErrorCode = (error: unknown): CloudErrorCode => {
 export const cloudErrorFrom = (what: string, error: unknown): CloudError => {
   const text = error instanceof Error ? error.message || error.name : String(error);
   return new CloudError(cloudErrorCode(error), `${what}: ${text}`, { cause: error });
+};
+
+/** Undefined where the service says that the thing named does not exist. */
+export const orAbsent = async <T>(answer: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await answer;
+  } catch (error) {
+    const cause = error instanceof CloudError ? error.cause : undefined;
+    if (cause instanceof Error && isAbsence(cause.name, cause.message)) return undefined;
+    throw error;
+  }
 };

@@ -28,6 +28,8 @@ const instanceOf = (group: string, instance: Instance): ScalingInstance => ({
   lifecycleState: instance.LifecycleState ?? '',
   instanceType: instance.InstanceType ?? '',
   protectedFromScaleIn: instance.ProtectedFromScaleIn ?? false,
+  healthStatus: instance.HealthStatus ?? '',
+  launchTemplateVersion: instance.LaunchTemplate?.Version ?? '',
 });
 
 const launchTemplateOf = (
@@ -45,7 +47,8 @@ const launchTemplateOf = (
 
 const groupOf = (group: AutoScalingGroup): ScalingGroup => {
   const name = group.AutoScalingGroupName ?? '';
-  const mixed = group.MixedInstancesPolicy?.LaunchTemplate?.LaunchTemplateSpecification;
+  const policy = group.MixedInstancesPolicy?.LaunchTemplate;
+  const mixed = policy?.LaunchTemplateSpecification;
   return {
     name,
     minSize: group.MinSize ?? 0,
@@ -55,6 +58,9 @@ const groupOf = (group: AutoScalingGroup): ScalingGroup => {
     instances: (group.Instances ?? []).map((instance) => instanceOf(name, instance)),
     tags: tagsOf(group.Tags),
     ...launchTemplateOf(group.LaunchTemplate ?? mixed),
+    ...(policy === undefined
+      ? {}
+      : { instanceTypes: (policy.Overrides ?? []).map(({ InstanceType = '' }) => InstanceType) }),
   };
 };
 
@@ -122,6 +128,7 @@ const describeBatch = async (
           instanceType: instance.InstanceType ?? '',
           imageId: instance.ImageId ?? '',
           availabilityZone: instance.Placement?.AvailabilityZone ?? '',
+          launchTime: instance.LaunchTime?.toISOString() ?? '',
         }),
       );
     return { items, next: page.NextToken };

@@ -1,9 +1,12 @@
 // Public entry of the AWS adapter: the CloudApi port over the AWS SDK, real or our world's endpoint.
 import type { CloudApi } from '../../ports/index.ts';
+import { catalogueCalls } from './catalogue.ts';
 import { type AwsOptions, createClients } from './clients.ts';
+import { groupChanges } from './group-changes.ts';
 import { groupCalls } from './groups.ts';
 import { queueCalls } from './queue.ts';
 import { stackCalls } from './stacks.ts';
+import { templateCalls } from './templates.ts';
 
 export type { AwsOptions } from './clients.ts';
 export { createAwsProvisioning } from './provisioning.ts';
@@ -12,5 +15,12 @@ export { createAwsProvisioning } from './provisioning.ts';
 export const createAwsCloud = (options: AwsOptions): CloudApi => {
   const clients = createClients(options);
   const groups = groupCalls(clients);
-  return { ...queueCalls(clients), ...groups, ...stackCalls(clients, groups) };
+  return {
+    ...queueCalls(clients),
+    ...groups,
+    ...groupChanges(clients),
+    ...templateCalls(clients),
+    ...catalogueCalls(clients),
+    ...stackCalls(clients, groups),
+  };
 };

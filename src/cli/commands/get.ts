@@ -1,7 +1,7 @@
 // drover get nodegroup: managed and self-managed groups in eksctl's columns.
 import type { Command } from 'commander';
 import { resourceTypes } from '../../api/kube.ts';
-import type { NodeGroup } from '../../api/nodegroup.ts';
+import { autoScalingGroupNameOf, type NodeGroup } from '../../api/nodegroup.ts';
 import type { CloudApi, KubeApi, ScalingGroup, Stack } from '../../ports/index.ts';
 import {
   type CliContext,
@@ -58,7 +58,7 @@ export const managedRow = (group: NodeGroup, scaling: ScalingGroup | undefined):
   desiredCapacity: scaling?.desiredCapacity ?? group.status?.desired ?? 0,
   instanceType: group.spec.instanceTypes.join(','),
   imageId: group.spec.amiType,
-  autoScalingGroupName: group.spec.autoScalingGroupName,
+  autoScalingGroupName: autoScalingGroupNameOf(group),
   type: 'managed',
 });
 
@@ -107,12 +107,12 @@ export const collectNodeGroups = async (
       (cluster === undefined || stack.tags[clusterTag] === cluster),
   );
   const names = [
-    ...managed.map((group) => group.spec.autoScalingGroupName),
+    ...managed.map(autoScalingGroupNameOf),
     ...loose.flatMap((stack) => stack.autoScalingGroupName ?? []),
   ];
   const scaling = new Map((await cloud.describeGroups(names)).map((group) => [group.name, group]));
   const rows = [
-    ...managed.map((group) => managedRow(group, scaling.get(group.spec.autoScalingGroupName))),
+    ...managed.map((group) => managedRow(group, scaling.get(autoScalingGroupNameOf(group)))),
     ...(await Promise.all(
       loose.map((stack) =>
         unmanagedRow(cloud, stack, scaling.get(stack.autoScalingGroupName ?? '')),

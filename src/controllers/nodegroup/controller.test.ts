@@ -1,7 +1,7 @@
 // NodeGroups follow their Auto Scaling groups, in virtual time.
 import { describe, expect, it } from 'vitest';
 import { resourceTypes } from '../../api/kube.ts';
-import type { NodeGroup } from '../../api/nodegroup.ts';
+import { type NodeGroup, nodeGroupFinalizer } from '../../api/nodegroup.ts';
 import { aGroupSpec, anInstance, setUpControllers } from '../testing.ts';
 import { createNodeGroupController } from './index.ts';
 
@@ -13,13 +13,16 @@ const setUp = async (desired?: number, isLeader = () => true) => {
   const { kube, cloud } = it;
   const scaling = { minSize: 0, maxSize: 10, ...(desired === undefined ? {} : { desired }) };
   kube.put(type, { name: 'ng', spec: aGroupSpec({ scaling }) });
+  const finalizers = { metadata: { finalizers: [nodeGroupFinalizer] } };
+  await kube.patch(type, { name: 'ng' }, { type: 'merge', body: finalizers });
+  const before = kube.count('patch');
   cloud.putGroup('asg-1', { instances: [{ instanceId: i1 }] });
   it.putNode('n1', { instanceId: i1 });
   await it.startInformers();
-  const running = createNodeGroupController({ ...it, isLeader }).run(it.stop.signal);
+  const running = createNodeGroupController({ ...it, isLeader, compat: 'eks' }).run(it.stop.signal);
   await it.clock.settle();
   const group = () => kube.peek(type, 'ng') as NodeGroup | undefined;
-  const writes = () => kube.count('patch');
+  const writes = () => kube.count('patch') - before;
   return { ...it, running, group, writes };
 };
 
@@ -65,14 +68,16 @@ describe('the node group controller', () => {
     expect(group()?.status?.desired).toBe(0);
   });
 
-  it('answers a request that it cannot serve, and keeps it', async () => {
-    const { clock, group, kube } = await setUp(1);
+  it('carries out a request, and tells that instances are still missing', async () => {
+    const { clock, group, kube, cloud } = await setUp(1);
     const body = { spec: { scaling: { desired: 3 } } };
     await kube.patch(type, { name: 'ng' }, { type: 'merge', body });
     await clock.advance(60_000);
+    expect(cloud.count('updateGroup')).toBe(1);
     expect(group()?.spec.scaling.desired).toBe(3);
+    expect(group()?.status).toMatchObject({ desired: 3, requested: { desired: 3 } });
     const progressing = group()?.status?.conditions?.find((each) => each.type === 'Progressing');
-    expect(progressing).toMatchObject({ reason: 'ScalingNotSupported', observedGeneration: 2 });
+    expect(progressing).toMatchObject({ reason: 'InstancesChanging', observedGeneration: 2 });
   });
 
   it('follows a node’s readiness within seconds, and ignores its heartbeats', async () => {
@@ -112,7 +117,8 @@ describe('the node group controller', () => {
     kube.silent = false;
     kube.closeWatches();
     await clock.advance(60_000);
-    expect(group()?.status?.desired).toBe(2);
+    // The request that it had not seen is carried out, the outside change not taken for one.
+    expect(group()?.status?.desired).toBe(3);
   });
 
   it('writes nothing again before it has seen its own write', async () => {

@@ -1,34 +1,17 @@
-// Keeps each NodeGroup's status true to its Auto Scaling group and nodes, every 15 s and when nodes
-// change, and lets `spec.scaling.desired` follow changes made from outside. Writes only what
-// changed, and nothing into the cloud.
+// Makes each NodeGroup true: creates what it asks for, carries out its sizes, labels and taints, ends
+// it, and tells in its status what is there. Every 15 s and when something of it changes.
 import { type EpochMs, epochMs, instanceIdOfProviderId } from '../../api/brand.ts';
-import { type Node, resourceTypes } from '../../api/kube.ts';
-import type { NodeGroup, NodeGroupStatus } from '../../api/nodegroup.ts';
-import type { Clock, CloudApi, Journal, KubeApi, Log, Random } from '../../ports/index.ts';
-import {
-  type Change,
-  type Informer,
-  mergePatchBetween,
-  type PassResult,
-  WorkQueue,
-} from '../../runtime/index.ts';
+import type { Node } from '../../api/kube.ts';
+import { autoScalingGroupNameOf, type NodeGroup, nodeGroupFinalizer } from '../../api/nodegroup.ts';
+import type { ScalingGroup } from '../../ports/index.ts';
+import { type Change, type PassResult, WorkQueue } from '../../runtime/index.ts';
 import { GroupDirectory } from '../group-directory.ts';
-import { isReady, nodeOfInstance } from '../informers.ts';
-import { decideNodeGroup, type NodeGroupDecision } from './decide.ts';
-import { journalStatus, journalWriteBack } from './events.ts';
+import { isReady } from '../informers.ts';
+import { type NodeGroupDeps, NotLeading } from './deps.ts';
+import { Pass, type PassMemory } from './pass.ts';
+import { addFinalizer } from './write.ts';
 
-export interface NodeGroupDeps {
-  readonly kube: KubeApi;
-  readonly cloud: CloudApi;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly journal: Journal;
-  readonly nodeGroups: Informer<NodeGroup>;
-  readonly nodes: Informer<Node>;
-  /** Asked just before each effect; default: always. */
-  readonly isLeader?: () => boolean;
-}
+export type { NodeGroupDeps } from './deps.ts';
 
 export interface NodeGroupController {
   run(signal: AbortSignal): Promise<void>;
@@ -52,6 +35,7 @@ class NodeGroups {
   readonly #deps: NodeGroupDeps;
   readonly #directory: GroupDirectory;
   readonly #queue: WorkQueue<string>;
+  readonly #memory = new Map<string, PassMemory>();
   #lookedAt = 0;
 
   constructor(deps: NodeGroupDeps) {
@@ -61,17 +45,31 @@ class NodeGroups {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { nodeGroups, nodes, clock } = this.#deps;
+    const { nodeGroups, nodes, disruptions, updates } = this.#deps;
+    const all = [nodeGroups, nodes, disruptions, updates];
     try {
-      await Promise.all([nodeGroups.synced(signal), nodes.synced(signal)]);
+      await Promise.all(all.map((informer) => informer.synced(signal)));
     } catch (error) {
       if (signal.aborted) return;
       throw error;
     }
-    const stopListening = [
+    const stopListening = this.#listen();
+    await this.#queue.run((name, inner) => this.#reconcile(name, inner), signal);
+    for (const stop of stopListening) stop();
+  }
+
+  #listen(): readonly (() => void)[] {
+    const { nodeGroups, nodes, disruptions, updates, clock } = this.#deps;
+    return [
       nodeGroups.onChange(({ object }) => this.#queue.add(object.metadata.name)),
+      updates.onChange(({ object }) => this.#queue.add(object.spec.nodeGroup)),
+      disruptions.onChange(({ object }) => {
+        const { nodeGroup, causes } = object.spec;
+        const isOurs = causes.some(({ kind }) => kind === 'ScaleIn');
+        if (isOurs && nodeGroup !== undefined) this.#queue.add(nodeGroup);
+      }),
       nodes.onChange((change) => {
-        if (!changesReadiness(change)) return;
+        if (!matters(change)) return;
         // Which group it belongs to is the cloud's word, not a label's; groups are few.
         const soon = Math.max(clock.now() + gatherMs, this.#lookedAt + busyLookMs);
         for (const group of nodeGroups.list()) {
@@ -79,90 +77,65 @@ class NodeGroups {
         }
       }),
     ];
-    await this.#queue.run((name, inner) => this.#reconcile(name, inner), signal);
-    for (const stop of stopListening) stop();
+  }
+
+  /**
+   * The Auto Scaling group. A request is compared with what is there now, and so is what follows an
+   * effect of ours; otherwise one look serves all groups.
+   */
+  async #look(
+    group: NodeGroup,
+    memory: PassMemory,
+    signal: AbortSignal,
+  ): Promise<ScalingGroup | undefined> {
+    const { clock, cloud } = this.#deps;
+    const name = autoScalingGroupNameOf(group);
+    const oldest = clock.now() - sharedLookMs;
+    this.#lookedAt = clock.now();
+    const isNew = group.metadata.generation !== group.status?.observedGeneration;
+    if (isNew || memory.actedAt >= oldest) {
+      memory.lookedAt = clock.now();
+      return (await cloud.describeGroups([name], { signal }))[0];
+    }
+    // Never back in time: an older look would show our own change undone.
+    const notBefore = Math.max(oldest, memory.lookedAt + 1);
+    return (await this.#directory.groups(notBefore, signal)).get(name);
   }
 
   async #reconcile(name: string, signal: AbortSignal): Promise<PassResult | undefined> {
     const { nodeGroups, clock } = this.#deps;
     const group = nodeGroups.get(name);
-    if (group === undefined) return undefined;
-    const decision = await this.#decide(group, signal);
-    const written = await this.#apply(group, decision, signal);
-    if (written !== undefined) await nodeGroups.observedAtLeast(written, signal);
-    const nextAt: EpochMs = epochMs(clock.now() + lookEveryMs);
-    return { nextAt };
-  }
-
-  /** Throws CloudError. */
-  async #decide(group: NodeGroup, signal: AbortSignal): Promise<NodeGroupDecision> {
-    const { clock, nodes } = this.#deps;
-    this.#lookedAt = clock.now();
-    const known = group.spec.autoScalingGroupName;
-    const groups = await this.#directory.groups(clock.now() - sharedLookMs, signal);
-    return decideNodeGroup({
-      group,
-      scaling: groups.get(known),
-      isReady: (instanceId) => {
-        const node = nodeOfInstance(nodes, instanceId);
-        return node !== undefined && isReady(node);
-      },
-      now: clock.now(),
-    });
-  }
-
-  /** The spec first: dying in between, the next pass finds the same difference and goes on. */
-  async #apply(
-    group: NodeGroup,
-    decision: NodeGroupDecision,
-    signal: AbortSignal,
-  ): Promise<string | undefined> {
-    const { kube, journal, isLeader } = this.#deps;
-    const { name } = group.metadata;
-    if (isLeader?.() === false) return undefined;
-    let current = group;
-    if (decision.desired !== undefined) {
-      const { resourceVersion } = group.metadata;
-      const spec = { scaling: { desired: decision.desired } };
-      const body = { metadata: { resourceVersion }, spec };
-      const patch = { type: 'merge', body } as const;
-      const type = resourceTypes.nodegroups;
-      const patched = await kube.patch<NodeGroup>(type, { name }, patch, { signal });
-      if (patched.kind === 'gone') return undefined;
-      journalWriteBack(journal, group, decision.desired);
-      current = patched.object;
+    if (group === undefined) {
+      this.#memory.delete(name);
+      return undefined;
     }
-    const status = decision.status(current.metadata.generation);
-    const changed = await this.#writeStatus(current, status, signal);
-    if (changed !== undefined) journalStatus(journal, group, status);
-    return changed ?? (current === group ? undefined : current.metadata.resourceVersion);
-  }
-
-  /** The resourceVersion of the write, undefined when there was nothing to write. */
-  async #writeStatus(
-    group: NodeGroup,
-    status: NodeGroupStatus,
-    signal: AbortSignal,
-  ): Promise<string | undefined> {
-    const difference = mergePatchBetween(group.status, status);
-    if (difference === undefined || this.#deps.isLeader?.() === false) return undefined;
-    const { name, resourceVersion } = group.metadata;
-    const patched = await this.#deps.kube.patch<NodeGroup>(
-      resourceTypes.nodegroups,
-      { name },
-      {
-        type: 'merge',
-        body: { metadata: { resourceVersion }, status: difference },
-        subresource: 'status',
-      },
-      { signal },
-    );
-    return patched.kind === 'found' ? patched.object.metadata.resourceVersion : undefined;
+    const known = this.#memory.get(group.metadata.uid);
+    const memory: PassMemory = known ?? { actedAt: 0, lookedAt: 0 };
+    if (known === undefined) this.#memory.set(group.metadata.uid, memory);
+    let nextAt: EpochMs | undefined;
+    try {
+      if (!(group.metadata.finalizers ?? []).includes(nodeGroupFinalizer)) {
+        // Without it nothing of ours stands in the cloud, or nobody waits for us any more.
+        if (group.metadata.deletionTimestamp !== undefined) return undefined;
+        const held = await addFinalizer(this.#deps, group, signal);
+        if (held !== undefined) {
+          await nodeGroups.observedAtLeast(held.metadata.resourceVersion, signal);
+        }
+        return { nextAt: clock.now() };
+      }
+      const scaling = await this.#look(group, memory, signal);
+      const pass = new Pass(this.#deps, { group, scaling, memory, signal });
+      nextAt = await pass.run();
+    } catch (error) {
+      if (!(error instanceof NotLeading)) throw error;
+    }
+    const regular = epochMs(clock.now() + lookEveryMs);
+    return { nextAt: nextAt === undefined ? regular : epochMs(Math.min(nextAt, regular)) };
   }
 }
 
-/** Heartbeats and labels change nodes all the time; the group's status shows readiness alone. */
-const changesReadiness = (change: Change<Node>): boolean => {
+/** Heartbeats change nodes all the time; a group is concerned by readiness, labels and taints. */
+const matters = (change: Change<Node>): boolean => {
   if (instanceIdOfProviderId(change.object.spec.providerID) === undefined) return false;
   if (change.kind !== 'changed') return true;
   const { object, previous } = change;

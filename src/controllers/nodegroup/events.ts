@@ -1,9 +1,15 @@
-// What the node group controller tells: sizes written back and changes of state. Decides nothing.
-import type { NodeGroup, NodeGroupStatus } from '../../api/nodegroup.ts';
+// What the node group controller tells: sizes written back, changes of state, drains it asked for,
+// what it ended. Decides nothing.
+import type { NodeGroup, NodeGroupScaling, NodeGroupStatus } from '../../api/nodegroup.ts';
+import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
 import type { Journal } from '../../ports/index.ts';
 
-export const journalWriteBack = (journal: Journal, group: NodeGroup, desired: number): void => {
-  const facts = { from: group.spec.scaling.desired, to: desired };
+export const journalWriteBack = (
+  journal: Journal,
+  group: NodeGroup,
+  scaling: NodeGroupScaling,
+): void => {
+  const facts = { from: { ...group.spec.scaling }, to: { ...scaling } };
   journal.record({ type: 'nodegroup:desired:followed', subject: group.metadata.name, facts });
 };
 
@@ -23,3 +29,27 @@ export const journalStatus = (
     journal.record({ type: 'nodegroup:size', subject, facts });
   }
 };
+
+export const journalDrain = (journal: Journal, group: NodeGroup, instanceId: string): void =>
+  journal.record({
+    type: 'nodegroup:scale-in:drain',
+    subject: group.metadata.name,
+    facts: { instanceId },
+  });
+
+export const journalTerminate = (journal: Journal, group: NodeGroup, instanceId: string): void =>
+  journal.record({
+    type: 'nodegroup:scale-in:terminate',
+    subject: group.metadata.name,
+    facts: { instanceId },
+  });
+
+export const journalRemoved = (journal: Journal, group: NodeGroup): void =>
+  journal.record({ type: 'nodegroup:removed', subject: group.metadata.name, facts: {} });
+
+export const journalUpdate = (journal: Journal, update: NodeGroupUpdate, status: string): void =>
+  journal.record({
+    type: 'nodegroup:update',
+    subject: update.spec.nodeGroup,
+    facts: { id: update.metadata.name, status },
+  });

@@ -24,7 +24,7 @@ import {
 
 export interface ManagedGroupFacts {
   readonly name: string;
-  readonly spec: NodeGroupSpec;
+  readonly spec: NodeGroupSpec & { readonly autoScalingGroupName: string };
 }
 
 export const addManagedGroup = (context: DemoContext, group: DemoGroup): ManagedGroupFacts => {
@@ -50,7 +50,7 @@ export const addManagedGroup = (context: DemoContext, group: DemoGroup): Managed
   addHooks(context, name);
   settle(context, group, name);
   addManagedStack(context, group, { stackName, roleName: role.name, templateId: source.id });
-  const spec: NodeGroupSpec = {
+  const spec: ManagedGroupFacts['spec'] = {
     clusterName,
     autoScalingGroupName: name,
     amiType: context.amiType,

@@ -1,0 +1,91 @@
+// What EC2 has to choose from: subnets, instance types, images, security groups; and what an
+// instance wrote to its console. Filters throughout: one unknown id must not fail the whole call.
+import type { _InstanceType, InstanceTypeInfo } from '@aws-sdk/client-ec2';
+import type { CloudApi, InstanceTypeFacts } from '../../ports/index.ts';
+import { allPages, type Clients, call } from './clients.ts';
+
+const typeFacts = (type: InstanceTypeInfo): InstanceTypeFacts => ({
+  name: type.InstanceType ?? '',
+  interfaces: type.NetworkInfo?.MaximumNetworkInterfaces ?? 0,
+  addressesPerInterface: type.NetworkInfo?.Ipv4AddressesPerInterface ?? 0,
+  architectures: [...(type.ProcessorInfo?.SupportedArchitectures ?? [])],
+});
+
+export const catalogueCalls = (
+  clients: Clients,
+): Pick<
+  CloudApi,
+  | 'describeSubnets'
+  | 'describeInstanceTypes'
+  | 'describeImages'
+  | 'clusterSecurityGroups'
+  | 'consoleOutput'
+> => ({
+  describeSubnets: async (ids, options = {}) => {
+    const { sdk, client } = await clients.ec2();
+    return allPages(async (token) => {
+      const command = new sdk.DescribeSubnetsCommand({
+        Filters: [{ Name: 'subnet-id', Values: [...ids] }],
+        ...(token === undefined ? {} : { NextToken: token }),
+      });
+      const page = await call('DescribeSubnets', options, (http) => client.send(command, http));
+      const items = (page.Subnets ?? []).map((subnet) => ({
+        id: subnet.SubnetId ?? '',
+        availabilityZone: subnet.AvailabilityZone ?? '',
+        vpcId: subnet.VpcId ?? '',
+        freeAddresses: subnet.AvailableIpAddressCount ?? 0,
+      }));
+      return { items, next: page.NextToken };
+    });
+  },
+  describeInstanceTypes: async (names, options = {}) => {
+    const { sdk, client } = await clients.ec2();
+    return allPages(async (token) => {
+      const command = new sdk.DescribeInstanceTypesCommand({
+        Filters: [{ Name: 'instance-type', Values: names.map((name) => name as _InstanceType) }],
+        ...(token === undefined ? {} : { NextToken: token }),
+      });
+      const page = await call('DescribeInstanceTypes', options, (http) =>
+        client.send(command, http),
+      );
+      return { items: (page.InstanceTypes ?? []).map(typeFacts), next: page.NextToken };
+    });
+  },
+  describeImages: async (name, options = {}) => {
+    const { sdk, client } = await clients.ec2();
+    return allPages(async (token) => {
+      const command = new sdk.DescribeImagesCommand({
+        Owners: ['amazon'],
+        Filters: [{ Name: 'name', Values: [name] }],
+        ...(token === undefined ? {} : { NextToken: token }),
+      });
+      const page = await call('DescribeImages', options, (http) => client.send(command, http));
+      const items = (page.Images ?? []).map((image) => ({
+        id: image.ImageId ?? '',
+        name: image.Name ?? '',
+        description: image.Description ?? '',
+      }));
+      return { items, next: page.NextToken };
+    });
+  },
+  clusterSecurityGroups: async (clusterName, options = {}) => {
+    const { sdk, client } = await clients.ec2();
+    return allPages(async (token) => {
+      const command = new sdk.DescribeSecurityGroupsCommand({
+        Filters: [{ Name: `tag:kubernetes.io/cluster/${clusterName}`, Values: ['owned'] }],
+        ...(token === undefined ? {} : { NextToken: token }),
+      });
+      const page = await call('DescribeSecurityGroups', options, (http) =>
+        client.send(command, http),
+      );
+      const items = (page.SecurityGroups ?? []).map(({ GroupId = '' }) => GroupId);
+      return { items, next: page.NextToken };
+    });
+  },
+  consoleOutput: async (instanceId, options = {}) => {
+    const { sdk, client } = await clients.ec2();
+    const command = new sdk.GetConsoleOutputCommand({ InstanceId: instanceId });
+    const answer = await call('GetConsoleOutput', options, (http) => client.send(command, http));
+    return Buffer.from(answer.Output ?? '', 'base64').toString('utf8');
+  },
+});

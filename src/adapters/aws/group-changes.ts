@@ -1,0 +1,49 @@
+// EC2 Auto Scaling groups as they are made, changed and ended; and what Auto Scaling tells of its
+// attempts. Absence is a value where the port says so.
+import {
+  type CloudApi,
+  createGroupRequest,
+  newestActivities,
+  updateGroupRequest,
+} from '../../ports/index.ts';
+import { type Clients, call } from './clients.ts';
+import { orAbsent } from './errors.ts';
+
+export const groupChanges = (
+  clients: Clients,
+): Pick<CloudApi, 'createGroup' | 'updateGroup' | 'deleteGroup' | 'describeActivities'> => ({
+  createGroup: async (group, options = {}) => {
+    const { sdk, client } = await clients.autoScaling();
+    const command = new sdk.CreateAutoScalingGroupCommand(createGroupRequest(group));
+    await call('CreateAutoScalingGroup', options, (http) => client.send(command, http));
+  },
+  updateGroup: async (change, options = {}) => {
+    const { sdk, client } = await clients.autoScaling();
+    const command = new sdk.UpdateAutoScalingGroupCommand(updateGroupRequest(change));
+    await call('UpdateAutoScalingGroup', options, (http) => client.send(command, http));
+  },
+  deleteGroup: async (name, options = {}) => {
+    const { sdk, client } = await clients.autoScaling();
+    const command = new sdk.DeleteAutoScalingGroupCommand({ AutoScalingGroupName: name });
+    const done = await orAbsent(
+      call('DeleteAutoScalingGroup', options, (http) => client.send(command, http)),
+    );
+    return done !== undefined;
+  },
+  describeActivities: async (name, options = {}) => {
+    const { sdk, client } = await clients.autoScaling();
+    const command = new sdk.DescribeScalingActivitiesCommand({
+      AutoScalingGroupName: name,
+      MaxRecords: newestActivities,
+    });
+    const answer = await call('DescribeScalingActivities', options, (http) =>
+      client.send(command, http),
+    );
+    return (answer.Activities ?? []).map((activity) => ({
+      id: activity.ActivityId ?? '',
+      startedAt: activity.StartTime?.toISOString() ?? '',
+      status: activity.StatusCode ?? '',
+      message: activity.StatusMessage ?? '',
+    }));
+  },
+});

@@ -1,0 +1,208 @@
+// The schemas of NodeGroup and NodeGroupUpdate: exactly the types of nodegroup.ts and
+// nodegroup-update.ts, and the rules by which the API server refuses people's mistakes.
+import {
+  boolean,
+  conditions,
+  count,
+  described,
+  generation,
+  labelValue,
+  listOf,
+  longText,
+  mapOf,
+  object,
+  oneOf,
+  positive,
+  type Schema,
+  taint,
+  text,
+  time,
+} from './crd-schema.ts';
+
+/** What cannot be changed on a living group: EKS makes another group for it. */
+const immutable = (what: string, schema: Schema): Schema => ({
+  ...schema,
+  'x-kubernetes-validations': [
+    { rule: 'self == oldSelf', message: `${what} of a node group cannot be changed` },
+  ],
+});
+
+const scaling: Schema = {
+  ...object({ minSize: count, maxSize: count, desired: count }, ['minSize', 'maxSize']),
+  // In EKS' words, without numbers: CEL that formats them is dear.
+  'x-kubernetes-validations': [
+    {
+      rule: 'self.minSize <= self.maxSize',
+      message: "minSize can't be greater than maxSize",
+    },
+    {
+      rule: '!has(self.desired) || self.minSize <= self.desired',
+      message: "Minimum capacity can't be greater than desired size",
+    },
+    {
+      rule: '!has(self.desired) || self.desired <= self.maxSize',
+      message: "desiredSize can't be greater than maxSize",
+    },
+  ],
+};
+
+const taints = listOf(taint, 50);
+
+const nodeRepairConfig: Schema = object({
+  enabled: boolean,
+  maxUnhealthyNodeThresholdCount: positive,
+  maxUnhealthyNodeThresholdPercentage: { ...positive, maximum: 100 },
+  maxParallelNodesRepairedCount: positive,
+  maxParallelNodesRepairedPercentage: { ...positive, maximum: 100 },
+  nodeRepairConfigOverrides: listOf(
+    object(
+      {
+        nodeMonitoringCondition: text(63),
+        nodeUnhealthyReason: text(128),
+        minRepairWaitTimeMins: positive,
+        repairAction: oneOf(['Replace', 'Reboot', 'NoAction']),
+      },
+      ['nodeMonitoringCondition', 'nodeUnhealthyReason', 'minRepairWaitTimeMins', 'repairAction'],
+    ),
+    50,
+  ),
+});
+
+const updateConfig: Schema = {
+  ...object({
+    maxUnavailable: { ...positive, maximum: 100 },
+    maxUnavailablePercentage: { ...positive, maximum: 100 },
+    updateStrategy: oneOf(['DEFAULT', 'MINIMAL']),
+  }),
+  'x-kubernetes-validations': [
+    {
+      rule: '!(has(self.maxUnavailable) && has(self.maxUnavailablePercentage))',
+      message: 'only one of maxUnavailable and maxUnavailablePercentage may be set',
+    },
+  ],
+};
+
+const nodeGroupSpecFields: Schema = object(
+  {
+    clusterName: immutable('clusterName', text(100)),
+    autoScalingGroupName: described(
+      'Adopts an Auto Scaling group that exists; absent = eks-<name>-<uid>, created for this group.',
+      immutable('autoScalingGroupName', text(255)),
+    ),
+    amiType: immutable('amiType', text(63)),
+    capacityType: immutable('capacityType', oneOf(['ON_DEMAND', 'SPOT'])),
+    instanceTypes: immutable('instanceTypes', listOf(text(63), 20)),
+    version: text(63),
+    releaseVersion: text(63),
+    nodeRole: immutable('nodeRole', longText),
+    subnets: immutable('subnets', listOf(text(63), 100)),
+    scaling,
+    labels: mapOf({ ...text(63), pattern: labelValue }, 50),
+    taints,
+    launchTemplate: object({ id: text(63), name: text(128), version: text(63) }, ['id', 'version']),
+    remoteAccess: object({ ec2SshKey: text(255), sourceSecurityGroups: listOf(text(63), 16) }),
+    diskSizeGiB: immutable('diskSizeGiB', positive),
+    tags: mapOf(text(256), 50),
+    updateConfig,
+    nodeRepairConfig,
+    drain: object({
+      timeoutSeconds: described(
+        'Pods are forced, or the drain fails, this long after the notice.',
+        {
+          ...count,
+          maximum: 172_800,
+        },
+      ),
+      onDeadline: oneOf(['force', 'fail']),
+    }),
+  },
+  [
+    'clusterName',
+    'amiType',
+    'capacityType',
+    'instanceTypes',
+    'version',
+    'nodeRole',
+    'subnets',
+    'scaling',
+  ],
+);
+
+/** Adopted or made by us: that is settled with the object. */
+export const nodeGroupSpec: Schema = {
+  ...nodeGroupSpecFields,
+  'x-kubernetes-validations': [
+    {
+      rule: 'has(self.autoScalingGroupName) == has(oldSelf.autoScalingGroupName)',
+      message: 'autoScalingGroupName of a node group cannot be changed',
+    },
+  ],
+};
+
+const issue = {
+  code: text(63),
+  message: longText,
+  resourceIds: listOf(text(), 20),
+};
+const issueFields = ['code', 'message', 'resourceIds'];
+
+const sizes = { minSize: count, maxSize: count, desired: count };
+
+export const nodeGroupStatus: Schema = object(
+  {
+    observedGeneration: generation,
+    state: text(63),
+    ...sizes,
+    instances: count,
+    ready: count,
+    perZone: mapOf(count, 50),
+    perTemplateVersion: mapOf(count, 50),
+    autoScalingGroupName: text(255),
+    releaseVersion: text(63),
+    imageId: text(63),
+    createdAt: time,
+    requested: described(
+      'spec.scaling as taken note of: what differs from it afterwards is a request.',
+      object(sizes, ['minSize', 'maxSize']),
+    ),
+    scaleIn: object({ id: text(1024), target: count, since: time }, ['id', 'target', 'since']),
+    failure: object({ ...issue, generation, at: time }, [...issueFields, 'generation', 'at']),
+    nodeLabels: listOf(text(317), 50),
+    nodeTaints: listOf(object({ key: text(317), effect: text(63) }, ['key', 'effect']), 50),
+    health: listOf(object(issue, issueFields), 20),
+    conditions,
+  },
+  ['state', 'desired', 'minSize', 'maxSize', 'instances', 'ready'],
+);
+
+export const nodeGroupUpdateSpec: Schema = {
+  ...object(
+    {
+      nodeGroup: text(),
+      type: oneOf(['ConfigUpdate', 'VersionUpdate']),
+      params: listOf(object({ type: text(63), value: text(16_384) }, ['type', 'value']), 40),
+      change: object({
+        scaling: object(sizes),
+        addLabels: mapOf({ ...text(63), pattern: labelValue }, 50),
+        removeLabels: listOf(text(317), 50),
+        addTaints: taints,
+        removeTaints: taints,
+        updateConfig,
+        nodeRepairConfig,
+      }),
+    },
+    ['nodeGroup', 'type', 'params', 'change'],
+  ),
+  'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'an update never changes' }],
+};
+
+export const nodeGroupUpdateStatus: Schema = object(
+  {
+    status: oneOf(['InProgress', 'Successful', 'Failed', 'Cancelled']),
+    phase: oneOf(['Applied']),
+    generation,
+    endedAt: time,
+    errors: listOf(object(issue, issueFields), 20),
+  },
+  ['status'],
+);

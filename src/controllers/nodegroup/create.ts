@@ -1,0 +1,197 @@
+// Launch template and Auto Scaling group of a new node group. Each call may be the one that an earlier
+// process made and did not live to see: what is there already is found by name and tag.
+import { isObject, type JsonObject } from '../../api/json.ts';
+import {
+  autoScalingGroupNameOf,
+  type HealthIssue,
+  launchTemplateNameOf,
+  type NodeGroup,
+  type NodeGroupStatus,
+} from '../../api/nodegroup.ts';
+import {
+  defaultInstanceType,
+  familyOf,
+  imagePattern,
+  instanceTags,
+  isMixedGroup,
+  newestImage,
+  ownerTags,
+  ownsTemplate,
+  releaseOf,
+  type TemplateFacts,
+  templateData,
+  templateTags,
+} from '../../core/scaling/index.ts';
+import type { LaunchTemplate, NewHook, Subnet } from '../../ports/index.ts';
+import { mustLead, type NodeGroupDeps } from './deps.ts';
+
+export type Made = Pick<NodeGroupStatus, 'imageId' | 'releaseVersion'>;
+
+/** Something that no retry mends: told as a health issue. */
+export class Impossible extends Error {
+  override readonly name = 'Impossible';
+  readonly issue: HealthIssue;
+  constructor(code: string, message: string, resourceIds: readonly string[] = []) {
+    super(message);
+    this.issue = { code, message, resourceIds };
+  }
+}
+
+const textIn = (data: JsonObject | undefined, name: string): string | undefined => {
+  const value = data?.[name];
+  return typeof value === 'string' ? value : undefined;
+};
+
+const chooseImage = async (
+  { cloud }: Pick<NodeGroupDeps, 'cloud'>,
+  group: NodeGroup,
+  signal: AbortSignal,
+): Promise<Required<Made>> => {
+  const { amiType, version } = group.spec;
+  const family = familyOf(amiType);
+  if (family === undefined) {
+    throw new Impossible('AmiIdNotFound', `This version of Drover has no image for ${amiType}.`);
+  }
+  const wanted = group.status?.releaseVersion ?? group.spec.releaseVersion;
+  const pattern = imagePattern(family, version, wanted);
+  const image = newestImage(await cloud.describeImages(pattern, { signal }));
+  if (image === undefined) {
+    throw new Impossible('AmiIdNotFound', `No image ${pattern} of ${amiType} exists.`);
+  }
+  return { imageId: image.id, releaseVersion: releaseOf(image, version) };
+};
+
+/** Everything that the derived template is made of. Throws Impossible, CloudError. */
+export const templateFacts = async (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  signal: AbortSignal,
+  imageId?: string,
+): Promise<TemplateFacts & { readonly made: Made }> => {
+  const { cloud } = deps;
+  const { launchTemplate, clusterName, instanceTypes } = group.spec;
+  const source =
+    launchTemplate === undefined
+      ? undefined
+      : await cloud.findLaunchTemplate(
+          { id: launchTemplate.id, version: launchTemplate.version },
+          { signal },
+        );
+  if (launchTemplate !== undefined && source === undefined) {
+    const { id, version } = launchTemplate;
+    const message = `Launch template ${id} version ${version} could not be found.`;
+    throw new Impossible('Ec2LaunchTemplateNotFound', message, [id]);
+  }
+  const own = imageId ?? textIn(source?.data, 'ImageId');
+  const made = own === undefined ? await chooseImage(deps, group, signal) : { imageId: own };
+  const sourceType = textIn(source?.data, 'InstanceType');
+  const names = sourceType === undefined ? [...instanceTypes] : [sourceType];
+  if (names.length === 0) names.push(defaultInstanceType);
+  const types = await cloud.describeInstanceTypes(names, { signal });
+  const unknown = names.find((name) => !types.some((type) => type.name === name));
+  if (unknown !== undefined) {
+    const message = `The following supplied instance types do not exist: [${unknown}]`;
+    throw new Impossible('Ec2InstanceTypeDoesNotExist', message, [unknown]);
+  }
+  return {
+    group,
+    name: launchTemplateNameOf(group),
+    source: source?.data,
+    imageId: made.imageId,
+    types,
+    securityGroups: await cloud.clusterSecurityGroups(clusterName, { signal }),
+    cluster: deps.cluster ?? {},
+    made,
+  };
+};
+
+/** The derived template of the group, made if it is not there. Throws Impossible, CloudError. */
+const ensureTemplate = async (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  signal: AbortSignal,
+): Promise<{ readonly template: LaunchTemplate; readonly made: Made }> => {
+  const { cloud } = deps;
+  const name = launchTemplateNameOf(group);
+  const find = () => cloud.findLaunchTemplate({ name, version: '$Latest' }, { signal });
+  const known = await find();
+  if (known !== undefined) {
+    if (!ownsTemplate(group, known)) {
+      const message = `Launch template ${name} exists and is not this node group's.`;
+      throw new Impossible('Ec2LaunchTemplateInvalidConfiguration', message, [known.id]);
+    }
+    const imageId = textIn(known.data, 'ImageId');
+    return { template: known, made: imageId === undefined ? {} : { imageId } };
+  }
+  const facts = await templateFacts(deps, group, signal);
+  const data = templateData(facts);
+  if (isProblem(data)) throw new Impossible(data.code, data.message);
+  mustLead(deps);
+  await cloud.createLaunchTemplate({ name, tags: templateTags(group), data }, { signal });
+  const template = await find();
+  if (template === undefined) throw new Error(`launch template ${name} cannot be seen yet`);
+  return { template, made: facts.made };
+};
+
+const isProblem = (
+  data: ReturnType<typeof templateData>,
+): data is { readonly code: string; readonly message: string } =>
+  isObject(data) && typeof data.code === 'string' && typeof data.message === 'string';
+
+/** Article 001's topic belongs to EKS' account in each region. */
+const eksTopic = (region: string): string =>
+  `arn:aws:sns:${region}:346952985317:eks-asg-lifecycle-hook-topic`;
+
+/** Article 001's two hooks, number for number. */
+const hooks = (target: string | undefined): readonly NewHook[] =>
+  (['LAUNCHING', 'TERMINATING'] as const).map((transition) => ({
+    name: transition === 'LAUNCHING' ? 'Launch-LC-Hook' : 'Terminate-LC-Hook',
+    transition: `autoscaling:EC2_INSTANCE_${transition}`,
+    heartbeatTimeoutSeconds: 1800,
+    defaultResult: 'CONTINUE',
+    ...(target === undefined ? {} : { notificationTarget: target }),
+  }));
+
+const checkSubnets = async (
+  { cloud }: NodeGroupDeps,
+  group: NodeGroup,
+  signal: AbortSignal,
+): Promise<readonly Subnet[]> => {
+  const { subnets: ids } = group.spec;
+  const subnets = await cloud.describeSubnets(ids, { signal });
+  const missing = ids.filter((id) => !subnets.some((subnet) => subnet.id === id));
+  if (missing.length === 0) return subnets;
+  const message = `The subnet ID '${missing.join(', ')}' does not exist`;
+  throw new Impossible('Ec2SubnetNotFound', message, missing);
+};
+
+/** Makes what is missing of a group that was never whole. Throws Impossible, CloudError. */
+export const createGroup = async (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  signal: AbortSignal,
+): Promise<Made> => {
+  const subnets = await checkSubnets(deps, group, signal);
+  const { template, made } = await ensureTemplate(deps, group, signal);
+  const { minSize, maxSize, desired } = group.spec.scaling;
+  const zone = subnets[0]?.availabilityZone ?? '';
+  const target = deps.compat === 'eks' ? eksTopic(zone.replace(/[a-z]$/, '')) : undefined;
+  mustLead(deps);
+  await deps.cloud.createGroup(
+    {
+      name: autoScalingGroupNameOf(group),
+      minSize,
+      maxSize,
+      desiredCapacity: desired ?? minSize,
+      subnets: group.spec.subnets,
+      launchTemplate: { id: template.id, version: template.version },
+      ...(isMixedGroup(group) ? { instanceTypes: group.spec.instanceTypes } : {}),
+      spot: group.spec.capacityType === 'SPOT',
+      tags: instanceTags(group),
+      ownTags: ownerTags(group),
+      hooks: hooks(target),
+    },
+    { signal },
+  );
+  return made;
+};

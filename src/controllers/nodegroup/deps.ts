@@ -1,0 +1,37 @@
+// What the node group controller works with, and the pass that its parts share. No behaviour.
+import type { NodeDisruption } from '../../api/disruption.ts';
+import type { Node } from '../../api/kube.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
+import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
+import type { ClusterFacts } from '../../core/scaling/index.ts';
+import type { Clock, CloudApi, Journal, KubeApi, Log, Random } from '../../ports/index.ts';
+import type { Informer } from '../../runtime/index.ts';
+
+export interface NodeGroupDeps {
+  readonly kube: KubeApi;
+  readonly cloud: CloudApi;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly journal: Journal;
+  readonly nodeGroups: Informer<NodeGroup>;
+  readonly nodes: Informer<Node>;
+  readonly disruptions: Informer<NodeDisruption>;
+  readonly updates: Informer<NodeGroupUpdate>;
+  /** eks: hooks tell EKS' own topic, as article 001 prints them. native: EventBridge alone. */
+  readonly compat: 'eks' | 'native';
+  /** What nodes of nodeadm's families must be told about their cluster. */
+  readonly cluster?: ClusterFacts;
+  /** Asked just before each effect; default: always. */
+  readonly isLeader?: () => boolean;
+}
+
+/** Thrown where another process leads now: the pass ends, nothing more is done. */
+export class NotLeading extends Error {
+  override readonly name = 'NotLeading';
+}
+
+/** To be called right before every effect. */
+export const mustLead = ({ isLeader }: Pick<NodeGroupDeps, 'isLeader'>): void => {
+  if (isLeader?.() === false) throw new NotLeading('another process leads');
+};

@@ -1,0 +1,79 @@
+// What is wrong with a group, found out: failed launches while instances are missing, instances that
+// are late to join with what their console says. Asks the cloud only where something is missing.
+import type { EpochMs } from '../../api/brand.ts';
+import { autoScalingGroupNameOf, type HealthIssue, type NodeGroup } from '../../api/nodegroup.ts';
+import {
+  isLate,
+  joinIssue,
+  lateAt,
+  launchIssues,
+  type Unjoined,
+} from '../../core/scaling/index.ts';
+import { CloudError, type ScalingGroup } from '../../ports/index.ts';
+import { isReady, nodeOfInstance } from '../informers.ts';
+import type { NodeGroupDeps } from './deps.ts';
+import { countedOf } from './scale-in.ts';
+
+export interface Health {
+  readonly issues: readonly HealthIssue[];
+  /** When somebody becomes late. */
+  readonly nextAt: EpochMs | undefined;
+}
+
+/** A console that cannot be read is no reason to fail. */
+const consoleOf = async (
+  { cloud }: NodeGroupDeps,
+  instanceId: string,
+  signal: AbortSignal,
+): Promise<string | undefined> => {
+  try {
+    return await cloud.consoleOutput(instanceId, { signal });
+  } catch (error) {
+    if (error instanceof CloudError) return undefined;
+    throw error;
+  }
+};
+
+const maxConsoles = 3;
+
+const unjoinedOf = async (
+  deps: NodeGroupDeps,
+  scaling: ScalingGroup,
+  signal: AbortSignal,
+): Promise<readonly Unjoined[]> => {
+  const ids = countedOf(scaling)
+    .map(({ instanceId }) => instanceId)
+    // A node that was Ready once and is ill now has joined: that is health, not creation.
+    .filter((id) => nodeOfInstance(deps.nodes, id) === undefined);
+  if (ids.length === 0) return [];
+  const found = await deps.cloud.describeInstances(ids, { signal });
+  return found.map(({ instanceId, state, launchTime }) => {
+    const node = nodeOfInstance(deps.nodes, instanceId);
+    const hasNode = node !== undefined && !isReady(node);
+    return { instanceId, state, launchTime, hasNode, console: undefined };
+  });
+};
+
+export const observeHealth = async (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  scaling: ScalingGroup,
+  signal: AbortSignal,
+): Promise<Health> => {
+  const now = deps.clock.now();
+  const isShort = countedOf(scaling).length < scaling.desiredCapacity;
+  const name = autoScalingGroupNameOf(group);
+  const activities = isShort ? await deps.cloud.describeActivities(name, { signal }) : [];
+  const unjoined = await unjoinedOf(deps, scaling, signal);
+  const late: Unjoined[] = [];
+  for (const one of unjoined.filter((each) => isLate(each, now))) {
+    const console =
+      late.length < maxConsoles ? await consoleOf(deps, one.instanceId, signal) : undefined;
+    late.push({ ...one, console });
+  }
+  const join = joinIssue(late);
+  return {
+    issues: [...launchIssues(activities, name), ...(join === undefined ? [] : [join])],
+    nextAt: lateAt(unjoined, now),
+  };
+};

@@ -1,0 +1,378 @@
+// One pass over one node group: observe, follow or carry out, report. Every effect comes after the
+// status that tells of it, and is safe to repeat.
+import { type EpochMs, epochMs, formatTime } from '../../api/brand.ts';
+import {
+  autoScalingGroupNameOf,
+  followedAnnotation,
+  type HealthIssue,
+  type NodeGroup,
+  type NodeGroupStatus,
+} from '../../api/nodegroup.ts';
+import {
+  codeOfRefusal,
+  decideSizes,
+  foreignGroup,
+  markedBy,
+  type Sizes,
+  scaleInId,
+  sizeChange,
+  statusOf,
+} from '../../core/scaling/index.ts';
+import { CloudError, type ScalingGroup } from '../../ports/index.ts';
+import { isReady, nodeOfInstance } from '../informers.ts';
+import { createGroup, Impossible, type Made } from './create.ts';
+import { mustLead, type NodeGroupDeps } from './deps.ts';
+import { journalStatus, journalWriteBack } from './events.ts';
+import { markNodes, syncTemplate } from './labels.ts';
+import { observeHealth } from './observe.ts';
+import { openBounds, removeRest } from './remove.ts';
+import {
+  isForced,
+  keepsCause,
+  runScaleIn,
+  type ScaleIn,
+  scaleInFailure,
+  surplusOf,
+  viewScaleIn,
+  withdrawOthers,
+} from './scale-in.ts';
+import { applyUpdate, endUpdate, failUpdate, openUpdate } from './updates.ts';
+import { writeBack, writeStatus } from './write.ts';
+
+/** Known to this process alone; a restart costs a look or a call more. */
+export interface PassMemory {
+  /** Our last change of the cloud: what was seen before it is not believed after it. */
+  actedAt: number;
+  /** The last look past the shared ones. */
+  lookedAt: number;
+  /** Why the last try to create or change something was refused for good. */
+  trouble?: HealthIssue;
+  made?: Made;
+}
+
+export interface PassInput {
+  readonly group: NodeGroup;
+  /** Undefined: the cloud knows no group of this name. */
+  readonly scaling: ScalingGroup | undefined;
+  readonly memory: PassMemory;
+  readonly signal: AbortSignal;
+}
+
+/** After an effect the cloud is looked at again this soon. */
+const againMs = 1_000;
+/** A delete whose drains failed is tried again after this. */
+const deleteAgainMs = 300_000;
+
+export class Pass {
+  readonly #deps: NodeGroupDeps;
+  readonly #input: PassInput;
+  readonly #scaling: ScalingGroup | undefined;
+  readonly #foreign: string | undefined;
+  #group: NodeGroup;
+  #wrote = false;
+  #hasActed = false;
+  #nextAt: number = Number.POSITIVE_INFINITY;
+
+  constructor(deps: NodeGroupDeps, input: PassInput) {
+    const { group, scaling: found } = input;
+    this.#deps = deps;
+    this.#input = input;
+    this.#group = group;
+    this.#foreign = found && foreignGroup(group, found.tags);
+    this.#scaling = this.#foreign === undefined ? found : undefined;
+  }
+
+  /** When to look again, if sooner than usual. */
+  async run(): Promise<EpochMs | undefined> {
+    const isLeaving = this.#group.metadata.deletionTimestamp !== undefined;
+    let goesOn: boolean;
+    try {
+      goesOn = isLeaving ? await this.#leave() : await this.#live();
+    } finally {
+      if (this.#hasActed) this.#input.memory.actedAt = this.#deps.clock.now();
+    }
+    if (goesOn && this.#wrote) {
+      const { resourceVersion } = this.#group.metadata;
+      await this.#deps.nodeGroups.observedAtLeast(resourceVersion, this.#input.signal);
+    }
+    return Number.isFinite(this.#nextAt) ? epochMs(this.#nextAt) : undefined;
+  }
+
+  // ---- a group that lives ----
+
+  /** False: the object is gone. */
+  async #live(): Promise<boolean> {
+    const { signal } = this.#input;
+    const update = openUpdate(this.#deps, this.#group.metadata.name);
+    if (update !== undefined) {
+      if (!this.#take(await applyUpdate(this.#deps, this.#group, update, signal))) return false;
+    }
+    const scaling = this.#scaling;
+    if (scaling === undefined) {
+      if (!(await this.#report({ target: this.#group.spec.scaling.desired ?? 0 }))) return false;
+      await this.#create();
+      return true;
+    }
+    const isNew = this.#group.metadata.generation !== this.#group.status?.observedGeneration;
+    if (isNew && this.#group.status !== undefined) {
+      await this.#attempt(() => syncTemplate(this.#deps, this.#group, scaling, signal));
+    }
+    await markNodes(this.#deps, this.#group, scaling, signal);
+    if (!(await this.#resize(scaling))) return false;
+    if (update !== undefined) await endUpdate(this.#deps, this.#group, update, signal);
+    return true;
+  }
+
+  async #create(): Promise<void> {
+    // One that was whole is not made anew: its nodes are somebody's loss, not a size.
+    if (this.#group.status?.createdAt !== undefined || this.#foreign !== undefined) return;
+    const { memory, signal } = this.#input;
+    await this.#attempt(async () => {
+      memory.made = await createGroup(this.#deps, this.#group, signal);
+      this.#acted();
+    });
+  }
+
+  async #resize(scaling: ScalingGroup): Promise<boolean> {
+    const { signal } = this.#input;
+    let { spec } = this.#group;
+    const decided = decideSizes(this.#sizeFacts(scaling));
+    if (decided.scaling !== spec.scaling && !(await this.#follow(decided.scaling))) return false;
+    let { target } = decided;
+    const before = this.#group.status?.scaleIn;
+    let scaleIn = this.#scaleIn(scaling, target);
+    let failure = this.#lastFailure();
+    const view = scaleIn && viewScaleIn(this.#deps, this.#group, scaling, scaleIn);
+    const failed = view && scaleInFailure(this.#group, view);
+    if (failed !== undefined) {
+      // Given up: the spec is set back to what is there, the rest is undone.
+      const desired = scaling.desiredCapacity;
+      const { minSize, maxSize } = this.#group.spec.scaling;
+      const restored = { minSize, maxSize: Math.max(maxSize, desired), desired };
+      if (!(await this.#follow(restored))) return false;
+      const generation = this.#group.metadata.generation ?? 0;
+      failure = { ...failed, generation, at: formatTime(this.#deps.clock.now()) };
+      scaleIn = undefined;
+      target = desired;
+    } else if (scaleIn !== undefined && before === undefined) failure = undefined;
+    const health = await observeHealth(this.#deps, this.#group, scaling, signal);
+    this.#wake(health.nextAt);
+    const { issues } = health;
+    if (!(await this.#report({ target, scaleIn, failure, issues }))) return false;
+    spec = this.#group.spec;
+    const keep = scaleIn && view ? keepsCause(view, scaleIn.id) : () => false;
+    await withdrawOthers(this.#deps, this.#group, keep, signal);
+    await this.#attempt(() => this.#changeSizes(scaling, { ...spec.scaling, target }));
+    if (scaleIn !== undefined) await this.#runScaleIn(scaling, scaleIn);
+    return true;
+  }
+
+  #sizeFacts(scaling: ScalingGroup) {
+    const { status, spec, metadata } = this.#group;
+    const { minSize, maxSize, desiredCapacity: desired } = scaling;
+    const last: Sizes | undefined = status;
+    return {
+      spec: spec.scaling,
+      actual: { minSize, maxSize, desired },
+      last,
+      noted: status?.requested,
+      followed: metadata.annotations?.[followedAnnotation] === String(metadata.generation ?? 0),
+    };
+  }
+
+  /** The scale-in that is needed now: the one under way, or a new one; undefined when none. */
+  #scaleIn(scaling: ScalingGroup, target: number): NodeGroupStatus['scaleIn'] {
+    if (scaling.desiredCapacity <= target) return undefined;
+    const known = this.#group.status?.scaleIn;
+    if (known !== undefined) return known.target === target ? known : { ...known, target };
+    const since = formatTime(this.#deps.clock.now());
+    return { id: scaleInId(this.#group.metadata.name, since), target, since };
+  }
+
+  /** A failure is told until the sizes are changed again. */
+  #lastFailure(): NodeGroupStatus['failure'] {
+    const { status, spec } = this.#group;
+    const { requested, failure } = status ?? {};
+    if (failure === undefined || requested === undefined) return undefined;
+    const { minSize, maxSize, desired } = spec.scaling;
+    const same =
+      requested.minSize === minSize &&
+      requested.maxSize === maxSize &&
+      requested.desired === desired;
+    return same ? failure : undefined;
+  }
+
+  async #changeSizes(
+    scaling: ScalingGroup,
+    wanted: { readonly minSize: number; readonly maxSize: number; readonly target: number },
+  ): Promise<void> {
+    const { minSize, maxSize, desiredCapacity: desired, name } = scaling;
+    const change = sizeChange(wanted, { minSize, maxSize, desired });
+    if (change === undefined) return;
+    mustLead(this.#deps);
+    this.#acted();
+    await this.#deps.cloud.updateGroup({ name, ...change }, { signal: this.#input.signal });
+  }
+
+  async #runScaleIn(scaling: ScalingGroup, scaleIn: ScaleIn): Promise<void> {
+    if (surplusOf(scaling, scaleIn.target) > 0 || scaling.desiredCapacity > scaleIn.target) {
+      this.#acted(isForced(this.#group) ? againMs : againMs * 5);
+    }
+    await runScaleIn(this.#deps, this.#group, scaling, scaleIn, this.#input.signal);
+  }
+
+  async #follow(scaling: NodeGroup['spec']['scaling']): Promise<boolean> {
+    const { minSize, maxSize, desired } = this.#group.spec.scaling;
+    const same =
+      scaling.minSize === minSize && scaling.maxSize === maxSize && scaling.desired === desired;
+    if (same) return true;
+    const written = await writeBack(this.#deps, this.#group, scaling, this.#input.signal);
+    if (written !== undefined) journalWriteBack(this.#deps.journal, this.#group, scaling);
+    return this.#take(written);
+  }
+
+  // ---- a group that is being deleted ----
+
+  async #leave(): Promise<boolean> {
+    const { signal } = this.#input;
+    const update = openUpdate(this.#deps, this.#group.metadata.name);
+    if (update !== undefined) await failUpdate(this.#deps, this.#group, update, signal);
+    const scaling = this.#scaling;
+    if (
+      scaling === undefined ||
+      (scaling.instances.length === 0 && scaling.desiredCapacity === 0)
+    ) {
+      if (await removeRest(this.#deps, this.#group, signal)) return false;
+      this.#acted();
+      return true;
+    }
+    let scaleIn = this.#deleteScaleIn();
+    let failure = this.#group.status?.failure;
+    const failed =
+      scaleIn &&
+      scaleInFailure(this.#group, viewScaleIn(this.#deps, this.#group, scaling, scaleIn));
+    if (failed !== undefined) {
+      const generation = this.#group.metadata.generation ?? 0;
+      failure = { ...failed, generation, at: formatTime(this.#deps.clock.now()) };
+      scaleIn = undefined;
+    }
+    if (!(await this.#report({ target: 0, scaleIn, failure }))) return false;
+    const keep = scaleIn?.id;
+    await withdrawOthers(this.#deps, this.#group, (_, { id }) => id === keep, signal);
+    if (scaleIn === undefined) return true;
+    await openBounds(this.#deps, scaling, signal);
+    this.#acted(againMs * 5);
+    await runScaleIn(this.#deps, this.#group, scaling, scaleIn, signal);
+    return true;
+  }
+
+  /** Undefined while the last try has failed not long ago. */
+  #deleteScaleIn(): NodeGroupStatus['scaleIn'] {
+    const { status, metadata } = this.#group;
+    const { clock } = this.#deps;
+    if (status?.scaleIn?.target === 0) return status.scaleIn;
+    const failedAt = status?.failure === undefined ? 0 : Date.parse(status.failure.at);
+    const dueAt = failedAt + deleteAgainMs;
+    if (!isForced(this.#group) && clock.now() < dueAt) {
+      this.#wake(epochMs(dueAt));
+      return undefined;
+    }
+    const since = formatTime(clock.now());
+    return { id: scaleInId(metadata.name, since), target: 0, since };
+  }
+
+  // ---- shared ----
+
+  /** Runs an effect; what no retry mends becomes a health issue instead of an error. */
+  async #attempt(effect: () => Promise<void>): Promise<void> {
+    const { memory } = this.#input;
+    try {
+      await effect();
+      delete memory.trouble;
+    } catch (error) {
+      const issue = issueOf(error, autoScalingGroupNameOf(this.#group));
+      if (issue === undefined) throw error;
+      // Told by the next pass, at once when it is news.
+      if (memory.trouble?.message !== issue.message) this.#wake(this.#deps.clock.now());
+      memory.trouble = issue;
+    }
+  }
+
+  async #report(facts: {
+    readonly target: number;
+    readonly scaleIn?: NodeGroupStatus['scaleIn'];
+    readonly failure?: NodeGroupStatus['failure'];
+    readonly issues?: readonly HealthIssue[];
+  }): Promise<boolean> {
+    const { nodes, clock, journal } = this.#deps;
+    const { memory, signal } = this.#input;
+    const group = this.#group;
+    const status = statusOf({
+      group,
+      scaling: this.#scaling,
+      isReady: (instanceId) => {
+        const node = nodeOfInstance(nodes, instanceId);
+        return node !== undefined && isReady(node);
+      },
+      issues: [...this.#ownIssues(), ...(facts.issues ?? [])],
+      requested: group.spec.scaling,
+      target: facts.target,
+      scaleIn: facts.scaleIn,
+      failure: facts.failure,
+      isUpdating: openUpdate(this.#deps, group.metadata.name) !== undefined,
+      ...(memory.made === undefined ? {} : { made: memory.made }),
+      marked: this.#scaling === undefined ? {} : markedBy(group.spec),
+      now: clock.now(),
+    });
+    const written = await writeStatus(this.#deps, group, status, signal);
+    if (written !== undefined && written !== group) journalStatus(journal, group, status);
+    return this.#take(written);
+  }
+
+  #ownIssues(): readonly HealthIssue[] {
+    const name = autoScalingGroupNameOf(this.#group);
+    const { trouble } = this.#input.memory;
+    const known = trouble === undefined ? [] : [trouble];
+    if (this.#foreign !== undefined) {
+      const code = 'AutoScalingGroupInvalidConfiguration';
+      return [{ code, message: this.#foreign, resourceIds: [name] }];
+    }
+    const { status, spec, metadata } = this.#group;
+    const was = status?.createdAt !== undefined || spec.autoScalingGroupName !== undefined;
+    if (this.#scaling !== undefined || !was || metadata.deletionTimestamp !== undefined) {
+      return known;
+    }
+    const message = `Auto Scaling group ${name} does not exist.`;
+    return [{ code: 'AutoScalingGroupNotFound', message, resourceIds: [name] }, ...known];
+  }
+
+  /** Goes on with the group as a write left it; false when it is gone. */
+  #take(written: NodeGroup | undefined): boolean {
+    if (written === undefined) return false;
+    this.#wrote ||= written !== this.#group;
+    this.#group = written;
+    return true;
+  }
+
+  #acted(againInMs = againMs): void {
+    this.#hasActed = true;
+    this.#wake(epochMs(this.#deps.clock.now() + againInMs));
+  }
+
+  #wake(at: EpochMs | undefined): void {
+    if (at !== undefined) this.#nextAt = Math.min(this.#nextAt, at);
+  }
+}
+
+/** What a refusal for good means for the group; undefined for what a retry may mend. */
+const issueOf = (error: unknown, name: string): HealthIssue | undefined => {
+  if (error instanceof Impossible) return error.issue;
+  if (!(error instanceof CloudError) || error.retry !== 'never') return undefined;
+  // Ours from an earlier try, or somebody's: the next look tells.
+  if (/already exists|already in use/i.test(error.message)) return undefined;
+  const code =
+    error.code === 'AccessDenied'
+      ? 'AccessDenied'
+      : codeOfRefusal(error.message, 'AutoScalingGroupInvalidConfiguration');
+  return { code, message: error.message, resourceIds: [name] };
+};

@@ -1,0 +1,238 @@
+// Scale-in and delete of live groups: has nodes drained, and terminates those that are. Who goes is
+// core's decision; each termination looks at the group once more and never goes below the target.
+import { epochMs, formatTime } from '../../api/brand.ts';
+import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
+import type { JsonObject } from '../../api/json.ts';
+import { resourceTypes } from '../../api/kube.ts';
+import { forceAnnotation, type NodeGroup } from '../../api/nodegroup.ts';
+import {
+  type Candidate,
+  chooseForScaleIn,
+  evictionFailure,
+  isOwnScaleIn,
+  victimState,
+} from '../../core/scaling/index.ts';
+import type { ScalingGroup, ScalingInstance } from '../../ports/index.ts';
+import { recordCause } from '../causes.ts';
+import { isReady, nodeOfInstance } from '../informers.ts';
+import { mustLead, type NodeGroupDeps } from './deps.ts';
+import { journalDrain, journalTerminate } from './events.ts';
+
+export interface ScaleIn {
+  readonly id: string;
+  readonly target: number;
+}
+
+/** How many must go, and what became of those that were asked to. */
+export interface ScaleInView {
+  readonly needed: number;
+  readonly draining: readonly NodeDisruption[];
+  readonly drained: readonly NodeDisruption[];
+  readonly failed: readonly NodeDisruption[];
+}
+
+/** Instances that count towards desired capacity. */
+export const countedOf = ({ instances }: ScalingGroup): readonly ScalingInstance[] =>
+  instances.filter(({ lifecycleState }) => !/^(?:Terminat|Detach)/.test(lifecycleState));
+
+export const isForced = ({ metadata }: NodeGroup): boolean =>
+  metadata.annotations?.[forceAnnotation] === 'true';
+
+/** Instances that are too many; those that Auto Scaling has not started yet need no drain. */
+export const surplusOf = (scaling: ScalingGroup, target: number): number =>
+  Math.max(0, Math.min(countedOf(scaling).length, scaling.desiredCapacity) - target);
+
+export const viewScaleIn = (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  scaling: ScalingGroup,
+  { id, target }: ScaleIn,
+): ScaleInView => {
+  const view = {
+    needed: surplusOf(scaling, target),
+    draining: [] as NodeDisruption[],
+    drained: [] as NodeDisruption[],
+    failed: [] as NodeDisruption[],
+  };
+  for (const { instanceId } of countedOf(scaling)) {
+    const disruption = deps.disruptions.get(instanceId);
+    if (disruption === undefined) continue;
+    const state = victimState(disruption, { id, group, now: deps.clock.now() });
+    if (state !== undefined) view[state.kind].push(disruption);
+  }
+  return view;
+};
+
+/** Nobody's wish any more: causes of ours on instances that are still in the group. */
+export const withdrawOthers = async (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  keep: (disruption: NodeDisruption, cause: DisruptionCause) => boolean,
+  signal: AbortSignal,
+): Promise<void> => {
+  const { disruptions, clock } = deps;
+  const { name } = group.metadata;
+  const cancelledAt = formatTime(clock.now());
+  for (const disruption of disruptions.list()) {
+    const isDone = (cause: DisruptionCause): boolean =>
+      isOwnScaleIn(cause, name) && !keep(disruption, cause);
+    if (!disruption.spec.causes.some(isDone)) continue;
+    mustLead(deps);
+    const causes = disruption.spec.causes.map(
+      ({ hook, ...cause }): JsonObject => ({
+        ...cause,
+        ...(hook === undefined ? {} : { hook: { ...hook } }),
+        ...(isDone({ ...cause }) ? { cancelledAt } : {}),
+      }),
+    );
+    const { resourceVersion } = disruption.metadata;
+    const body = { metadata: { resourceVersion }, spec: { causes } };
+    const type = resourceTypes.nodedisruptions;
+    const target = { name: disruption.metadata.name };
+    // biome-ignore format: one call
+    const found = await deps.kube.patch<NodeDisruption>(type, target, { type: 'merge', body }, { signal });
+    // Seen before the next pass looks: what is withdrawn must not be withdrawn again.
+    if (found.kind === 'found') {
+      await disruptions.observedAtLeast(found.object.metadata.resourceVersion, signal);
+    }
+  }
+};
+
+const candidatesOf = async (
+  deps: NodeGroupDeps,
+  instances: readonly ScalingInstance[],
+  signal: AbortSignal,
+): Promise<readonly Candidate[]> => {
+  const ids = instances.map(({ instanceId }) => instanceId);
+  const known = await deps.cloud.describeInstances(ids, { signal });
+  const startedAt = new Map(known.map((one) => [one.instanceId, one.launchTime ?? '']));
+  return instances.map((instance) => {
+    const { instanceId } = instance;
+    const node = nodeOfInstance(deps.nodes, instanceId);
+    const disruption = deps.disruptions.get(instanceId);
+    const isOpen = disruption !== undefined && disruption.status?.phase !== 'Ended';
+    return {
+      instanceId,
+      zone: instance.availabilityZone,
+      isProtected: instance.protectedFromScaleIn,
+      isHealthy:
+        instance.healthStatus !== 'Unhealthy' &&
+        instance.lifecycleState === 'InService' &&
+        node !== undefined &&
+        isReady(node),
+      isDraining: isOpen || node?.spec.unschedulable === true,
+      templateVersion: Number(instance.launchTemplateVersion) || 0,
+      startedAt: startedAt.get(instanceId) ?? '',
+    };
+  });
+};
+
+const causeOf = (group: NodeGroup, scaleIn: ScaleIn, now: number): DisruptionCause => ({
+  kind: 'ScaleIn',
+  id: scaleIn.id,
+  receivedAt: formatTime(epochMs(now)),
+  // Budgets are respected to the end; a group whose owner wants force says so in spec.drain.
+  onDeadline: 'fail',
+  // The group's own controller terminates, with decrement and never below the target.
+  followUp: 'Release',
+  requestedBy: `NodeGroup ${group.metadata.name}`,
+  reason:
+    group.metadata.deletionTimestamp === undefined
+      ? `scale-in to ${scaleIn.target}`
+      : 'the node group is being deleted',
+});
+
+/** Asks for as many drains as are still missing. */
+const askForDrains = async (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  scaling: ScalingGroup,
+  scaleIn: ScaleIn,
+  view: ScaleInView,
+  signal: AbortSignal,
+): Promise<void> => {
+  const asked = new Set(
+    [...view.draining, ...view.drained, ...view.failed].map(({ metadata }) => metadata.name),
+  );
+  const missing = view.needed - asked.size;
+  if (missing <= 0) return;
+  const open = countedOf(scaling).filter(({ instanceId }) => !asked.has(instanceId));
+  const candidates = await candidatesOf(deps, open, signal);
+  const isDelete = group.metadata.deletionTimestamp !== undefined;
+  const free = isDelete ? candidates.map((one) => ({ ...one, isProtected: false })) : candidates;
+  for (const instanceId of chooseForScaleIn(free, missing)) {
+    const node = nodeOfInstance(deps.nodes, instanceId);
+    const subject = {
+      name: instanceId,
+      instanceId,
+      nodeGroup: group.metadata.name,
+      ...(node === undefined ? {} : { nodeName: node.metadata.name }),
+    };
+    mustLead(deps);
+    const cause = causeOf(group, scaleIn, deps.clock.now());
+    await recordCause(deps, { subject, cause }, signal);
+    journalDrain(deps.journal, group, instanceId);
+  }
+};
+
+/** Ends what is drained, as far as it is still too many. */
+const terminateDrained = async (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  scaleIn: ScaleIn,
+  drained: readonly NodeDisruption[],
+  signal: AbortSignal,
+): Promise<void> => {
+  if (drained.length === 0) return;
+  const [now] = await deps.cloud.describeGroups([group.status?.autoScalingGroupName ?? ''], {
+    signal,
+  });
+  if (now === undefined) return;
+  const counted = new Set(countedOf(now).map(({ instanceId }) => instanceId));
+  let left = surplusOf(now, scaleIn.target);
+  for (const { metadata } of drained) {
+    if (left <= 0) return;
+    if (!counted.has(metadata.name)) continue;
+    mustLead(deps);
+    await deps.cloud.terminateInGroup(metadata.name, { signal, decrementDesired: true });
+    journalTerminate(deps.journal, group, metadata.name);
+    left -= 1;
+  }
+};
+
+/** The failure that ends this scale-in, or undefined while it goes on. */
+export const scaleInFailure = (group: NodeGroup, view: ScaleInView) =>
+  view.failed.length === 0 ? undefined : evictionFailure(group.metadata.name, view.failed);
+
+/** Every effect of a scale-in that is due now. */
+export const runScaleIn = async (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  scaling: ScalingGroup,
+  scaleIn: ScaleIn,
+  signal: AbortSignal,
+): Promise<void> => {
+  const counted = countedOf(scaling).length;
+  const floor = Math.max(scaleIn.target, Math.min(counted, scaling.desiredCapacity));
+  const lower = isForced(group) ? scaleIn.target : floor;
+  if (lower < scaling.desiredCapacity) {
+    mustLead(deps);
+    const name = scaling.name;
+    await deps.cloud.updateGroup({ name, desiredCapacity: lower }, { signal });
+    return;
+  }
+  if (isForced(group)) return;
+  const view = viewScaleIn(deps, group, scaling, scaleIn);
+  await terminateDrained(deps, group, scaleIn, view.drained, signal);
+  await askForDrains(deps, group, scaling, scaleIn, view, signal);
+};
+
+/** Too many were asked to go, since somebody else took one: the last of them stay. */
+export const keepsCause = (
+  view: ScaleInView,
+  id: string | undefined,
+): ((disruption: NodeDisruption, cause: DisruptionCause) => boolean) => {
+  const order = [...view.drained, ...view.draining, ...view.failed];
+  const kept = new Set(order.slice(0, view.needed).map(({ metadata }) => metadata.name));
+  return ({ metadata }, cause) => cause.id === id && kept.has(metadata.name);
+};

@@ -1,0 +1,146 @@
+// Updates of a node group's configuration: the change is put into the spec once, and the update ends
+// when the group's status says that it was carried out or given up. One at a time, oldest first.
+import { formatTime } from '../../api/brand.ts';
+import type { JsonObject } from '../../api/json.ts';
+import { resourceTypes, type Taint } from '../../api/kube.ts';
+import type { NodeGroup, NodeGroupSpec } from '../../api/nodegroup.ts';
+import {
+  type NodeGroupChange,
+  type NodeGroupUpdate,
+  type NodeGroupUpdateStatus,
+  updateStatusOf,
+} from '../../api/nodegroup-update.ts';
+import { mergePatchBetween } from '../../runtime/index.ts';
+import { mustLead, type NodeGroupDeps } from './deps.ts';
+import { journalUpdate } from './events.ts';
+import { writeSpec } from './write.ts';
+
+/** The one that is under way or next; undefined when none is. */
+export const openUpdate = (
+  { updates }: Pick<NodeGroupDeps, 'updates'>,
+  groupName: string,
+): NodeGroupUpdate | undefined =>
+  updates
+    .list()
+    .filter((one) => one.spec.nodeGroup === groupName && updateStatusOf(one) === 'InProgress')
+    .toSorted(
+      (a, b) =>
+        a.metadata.creationTimestamp.localeCompare(b.metadata.creationTimestamp) ||
+        a.metadata.name.localeCompare(b.metadata.name),
+    )[0];
+
+const sameTaint = (a: Taint, b: Taint): boolean => a.key === b.key && a.effect === b.effect;
+
+/** The spec with the change in it; changing it twice gives the same. */
+export const changed = (spec: NodeGroupSpec, change: NodeGroupChange): NodeGroupSpec => {
+  const { scaling, addLabels, removeLabels = [], addTaints = [], removeTaints = [] } = change;
+  const { minSize, maxSize, desired } = scaling ?? {};
+  const labels = Object.entries({ ...spec.labels, ...addLabels }).filter(
+    ([key]) => !removeLabels.includes(key),
+  );
+  const replaced = [...addTaints, ...removeTaints];
+  const taints = [
+    ...(spec.taints ?? []).filter((taint) => !replaced.some((one) => sameTaint(one, taint))),
+    ...addTaints,
+  ];
+  return {
+    ...spec,
+    scaling: {
+      ...spec.scaling,
+      ...(minSize === undefined ? {} : { minSize }),
+      ...(maxSize === undefined ? {} : { maxSize }),
+      ...(desired === undefined ? {} : { desired }),
+    },
+    ...(spec.labels === undefined && labels.length === 0
+      ? {}
+      : { labels: Object.fromEntries(labels) }),
+    ...(spec.taints === undefined && taints.length === 0 ? {} : { taints }),
+    ...(change.updateConfig === undefined ? {} : { updateConfig: change.updateConfig }),
+    ...(change.nodeRepairConfig === undefined ? {} : { nodeRepairConfig: change.nodeRepairConfig }),
+  };
+};
+
+const writeUpdate = async (
+  deps: NodeGroupDeps,
+  update: NodeGroupUpdate,
+  status: NodeGroupUpdateStatus,
+  signal: AbortSignal,
+): Promise<void> => {
+  mustLead(deps);
+  const { name, resourceVersion } = update.metadata;
+  const body: JsonObject = {
+    metadata: { resourceVersion },
+    status: JSON.parse(JSON.stringify(status)) as JsonObject,
+  };
+  const type = resourceTypes.nodegroupupdates;
+  const patch = { type: 'merge', body, subresource: 'status' } as const;
+  const found = await deps.kube.patch<NodeGroupUpdate>(type, { name }, patch, { signal });
+  if (found.kind === 'gone') return;
+  await deps.updates.observedAtLeast(found.object.metadata.resourceVersion, signal);
+  journalUpdate(deps.journal, update, status.status);
+};
+
+/** Puts an update that nobody has looked at into the spec. The group as it is then. */
+export const applyUpdate = async (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  update: NodeGroupUpdate,
+  signal: AbortSignal,
+): Promise<NodeGroup | undefined> => {
+  if (update.status?.phase === 'Applied') return group;
+  const difference = mergePatchBetween(group.spec, changed(group.spec, update.spec.change));
+  const written =
+    difference === undefined ? group : await writeSpec(deps, group, difference, signal);
+  if (written === undefined) return undefined;
+  const { generation } = written.metadata;
+  const at = generation === undefined ? {} : { generation };
+  await writeUpdate(deps, update, { status: 'InProgress', phase: 'Applied', ...at }, signal);
+  return written;
+};
+
+/** Ends the update when the group's status has its end; otherwise nothing. */
+export const endUpdate = async (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  update: NodeGroupUpdate,
+  signal: AbortSignal,
+): Promise<void> => {
+  const { status } = group;
+  const since = deps.updates.get(update.metadata.name)?.status;
+  if (status === undefined || since?.phase !== 'Applied') return;
+  if ((status.observedGeneration ?? 0) < (since.generation ?? 0)) return;
+  const endedAt = formatTime(deps.clock.now());
+  const current = deps.updates.get(update.metadata.name) ?? update;
+  const { failure } = status;
+  if (failure !== undefined && failure.generation >= (since.generation ?? 0)) {
+    const { code, message, resourceIds } = failure;
+    const errors = [{ code, message, resourceIds }];
+    await writeUpdate(deps, current, { ...since, status: 'Failed', endedAt, errors }, signal);
+    return;
+  }
+  const { minSize, maxSize, desired } = group.spec.scaling;
+  const isThere =
+    status.scaleIn === undefined &&
+    status.minSize === minSize &&
+    status.maxSize === maxSize &&
+    (desired === undefined || status.desired === desired);
+  if (!isThere) return;
+  await writeUpdate(deps, current, { ...since, status: 'Successful', endedAt }, signal);
+};
+
+/** The group is being deleted: nothing of an update is done any more. */
+export const failUpdate = (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  update: NodeGroupUpdate,
+  signal: AbortSignal,
+): Promise<void> => {
+  const error = {
+    code: 'OperationNotPermitted',
+    message: `Node group ${group.metadata.name} is being deleted.`,
+    resourceIds: [group.metadata.name],
+  };
+  const endedAt = formatTime(deps.clock.now());
+  const status = { ...update.status, status: 'Failed', endedAt, errors: [error] } as const;
+  return writeUpdate(deps, update, status, signal);
+};

@@ -1,0 +1,108 @@
+// What is wrong with a node group, in EKS' codes: launches that fail, instances that never become
+// nodes. Codes and messages: EKS API reference, Issue; EC2's own words follow. Pure.
+import { type EpochMs, epochMs, parseTime } from '../../api/brand.ts';
+import type { HealthIssue } from '../../api/nodegroup.ts';
+
+/** EKS gives a new node this long to join (EKS user guide, "troubleshooting"). */
+export const joinTimeoutMs = 15 * 60_000;
+
+/** Bounds of the status: what does not fit is cut. */
+const maxIssues = 20;
+const maxResources = 20;
+const maxMessage = 2_000;
+
+/** EC2's code or words in an activity's message, and what EKS calls it; first match wins. */
+const launchCodes: readonly (readonly [RegExp, string])[] = [
+  [/InsufficientFreeAddresses|not enough free addresses/i, 'InsufficientFreeAddresses'],
+  [/InstanceLimitExceeded|VcpuLimitExceeded|MaxSpotInstanceCount/, 'InstanceLimitExceeded'],
+  [/InvalidSubnetID|subnet ID '.*' does not exist/i, 'Ec2SubnetNotFound'],
+  [/InvalidGroup|security group '.*' does not exist/i, 'Ec2SecurityGroupNotFound'],
+  [/launch template.*(?:not exist|version)|InvalidLaunchTemplate/i, 'Ec2LaunchTemplateNotFound'],
+  [/InvalidAMIID|image id '.*' does not exist/i, 'AmiIdNotFound'],
+  [/instance profile/i, 'IamInstanceProfileNotFound'],
+  [/Invalid value .* for InstanceType/i, 'Ec2InstanceTypeDoesNotExist'],
+  [/not authorized|AccessDenied|UnauthorizedOperation/i, 'AccessDenied'],
+];
+
+/** EKS' code for what EC2 said when a launch, or a call of ours, was refused. */
+export const codeOfRefusal = (message: string, otherwise: string): string =>
+  launchCodes.find(([pattern]) => pattern.test(message))?.[1] ?? otherwise;
+
+interface Activity {
+  readonly status: string;
+  readonly message: string;
+  readonly startedAt: string;
+}
+
+/** The launches that failed since the last one that succeeded, one issue per code. */
+export const launchIssues = (
+  activities: readonly Activity[],
+  autoScalingGroupName: string,
+): readonly HealthIssue[] => {
+  const lastGood = activities.findIndex(({ status }) => status === 'Successful');
+  const failed = (lastGood < 0 ? activities : activities.slice(0, lastGood)).filter(
+    ({ status }) => status === 'Failed' || status === 'Cancelled',
+  );
+  const issues = new Map<string, HealthIssue>();
+  for (const { message } of failed) {
+    const code = codeOfRefusal(message, 'AsgInstanceLaunchFailures');
+    if (issues.has(code)) continue;
+    issues.set(code, { code, message, resourceIds: [autoScalingGroupName] });
+  }
+  return [...issues.values()];
+};
+
+export interface Unjoined {
+  readonly instanceId: string;
+  /** EC2's own word. */
+  readonly state: string;
+  readonly launchTime: string | undefined;
+  /** Its node is there, though not Ready. */
+  readonly hasNode: boolean;
+  readonly console: string | undefined;
+}
+
+export const isLate = ({ launchTime }: Unjoined, now: EpochMs): boolean =>
+  now - (parseTime(launchTime) ?? now) >= joinTimeoutMs;
+
+/** When the first of them is late. */
+export const lateAt = (unjoined: readonly Unjoined[], now: EpochMs): EpochMs | undefined => {
+  const times = unjoined
+    .map(({ launchTime }) => (parseTime(launchTime) ?? now) + joinTimeoutMs)
+    .filter((at) => at > now);
+  return times.length === 0 ? undefined : epochMs(Math.min(...times));
+};
+
+const lastLine = (console: string | undefined): string =>
+  (console ?? '')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .at(-1) ?? '';
+
+const describe = ({ instanceId, state, launchTime, hasNode, console }: Unjoined): string => {
+  const node = hasNode ? 'its node is not Ready' : 'it never became a node';
+  const line = lastLine(console);
+  const said = line === '' ? 'its console says nothing' : `its console ends with "${line}"`;
+  return `${instanceId} (${state} since ${launchTime ?? '?'}): ${node}, ${said}`;
+};
+
+/** EKS' sentence, then what is known of each. */
+export const joinIssue = (late: readonly Unjoined[]): HealthIssue | undefined =>
+  late.length === 0
+    ? undefined
+    : {
+        code: 'NodeCreationFailure',
+        message: `Instances failed to join the kubernetes cluster. ${late
+          .slice(0, 3)
+          .map(describe)
+          .join('; ')}`,
+        resourceIds: late.map(({ instanceId }) => instanceId),
+      };
+
+export const bounded = (issues: readonly HealthIssue[]): readonly HealthIssue[] =>
+  issues.slice(0, maxIssues).map(({ code, message, resourceIds }) => ({
+    code,
+    message: message.slice(0, maxMessage),
+    resourceIds: resourceIds.slice(0, maxResources),
+  }));

@@ -1,0 +1,43 @@
+// Public entry of scaling: the decisions about node groups.
+export {
+  codeOfRefusal,
+  isLate,
+  joinIssue,
+  lateAt,
+  launchIssues,
+  type Unjoined,
+} from './health.ts';
+export {
+  defaultAmiType,
+  familyOf,
+  hasImages,
+  imagePattern,
+  newestImage,
+  releaseOf,
+  supportedAmiTypes,
+} from './images.ts';
+export { markedBy, nodePatch } from './nodes.ts';
+export { foreignGroup, instanceTags, ownerTags, ownsTemplate, templateTags } from './ownership.ts';
+export { type Candidate, chooseForScaleIn } from './scale-in.ts';
+export { decideSizes, type Sizes, sizeChange } from './sizes.ts';
+export { statusOf } from './status.ts';
+export {
+  defaultInstanceType,
+  encodedUserData,
+  isMixedGroup,
+  type TemplateFacts,
+  templateData,
+  userDataFor,
+  userDataOf,
+} from './template.ts';
+export { type ClusterFacts, sameNodes } from './user-data.ts';
+export {
+  type Complaint,
+  first,
+  labelsComplaint,
+  nameComplaint,
+  sizeComplaint,
+  taintsComplaint,
+  updateConfigComplaint,
+} from './validate.ts';
+export { evictionFailure, isOwnScaleIn, scaleInId, victimState } from './victims.ts';

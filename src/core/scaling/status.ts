@@ -1,0 +1,201 @@
+// The status of a NodeGroup, given its Auto Scaling group, its nodes and what is under way: counts,
+// EKS' state word, conditions. Pure; asks nobody.
+import { type EpochMs, formatKubeTime } from '../../api/brand.ts';
+import type { Condition } from '../../api/kube.ts';
+import {
+  autoScalingGroupNameOf,
+  type HealthIssue,
+  type NodeGroup,
+  type NodeGroupScaling,
+  type NodeGroupState,
+  type NodeGroupStatus,
+} from '../../api/nodegroup.ts';
+import { bounded, joinTimeoutMs } from './health.ts';
+
+export interface GroupInstance {
+  readonly instanceId: string;
+  readonly availabilityZone: string;
+  readonly lifecycleState: string;
+  readonly launchTemplateVersion?: string;
+}
+
+export interface GroupView {
+  readonly minSize: number;
+  readonly maxSize: number;
+  readonly desiredCapacity: number;
+  readonly instances: readonly GroupInstance[];
+}
+
+export interface StatusFacts {
+  readonly group: NodeGroup;
+  /** Undefined: the cloud knows no group of this name. */
+  readonly scaling: GroupView | undefined;
+  readonly isReady: (instanceId: string) => boolean;
+  readonly issues: readonly HealthIssue[];
+  /** The spec's sizes as taken note of now. */
+  readonly requested: NodeGroupScaling;
+  readonly target: number;
+  readonly scaleIn: NodeGroupStatus['scaleIn'];
+  readonly failure: NodeGroupStatus['failure'];
+  /** An update is in progress. */
+  readonly isUpdating: boolean;
+  /** What the template was made for, where that was looked at. */
+  readonly made?: Pick<NodeGroupStatus, 'imageId' | 'releaseVersion'>;
+  readonly marked: Pick<NodeGroupStatus, 'nodeLabels' | 'nodeTaints'>;
+  readonly now: EpochMs;
+}
+
+/** Instances that Auto Scaling still lists although they no longer count. */
+const isGone = ({ lifecycleState }: GroupInstance): boolean =>
+  lifecycleState === 'Terminated' || lifecycleState === 'Detached';
+
+const countBy = <T>(items: readonly T[], keyOf: (item: T) => string): Record<string, number> => {
+  const counts: Record<string, number> = {};
+  for (const key of items.map(keyOf).toSorted()) counts[key] = (counts[key] ?? 0) + 1;
+  return counts;
+};
+
+interface Counts {
+  readonly instances: readonly GroupInstance[];
+  readonly ready: number;
+}
+
+const countsOf = ({ scaling, isReady }: StatusFacts): Counts => {
+  const instances = (scaling?.instances ?? []).filter((one) => !isGone(one));
+  const serving = instances.filter(({ lifecycleState }) => lifecycleState === 'InService');
+  return { instances, ready: serving.filter(({ instanceId }) => isReady(instanceId)).length };
+};
+
+/** Whole for the first time, or adopted as it is. */
+const createdAt = (facts: StatusFacts, { ready }: Counts): string | undefined => {
+  const { group, scaling, issues, now } = facts;
+  if (group.status?.createdAt !== undefined) return group.status.createdAt;
+  if (group.spec.autoScalingGroupName !== undefined) return group.metadata.creationTimestamp;
+  const whole = scaling !== undefined && ready >= scaling.desiredCapacity && issues.length === 0;
+  return whole && scaling.desiredCapacity >= facts.target ? formatKubeTime(now) : undefined;
+};
+
+/** What no waiting mends. */
+const patientCodes = new Set(['AsgInstanceLaunchFailures', 'InsufficientFreeAddresses']);
+
+const stateOf = (facts: StatusFacts, created: string | undefined): NodeGroupState => {
+  const { group, issues, failure, isUpdating, now } = facts;
+  if (group.metadata.deletionTimestamp !== undefined) {
+    return failure === undefined ? 'DELETING' : 'DELETE_FAILED';
+  }
+  if (created === undefined) {
+    const late = now - Date.parse(group.metadata.creationTimestamp) >= joinTimeoutMs;
+    const failed = issues.some(({ code }) => late || !patientCodes.has(code));
+    return failed ? 'CREATE_FAILED' : 'CREATING';
+  }
+  if (isUpdating) return 'UPDATING';
+  return issues.length > 0 ? 'DEGRADED' : 'ACTIVE';
+};
+
+export const statusOf = (facts: StatusFacts): NodeGroupStatus => {
+  const { group, scaling, scaleIn, failure, made } = facts;
+  const before = group.status;
+  const counts = countsOf(facts);
+  const created = createdAt(facts, counts);
+  const { generation } = group.metadata;
+  const issues = bounded(facts.issues);
+  const releaseVersion =
+    made?.releaseVersion ?? before?.releaseVersion ?? group.spec.releaseVersion;
+  const imageId = made?.imageId ?? before?.imageId;
+  const conditions = conditionsOf({ ...facts, issues }, counts).map((one) =>
+    dated({ ...one, ...(generation && { observedGeneration: generation }) }, facts),
+  );
+  return {
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    state: stateOf(facts, created),
+    // The last that was seen: a group that is only missing from one answer has not changed.
+    desired: scaling?.desiredCapacity ?? before?.desired ?? 0,
+    minSize: scaling?.minSize ?? before?.minSize ?? facts.requested.minSize,
+    maxSize: scaling?.maxSize ?? before?.maxSize ?? facts.requested.maxSize,
+    instances: counts.instances.length,
+    ready: counts.ready,
+    perZone: countBy(counts.instances, ({ availabilityZone }) => availabilityZone),
+    perTemplateVersion: countBy(counts.instances, (one) => one.launchTemplateVersion || '?'),
+    autoScalingGroupName: autoScalingGroupNameOf(group),
+    ...(releaseVersion === undefined ? {} : { releaseVersion }),
+    ...(imageId === undefined ? {} : { imageId }),
+    ...(created === undefined ? {} : { createdAt: created }),
+    requested: facts.requested,
+    ...(scaleIn === undefined ? {} : { scaleIn }),
+    ...(failure === undefined ? {} : { failure }),
+    ...facts.marked,
+    health: issues,
+    conditions,
+  };
+};
+
+const condition = (
+  type: string,
+  status: Condition['status'],
+  reason: string,
+  message: string,
+): Condition => ({ type, status, reason, message });
+
+const conditionsOf = (facts: StatusFacts, counts: Counts): readonly Condition[] => {
+  const { scaling, issues } = facts;
+  const [issue] = issues;
+  const degraded =
+    issue === undefined
+      ? condition('Degraded', 'False', 'Healthy', 'No health issue is known.')
+      : condition('Degraded', 'True', issue.code, issue.message);
+  if (scaling === undefined) {
+    const [reason, message] =
+      issue === undefined
+        ? ['Creating', 'The Auto Scaling group does not exist yet.']
+        : [issue.code, issue.message];
+    const progress = issue === undefined ? 'True' : 'False';
+    return [
+      condition('Ready', 'False', reason, message),
+      condition('Progressing', progress, reason, message),
+      degraded,
+    ];
+  }
+  const wanted = scaling.desiredCapacity;
+  const nodes = `${counts.ready} of ${wanted} nodes are Ready.`;
+  const ready =
+    counts.ready >= wanted
+      ? condition('Ready', 'True', 'NodesReady', nodes)
+      : condition('Ready', 'False', 'NodesNotReady', nodes);
+  return [ready, progressing(facts, scaling, counts), degraded];
+};
+
+const progressing = (facts: StatusFacts, scaling: GroupView, { instances }: Counts): Condition => {
+  const { group, target, failure, scaleIn } = facts;
+  const moving = countBy(
+    instances.filter(({ lifecycleState }) => lifecycleState !== 'InService'),
+    ({ lifecycleState }) => lifecycleState,
+  );
+  const parts = Object.entries(moving).map(([state, count]) => `${count} ${state}`);
+  if (group.metadata.deletionTimestamp !== undefined) {
+    const left = `${instances.length} instances are left.`;
+    const why = failure === undefined ? left : `${left} ${failure.message}`;
+    return condition('Progressing', 'True', failure?.code ?? 'Deleting', why);
+  }
+  if (scaleIn !== undefined) {
+    const message = `${scaling.desiredCapacity} nodes on their way to ${target}: drained first.`;
+    return condition('Progressing', 'True', 'ScalingIn', message);
+  }
+  if (parts.length > 0) {
+    return condition('Progressing', 'True', 'InstancesChanging', `${parts.join(', ')}.`);
+  }
+  if (instances.length !== scaling.desiredCapacity || target !== scaling.desiredCapacity) {
+    const message = `${instances.length} of ${Math.max(target, scaling.desiredCapacity)} instances exist.`;
+    return condition('Progressing', 'True', 'InstancesChanging', message);
+  }
+  if (failure !== undefined) {
+    return condition('Progressing', 'False', failure.code, failure.message);
+  }
+  return condition('Progressing', 'False', 'Settled', 'All instances are in service.');
+};
+
+/** Keeps the time of the last change of status; a new reason or message alone is no transition. */
+const dated = (next: Condition, { group, now }: StatusFacts): Condition => {
+  const before = group.status?.conditions?.find(({ type }) => type === next.type);
+  const same = before?.status === next.status ? before.lastTransitionTime : undefined;
+  return { ...next, lastTransitionTime: same ?? formatKubeTime(now) };
+};

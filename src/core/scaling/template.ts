@@ -1,0 +1,161 @@
+// The launch template that EKS derives for a node group, from its spec and the user's own template.
+// Rules: EKS user guide, "launch-templates"; reference aws-api 6. Pure.
+import { isObject, type JsonObject, objectOr } from '../../api/json.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
+import { familyOf } from './images.ts';
+import { type ClusterFacts, renderUserData } from './user-data.ts';
+
+export interface TypeFacts {
+  readonly name: string;
+  readonly interfaces: number;
+  readonly addressesPerInterface: number;
+}
+
+export interface TemplateFacts {
+  readonly group: NodeGroup;
+  readonly name: string;
+  /** Data of the user's own template; undefined without one. */
+  readonly source: JsonObject | undefined;
+  readonly imageId: string;
+  readonly types: readonly TypeFacts[];
+  readonly securityGroups: readonly string[];
+  readonly cluster: ClusterFacts;
+}
+
+export const defaultInstanceType = 't3.medium';
+const defaultDiskGiB = 20;
+
+/** The labels of article 002: EKS' own and those of the spec. */
+export const nodeLabels = (
+  { metadata, spec }: NodeGroup,
+  imageId: string,
+): Readonly<Record<string, string>> => {
+  const { launchTemplate } = spec;
+  return {
+    ...(launchTemplate === undefined
+      ? {}
+      : { 'eks.amazonaws.com/sourceLaunchTemplateVersion': launchTemplate.version }),
+    ...spec.labels,
+    'eks.amazonaws.com/nodegroup-image': imageId,
+    'eks.amazonaws.com/capacityType': spec.capacityType,
+    'eks.amazonaws.com/nodegroup': metadata.name,
+    ...(launchTemplate === undefined
+      ? {}
+      : { 'eks.amazonaws.com/sourceLaunchTemplateId': launchTemplate.id }),
+  };
+};
+
+/** ENIs x (addresses - 1) + 2, of the smallest type (amazon-vpc-cni-k8s, max-pods table). */
+const maxPodsOf = (types: readonly TypeFacts[]): number | undefined =>
+  types.length === 0
+    ? undefined
+    : Math.min(...types.map((type) => type.interfaces * (type.addressesPerInterface - 1) + 2));
+
+const decode = (base64: string): string => {
+  const bytes = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
+  return new TextDecoder().decode(bytes);
+};
+
+const encode = (text: string): string => {
+  let binary = '';
+  for (const byte of new TextEncoder().encode(text)) binary += String.fromCharCode(byte);
+  return btoa(binary);
+};
+
+const textIn = (data: JsonObject | undefined, name: string): string | undefined => {
+  const value = data?.[name];
+  return typeof value === 'string' ? value : undefined;
+};
+
+/** User data in clear; of a template whose data is not base64 the text itself. */
+export const userDataOf = (data: JsonObject): string => {
+  const text = textIn(data, 'UserData') ?? '';
+  try {
+    return decode(text);
+  } catch {
+    return text;
+  }
+};
+
+export interface TemplateProblem {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** In clear text; base64 is the template's form. */
+export const userDataFor = (facts: TemplateFacts): string | TemplateProblem => {
+  const { group, source, imageId, types, cluster } = facts;
+  // A template with an image brings its own bootstrap: EKS merges nothing.
+  const theirs = source === undefined ? undefined : textIn(source, 'UserData');
+  if (textIn(source, 'ImageId') !== undefined) return theirs === undefined ? '' : decode(theirs);
+  const family = familyOf(group.spec.amiType);
+  if (family === undefined) {
+    return { code: 'AmiIdNotFound', message: `no bootstrap known for ${group.spec.amiType}` };
+  }
+  const rendered = renderUserData({
+    family,
+    clusterName: group.spec.clusterName,
+    labels: nodeLabels(group, imageId),
+    taints: group.spec.taints ?? [],
+    maxPods: maxPodsOf(types),
+    cluster,
+    userParts: theirs === undefined ? undefined : decode(theirs),
+  });
+  return (
+    rendered ?? {
+      code: 'Ec2LaunchTemplateInvalidConfiguration',
+      message: 'User data was not in the MIME multipart format.',
+    }
+  );
+};
+
+const diskOf = (source: JsonObject | undefined, sizeGiB: number | undefined): JsonObject => {
+  if (Array.isArray(source?.BlockDeviceMappings)) return {};
+  const Ebs = {
+    VolumeSize: sizeGiB ?? defaultDiskGiB,
+    VolumeType: 'gp3',
+    DeleteOnTermination: true,
+  };
+  return { BlockDeviceMappings: [{ DeviceName: '/dev/xvda', Ebs }] };
+};
+
+const groupsOf = (source: JsonObject | undefined, ours: readonly string[]): JsonObject => {
+  const interfaces = source?.NetworkInterfaces;
+  const inInterface =
+    Array.isArray(interfaces) && interfaces.some((one) => isObject(one) && 'Groups' in one);
+  if (source?.SecurityGroupIds !== undefined || inInterface || ours.length === 0) return {};
+  return { SecurityGroupIds: [...ours] };
+};
+
+/** Data of the derived template, or why there can be none. */
+export const templateData = (facts: TemplateFacts): JsonObject | TemplateProblem => {
+  const { group, name, source, imageId, securityGroups } = facts;
+  const { spec } = group;
+  const userData = userDataFor(facts);
+  if (typeof userData !== 'string') return userData;
+  const [only, ...more] = spec.instanceTypes;
+  const isMixed = isMixedGroup(group);
+  const instanceType = textIn(source, 'InstanceType') ?? only ?? defaultInstanceType;
+  return {
+    ...source,
+    ImageId: imageId,
+    ...(isMixed && more.length > 0 ? {} : { InstanceType: instanceType }),
+    ...(spec.remoteAccess?.ec2SshKey === undefined ? {} : { KeyName: spec.remoteAccess.ec2SshKey }),
+    ...groupsOf(source, securityGroups),
+    IamInstanceProfile: { Name: name },
+    ...diskOf(source, spec.diskSizeGiB),
+    ...('MetadataOptions' in objectOr(source)
+      ? {}
+      : { MetadataOptions: { HttpTokens: 'required', HttpPutResponseHopLimit: 2 } }),
+    ...(userData === '' ? {} : { UserData: encode(userData) }),
+    ...(spec.capacityType === 'SPOT' && !isMixed
+      ? { InstanceMarketOptions: { MarketType: 'spot' } }
+      : {}),
+  };
+};
+
+/** Several types need a mixed instances policy; one of Spot's too, for its allocation strategy. */
+export const isMixedGroup = ({ spec }: NodeGroup): boolean =>
+  spec.instanceTypes.length > 1 || (spec.capacityType === 'SPOT' && spec.instanceTypes.length > 0);
+
+export const encodedUserData = (userData: string): JsonObject => ({ UserData: encode(userData) });

@@ -1,0 +1,125 @@
+// What a new node of a managed group is told: its labels, taints and pod limit, in the form that its
+// image family reads. A user's own parts are kept, in EKS' order. Pure text.
+import type { Taint } from '../../api/kube.ts';
+import type { Family } from './images.ts';
+
+export interface BootstrapFacts {
+  readonly family: Family;
+  readonly clusterName: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly taints: readonly Taint[];
+  readonly maxPods: number | undefined;
+  /** nodeadm asks nobody: without these its nodes find no cluster. */
+  readonly cluster: ClusterFacts;
+  /** User data of the user's launch template, decoded. */
+  readonly userParts: string | undefined;
+}
+
+export interface ClusterFacts {
+  readonly endpoint?: string;
+  /** PEM in base64. */
+  readonly certificateAuthority?: string;
+  readonly serviceCidr?: string;
+}
+
+const labelFlag = (labels: Readonly<Record<string, string>>): string =>
+  `--node-labels=${Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',')}`;
+
+const taintFlag = (taints: readonly Taint[]): string =>
+  `--register-with-taints=${taints
+    .map(({ key, value = '', effect }) => `${key}=${value}:${effect}`)
+    .join(',')}`;
+
+const kubeletFlags = ({ labels, taints }: BootstrapFacts): readonly string[] => [
+  labelFlag(labels),
+  ...(taints.length === 0 ? [] : [taintFlag(taints)]),
+];
+
+const shellScript = (facts: BootstrapFacts): string => {
+  const { maxPods } = facts;
+  const flags = [
+    ...kubeletFlags(facts),
+    ...(maxPods === undefined ? [] : [`--max-pods=${maxPods}`]),
+  ];
+  return [
+    '#!/bin/bash',
+    'set -ex',
+    `KUBELET_ARGS='${flags.join(' ')}'`,
+    `/etc/eks/bootstrap.sh ${facts.clusterName} --kubelet-extra-args "$KUBELET_ARGS"`,
+    '',
+  ].join('\n');
+};
+
+const nodeConfig = (facts: BootstrapFacts): string => {
+  const { clusterName, cluster, maxPods } = facts;
+  const { endpoint, certificateAuthority, serviceCidr } = cluster;
+  return [
+    '---',
+    'apiVersion: node.eks.aws/v1alpha1',
+    'kind: NodeConfig',
+    'spec:',
+    '  cluster:',
+    `    name: ${clusterName}`,
+    ...(endpoint === undefined ? [] : [`    apiServerEndpoint: ${endpoint}`]),
+    ...(certificateAuthority === undefined
+      ? []
+      : [`    certificateAuthority: ${certificateAuthority}`]),
+    ...(serviceCidr === undefined ? [] : [`    cidr: ${serviceCidr}`]),
+    '  kubelet:',
+    ...(maxPods === undefined ? [] : ['    config:', `      maxPods: ${maxPods}`]),
+    '    flags:',
+    ...kubeletFlags(facts).map((flag) => `      - "${flag}"`),
+    '',
+  ].join('\n');
+};
+
+const boundary = '//';
+
+const part = (type: string, body: string): string =>
+  `--${boundary}\nContent-Type: ${type}\n\n${body}\n`;
+
+const multipart = (parts: readonly string[]): string =>
+  [
+    'MIME-Version: 1.0',
+    `Content-Type: multipart/mixed; boundary="${boundary}"`,
+    '',
+    `${parts.join('')}--${boundary}--`,
+    '',
+  ].join('\n');
+
+/** The parts of the user's own MIME document under our boundary; undefined when it is none. */
+const partsOf = (document: string): readonly string[] | undefined => {
+  const head = /^Content-Type:\s*multipart\/[^;]+;\s*boundary="?([^"\s;]+)"?/im.exec(document);
+  if (head?.[1] === undefined) return undefined;
+  const [, ...rest] = document.split(`--${head[1]}`);
+  const bodies = rest.slice(
+    0,
+    rest.findIndex((text) => text.startsWith('--')),
+  );
+  return bodies.map((body) => `--${boundary}\n${body.trim()}\n`);
+};
+
+/** Undefined: the user's parts are no MIME multi-part document, which EKS refuses. */
+export const renderUserData = (facts: BootstrapFacts): string | undefined => {
+  const isScript = facts.family.bootstrap === 'bootstrap.sh';
+  const ours = isScript
+    ? part('text/x-shellscript; charset="us-ascii"', shellScript(facts))
+    : part('application/node.eks.aws', nodeConfig(facts));
+  if (facts.userParts === undefined) return isScript ? shellScript(facts) : multipart([ours]);
+  const theirs = partsOf(facts.userParts);
+  if (theirs === undefined) return undefined;
+  // EKS appends its script to the user's parts, and puts its NodeConfig before them.
+  return multipart(isScript ? [...theirs, ours] : [ours, ...theirs]);
+};
+
+const flagOf = (text: string, name: string): string =>
+  new RegExp(`--${name}[= ]([^\\s'"\`\\\\]+)`).exec(text)?.[1] ?? '';
+
+/** Whether nodes started with `a` and with `b` get the same labels and taints. */
+export const sameNodes = (a: string, b: string): boolean =>
+  ['node-labels', 'register-with-taints'].every((name) => {
+    const sorted = (text: string): string => flagOf(text, name).split(',').toSorted().join(',');
+    return sorted(a) === sorted(b);
+  });

@@ -1,0 +1,93 @@
+// EKS' validation rules for node groups, in EKS' words where they are known (reference aws-api 6).
+// Each answers the complaint or undefined. Pure.
+import type { Taint } from '../../api/kube.ts';
+import type { NodeGroupScaling, UpdateConfig } from '../../api/nodegroup.ts';
+
+export type Complaint = string | undefined;
+
+export const first = (...complaints: readonly Complaint[]): Complaint =>
+  complaints.find((one) => one !== undefined);
+
+/** EKS words the same mistake differently when a group is created and when it is changed. */
+export const sizeComplaint = (
+  { minSize, maxSize, desired }: NodeGroupScaling,
+  when: 'create' | 'update',
+): Complaint => {
+  if (maxSize < 1) return 'maxSize must be at least 1';
+  if (minSize > maxSize) return "minSize can't be greater than maxSize";
+  if (desired === undefined) return undefined;
+  if (minSize > desired) {
+    return when === 'create'
+      ? "minSize can't be greater than desiredSize"
+      : `Minimum capacity ${minSize} can't be greater than desired size ${desired}`;
+  }
+  return desired > maxSize ? "desiredSize can't be greater than maxSize" : undefined;
+};
+
+const maxUnavailableNodes = 100;
+
+export const updateConfigComplaint = (
+  { maxUnavailable, maxUnavailablePercentage }: UpdateConfig,
+  maxSize: number,
+): Complaint => {
+  if (maxUnavailable !== undefined && maxUnavailablePercentage !== undefined) {
+    return 'Only one of maxUnavailable and maxUnavailablePercentage can be specified';
+  }
+  if (maxUnavailable === undefined) return undefined;
+  const most = Math.min(maxSize, maxUnavailableNodes);
+  return maxUnavailable < 1 || maxUnavailable > most
+    ? 'max-unavailable must be within the range 1 and max size of the node group'
+    : undefined;
+};
+
+const namePart = /^[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
+const prefix = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/;
+const charactersRule =
+  "field must consist of alphanumeric characters, '-', '_' or '.', and must start and end with " +
+  'an alphanumeric character';
+
+const keyComplaint = (key: string): Complaint => {
+  const [name = '', ...rest] = key.split('/').toReversed();
+  const isRight = rest.length === 0 || (rest.length === 1 && prefix.test(rest[0] ?? ''));
+  return isRight && namePart.test(name) ? undefined : `Invalid value: ${key} : ${charactersRule}`;
+};
+
+/** Node labels that only EKS and Kubernetes themselves set. */
+const reserved = ['kubernetes.io/', 'k8s.io/', 'eks.amazonaws.com/'];
+
+const isReserved = (key: string): boolean => reserved.some((name) => key.startsWith(name));
+
+export const labelsComplaint = (labels: Readonly<Record<string, string>>): Complaint => {
+  for (const [key, value] of Object.entries(labels)) {
+    const wrong = keyComplaint(key);
+    if (wrong !== undefined) return wrong;
+    if (isReserved(key)) {
+      return `Label cannot contain reserved prefixes [${reserved.join(', ')}]`;
+    }
+    if (!namePart.test(value)) return `Invalid value: ${value} : ${charactersRule}`;
+  }
+  return undefined;
+};
+
+export const taintsComplaint = (taints: readonly Taint[]): Complaint => {
+  const seen = new Set<string>();
+  for (const { key, value, effect } of taints) {
+    const wrong = keyComplaint(key);
+    if (wrong !== undefined) return wrong;
+    if (value !== undefined && value !== '' && !namePart.test(value)) {
+      return `Invalid value: ${value} : ${charactersRule}`;
+    }
+    const both = `${key}:${effect}`;
+    if (seen.has(both)) return `Duplicate taint with key ${key} and effect ${effect}`;
+    seen.add(both);
+  }
+  return undefined;
+};
+
+/** The name is also that of a Kubernetes object. */
+const objectName = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+export const nameComplaint = (name: string): Complaint =>
+  objectName.test(name)
+    ? undefined
+    : `Nodegroup name ${name} is not a Kubernetes name: at most 63 lower case letters, digits and '-', with a letter or digit at both ends`;

@@ -1,0 +1,65 @@
+// Nodes on their way out through a scale-in or delete: which there are, which are too many, which are
+// drained and may be terminated, which drain failed. Reads NodeDisruptions; writes nothing.
+import { type EpochMs, parseTime } from '../../api/brand.ts';
+import { defaultDrainTimeoutSeconds } from '../../api/causes.ts';
+import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
+
+/** Ids of causes of scale-in and delete begin so; the group's name and a time follow. */
+export const scaleInId = (group: string, at: string): string => `scale-in/${group}/${at}`;
+
+export const isOwnScaleIn = (cause: DisruptionCause, group: string): boolean =>
+  cause.kind === 'ScaleIn' &&
+  cause.cancelledAt === undefined &&
+  cause.id.startsWith(`scale-in/${group}/`);
+
+/** After the drain's own deadline the record is given this long to say how it ended. */
+const graceMs = 120_000;
+
+export type VictimState =
+  | { readonly kind: 'draining' }
+  | { readonly kind: 'drained' }
+  | { readonly kind: 'failed'; readonly message: string };
+
+/** How the drain stands that `id` asked for; undefined when it did not. */
+export const victimState = (
+  disruption: NodeDisruption,
+  { id, group, now }: { readonly id: string; readonly group: NodeGroup; readonly now: EpochMs },
+): VictimState | undefined => {
+  const { spec, status } = disruption;
+  const cause = spec.causes.find((one) => one.id === id && one.cancelledAt === undefined);
+  if (cause === undefined) return undefined;
+  const message = status?.message ?? 'the drain did not end in time';
+  if (status?.phase === 'Ended' && status.handledCauses?.includes(id) === true) {
+    return status.outcome === 'Failed' ? { kind: 'failed', message } : { kind: 'drained' };
+  }
+  const seconds = group.spec.drain?.timeoutSeconds ?? defaultDrainTimeoutSeconds;
+  const since = parseTime(cause.receivedAt) ?? now;
+  // Another cause on the node may have no end of its own; ours has.
+  if (now > since + seconds * 1000 + graceMs) return { kind: 'failed', message };
+  return { kind: 'draining' };
+};
+
+const maxBlockers = 5;
+
+/** EKS' sentence, then the pods and budgets that stood in the way. */
+export const evictionFailure = (
+  group: string,
+  failed: readonly NodeDisruption[],
+): { readonly code: string; readonly message: string; readonly resourceIds: readonly string[] } => {
+  const blockers = failed.flatMap(({ status }) =>
+    (status?.waitingOn ?? []).flatMap((one) => {
+      if (!('pod' in one)) return [];
+      const budgets = 'budgets' in one ? ` (budget ${one.budgets.join(', ')})` : '';
+      const owner = 'owner' in one && one.owner !== undefined ? ` of ${one.owner}` : '';
+      return [`${one.pod}${owner}${budgets}`];
+    }),
+  );
+  const names = [...new Set(blockers)].slice(0, maxBlockers).join('; ');
+  const why = names === '' ? (failed[0]?.status?.message ?? '') : `Held by ${names}`;
+  return {
+    code: 'PodEvictionFailure',
+    message: `Reached max retries while trying to evict pods from nodes in node group ${group}. ${why}`,
+    resourceIds: failed.flatMap(({ status }) => status?.node?.name ?? []),
+  };
+};

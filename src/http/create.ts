@@ -1,0 +1,328 @@
+// CreateNodegroup: a NodeGroup object, after everything that EKS refuses at once has been refused. The
+// same request with the same token is one request.
+import type { JsonObject } from '../api/json.ts';
+import { resourceTypes } from '../api/kube.ts';
+import {
+  clientTokenAnnotation,
+  type NodeGroup,
+  type NodeGroupSpec,
+  nodeGroupFinalizer,
+} from '../api/nodegroup.ts';
+import {
+  defaultAmiType,
+  defaultInstanceType,
+  familyOf,
+  first,
+  hasImages,
+  imagePattern,
+  labelsComplaint,
+  nameComplaint,
+  newestImage,
+  releaseOf,
+  sizeComplaint,
+  supportedAmiTypes,
+  taintsComplaint,
+  updateConfigComplaint,
+} from '../core/scaling/index.ts';
+import { KubeError, type LaunchTemplate } from '../ports/index.ts';
+import {
+  type AwsCallContext,
+  type AwsInput,
+  md5Hex,
+  optionalNumber,
+  optionalStructure,
+  optionalText,
+  text,
+  textMap,
+  texts,
+} from '../wire/index.ts';
+import {
+  type Cluster,
+  complain,
+  type EksFaceOptions,
+  findGroup,
+  inUse,
+  invalid,
+  invalidRequest,
+  needCluster,
+} from './context.ts';
+import {
+  readRepairConfig,
+  readScaling,
+  readTaints,
+  readUpdateConfig,
+  requestText,
+} from './read-input.ts';
+
+interface Named {
+  readonly clusterName: string;
+  readonly nodegroupName: string;
+}
+
+const readTemplate = async (
+  { cloud }: EksFaceOptions,
+  input: AwsInput,
+  named: Named,
+): Promise<LaunchTemplate | undefined> => {
+  const given = optionalStructure(input, 'launchTemplate');
+  if (given === undefined) return undefined;
+  const [id, name] = [optionalText(given, 'id'), optionalText(given, 'name')];
+  if ((id === undefined) === (name === undefined)) {
+    throw invalid(
+      'Either provide launch template ID or launch template name in the request.',
+      named,
+    );
+  }
+  const version = optionalText(given, 'version') ?? '$Default';
+  const asked = { ...(id === undefined ? {} : { id }), ...(name === undefined ? {} : { name }) };
+  const template = await cloud.findLaunchTemplate({ ...asked, version });
+  if (template === undefined) {
+    const message = `Launch template ${id ?? name} version ${version} could not be found.`;
+    throw invalidRequest(message, named);
+  }
+  checkTemplate(template, input, named);
+  return template;
+};
+
+/** What may not stand in a node group's template (EKS user guide, "launch-templates"). */
+const checkTemplate = ({ id, data }: LaunchTemplate, input: AwsInput, named: Named): void => {
+  const refuse = (message: string) => invalidRequest(message, named);
+  if ('IamInstanceProfile' in data) {
+    throw refuse(
+      `Launch template ${id} should not specify an instance profile. The noderole in your request will be used to construct an instance profile.`,
+    );
+  }
+  if ('HibernationOptions' in data || 'InstanceMarketOptions' in data) {
+    throw refuse(
+      `Launch template ${id} should not specify hibernation options or a Spot instances request.`,
+    );
+  }
+  if (JSON.stringify(data.NetworkInterfaces ?? []).includes('"SubnetId"')) {
+    throw refuse(
+      `Launch template ${id} should not specify a subnet. The subnets in your request will be used.`,
+    );
+  }
+  if ('diskSize' in input) {
+    throw invalid('Disk size must be specified within the launch template.', named);
+  }
+  if ('remoteAccess' in input) {
+    throw invalid('Remote access configuration cannot be specified with a launch template.', named);
+  }
+  if ('InstanceType' in data && texts(input, 'instanceTypes').length > 0) {
+    throw invalid(
+      'Instance types must be specified either in the launch template or in the API request.',
+      named,
+    );
+  }
+};
+
+interface Machines {
+  readonly amiType: string;
+  readonly instanceTypes: readonly string[];
+  readonly releaseVersion?: string;
+}
+
+const chooseMachines = async (
+  { cloud }: EksFaceOptions,
+  input: AwsInput,
+  around: { readonly cluster: Cluster; readonly template: LaunchTemplate | undefined } & {
+    readonly named: Named;
+  },
+): Promise<Machines> => {
+  const { cluster, template, named } = around;
+  const fromTemplate = template?.data.InstanceType;
+  const given = texts(input, 'instanceTypes');
+  const instanceTypes =
+    given.length > 0 || fromTemplate !== undefined ? given : [defaultInstanceType];
+  const names = typeof fromTemplate === 'string' ? [fromTemplate] : instanceTypes;
+  const types = await cloud.describeInstanceTypes(names);
+  const unknown = names.filter((name) => !types.some((type) => type.name === name));
+  if (unknown.length > 0) {
+    const list = unknown.join(', ');
+    throw invalid(`The following supplied instance types do not exist: [${list}]`, named);
+  }
+  const architecture = types[0]?.architectures.includes('arm64') === true ? 'arm64' : 'x86_64';
+  if (template !== undefined && 'ImageId' in template.data) {
+    if ('amiType' in input || 'releaseVersion' in input || 'version' in input) {
+      throw invalid(
+        'You cannot specify an AMI Type, a version or a release version when the launch template has an image id.',
+        named,
+      );
+    }
+    return { amiType: 'CUSTOM', instanceTypes };
+  }
+  const amiType = optionalText(input, 'amiType') ?? defaultAmiType(cluster.version, architecture);
+  const family = familyOf(amiType);
+  if (family === undefined) {
+    const known = supportedAmiTypes.join(', ');
+    throw invalid(`AMI type ${amiType} is not supported by Drover: use one of ${known}`, named);
+  }
+  const misfits = types
+    .filter((type) => !type.architectures.includes(family.architecture))
+    .map(({ name }) => name);
+  if (misfits.length > 0) {
+    const list = misfits.join(', ');
+    throw invalid(`[${list}] is not a valid instance type for requested amiType ${amiType}`, named);
+  }
+  if (!hasImages(amiType, cluster.version)) {
+    throw invalid(
+      `AMI Type ${amiType} is only supported for kubernetes versions 1.32 or earlier`,
+      named,
+    );
+  }
+  const release = optionalText(input, 'releaseVersion');
+  const pattern = imagePattern(family, cluster.version, release);
+  const image = newestImage(await cloud.describeImages(pattern));
+  if (
+    image === undefined ||
+    (release !== undefined && releaseOf(image, cluster.version) !== release)
+  ) {
+    const message = `Requested release version ${release ?? 'latest'} is not valid for kubernetes version ${cluster.version}.`;
+    throw invalid(message, named);
+  }
+  return { amiType, instanceTypes, releaseVersion: releaseOf(image, cluster.version) };
+};
+
+const readScalingWhole = (input: AwsInput, named: Named): NodeGroupSpec['scaling'] => {
+  const given = readScaling(input);
+  // EKS' default: two nodes.
+  if (given === undefined) return { minSize: 1, maxSize: 2, desired: 2 };
+  const { minSize, maxSize, desired } = given;
+  if (minSize === undefined || maxSize === undefined || desired === undefined) {
+    throw invalid('minSize, maxSize and desiredSize must be specified together', named);
+  }
+  const scaling = { minSize, maxSize, desired };
+  complain(sizeComplaint(scaling, 'create'), named);
+  return scaling;
+};
+
+const readRemoteAccess = (input: AwsInput): NodeGroupSpec['remoteAccess'] => {
+  const given = optionalStructure(input, 'remoteAccess');
+  if (given === undefined) return undefined;
+  const ec2SshKey = optionalText(given, 'ec2SshKey');
+  const sourceSecurityGroups = texts(given, 'sourceSecurityGroups');
+  return {
+    ...(ec2SshKey === undefined ? {} : { ec2SshKey }),
+    ...(sourceSecurityGroups.length === 0 ? {} : { sourceSecurityGroups }),
+  };
+};
+
+const checkPlain = (input: AwsInput, cluster: Cluster, named: Named): void => {
+  complain(
+    first(
+      nameComplaint(named.nodegroupName),
+      labelsComplaint(textMap(input, 'labels')),
+      taintsComplaint(readTaints(input, 'taints')),
+    ),
+    named,
+  );
+  const version = optionalText(input, 'version');
+  if (version !== undefined && version !== cluster.version) {
+    const message = `Nodegroup version ${version} is not that of the cluster, ${cluster.version}`;
+    throw invalid(message, named);
+  }
+  if (optionalText(input, 'capacityType') === 'CAPACITY_BLOCK') {
+    throw invalid('Capacity type CAPACITY_BLOCK is not supported by Drover', named);
+  }
+  if ('warmPoolConfig' in input) {
+    throw invalid('warmPoolConfig is not supported by Drover', named);
+  }
+};
+
+const checkSubnets = async (
+  { cloud }: EksFaceOptions,
+  ids: readonly string[],
+  named: Named,
+): Promise<void> => {
+  if (ids.length === 0) throw invalid('Subnets are not specified', named);
+  const known = await cloud.describeSubnets(ids);
+  const missing = ids.filter((id) => !known.some((subnet) => subnet.id === id));
+  if (missing.length === 0) return;
+  throw invalid(`The subnet ID '${missing.join(', ')}' does not exist`, named);
+};
+
+const readSpec = async (
+  options: EksFaceOptions,
+  input: AwsInput,
+  cluster: Cluster,
+  named: Named,
+): Promise<NodeGroupSpec> => {
+  checkPlain(input, cluster, named);
+  const scaling = readScalingWhole(input, named);
+  const updateConfig = readUpdateConfig(input);
+  if (updateConfig !== undefined) {
+    complain(updateConfigComplaint(updateConfig, scaling.maxSize), named);
+  }
+  const subnets = texts(input, 'subnets');
+  await checkSubnets(options, subnets, named);
+  const template = await readTemplate(options, input, named);
+  const machines = await chooseMachines(options, input, { cluster, template, named });
+  const taints = readTaints(input, 'taints');
+  const remoteAccess = readRemoteAccess(input);
+  const diskSizeGiB = optionalNumber(input, 'diskSize');
+  const nodeRepairConfig = readRepairConfig(input);
+  return {
+    clusterName: cluster.name,
+    ...machines,
+    capacityType: optionalText(input, 'capacityType') === 'SPOT' ? 'SPOT' : 'ON_DEMAND',
+    version: cluster.version,
+    nodeRole: text(input, 'nodeRole'),
+    subnets,
+    scaling,
+    labels: textMap(input, 'labels'),
+    ...(taints.length === 0 ? {} : { taints }),
+    ...(template === undefined
+      ? {}
+      : { launchTemplate: { id: template.id, name: template.name, version: template.version } }),
+    ...(remoteAccess === undefined ? {} : { remoteAccess }),
+    ...(template !== undefined || diskSizeGiB === undefined ? {} : { diskSizeGiB }),
+    tags: textMap(input, 'tags'),
+    ...(updateConfig === undefined ? {} : { updateConfig }),
+    ...(nodeRepairConfig === undefined ? {} : { nodeRepairConfig }),
+  };
+};
+
+/** The group that this very request has created before; throws when the name is another's. */
+const repeated = (group: NodeGroup, token: string, named: Named): NodeGroup => {
+  if (group.metadata.annotations?.[clientTokenAnnotation] === token) return group;
+  throw inUse(
+    `NodeGroup already exists with name ${named.nodegroupName} and cluster name ${named.clusterName}`,
+    named,
+  );
+};
+
+export const createNodegroup = async (
+  options: EksFaceOptions,
+  input: AwsInput,
+  ctx: AwsCallContext,
+): Promise<NodeGroup> => {
+  const clusterName = text(input, 'clusterName');
+  const nodegroupName = text(input, 'nodegroupName');
+  const named = { clusterName, nodegroupName };
+  const cluster = await needCluster(options, clusterName, ctx);
+  const request = optionalText(input, 'clientRequestToken') ?? ctx.requestId;
+  const token = `${request}/${md5Hex(requestText(input))}`;
+  const known = await findGroup(options, clusterName, nodegroupName);
+  if (known !== undefined) return repeated(known, token, named);
+  const spec = await readSpec(options, input, cluster, named);
+  const object: JsonObject = {
+    apiVersion: 'drover.dev/v1alpha1',
+    kind: 'NodeGroup',
+    metadata: {
+      name: nodegroupName,
+      annotations: { [clientTokenAnnotation]: token },
+      finalizers: [nodeGroupFinalizer],
+    },
+    spec: JSON.parse(JSON.stringify(spec)) as JsonObject,
+  };
+  try {
+    return await options.kube.create<NodeGroup>(resourceTypes.nodegroups, object);
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    if (error.code === 'Invalid') throw invalid(error.message, named);
+    if (error.code !== 'AlreadyExists') throw error;
+    const other = await findGroup(options, clusterName, nodegroupName);
+    if (other === undefined) throw error;
+    return repeated(other, token, named);
+  }
+};

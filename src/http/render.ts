@@ -1,0 +1,89 @@
+// NodeGroup and NodeGroupUpdate as EKS' API shows them. Sizes come from the Auto Scaling group itself.
+import { autoScalingGroupNameOf, type NodeGroup } from '../api/nodegroup.ts';
+import { type NodeGroupUpdate, updateStatusOf } from '../api/nodegroup-update.ts';
+import type { ScalingGroup } from '../ports/index.ts';
+import type { AwsCallContext } from '../wire/index.ts';
+import { nodegroupArn } from './context.ts';
+
+type Shape = Readonly<Record<string, unknown>>;
+
+export const taintEffects: Readonly<Record<string, string>> = {
+  NoSchedule: 'NO_SCHEDULE',
+  NoExecute: 'NO_EXECUTE',
+  PreferNoSchedule: 'PREFER_NO_SCHEDULE',
+};
+
+const stateOf = (group: NodeGroup, isUpdating: boolean): string => {
+  const state = group.status?.state;
+  if (group.metadata.deletionTimestamp !== undefined) {
+    return state === 'DELETE_FAILED' ? state : 'DELETING';
+  }
+  if (state === undefined) {
+    return group.spec.autoScalingGroupName === undefined ? 'CREATING' : 'ACTIVE';
+  }
+  // An update that the controller has not seen yet is one all the same.
+  return isUpdating && (state === 'ACTIVE' || state === 'DEGRADED') ? 'UPDATING' : state;
+};
+
+const defined = (members: Shape): Shape =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+
+export const toEksNodegroup = (
+  group: NodeGroup,
+  around: { readonly scaling: ScalingGroup | undefined; readonly isUpdating: boolean },
+  ctx: AwsCallContext,
+): Shape => {
+  const { spec, status, metadata } = group;
+  const { scaling, isUpdating } = around;
+  const createdAt = Date.parse(metadata.creationTimestamp);
+  const changes = (status?.conditions ?? []).map(({ lastTransitionTime }) =>
+    Date.parse(lastTransitionTime ?? metadata.creationTimestamp),
+  );
+  const exists = scaling !== undefined || status?.createdAt !== undefined;
+  const name = autoScalingGroupNameOf(group);
+  return defined({
+    nodegroupName: metadata.name,
+    nodegroupArn: nodegroupArn(group, ctx),
+    clusterName: spec.clusterName,
+    version: spec.version,
+    releaseVersion: spec.releaseVersion ?? status?.releaseVersion,
+    createdAt,
+    modifiedAt: Math.max(createdAt, ...changes),
+    status: stateOf(group, isUpdating),
+    capacityType: spec.capacityType,
+    scalingConfig: {
+      minSize: scaling?.minSize ?? spec.scaling.minSize,
+      maxSize: scaling?.maxSize ?? spec.scaling.maxSize,
+      desiredSize: spec.scaling.desired ?? scaling?.desiredCapacity ?? spec.scaling.minSize,
+    },
+    instanceTypes: spec.instanceTypes,
+    subnets: spec.subnets,
+    remoteAccess: spec.remoteAccess,
+    amiType: spec.amiType,
+    nodeRole: spec.nodeRole,
+    labels: spec.labels ?? {},
+    taints: spec.taints?.map(({ key, value, effect }) =>
+      defined({ key, value, effect: taintEffects[effect] }),
+    ),
+    resources: exists ? { autoScalingGroups: [{ name }] } : {},
+    diskSize: spec.diskSizeGiB,
+    health: { issues: status?.health ?? [] },
+    updateConfig: spec.updateConfig ?? { maxUnavailable: 1 },
+    nodeRepairConfig: spec.nodeRepairConfig,
+    launchTemplate: spec.launchTemplate,
+    tags: spec.tags ?? {},
+  });
+};
+
+export const toEksUpdate = (update: NodeGroupUpdate): Shape => ({
+  id: update.metadata.name,
+  status: updateStatusOf(update),
+  type: update.spec.type,
+  params: update.spec.params,
+  createdAt: Date.parse(update.metadata.creationTimestamp),
+  errors: (update.status?.errors ?? []).map(({ code, message, resourceIds }) => ({
+    errorCode: code,
+    errorMessage: message,
+    resourceIds,
+  })),
+});

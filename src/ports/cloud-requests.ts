@@ -1,0 +1,113 @@
+// The requests of the CloudApi port that are more than a name, in AWS' own member names: one wording
+// for the SDK and for the world in process. Pure; knows no client.
+import type { CloudApi, LaunchTemplate, NewGroup, NewHook } from './cloud.ts';
+
+/** As EKS sets it on the groups of its node groups. */
+const gracePeriodSeconds = 15;
+const terminationPolicies = ['AllocationStrategy', 'OldestLaunchTemplate', 'OldestInstance'];
+
+const hookSpecification = (hook: NewHook) => ({
+  LifecycleHookName: hook.name,
+  LifecycleTransition: hook.transition,
+  HeartbeatTimeout: hook.heartbeatTimeoutSeconds,
+  DefaultResult: hook.defaultResult,
+  ...(hook.notificationTarget === undefined
+    ? {}
+    : { NotificationTargetARN: hook.notificationTarget }),
+});
+
+const groupTags = (group: NewGroup) =>
+  [
+    ...Object.entries(group.tags).map(([Key, Value]) => ({ Key, Value, PropagateAtLaunch: true })),
+    ...Object.entries(group.ownTags).map(([Key, Value]) => ({
+      Key,
+      Value,
+      PropagateAtLaunch: false,
+    })),
+  ].map((tag) => ({ ResourceId: group.name, ResourceType: 'auto-scaling-group', ...tag }));
+
+const specification = ({ id, version }: { readonly id: string; readonly version: string }) => ({
+  LaunchTemplateId: id,
+  Version: version,
+});
+
+/** EKS user guide, "managed node group capacity types": how it allocates. */
+const launchSource = (group: NewGroup) => {
+  const template = specification(group.launchTemplate);
+  if (group.instanceTypes === undefined) return { LaunchTemplate: template };
+  return {
+    MixedInstancesPolicy: {
+      LaunchTemplate: {
+        LaunchTemplateSpecification: template,
+        Overrides: group.instanceTypes.map((InstanceType) => ({ InstanceType })),
+      },
+      InstancesDistribution: {
+        OnDemandAllocationStrategy: 'prioritized',
+        OnDemandBaseCapacity: 0,
+        OnDemandPercentageAboveBaseCapacity: group.spot ? 0 : 100,
+        SpotAllocationStrategy: 'price-capacity-optimized',
+      },
+    },
+  };
+};
+
+/** CreateAutoScalingGroup: tags and hooks in the same call, so no instance starts without them. */
+export const createGroupRequest = (group: NewGroup) => ({
+  AutoScalingGroupName: group.name,
+  MinSize: group.minSize,
+  MaxSize: group.maxSize,
+  DesiredCapacity: group.desiredCapacity,
+  VPCZoneIdentifier: group.subnets.join(','),
+  HealthCheckType: 'EC2',
+  HealthCheckGracePeriod: gracePeriodSeconds,
+  TerminationPolicies: [...terminationPolicies],
+  CapacityRebalance: group.spot,
+  ...launchSource(group),
+  Tags: groupTags(group),
+  LifecycleHookSpecificationList: group.hooks.map(hookSpecification),
+});
+
+/** UpdateAutoScalingGroup; a group over several types keeps its types. */
+export const updateGroupRequest = (change: Parameters<CloudApi['updateGroup']>[0]) => {
+  const { launchTemplate, instanceTypes } = change;
+  const source =
+    launchTemplate === undefined
+      ? {}
+      : instanceTypes === undefined
+        ? { LaunchTemplate: specification(launchTemplate) }
+        : {
+            MixedInstancesPolicy: {
+              LaunchTemplate: {
+                LaunchTemplateSpecification: specification(launchTemplate),
+                Overrides: instanceTypes.map((InstanceType) => ({ InstanceType })),
+              },
+            },
+          };
+  return {
+    AutoScalingGroupName: change.name,
+    ...(change.minSize === undefined ? {} : { MinSize: change.minSize }),
+    ...(change.maxSize === undefined ? {} : { MaxSize: change.maxSize }),
+    ...(change.desiredCapacity === undefined ? {} : { DesiredCapacity: change.desiredCapacity }),
+    ...source,
+  };
+};
+
+export const createTemplateRequest = (
+  template: Pick<LaunchTemplate, 'name' | 'tags' | 'data'>,
+) => ({
+  LaunchTemplateName: template.name,
+  LaunchTemplateData: template.data,
+  TagSpecifications: [
+    {
+      ResourceType: 'launch-template',
+      Tags: Object.entries(template.tags).map(([Key, Value]) => ({ Key, Value })),
+    },
+  ],
+});
+
+/** How many activities are looked at: the last failures of a group stand among its newest. */
+export const newestActivities = 20;
+
+/** Whether an error says that the thing named does not exist: for callers to whom that is a value. */
+export const isAbsence = (code: string, message: string): boolean =>
+  /NotFound/.test(code) || /AutoScalingGroup name not found/.test(message);
