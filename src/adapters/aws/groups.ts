@@ -128,7 +128,9 @@ const describeBatch = async (
           instanceType: instance.InstanceType ?? '',
           imageId: instance.ImageId ?? '',
           availabilityZone: instance.Placement?.AvailabilityZone ?? '',
-          launchTime: instance.LaunchTime?.toISOString() ?? '',
+          ...(instance.LaunchTime === undefined
+            ? {}
+            : { launchTime: instance.LaunchTime.toISOString() }),
         }),
       );
     return { items, next: page.NextToken };

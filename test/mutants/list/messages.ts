@@ -3,7 +3,8 @@
 import type { Mutant } from '../mutant.ts';
 
 const intake = 'src/controllers/intake/controller.ts';
-const nodegroup = 'src/controllers/nodegroup/decide.ts';
+const nodegroup = 'src/core/scaling/status.ts';
+const desiredTold = 'desired: scaling?.desiredCapacity ?? before?.desired ?? 0,';
 
 const foreign: readonly Mutant[] = [
   {
@@ -120,7 +121,11 @@ const sized: readonly Mutant[] = [
     oracles: ['desired-within-bounds'],
     kind: 'logic',
     edits: [
-      { file: nodegroup, find: '      desired: wanted,', replace: '      desired: wanted + 1,' },
+      {
+        file: nodegroup,
+        find: desiredTold,
+        replace: 'desired: 1 + (scaling?.desiredCapacity ?? before?.desired ?? 0),',
+      },
     ],
   },
   {
@@ -130,8 +135,8 @@ const sized: readonly Mutant[] = [
     edits: [
       {
         file: nodegroup,
-        find: '      maxSize: scaling.maxSize,\n      instances',
-        replace: '      maxSize: scaling.minSize,\n      instances',
+        find: 'maxSize: scaling?.maxSize ??',
+        replace: 'maxSize: scaling?.minSize ??',
       },
     ],
   },
@@ -142,8 +147,8 @@ const sized: readonly Mutant[] = [
     edits: [
       {
         file: nodegroup,
-        find: '      desired: wanted,',
-        replace: '      desired: Math.max(wanted, instances.length),',
+        find: desiredTold,
+        replace: 'desired: Math.max(scaling?.desiredCapacity ?? 0, counts.instances.length),',
       },
     ],
   },
@@ -155,8 +160,8 @@ const sized: readonly Mutant[] = [
     edits: [
       {
         file: nodegroup,
-        find: '      desired: wanted,',
-        replace: '      desired: facts.group.status?.desired ?? wanted,',
+        find: desiredTold,
+        replace: 'desired: before?.desired ?? scaling?.desiredCapacity ?? 0,',
       },
     ],
   },
