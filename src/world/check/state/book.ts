@@ -24,6 +24,8 @@ const blinding = new Set([
   'F4-answer-lost',
   'F5-api-error',
   'F5-watch-expired',
+  // What it had decided leaves when it goes on; a rival has done it long ago.
+  'F6-leader-paused',
 ]);
 const blindMicros = 60 * microsPerSecond;
 /** What is younger than this nobody needs to have seen: one watch delivery and one call. */
