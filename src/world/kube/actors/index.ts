@@ -31,5 +31,7 @@ export { SelectorIndex } from './selector-index.ts';
 export { hasAll, nodeTermsMatch, selects, tolerates, untolerated } from './selectors.ts';
 export { kubeMicroTime, kubeTime, microsOf } from './time.ts';
 export * from './types.ts';
+export * from './types-volumes.ts';
 export * from './types-workloads.ts';
+export { attacherOf, attachmentName, claimsOf, selectedNodeAnnotation } from './volumes.ts';
 export { type Outcome, Ticker, Worker } from './worker.ts';

@@ -25,6 +25,8 @@ export const resources = {
   replicationcontrollers: { group: '', resource: 'replicationcontrollers' },
   poddisruptionbudgets: { group: 'policy', resource: 'poddisruptionbudgets' },
   endpointslices: { group: 'discovery.k8s.io', resource: 'endpointslices' },
+  storageclasses: { group: 'storage.k8s.io', resource: 'storageclasses' },
+  volumeattachments: { group: 'storage.k8s.io', resource: 'volumeattachments' },
   priorityclasses: { group: 'scheduling.k8s.io', resource: 'priorityclasses' },
 } as const satisfies Readonly<Record<string, GroupResource>>;
 

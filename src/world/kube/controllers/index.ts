@@ -5,6 +5,7 @@ import type { Kernel } from '../../kernel/index.ts';
 import type { Latency, LatencyName } from '../actors/index.ts';
 import { Heartbeats } from '../kubelet/index.ts';
 import { Scheduler } from '../scheduler/index.ts';
+import { AttachDetachController } from './attach-detach.ts';
 import { CloudNodeController } from './cloud-node.ts';
 import type { Controller, ControllerContext } from './context.ts';
 import { CronJobController } from './cronjob.ts';
@@ -22,6 +23,8 @@ import { ServiceLoadBalancers } from './service-lb.ts';
 import { StatefulSetController } from './statefulset.ts';
 import { TaintEvictionController } from './taint-eviction.ts';
 import { TtlAfterFinishedController } from './ttl-after-finished.ts';
+import { VolumeBinder } from './volume-binder.ts';
+import { ClaimProtection } from './volume-protection.ts';
 
 export interface KubeControllersOptions {
   readonly kernel: Kernel;
@@ -71,6 +74,10 @@ export const createKubeControllers = (options: KubeControllersOptions): KubeCont
     new GarbageCollector(context),
     new NamespaceController(context),
     new NamespaceGifts(context, options.rootCa ?? ''),
+    // Storage: claims get volumes, volumes go to the machines of their pods.
+    new VolumeBinder(context),
+    new AttachDetachController(context, heartbeats),
+    new ClaimProtection(context),
     // Traffic: who is reached through which Service.
     new EndpointSliceController(context),
     new ServiceLoadBalancers(context),

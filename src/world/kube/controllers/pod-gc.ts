@@ -1,12 +1,17 @@
-// Pods whose node is gone: deleted by force after a quarantine, since no kubelet will confirm them.
-// Upstream: pkg/controller/podgc (Kubernetes 1.32). Finished pods are kept (its threshold is 12,500).
+// Pods that no kubelet will confirm: deleted by force, after a quarantine when their node is gone, at
+// the next round when it is silent and tainted out-of-service. Upstream: pkg/controller/podgc
+// (Kubernetes 1.32). Finished pods are kept (its threshold is 12,500).
 import type { StoreChange, WorldClient } from '../../contracts.ts';
 import { type Micros, microsPerSecond } from '../../kernel/index.ts';
 import {
+  asNode,
   asPod,
+  conditionOf,
   isFinished,
+  isTerminating,
   keyOf,
   kubeTime,
+  type NodeView,
   nameOfKey,
   type Outcome,
   type PodView,
@@ -20,6 +25,14 @@ import { type Controller, type ControllerContext, controllerClient, newWorker } 
 const quarantineSeconds = 40;
 const roundSeconds = 20;
 
+const gone = 'PodGC: node no longer exists';
+const outOfService = 'PodGC: node is out-of-service';
+
+/** Somebody has said that this silent machine will not come back with its pods. */
+const isGivenUp = (node: NodeView): boolean =>
+  (node.spec?.taints ?? []).some(({ key }) => key === 'node.kubernetes.io/out-of-service') &&
+  conditionOf(node.status?.conditions, 'Ready')?.status !== 'True';
+
 export class PodGarbageCollector implements Controller {
   readonly #context: ControllerContext;
   readonly #client: WorldClient;
@@ -32,6 +45,7 @@ export class PodGarbageCollector implements Controller {
     this.#worker = newWorker(context, 'pod-gc', (key) => this.#reconcile(key));
     context.kube.onChange(resources.nodes, ({ type, object }) => {
       if (type === 'DELETED') this.#expect(object.metadata.name);
+      else if (isGivenUp(asNode(object))) this.#expectRound(object.metadata.name);
     });
     context.kube.onChange(resources.pods, (change) => this.#podChanged(change));
   }
@@ -43,14 +57,22 @@ export class PodGarbageCollector implements Controller {
   #podChanged({ type, object, previous }: StoreChange): void {
     if (type === 'DELETED') return;
     const pod = asPod(object);
-    if (previous !== undefined && asPod(previous).spec === pod.spec) return;
+    const ends = isTerminating(pod) && !(previous && isTerminating(asPod(previous)));
+    if (previous !== undefined && asPod(previous).spec === pod.spec && !ends) return;
     this.#look(pod);
   }
 
   #look(pod: PodView): void {
     const name = pod.spec.nodeName;
     if (name === undefined || name === '') return;
-    if (this.#context.kube.read(resources.nodes, { name }) === undefined) this.#expect(name);
+    const node = this.#context.kube.read(resources.nodes, { name });
+    if (node === undefined) this.#expect(name);
+    else if (isTerminating(pod) && isGivenUp(asNode(node))) this.#expectRound(name);
+  }
+
+  #expectRound(node: string): void {
+    const random = this.#context.kernel.random('kube.pod-gc');
+    this.#worker.markAfter(node, random.below(roundSeconds * microsPerSecond));
   }
 
   #expect(node: string): void {
@@ -63,15 +85,17 @@ export class PodGarbageCollector implements Controller {
   }
 
   #reconcile(node: string): Outcome {
-    if (this.#context.kube.read(resources.nodes, { name: node }) !== undefined) return undefined;
+    const there = this.#context.kube.read(resources.nodes, { name: node });
+    if (there !== undefined && !isGivenUp(asNode(there))) return undefined;
     let ok = true;
     for (const object of [...this.#context.kube.podsOnNode(node)]) {
-      ok = this.#remove(asPod(object)) && ok;
+      if (there !== undefined && !isTerminating(asPod(object))) continue;
+      ok = this.#remove(asPod(object), there === undefined ? gone : outOfService) && ok;
     }
     return ok ? undefined : 'retry';
   }
 
-  #remove(pod: PodView): boolean {
+  #remove(pod: PodView, message: string): boolean {
     const name = nameOfKey(keyOf(pod));
     const conditions = withCondition(
       pod.status?.conditions ?? [],
@@ -79,7 +103,7 @@ export class PodGarbageCollector implements Controller {
         type: 'DisruptionTarget',
         status: 'True',
         reason: 'DeletionByPodGC',
-        message: 'PodGC: node no longer exists',
+        message,
       },
       kubeTime(this.#context.kernel.now()),
     );
@@ -90,10 +114,10 @@ export class PodGarbageCollector implements Controller {
         subresource: 'status',
       });
     }
-    const gone = this.#client.delete(resources.pods, name, {
+    const deleted = this.#client.delete(resources.pods, name, {
       uid: pod.metadata.uid,
       gracePeriodSeconds: 0,
     });
-    return gone.kind === 'ok' || gone.status.code === 404;
+    return deleted.kind === 'ok' || deleted.status.code === 404;
   }
 }

@@ -61,6 +61,20 @@ export class PodNotes {
     }
   }
 
+  failedMount(host: Host, pod: PodView, claims: readonly string[]): void {
+    const volumes = (pod.spec.volumes ?? [])
+      .filter(({ persistentVolumeClaim: of }) => of !== undefined && claims.includes(of.claimName))
+      .map(({ name }) => name);
+    this.#hosts.recorder(host).record({
+      about: pod,
+      type: 'Warning',
+      reason: 'FailedMount',
+      message:
+        `Unable to attach or mount volumes: unmounted volumes=[${volumes.join(' ')}], unattached ` +
+        'volumes=[], failed to process volumes=[]: context deadline exceeded',
+    });
+  }
+
   /** The VPC CNI plugin's words when the subnet or the interfaces have no address left. */
   noAddress(host: Host, pod: PodView, sandboxId: string): void {
     this.#hosts.recorder(host).record({

@@ -1,7 +1,9 @@
 // What the kubelets keep of a pod that they run: one row per uid, so that a restart of the world goes
-// on where it was. Type only.
+// on where it was. Holds no behaviour.
 import type { JsonObject } from '../../../api/json.ts';
 import type { Micros } from '../../kernel/index.ts';
+import { keyOf, type PodView } from '../actors/index.ts';
+import type { Host } from './hosts.ts';
 import type { Pull } from './pod-notes.ts';
 import type { PodStage } from './pod-status.ts';
 
@@ -20,3 +22,14 @@ export interface PodRow extends JsonObject {
   /** When it will have stopped, once it is told to. */
   readonly stopAt?: Micros;
 }
+
+/** Of a pod that the kubelet has just seen. */
+export const newRow = (host: Host, pod: PodView, now: Micros): PodRow => ({
+  key: keyOf(pod),
+  instanceId: host.machine.instanceId,
+  stage: 'creating',
+  seenAt: now,
+  ready: false,
+  restarts: 0,
+  containerIds: [],
+});

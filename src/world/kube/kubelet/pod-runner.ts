@@ -25,7 +25,7 @@ import {
 import { type Host, type Hosts, nodeNameOf } from './hosts.ts';
 import { PodNotes, type Pull } from './pod-notes.ts';
 import { exitCodeOf, restartMicros, sigtermExit } from './pod-restarts.ts';
-import type { PodRow as Row } from './pod-row.ts';
+import { newRow, type PodRow as Row } from './pod-row.ts';
 import { podStatus } from './pod-status.ts';
 import {
   annotatedMicros,
@@ -35,12 +35,16 @@ import {
   startMicros,
   stopMicros,
 } from './pod-times.ts';
+import { missingVolumes } from './pod-volumes.ts';
 
 /** Retry of a sandbox that got no address: the kubelet's pod worker comes back about this often. */
 const sandboxRetrySeconds = { min: 10, max: 14 } as const;
 /** How often a pod that a fault keeps from stopping is looked at again. */
 const stuckCheckMicros = 5 * microsPerSecond;
 const writeRetryMicros = microsPerSecond;
+/** The kubelet looks for attachments this often, and says so when two minutes did not do. */
+const volumeCheckMicros = microsPerSecond;
+const mountTimeoutMicros = 123 * microsPerSecond;
 /** A restart in place: the images are there, nothing has been spent. */
 const restarted = { pull: 'none', spentMicros: 0 } as const;
 
@@ -194,15 +198,7 @@ export class PodRunner {
 
   #begin(host: Host, pod: PodView): Outcome {
     const uid = pod.metadata.uid;
-    const row: Row = {
-      key: keyOf(pod),
-      instanceId: host.machine.instanceId,
-      stage: 'creating',
-      seenAt: this.#kernel.now(),
-      ready: false,
-      restarts: 0,
-      containerIds: [],
-    };
+    const row = newRow(host, pod, this.#kernel.now());
     if (!this.#write(host, pod, row)) return 'retry';
     this.#table.put(uid, row);
     this.#index(row.instanceId, uid);
@@ -213,6 +209,17 @@ export class PodRunner {
   #sandbox(host: Host, pod: PodView, row: Row): void {
     if (row.stage !== 'creating' || row.stopAt !== undefined) return;
     const uid = pod.metadata.uid;
+    const missing = missingVolumes(this.#kube, pod);
+    if (missing.length > 0) {
+      const waited = this.#kernel.now() - row.seenAt;
+      if (waited >= mountTimeoutMicros) this.#notes.failedMount(host, pod, missing);
+      this.#later(
+        waited < mountTimeoutMicros ? volumeCheckMicros : mountTimeoutMicros,
+        'pod-sandbox',
+        uid,
+      );
+      return;
+    }
     let next = row;
     if (pod.spec.hostNetwork !== true && row.address === undefined) {
       const address = this.#machines.allocatePodAddress(row.instanceId);
@@ -302,15 +309,7 @@ export class PodRunner {
   #terminate(host: Host, pod: PodView, row: Row | undefined): Outcome {
     const uid = pod.metadata.uid;
     const started = row?.stage === 'running';
-    const known: Row = row ?? {
-      key: keyOf(pod),
-      instanceId: host.machine.instanceId,
-      stage: 'creating',
-      seenAt: this.#kernel.now(),
-      ready: false,
-      restarts: 0,
-      containerIds: [],
-    };
+    const known = row ?? newRow(host, pod, this.#kernel.now());
     if (known.stage === 'stopped') return undefined;
     const slow = started && this.#faults.active('slow-termination', this.#hosts.place(host));
     const wait = started ? stopMicros(pod, this.#random(), slow ? 'slow' : 'normal') : 0;

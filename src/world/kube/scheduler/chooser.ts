@@ -5,6 +5,7 @@ import type { WorldKube } from '../../contracts.ts';
 import {
   asBudget,
   asPod,
+  type ClaimView,
   metaOf,
   type PodView,
   resources,
@@ -32,6 +33,7 @@ import {
 import { Nominations } from './nominations.ts';
 import { findVictims, priorityOf } from './preemption.ts';
 import { scoresOf } from './score.ts';
+import { type VolumeAsk, volumeAsk, volumeRefusal } from './volumes.ts';
 
 /** Upstream scores at least 100 feasible nodes; more would cost and change little here. */
 const feasibleNodesToScore = 100;
@@ -45,7 +47,12 @@ type StaticAnswers = WeakMap<
 >;
 
 export type Choice =
-  | { readonly kind: 'node'; readonly node: string }
+  | {
+      readonly kind: 'node';
+      readonly node: string;
+      /** Their volumes are made on that node first; the pod is bound when they are there. */
+      readonly claims: readonly ClaimView[];
+    }
   | {
       readonly kind: 'preempt';
       readonly node: string;
@@ -61,6 +68,7 @@ interface Ask {
   readonly ports: readonly string[];
   readonly constraints: () => PodConstraints;
   readonly answers: StaticAnswers | undefined;
+  readonly volumes: VolumeAsk;
 }
 
 export class Chooser {
@@ -83,6 +91,8 @@ export class Chooser {
 
   choose(pod: PodView): Choice {
     const ask = this.#ask(pod);
+    if (ask.volumes.refusal !== undefined) return this.#refusedEverywhere(ask.volumes.refusal);
+    const claims = ask.volumes.delayed;
     const nodes = this.#candidates(pod);
     const refusals: Refusal[] = [];
     const helpful: NodeInfo[] = [];
@@ -101,8 +111,10 @@ export class Chooser {
     // A pod that others made room for takes that room, if it is there by now.
     const nominated = this.nominations.nodeOf(pod.metadata.uid);
     const own = nominated && feasible.find((node) => node.name === nominated);
-    if (own) return { kind: 'node', node: own.name };
-    if (isSome(feasible)) return { kind: 'node', node: this.#best(ask, feasible).name };
+    if (own) return { kind: 'node', node: own.name, claims };
+    if (isSome(feasible)) {
+      return { kind: 'node', node: this.#best(ask, feasible).name, claims };
+    }
     return this.#preempt(ask, helpful, this.#all(refusals, nodes));
   }
 
@@ -120,6 +132,7 @@ export class Chooser {
         return constraints;
       },
       answers: this.#staticAnswers(pod),
+      volumes: volumeAsk(this.#kube, pod),
     };
   }
 
@@ -136,8 +149,19 @@ export class Chooser {
     const first =
       this.#staticRefusal(ask, node) ??
       roomRefusal(demand, ports, node, this.nominations.keptFrom(pod, node.name));
-    if (first !== undefined || !this.#isConstrained(pod)) return first;
+    if (first !== undefined) return first;
+    const volumes = volumeRefusal(this.#kube, ask.volumes, node);
+    if (volumes !== undefined || !this.#isConstrained(pod)) return volumes;
     return ask.constraints().refusal(node);
+  }
+
+  /** A reason that no node can mend. */
+  #refusedEverywhere(reason: string): Choice {
+    const nodes = this.cache.list.map(() => ({ reasons: [reason], stuck: true }));
+    const message =
+      `0/${nodes.length} nodes are available: ${reason}. ` +
+      `preemption: ${noVictimsMessage(nodes)}`;
+    return { kind: 'none', message };
   }
 
   #isConstrained({ spec }: PodView): boolean {
@@ -202,6 +226,7 @@ export class Chooser {
 
   #fitsWithout(ask: Ask, node: NodeInfo, without: readonly PodView[]): boolean {
     if (this.#staticRefusal(ask, node) !== undefined) return false;
+    if (volumeRefusal(this.#kube, ask.volumes, node)?.stuck === true) return false;
     let taken = this.nominations.keptFrom(ask.pod, node.name);
     for (const pod of without) taken = addTaken(taken, demandOf(pod), -1);
     const freed = new Set(without.flatMap(hostPortsOf));

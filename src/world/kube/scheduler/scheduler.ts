@@ -4,8 +4,10 @@
 import type { StoreChange, WorldClient, WorldKube } from '../../contracts.ts';
 import { type Kernel, microsPerSecond } from '../../kernel/index.ts';
 import {
+  asClaim,
   asNode,
   asPod,
+  claimsOf,
   conditionOf,
   EventRecorder,
   isTerminating,
@@ -17,6 +19,7 @@ import {
   type PodView,
   resources,
   schedulerIdentity,
+  selectedNodeAnnotation,
   Worker,
 } from '../actors/index.ts';
 import { type Choice, Chooser } from './chooser.ts';
@@ -26,6 +29,9 @@ const firstBackoffSeconds = 1;
 const maxBackoffSeconds = 10;
 /** Upstream looks again after 5 minutes even if nothing that could help has happened. */
 const flushSeconds = 300;
+/** How long the binding of volumes is waited for (upstream's bindTimeoutSeconds). */
+const volumeTimeoutSeconds = 600;
+
 interface Waiting {
   readonly attempts: number;
   readonly at: number;
@@ -71,6 +77,9 @@ export class Scheduler {
     });
     this.#kube.onChange(resources.nodes, (change) => this.#nodeChanged(change));
     this.#kube.onChange(resources.pods, (change) => this.#podChanged(change));
+    this.#kube.onChange(resources.persistentvolumeclaims, ({ object }) =>
+      this.#claimChanged(object),
+    );
   }
 
   resume(): void {
@@ -127,6 +136,14 @@ export class Scheduler {
     if (this.#constrained > 0 && previous && isMine(asPod(previous))) this.#wake('constrained');
   }
 
+  /** Whoever waits for this claim: its pod looks again, whether it has been refused or not. */
+  #claimChanged({ metadata }: StoreChange['object']): void {
+    for (const object of this.#kube.readAll(resources.pods, metadata.namespace)) {
+      const pod = asPod(object);
+      if (isMine(pod) && claimsOf(pod).includes(metadata.name)) this.#worker.mark(keyOf(pod));
+    }
+  }
+
   #forget(key: string): void {
     if (this.#waiting.get(key)?.constrained === true) this.#constrained--;
     this.#waiting.delete(key);
@@ -151,7 +168,13 @@ export class Scheduler {
     }
     const pod = asPod(object);
     const choice = this.#chooser.choose(pod);
-    if (choice.kind === 'node') return this.#bind(pod, choice.node);
+    if (choice.kind === 'node') {
+      return choice.claims.length === 0
+        ? this.#bind(pod, choice.node)
+        : this.#provision(pod, choice);
+    }
+    const { claims } = this.#forgetSelection(pod);
+    if (claims > 0) return { againInMicros: firstBackoffSeconds * microsPerSecond };
     const attempts = (this.#waiting.get(key)?.attempts ?? 0) + 1;
     this.#forget(key);
     const constrained = isConstrained(pod);
@@ -160,6 +183,38 @@ export class Scheduler {
     if (choice.kind === 'preempt') this.#preempt(pod, choice);
     this.#refused(pod, choice);
     return { againInMicros: flushSeconds * microsPerSecond };
+  }
+
+  /** Names the node to the provisioner; the claims' changes bring the pod back. */
+  #provision(pod: PodView, choice: Extract<Choice, { readonly kind: 'node' }>): Outcome {
+    const namespace = pod.metadata.namespace ?? '';
+    for (const claim of choice.claims) {
+      const { name, annotations } = claim.metadata;
+      if (annotations?.[selectedNodeAnnotation] === choice.node) continue;
+      const body = { metadata: { annotations: { [selectedNodeAnnotation]: choice.node } } };
+      const patch = { type: 'merge', body } as const;
+      const at = { namespace, name };
+      const named = this.#client.patch(resources.persistentvolumeclaims, at, patch);
+      if (named.kind === 'error') return 'retry';
+    }
+    return { againInMicros: volumeTimeoutSeconds * microsPerSecond };
+  }
+
+  /** The node that was named for the pod's volumes will not do any more: another may. */
+  #forgetSelection(pod: PodView): { readonly claims: number } {
+    let claims = 0;
+    const namespace = pod.metadata.namespace ?? '';
+    for (const name of claimsOf(pod)) {
+      const object = this.#kube.read(resources.persistentvolumeclaims, { namespace, name });
+      const claim = object && asClaim(object);
+      if (claim?.metadata.annotations?.[selectedNodeAnnotation] === undefined) continue;
+      if (claim.spec.volumeName) continue;
+      const body = { metadata: { annotations: { [selectedNodeAnnotation]: null } } };
+      const patch = { type: 'merge', body } as const;
+      const at = { namespace, name };
+      if (this.#client.patch(resources.persistentvolumeclaims, at, patch).kind === 'ok') claims++;
+    }
+    return { claims };
   }
 
   /** Tells the victims why and deletes them; the room is kept for the pod meanwhile. */

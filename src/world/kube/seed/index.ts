@@ -26,6 +26,7 @@ const collections: Readonly<Record<string, GroupResource>> = {
   Namespace: resources.namespaces,
   PriorityClass: resources.priorityclasses,
   Service: resources.services,
+  StorageClass: resources.storageclasses,
   ServiceAccount: resources.serviceaccounts,
   ConfigMap: resources.configmaps,
   DaemonSet: resources.daemonsets,
@@ -46,6 +47,17 @@ const priorityClass = (name: string, value: number): JsonObject => ({
   value,
   description: 'Used for system critical pods.',
 });
+
+/** The class that EKS creates with a cluster; since 1.30 it is nobody's default. */
+const gp2: JsonObject = {
+  apiVersion: 'storage.k8s.io/v1',
+  kind: 'StorageClass',
+  metadata: { name: 'gp2' },
+  provisioner: 'kubernetes.io/aws-ebs',
+  parameters: { fsType: 'ext4', type: 'gp2' },
+  reclaimPolicy: 'Delete',
+  volumeBindingMode: 'WaitForFirstConsumer',
+};
 
 const apiService = (prefix: string): JsonObject => ({
   apiVersion: 'v1',
@@ -104,6 +116,7 @@ export const seedKube = (options: SeedOptions): void => {
     ...['default', 'kube-system', 'kube-public', 'kube-node-lease'].map(namespace),
     priorityClass('system-cluster-critical', 2_000_000_000),
     priorityClass('system-node-critical', 2_000_001_000),
+    gp2,
     apiService(prefix),
     awsAuth(options.nodeRoleArns ?? []),
     ...(options.addons === false ? [] : addonObjects(addon)),

@@ -6,6 +6,7 @@ import { definitionStrategy } from './definitions.ts';
 import { autoscalerStrategy, jobStrategy } from './jobs.ts';
 import {
   budgetStrategy,
+  claimStrategy,
   configMapStrategy,
   leaseStrategy,
   secretStrategy,
@@ -29,7 +30,7 @@ export const strategies: Readonly<Record<string, Strategy>> = {
   '/secrets': secretStrategy,
   '/services': serviceStrategy,
   '/persistentvolumes': volumeStrategy,
-  '/persistentvolumeclaims': volumeStrategy,
+  '/persistentvolumeclaims': claimStrategy,
   'apps/deployments': deploymentStrategy,
   'apps/replicasets': replicaSetStrategy,
   'apps/daemonsets': daemonSetStrategy,

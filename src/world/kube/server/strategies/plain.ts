@@ -2,8 +2,8 @@
 // leases, volumes, storage classes.
 import { type Json, type JsonObject, objectOr } from '../../../../api/json.ts';
 import { values } from '../../schema/index.ts';
-import type { Strategy } from '../definition.ts';
-import { numberOf, type Stored, specOf, withFields } from '../objects.ts';
+import type { Strategy, WriteContext } from '../definition.ts';
+import { metadataOf, numberOf, type Stored, specOf, withFields, withMetadata } from '../objects.ts';
 import { type FieldError, forbiddenValue, immutableField, invalidValue } from '../status.ts';
 
 function immutableData(fields: readonly string[]) {
@@ -105,4 +105,36 @@ export const storageClassStrategy: Strategy = {
       .map((field) => forbiddenValue(field, 'updates to this field are forbidden.')),
 };
 
-export const volumeStrategy: Strategy = { initialStatus: () => ({ phase: 'Pending' }) };
+/** StorageObjectInUseProtection admission: what is in use is not gone while somebody needs it. */
+const withFinalizer = (object: JsonObject, finalizer: string): JsonObject => {
+  const finalizers = metadataOf(object).finalizers;
+  const present = Array.isArray(finalizers) ? finalizers : [];
+  return present.includes(finalizer)
+    ? object
+    : withMetadata(object, { finalizers: [...present, finalizer] });
+};
+
+const storageClasses = { group: 'storage.k8s.io', resource: 'storageclasses' };
+const defaultClass = 'storageclass.kubernetes.io/is-default-class';
+
+/** DefaultStorageClass admission: a claim that names no class gets the default one. */
+function withDefaultClass(claim: JsonObject, { store }: WriteContext): JsonObject {
+  const spec = specOf(claim);
+  if (spec.storageClassName !== undefined) return claim;
+  const standard = store
+    .list(storageClasses)
+    .find((one) => objectOr(metadataOf(one).annotations)[defaultClass] === 'true');
+  if (standard === undefined) return claim;
+  return { ...claim, spec: { ...spec, storageClassName: standard.metadata.name } };
+}
+
+export const volumeStrategy: Strategy = {
+  initialStatus: () => ({ phase: 'Pending' }),
+  prepareForCreate: (volume) => withFinalizer(volume, 'kubernetes.io/pv-protection'),
+};
+
+export const claimStrategy: Strategy = {
+  initialStatus: () => ({ phase: 'Pending' }),
+  prepareForCreate: (claim, context) =>
+    withDefaultClass(withFinalizer(claim, 'kubernetes.io/pvc-protection'), context),
+};
