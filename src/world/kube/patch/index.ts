@@ -1,5 +1,5 @@
 // Public entry: the four patch types of the Kubernetes API as pure functions from object and patch
-// to object or Status. Preconditions, decoding and validation of the result are the caller's.
+// to object or Status, and the bookkeeping of who manages which fields. Preconditions, decoding and validation of the result are the caller's.
 import type { Json, JsonObject } from '../../../api/json.ts';
 import type { GroupVersionKind } from '../schema/index.ts';
 import { type PatchResult, settle, unsupportedMediaType } from './failure.ts';
@@ -8,6 +8,18 @@ import { applyMergePatch } from './merge-patch.ts';
 import { applyStrategicMergePatch } from './strategic.ts';
 
 export type { PatchResult } from './failure.ts';
+export { type FieldSet, leafSet } from './field-set.ts';
+export {
+  type Applied,
+  applyConfiguration,
+  conflictMessage,
+  givenManagedFields,
+  isPending,
+  type ManagedKind,
+  renderedManagers,
+  trackUpdate,
+  type WriteAs,
+} from './managed-fields.ts';
 export { applyJsonPatch, applyMergePatch };
 
 export type PatchType = 'json' | 'merge' | 'strategic' | 'apply';
@@ -28,20 +40,15 @@ export function patchTypeOf(contentType: string): PatchType | undefined {
 /** 415 that lists what this server takes. Custom resources do not take strategic patches. */
 export function unknownPatchType(custom: boolean): PatchResult {
   const accepted = Object.keys(MEDIA_TYPES).filter(
-    (media) => MEDIA_TYPES[media] !== 'apply' && !(custom && MEDIA_TYPES[media] === 'strategic'),
+    (media) => !(custom && MEDIA_TYPES[media] === 'strategic'),
   );
   return settle(() => {
     throw unsupportedMediaType(accepted.join(', '));
   });
 }
 
-/** Server-side apply is not served yet: 415 that names the three patch types that are. */
-export function applyServerSide(): PatchResult {
-  return unknownPatchType(false);
-}
-
 export function applyPatch(
-  type: PatchType,
+  type: Exclude<PatchType, 'apply'>,
   target: { readonly gvk: GroupVersionKind; readonly object: JsonObject },
   patch: Json,
 ): PatchResult {
@@ -52,7 +59,5 @@ export function applyPatch(
       return applyMergePatch(target.object, patch);
     case 'strategic':
       return applyStrategicMergePatch(target.gvk, target.object, patch);
-    case 'apply':
-      return applyServerSide();
   }
 }

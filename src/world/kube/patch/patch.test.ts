@@ -3,8 +3,6 @@ import type { Json, JsonObject } from '../../../api/json.ts';
 import {
   applyJsonPatch,
   applyMergePatch,
-  applyPatch,
-  applyServerSide,
   type PatchResult,
   patchTypeOf,
   unknownPatchType,
@@ -149,14 +147,8 @@ describe('patch types', () => {
     expect(outcome(unknownPatchType(true))).toEqual([
       415,
       'the body of the request was in an unknown format - accepted media types include: ' +
-        'application/json-patch+json, application/merge-patch+json',
+        'application/json-patch+json, application/merge-patch+json, ' +
+        'application/apply-patch+yaml',
     ]);
-  });
-
-  it('does not serve server-side apply and says what it serves', () => {
-    const gvk = { group: '', version: 'v1', kind: 'Pod' };
-    const expected = outcome(applyServerSide());
-    expect(outcome(applyPatch('apply', { gvk, object: base }, {}))).toEqual(expected);
-    expect(expected).toMatchObject([415, expect.stringContaining('merge-patch+json')]);
   });
 });

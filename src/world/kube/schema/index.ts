@@ -15,3 +15,4 @@ export {
 export { type CustomSchemaOf, openApiV3Document, openApiV3Index } from './openapi.ts';
 export { decodeProtobuf } from './protobuf.ts';
 export * as values from './values.ts';
+export { zeroObject } from './zero.ts';

@@ -1,7 +1,14 @@
 // What Go writes for a field that nobody set: many API objects carry `status: {}`,
 // `creationTimestamp: null` or `resources: {}` for this reason alone, and clients see them.
-import type { Json } from '../../../api/json.ts';
-import { type FieldFact, type ResolvedType, resolveType, type StructFact } from './facts.ts';
+import { isObject, type Json, type JsonObject } from '../../../api/json.ts';
+import {
+  type FieldFact,
+  findSchema,
+  type GroupVersionKind,
+  type ResolvedType,
+  resolveType,
+  type StructFact,
+} from './facts.ts';
 
 const SPECIAL_ZERO: Readonly<Record<string, Json>> = {
   Quantity: '0',
@@ -55,4 +62,11 @@ export function isOmitted(field: FieldFact, value: Json): boolean {
   if (Array.isArray(value)) return value.length === 0;
   if (typeof value !== 'object' || value === null) return false;
   return resolveType(field.type).kind === 'map' && Object.keys(value).length === 0;
+}
+
+/** A kind's empty object, as Go writes it. */
+export function zeroObject(gvk: GroupVersionKind): JsonObject {
+  const schema = findSchema(gvk);
+  const zero = schema === undefined ? {} : structZero(schema.type);
+  return isObject(zero) ? zero : {};
 }

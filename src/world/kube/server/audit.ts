@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../../api/json.ts';
 import { isObject } from '../../../api/json.ts';
 import type { ApiRequest, AuditSink, UserInfo, WriteRecord } from '../../contracts.ts';
 import { type Kernel, microsPerMs, uuid } from '../../kernel/index.ts';
-import { metadataOf, microTime, textOf } from './objects.ts';
+import { metadataOf, microTime, textOf, withMetadata } from './objects.ts';
 
 export interface AuditSubject {
   readonly verb: string;
@@ -151,8 +151,8 @@ export class Audit {
       userAgent: request.userAgent,
       objectRef: referenceOf(subject, request.body, answer),
       responseStatus: responseStatusOf(answer),
-      ...(withRequest ? { requestObject: request.body } : {}),
-      ...(withResponse ? { responseObject: answer.body } : {}),
+      ...(withRequest ? { requestObject: withoutManagers(request.body) } : {}),
+      ...(withResponse ? { responseObject: withoutManagers(answer.body) } : {}),
       requestReceivedTimestamp: microTime(received),
       stageTimestamp: microTime(stageAt),
       annotations: {
@@ -161,6 +161,12 @@ export class Audit {
       },
     });
   }
+}
+
+/** The policy's omitManagedFields: who manages a field is nothing that a log is searched for. */
+function withoutManagers(body: Json | undefined): Json | undefined {
+  if (!isObject(body) || metadataOf(body).managedFields === undefined) return body;
+  return withMetadata(body, { managedFields: undefined });
 }
 
 const userOf = (user: UserInfo): JsonObject => ({

@@ -185,7 +185,8 @@ export function carriedMetadata(given: JsonObject, old: Stored): JsonObject {
   next.annotations = emptyToUndefined(next.annotations);
   if (listOf(next.finalizers).length === 0) next.finalizers = undefined;
   if (listOf(next.ownerReferences).length === 0) next.ownerReferences = undefined;
-  delete next.managedFields;
+  // Who manages what is worked out once the rest of the write is known.
+  next.managedFields = before.managedFields;
   delete next.selfLink;
   for (const [key, value] of Object.entries(next)) {
     if (value === undefined || value === null) delete next[key];

@@ -4,7 +4,13 @@ import type { Json, JsonObject } from '../../../api/json.ts';
 import { isObject } from '../../../api/json.ts';
 import type { ApiRequest, ApiResponse } from '../../contracts.ts';
 import type { Kernel } from '../../kernel/index.ts';
-import { applyPatch, patchTypeOf, unknownPatchType } from '../patch/index.ts';
+import {
+  applyPatch,
+  isPending,
+  patchTypeOf,
+  renderedManagers,
+  unknownPatchType,
+} from '../patch/index.ts';
 import { bindPod } from './binding.ts';
 import type { ResourceDefinition } from './definition.ts';
 import {
@@ -17,7 +23,18 @@ import {
 } from './deletion.ts';
 import type { Evictor } from './eviction.ts';
 import { candidates, listPage, selectionFor } from './list.ts';
-import { numberOf, objectsOf, type Stored, specOf, statusOf, textOf } from './objects.ts';
+import { managerOf } from './managers.ts';
+import {
+  listOf,
+  metadataOf,
+  numberOf,
+  objectsOf,
+  type Stored,
+  specOf,
+  statusOf,
+  textOf,
+  withMetadata,
+} from './objects.ts';
 import {
   includeOf,
   listKindOf,
@@ -30,6 +47,7 @@ import {
 import type { ResourcePath } from './request-path.ts';
 import { builtInScale, type ScalePaths, scaled, scaleOf } from './scale.ts';
 import type { FieldValidation, PatchSource } from './schemas.ts';
+import { serverSideApply } from './server-side-apply.ts';
 import {
   ApiError,
   badRequest,
@@ -77,6 +95,7 @@ function writeOptions(call: Call): WriteOptions {
     dryRun: dryRunOf(query.getAll('dryRun')),
     fieldValidation: validation as FieldValidation,
     trusted: call.trusted,
+    manager: managerOf(call.request),
     warnings: call.warnings,
   };
 }
@@ -212,16 +231,23 @@ export class Resources {
     const shape = shapeOf(request.accept);
     const { writer } = this.#parts;
     const options = writeOptions(call);
-    if (patchTypeOf(request.contentType) === 'apply') {
-      // Refused whether the object exists or not: a 404 would read as something else.
-      const refusal = applyPatch('apply', { gvk: definition, object: {} }, null);
-      if (refusal.kind === 'error') throw new ApiError(refusal.status);
-    }
+    if (patchTypeOf(request.contentType) === 'apply') return this.#apply(call, name, subresource);
     const apply = (old: JsonObject): JsonObject =>
       writer.decode(definition, patched(call, definition, old), options, patchSource(request));
     const target = { definition, namespace: path.namespace, name, subresource };
     const { object: saved } = writer.update({ ...target, verb: 'patch', change: apply }, options);
     return object(this.#show(call, shape, saved));
+  }
+
+  #apply(call: Call, name: string, subresource: Subresource | undefined): ApiResponse {
+    const { definition, path, request } = call;
+    const shape = shapeOf(request.accept);
+    const options = writeOptions(call);
+    const target = { definition, namespace: path.namespace, name, subresource };
+    const { store, kernel } = this.#parts;
+    const apply = { target, body: request.body, query: request.query, options };
+    const { saved, created } = serverSideApply(this.#parts.writer, store, apply, kernel.now());
+    return object(this.#show(call, shape, saved), created ? 201 : 200);
   }
 
   #delete(call: Call, name: string): ApiResponse {
@@ -300,7 +326,8 @@ export class Resources {
     if (!isObject(wanted)) throw badRequest('the body of the request must be a Scale');
     const change = (old: Stored): JsonObject => scaled(definition, old, wanted, paths);
     const target = { definition, namespace: path.namespace, name, subresource: undefined };
-    const { object: saved } = writer.update({ ...target, verb: 'patch', change }, options);
+    const update = { ...target, verb: 'patch', through: 'scale', change } as const;
+    const { object: saved } = writer.update(update, options);
     return object(scaleOf(saved, paths));
   }
 
@@ -386,14 +413,27 @@ function patched(
   const { contentType, body } = call.request;
   const type = patchTypeOf(contentType);
   const custom = call.definition.custom !== undefined;
-  const refused = type === undefined || (custom && type === 'strategic' && gvk.kind !== 'Scale');
+  const refused =
+    type === undefined ||
+    type === 'apply' ||
+    (custom && type === 'strategic' && gvk.kind !== 'Scale');
   const target = {
     gvk: { group: gvk.group, version: gvk.version, kind: gvk.kind },
-    object: old,
+    object: type === 'json' ? withReadManagers(old, body) : old,
   };
   const result = refused ? unknownPatchType(custom) : applyPatch(type, target, body ?? null);
   if (result.kind === 'error') throw new ApiError(result.status);
   return result.object;
+}
+
+/** A JSON patch may point into managedFields: then they must be there to be pointed at. */
+function withReadManagers(old: JsonObject, patch: Json | undefined): JsonObject {
+  if (!isPending(metadataOf(old).managedFields)) return old;
+  const asked = listOf(patch).some(
+    (step) => isObject(step) && textOf(step.path)?.startsWith('/metadata/managedFields') === true,
+  );
+  if (!asked) return old;
+  return withMetadata(old, { managedFields: renderedManagers(metadataOf(old).managedFields) });
 }
 
 function patchSource(request: ApiRequest): PatchSource {

@@ -3,9 +3,11 @@
 import { isObject, type Json, type JsonObject } from '../../../api/json.ts';
 import type { UserInfo } from '../../contracts.ts';
 import type { Kernel } from '../../kernel/index.ts';
+import { isPending } from '../patch/index.ts';
 import { values } from '../schema/index.ts';
 import { admitNamespace } from './admission.ts';
 import { apiVersionOf, type ResourceDefinition, type WriteContext } from './definition.ts';
+import { managersOfNew, withManagers } from './managers.ts';
 import {
   carriedMetadata,
   freshMetadata,
@@ -48,6 +50,8 @@ export interface WriteOptions {
   readonly fieldValidation: FieldValidation;
   /** In-world clients send objects of our own making: their fields are not checked again. */
   readonly trusted: boolean;
+  /** Who is said to manage the fields that this write sets. */
+  readonly manager: string;
   /** Filled with sentences for Warning headers. */
   readonly warnings: string[];
 }
@@ -63,7 +67,9 @@ export interface UpdateRequest extends Target {
   /** The new object from the stored one; PUT ignores the argument. Already field-checked. */
   readonly change: (old: Stored) => JsonObject;
   /** PATCH of an unchanged resourceVersion and PUT without one are both unconditional. */
-  readonly verb: 'update' | 'patch';
+  readonly verb: 'update' | 'patch' | 'apply';
+  /** Where the write is said to come through, when it is not `subresource`. */
+  readonly through?: string;
 }
 
 export class Writer {
@@ -98,6 +104,7 @@ export class Writer {
     namespace: string | undefined,
     body: Json | undefined,
     options: WriteOptions,
+    managers?: { readonly managedFields: Json | undefined },
   ): Stored {
     const decoded = this.decode(definition, body, options);
     const given = metadataOf(decoded);
@@ -107,8 +114,13 @@ export class Writer {
       admitNamespace(this.#store, definition, namespace ?? '', textOf(given.name) ?? '');
     }
     const context = this.context(options.user);
-    const metadata = freshMetadata(definition, decoded, context, namespace);
-    let object = createDefaults(definition, withFields(decoded, { metadata }));
+    const fresh = freshMetadata(definition, decoded, context, namespace);
+    let object = createDefaults(definition, withFields(decoded, { metadata: fresh }));
+    const managedFields =
+      managers === undefined
+        ? managersOfNew(definition, object, { ...options, time: context.time })
+        : managers.managedFields;
+    object = withMetadata(object, { managedFields });
     const { strategy } = definition;
     // Kubelets register nodes with their status; every other kind starts with an empty one.
     if (definition.hasStatus && strategy.keepsStatus !== true) {
@@ -164,7 +176,13 @@ export class Writer {
   ): JsonObject {
     if (!isObject(body)) throw badRequest('the body of the request must be an object');
     const typed = withTypeMeta(definition, body);
-    return options.trusted ? typed : checkedFields(definition, typed, options, patch);
+    if (options.trusted) return typed;
+    // What nobody has read yet is no JSON to be checked, and is ours.
+    const { managedFields } = metadataOf(typed);
+    if (!isPending(managedFields)) return checkedFields(definition, typed, options, patch);
+    const bare = withMetadata(typed, { managedFields: undefined });
+    const checked = checkedFields(definition, bare, options, patch);
+    return withMetadata(checked, { managedFields });
   }
 
   /** Undefined object: the update emptied the finalizers of a dying object, which is gone now. */
@@ -179,11 +197,12 @@ export class Writer {
     this.#checkVersion(request, old, given);
     const context = this.context(options.user);
     const carried = carriedMetadata(metadataOf(given), old);
-    let next: JsonObject = withFields(given, { metadata: carried });
-    next =
-      request.subresource === undefined
-        ? this.#prepareMain(definition, next, old, context)
-        : prepareSubresource(definition, request.subresource, next, old, context.time);
+    const { next, meant } = this.#prepared(
+      request,
+      withFields(given, { metadata: carried }),
+      old,
+      context,
+    );
     const errors = [
       ...(carried === metadataOf(old) ? [] : validateMetadata(definition, next)),
       ...validateMetadataUpdate(next, old),
@@ -196,7 +215,25 @@ export class Writer {
       ...schemaErrors(definition, next, old),
     ];
     if (errors.length > 0) throw invalid(definition, name, errors);
-    return this.commit(definition, key, next, old, options.dryRun);
+    const { manager } = options;
+    const write = { ...request, manager, time: context.time };
+    const shared = withManagers(write, { given, meant, next: shareEqual(next, old), old });
+    return this.#commit(definition, key, shared, old, options.dryRun);
+  }
+
+  /** What will be stored, and what of it the client meant to write. */
+  #prepared(
+    { definition, subresource }: UpdateRequest,
+    given: JsonObject,
+    old: Stored,
+    context: WriteContext,
+  ): { readonly next: JsonObject; readonly meant: JsonObject } {
+    if (subresource !== undefined) {
+      const next = prepareSubresource(definition, subresource, given, old, context.time);
+      return { next, meant: next };
+    }
+    const meant = updateDefaults(definition, given, old);
+    return { next: this.#prepareMain(definition, meant, old, context), meant };
   }
 
   #checkVersion(request: UpdateRequest, old: Stored, given: JsonObject): void {
@@ -225,11 +262,11 @@ export class Writer {
 
   #prepareMain(
     definition: ResourceDefinition,
-    given: JsonObject,
+    meant: JsonObject,
     old: Stored,
     context: WriteContext,
   ): JsonObject {
-    let next = updateDefaults(definition, given, old);
+    let next = meant;
     if (definition.hasStatus) next = withFields(next, { status: old.status });
     if (definition.strategy.prepareForUpdate !== undefined) {
       next = definition.strategy.prepareForUpdate(next, old, context);
@@ -237,15 +274,14 @@ export class Writer {
     return withGeneration(definition, next, old);
   }
 
-  /** Stores a prepared object in place of `old`; nothing happens when they are equal. */
-  commit(
+  /** Stores a prepared object in place of `old`; nothing happens when it is `old` itself. */
+  #commit(
     definition: ResourceDefinition,
     key: string,
-    next: JsonObject,
+    shared: JsonObject,
     old: Stored,
     dryRun: boolean,
   ): { object: Stored; deleted: boolean } {
-    const shared = shareEqual(next, old);
     if (isReleased(shared, old)) {
       if (dryRun) return { object: shared as Stored, deleted: true };
       const stored = toStored(definition, shared);

@@ -1,0 +1,127 @@
+// PATCH with application/apply-patch+yaml: parameters, the merge by the patch room, and the write of
+// its result through the same path as every update. Decides no ownership itself.
+import { isObject, type Json, type JsonObject } from '../../../api/json.ts';
+import type { Micros } from '../../kernel/index.ts';
+import { type Applied, applyConfiguration, conflictMessage } from '../patch/index.ts';
+import { apiVersionOf } from './definition.ts';
+import { managedKind } from './managers.ts';
+import { kubeTime, metadataOf, type Stored, textOf, withFields, withMetadata } from './objects.ts';
+import { type ApiError, badRequest, failure, invalid, notFound, requiredValue } from './status.ts';
+import { objectKey, type Store } from './store.ts';
+import type { Subresource } from './subresource-writes.ts';
+import type { Target, WriteOptions, Writer } from './write.ts';
+
+interface ApplyRequest {
+  readonly target: Target & { readonly subresource: Subresource | undefined };
+  readonly body: Json | undefined;
+  readonly query: URLSearchParams;
+  readonly options: WriteOptions;
+}
+
+/** The configuration, once it is sure that it may be applied to this path at all. */
+function configuration({ target, body, query }: ApplyRequest): JsonObject {
+  if ((query.get('fieldManager') ?? '') === '') {
+    const of = { group: 'meta.k8s.io', kind: 'PatchOptions' };
+    throw invalid(of, '', [requiredValue('fieldManager', 'is required for apply patch')]);
+  }
+  if (!isObject(body)) throw badRequest('error decoding YAML: the body must be an object');
+  const { definition } = target;
+  const expected = apiVersionOf(definition);
+  const given = textOf(body.apiVersion) ?? '';
+  if (given !== expected) {
+    throw badRequest(
+      'Incorrect version specified in apply patch. ' +
+        `Specified patch version: ${given}, expected: ${expected}`,
+    );
+  }
+  const kind = textOf(body.kind) ?? '';
+  if (kind !== definition.kind) {
+    const words = kindWords(target);
+    throw failure(
+      500,
+      undefined,
+      `failed to create typed patch object (${words.name}; ${expected}, Kind=${kind}): ` +
+        `no corresponding type for ${expected}, Kind=${kind}`,
+    );
+  }
+  const metadata = metadataOf(body);
+  if (metadata.managedFields !== undefined && metadata.managedFields !== null) {
+    throw badRequest('metadata.managedFields must be nil');
+  }
+  const named = textOf(metadata.name) ?? target.name;
+  if (named !== target.name) {
+    throw badRequest(
+      `the name of the object (${named}) does not match the name on the URL (${target.name})`,
+    );
+  }
+  return withMetadata(body, { name: target.name });
+}
+
+const kindWords = ({ namespace = '', name, definition }: Target) => ({
+  name: `${namespace}/${name}`,
+  kind: `${apiVersionOf(definition)}, Kind=${definition.kind}`,
+});
+
+function settled(target: Target, applied: Applied): Extract<Applied, { kind: 'ok' }> {
+  switch (applied.kind) {
+    case 'ok':
+      return applied;
+    case 'misfit': {
+      const words = kindWords(target);
+      const [first = '', ...more] = applied.troubles;
+      const all = more.length === 0 ? first : `errors:\n${[first, ...more].map(indented).join('')}`;
+      const what = `failed to create typed patch object (${words.name}; ${words.kind}): ${all}`;
+      throw failure(500, undefined, what);
+    }
+    case 'conflicts':
+      throw conflicted(applied);
+  }
+}
+
+const indented = (line: string): string => `  ${line}\n`;
+
+const conflicted = ({ conflicts }: Extract<Applied, { kind: 'conflicts' }>): ApiError =>
+  failure(409, 'Conflict', conflictMessage(conflicts), {
+    causes: conflicts.map((each) => ({
+      reason: 'FieldManagerConflict',
+      message: `conflict with ${each.shown}`,
+      field: each.path,
+    })),
+  });
+
+/** Creates what is not there yet, unless it is a subresource that was applied to. */
+export function serverSideApply(
+  writer: Writer,
+  store: Store,
+  request: ApplyRequest,
+  now: Micros,
+): { readonly saved: Stored; readonly created: boolean } {
+  const { target, options, query } = request;
+  const { definition, namespace, name, subresource } = target;
+  const config = configuration(request);
+  const kind = managedKind(definition, subresource);
+  const force = query.get('force') === 'true';
+  const as = { manager: options.manager, subresource, time: kubeTime(now), force };
+  const known = store.get(definition.storage, objectKey(namespace, name));
+  if (known === undefined) {
+    if (subresource !== undefined) throw notFound(definition, name);
+    const { object, managedFields } = settled(
+      target,
+      applyConfiguration(kind, undefined, config, as),
+    );
+    const saved = writer.create(definition, namespace, object, options, { managedFields });
+    return { saved, created: true };
+  }
+  const change = (old: Stored): JsonObject => {
+    const { object, managedFields } = settled(target, applyConfiguration(kind, old, config, as));
+    const decoded = writer.decode(definition, object, options);
+    const version = textOf(metadataOf(config).resourceVersion);
+    const metadata = withFields(metadataOf(decoded), {
+      managedFields,
+      ...(version === undefined ? {} : { resourceVersion: version }),
+    });
+    return withFields(decoded, { metadata });
+  };
+  const { object: saved } = writer.update({ ...target, verb: 'apply', change }, options);
+  return { saved, created: false };
+}
