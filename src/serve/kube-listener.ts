@@ -31,6 +31,7 @@ export interface KubeListenerOptions {
 /** A watcher that reads this much slower than the world writes is cut off, as etcd would. */
 const maxBufferedBytes = 32 * 1024 * 1024;
 const anonymousPaths = new Set(['/version', '/healthz', '/readyz', '/livez']);
+const yamlTypes = new Set(['application/yaml', 'application/apply-patch+yaml']);
 const methods = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
 const status = (code: number, reason: string, message: string): ApiStatus => ({
@@ -61,7 +62,7 @@ const decode = async (
 ): Promise<DecodedBody> => {
   const contentType = request.headers['content-type'] ?? '';
   const media = contentType.split(';', 1)[0]?.trim().toLowerCase();
-  if (media !== 'application/yaml' || request.body.length === 0) {
+  if (media === undefined || !yamlTypes.has(media) || request.body.length === 0) {
     return decodeBody(contentType, request.body);
   }
   try {
@@ -69,7 +70,8 @@ const decode = async (
     return { kind: 'ok', body: await parseYaml(text) };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    const message = `error converting YAML to JSON: ${why}`;
+    const doing = media === 'application/yaml' ? '' : 'error decoding YAML: ';
+    const message = `${doing}error converting YAML to JSON: ${why}`;
     return { kind: 'error', status: status(400, 'BadRequest', message) };
   }
 };
@@ -81,6 +83,38 @@ const authenticate = async (
   const header = message.headers.authorization;
   if (header?.startsWith('Bearer ')) return options.authenticateToken(header.slice(7).trim());
   return userOfCertificate(message);
+};
+
+const headerList = (value: string | readonly string[] | undefined): readonly string[] =>
+  value === undefined ? [] : [value].flat();
+
+/**
+ * Whom the caller acts for by its Impersonate headers (`kubectl --as`); the caller itself without
+ * any. Administrators may act for everybody, others for nobody: text, why not.
+ */
+const impersonated = (message: IncomingMessage, user: UserInfo): UserInfo | string => {
+  const { headersDistinct } = message;
+  const username = headersDistinct['impersonate-user']?.[0];
+  const groups = headerList(headersDistinct['impersonate-group']);
+  if (username === undefined) {
+    return groups.length === 0 ? user : 'requested impersonation without a user name';
+  }
+  if (!user.groups.includes('system:masters')) {
+    const who = `User "${user.username}" cannot impersonate resource "users"`;
+    return `users "${username}" is forbidden: ${who} in API group "" at the cluster scope`;
+  }
+  const uid = headersDistinct['impersonate-uid']?.[0];
+  const account = /^system:serviceaccount:([^:]+):[^:]+$/.exec(username)?.[1];
+  const implied =
+    account === undefined || groups.length > 0
+      ? []
+      : ['system:serviceaccounts', `system:serviceaccounts:${account}`];
+  const known = username === 'system:anonymous' ? [] : ['system:authenticated'];
+  return {
+    username,
+    ...(uid === undefined ? {} : { uid }),
+    groups: [...new Set([...groups, ...implied, ...known])],
+  };
 };
 
 const toApiRequest = (
@@ -192,7 +226,9 @@ const serveOne = async (
   if (known === undefined && !anonymousPaths.has(request.path)) {
     return refuse(status(401, 'Unauthorized', 'Unauthorized'));
   }
-  const user = known ?? { username: 'system:anonymous', groups: ['system:unauthenticated'] };
+  const caller = known ?? { username: 'system:anonymous', groups: ['system:unauthenticated'] };
+  const user = impersonated(message, caller);
+  if (typeof user === 'string') return refuse(status(403, 'Forbidden', user));
   const decoded = await decode(request, options.parseYaml);
   if (decoded.kind === 'error') return refuse(decoded.status);
   let apiRequest: ApiRequest;

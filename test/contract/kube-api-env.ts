@@ -12,9 +12,12 @@ import {
   resourceTypes,
 } from '../../src/api/kube.ts';
 import { type KubeApi, KubeError, type KubeErrorCode } from '../../src/ports/index.ts';
+import type { RawKube } from '../support/kube-raw.ts';
 
 export interface ContractEnv {
   readonly api: KubeApi;
+  /** Any request, as an administrator or as somebody that one acts for. */
+  readonly raw: RawKube;
   readonly smallPages: KubeApi;
   /** A namespace of its own, ready for pods. */
   namespace(): Promise<string>;
@@ -127,8 +130,9 @@ const podObject = (
 export const contractEnv = (server: {
   readonly api: KubeApi;
   readonly smallPages: KubeApi;
+  readonly raw: RawKube;
 }): ContractEnv => {
-  const { api, smallPages } = server;
+  const { api, smallPages, raw } = server;
   const unique = (prefix: string): string => `${prefix}-${randomBytes(4).toString('hex')}`;
   let node: Promise<unknown> | undefined;
   const withNode = (): Promise<unknown> => {
@@ -139,6 +143,7 @@ export const contractEnv = (server: {
   };
   return {
     api,
+    raw,
     smallPages,
     unique,
     namespace: async () => {

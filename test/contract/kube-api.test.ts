@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { createKubeClient, loadKubeconfig } from '../../src/adapters/kube/index.ts';
 import { ServedWorld } from '../support/demo-world.ts';
+import { rawKube } from '../support/kube-raw.ts';
 import { type ContractTarget, kubeApiContract } from './kube-api.ts';
 
 const servedWorld = async (): Promise<ContractTarget> => {
@@ -13,6 +14,7 @@ const servedWorld = async (): Promise<ContractTarget> => {
   return {
     available: true,
     api,
+    raw: rawKube(String(world.env.KUBECONFIG)),
     smallPages,
     stop: async () => {
       await api.close();

@@ -3,6 +3,8 @@
 // differs, the world is wrong. Cases bring their own namespaces and do not disturb each other.
 import assert from 'node:assert/strict';
 import type { KubeApi } from '../../src/ports/index.ts';
+import type { RawKube } from '../support/kube-raw.ts';
+import { applyCases } from './kube-api-apply.ts';
 import { type ContractCase, type ContractEnv, contractEnv } from './kube-api-env.ts';
 import { evictionCases } from './kube-api-evictions.ts';
 import { objectCases } from './kube-api-objects.ts';
@@ -14,12 +16,14 @@ export const kubeApiCases: readonly ContractCase[] = [
   ...patchCases,
   ...watchCases,
   ...evictionCases,
+  ...applyCases,
 ];
 
 export type ContractTarget =
   | {
       readonly available: true;
       readonly api: KubeApi;
+      readonly raw: RawKube;
       /** The same server through a client that lists in pages of three. */
       readonly smallPages: KubeApi;
       /**

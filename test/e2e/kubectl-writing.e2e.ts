@@ -124,8 +124,6 @@ describe('writing with kubectl', {
     }
     assert.match(await kubectl.failsWith('a: [\n', 'apply -f -'), /error converting YAML to JSON/);
     assert.match(await kubectl.failsWith('kind: Pod\n', 'apply -f -'), /apiVersion not set/);
-    const serverSide = await kubectl.failsWith(web, 'apply --server-side -f -');
-    assert.match(serverSide, /Server-side apply not available on the server/);
     assert.equal(await webIs('{.metadata.resourceVersion}'), before);
     assert.match(await kubectl.fails('get deploy Web_ -n web'), /NotFound/);
   });

@@ -3,6 +3,7 @@
 import { after, before, describe, it } from 'node:test';
 import { createKubeClient, loadKubeconfig } from '../../src/adapters/kube/index.ts';
 import { type ContractTarget, kubeApiCases, kubeApiContract } from '../contract/kube-api.ts';
+import { rawKube } from '../support/kube-raw.ts';
 import { startRealCluster } from '../support/real-cluster.ts';
 import { skipWhen } from '../support/stories.ts';
 
@@ -18,6 +19,7 @@ const realApi = async (): Promise<ContractTarget> => {
   return {
     available: true,
     api,
+    raw: rawKube(cluster.kubeconfigPath),
     smallPages,
     slow: true,
     stop: async () => {

@@ -125,6 +125,8 @@ function compareMap(
   }
   for (const name of Object.keys(after)) {
     if (before[name] !== undefined) continue;
+    // Go shows some unset fields as null, our own writers leave them out.
+    if (after[name] === null && left !== undefined) continue;
     gathered.add(fieldElement(name), compareAt(memberType(type, name), undefined, after[name]));
   }
   return gathered.delta(left, right);

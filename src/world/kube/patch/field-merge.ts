@@ -196,16 +196,24 @@ function troublesAt(declared: FieldType, value: Json, path: string): readonly st
       return [];
     case 'map': {
       if (!isObject(value)) return [`${path}: expected map, got ${wrapped(value)}`];
-      return Object.entries(value).flatMap(([name, member]) => {
-        const at = `${path}.${name}`;
-        const field = type.field(name) ?? type.of?.();
-        if (field === undefined) return [`${at}: field not declared in schema`];
-        return member === undefined ? [] : troublesAt(field, member, at);
-      });
+      return mapTroubles(type, value, path);
     }
     case 'list':
       return listTroubles(type, value, path);
   }
+}
+
+/** In order of name, and no further than the first field that is not there. */
+function mapTroubles(type: MapType, value: JsonObject, path: string): readonly string[] {
+  const troubles: string[] = [];
+  for (const name of Object.keys(value).sort()) {
+    const at = `${path}.${name}`;
+    const member = value[name];
+    const field = type.field(name) ?? type.of?.();
+    if (field === undefined) return [...troubles, `${at}: field not declared in schema`];
+    if (member !== undefined) troubles.push(...troublesAt(field, member, at));
+  }
+  return troubles;
 }
 
 function listTroubles(type: ListType, value: Json, path: string): readonly string[] {

@@ -104,10 +104,19 @@ function resolved(type: ResolvedType): FieldType {
   }
 }
 
+/** What a key left out counts as: its default, else what Go has for a field that nobody set. */
+function keyDefault(fact: FieldFact | undefined): Json | undefined {
+  if (fact === undefined || fact.default !== undefined) return fact?.default;
+  if (fact.pointer || fact.omitEmpty) return undefined;
+  const type = resolveType(fact.type);
+  if (type.kind !== 'scalar') return undefined;
+  return scalars[type.scalar] === 'string' ? '' : 0;
+}
+
 /** The keys of a list of structs, with the defaults that make up for a key left out. */
 function listKeys(names: readonly string[], of: ResolvedType): readonly ListKey[] {
   const fields = of.kind === 'struct' ? of.fields : new Map<string, FieldFact>();
-  return [...names].sort().map((name) => ({ name, default: fields.get(name)?.default }));
+  return [...names].sort().map((name) => ({ name, default: keyDefault(fields.get(name)) }));
 }
 
 function factType(fact: FieldFact): FieldType {

@@ -18,7 +18,6 @@ export {
   type ManagedKind,
   renderedManagers,
   trackUpdate,
-  type WriteAs,
 } from './managed-fields.ts';
 export { applyJsonPatch, applyMergePatch };
 

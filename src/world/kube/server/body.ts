@@ -15,8 +15,6 @@ const jsonTypes: ReadonlySet<string> = new Set([
   'application/json-patch+json',
   'application/merge-patch+json',
   'application/strategic-merge-patch+json',
-  // kubectl sends JSON under this name; whatever it holds, apply is answered by the patch room.
-  'application/apply-patch+yaml',
 ]);
 const protobuf = 'application/vnd.kubernetes.protobuf';
 const accepted = ['application/json', 'application/yaml', protobuf];
@@ -36,7 +34,6 @@ export function decodeBody(contentType: string, bytes: Uint8Array): DecodedBody 
     const body: Json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
     return { kind: 'ok', body };
   } catch (error) {
-    if (media === 'application/apply-patch+yaml') return { kind: 'ok', body: {} };
     const why = error instanceof Error ? error.message : String(error);
     return { kind: 'error', status: badRequest(`invalid JSON in the request body: ${why}`).status };
   }

@@ -1,6 +1,6 @@
 // Who manages the fields of an object, as each write leaves it: decides which part of a write counts
 // for which path (main resource, status, scale) and hands the sets themselves to the patch room.
-import { isObject, type Json, type JsonObject, objectOr } from '../../../api/json.ts';
+import { isObject, type Json, type JsonObject } from '../../../api/json.ts';
 import type { ApiRequest } from '../../contracts.ts';
 import {
   type FieldSet,
@@ -12,7 +12,6 @@ import {
 import { values } from '../schema/index.ts';
 import type { ResourceDefinition } from './definition.ts';
 import { metadataOf, objectsOf, type Stored, withFields, withMetadata } from './objects.ts';
-import { type FieldError, invalid, invalidValue } from './status.ts';
 
 const maximumManagerLength = 128;
 
@@ -85,16 +84,16 @@ export function withManagers(
     readonly through?: string;
     readonly verb: 'update' | 'patch' | 'apply';
   },
-  { given, meant, next, old }: Versions,
+  { given: asGiven, meant, next, old }: Versions,
 ): JsonObject {
   const live = metadataOf(old).managedFields;
-  const told = metadataOf(given).managedFields;
+  const told = metadataOf(asGiven).managedFields;
   const viaSubresource = write.subresource !== undefined || write.through !== undefined;
   let managedFields: Json | undefined = told;
   if (write.verb !== 'apply') {
     if (next === old && (told === live || told === undefined || viaSubresource)) return next;
-    const base = viaSubresource ? live : givenManagedFields(told, live);
-    if (base !== live) checkManagers(write.definition, write.definition.kind, base);
+    const given = viaSubresource ? live : givenManagedFields(told, live);
+    const base = given === live || isSound(given) ? given : live;
     const as = {
       manager: write.manager,
       subresource: write.through ?? write.subresource,
@@ -108,25 +107,11 @@ export function withManagers(
   return withMetadata(next, { managedFields });
 }
 
-function checkManagers(
-  definition: ResourceDefinition,
-  kind: string,
-  given: Json | undefined,
-): void {
-  const errors: FieldError[] = [];
-  for (const [index, entry] of objectsOf(given).entries()) {
-    const at = `metadata.managedFields[${index}]`;
-    if (entry.operation !== 'Apply' && entry.operation !== 'Update') {
-      const message = 'must be `Apply` or `Update`';
-      errors.push(invalidValue(`${at}.operation`, entry.operation ?? '', message));
-    }
-    if ((entry.fieldsType ?? '') !== 'FieldsV1' && Object.keys(objectOr(entry)).length > 0) {
-      errors.push(invalidValue(`${at}.fieldsType`, entry.fieldsType ?? '', 'must be `FieldsV1`'));
-    }
-    if (entry.fieldsV1 !== undefined && !isObject(entry.fieldsV1)) {
-      errors.push(invalidValue(`${at}.fieldsV1`, entry.fieldsV1, 'must be an object'));
-    }
-  }
-  const { group } = definition;
-  if (errors.length > 0) throw invalid({ group, kind }, '', errors);
-}
+/** A list that the server could not have written counts as none given. */
+const isSound = (given: Json | undefined): boolean =>
+  objectsOf(given).every(
+    ({ operation, fieldsType, fieldsV1 }) =>
+      (operation === 'Apply' || operation === 'Update') &&
+      fieldsType === 'FieldsV1' &&
+      (fieldsV1 === undefined || isObject(fieldsV1)),
+  );

@@ -4,13 +4,7 @@ import type { Json, JsonObject } from '../../../api/json.ts';
 import { isObject } from '../../../api/json.ts';
 import type { ApiRequest, ApiResponse } from '../../contracts.ts';
 import type { Kernel } from '../../kernel/index.ts';
-import {
-  applyPatch,
-  isPending,
-  patchTypeOf,
-  renderedManagers,
-  unknownPatchType,
-} from '../patch/index.ts';
+import { patchTypeOf } from '../patch/index.ts';
 import { bindPod } from './binding.ts';
 import type { ResourceDefinition } from './definition.ts';
 import {
@@ -23,18 +17,9 @@ import {
 } from './deletion.ts';
 import type { Evictor } from './eviction.ts';
 import { candidates, listPage, selectionFor } from './list.ts';
-import { managerOf } from './managers.ts';
-import {
-  listOf,
-  metadataOf,
-  numberOf,
-  objectsOf,
-  type Stored,
-  specOf,
-  statusOf,
-  textOf,
-  withMetadata,
-} from './objects.ts';
+import type { Stored } from './objects.ts';
+import { patched, patchSource } from './patched.ts';
+import { podLog } from './pod-log.ts';
 import {
   includeOf,
   listKindOf,
@@ -46,10 +31,8 @@ import {
 } from './representation.ts';
 import type { ResourcePath } from './request-path.ts';
 import { builtInScale, type ScalePaths, scaled, scaleOf } from './scale.ts';
-import type { FieldValidation, PatchSource } from './schemas.ts';
 import { serverSideApply } from './server-side-apply.ts';
 import {
-  ApiError,
   badRequest,
   methodNotAllowed,
   noSuchResource,
@@ -60,6 +43,7 @@ import { objectKey, type Store } from './store.ts';
 import type { Subresource } from './subresource-writes.ts';
 import type { Watches } from './watch.ts';
 import { fromStored, type WriteOptions, type Writer } from './write.ts';
+import { writeOptionsOf } from './write-options.ts';
 
 export interface Parts {
   readonly kernel: Kernel;
@@ -82,23 +66,7 @@ export interface Call {
 
 const object = (body: JsonObject, status = 200): ApiResponse => ({ kind: 'object', status, body });
 
-const fieldValidations: readonly string[] = ['Strict', 'Warn', 'Ignore'];
-
-function writeOptions(call: Call): WriteOptions {
-  const { query, user } = call.request;
-  const validation = query.get('fieldValidation') ?? 'Warn';
-  if (!fieldValidations.includes(validation)) {
-    throw badRequest(`fieldValidation: Unsupported value: "${validation}"`);
-  }
-  return {
-    user,
-    dryRun: dryRunOf(query.getAll('dryRun')),
-    fieldValidation: validation as FieldValidation,
-    trusted: call.trusted,
-    manager: managerOf(call.request),
-    warnings: call.warnings,
-  };
-}
+const writeOptions = (call: Call): WriteOptions => writeOptionsOf(call.request, call);
 
 export class Resources {
   readonly #parts: Parts;
@@ -304,7 +272,7 @@ export class Resources {
       case 'binding':
         return this.#bind(call, name);
       case 'log':
-        return this.#log(call, name);
+        return podLog(this.#find(call, name), request.query);
       default:
         this.#find(call, name);
         throw notImplemented(`${definition.resource}/${subresource}`);
@@ -349,32 +317,6 @@ export class Resources {
     bindPod(kernel, store, { pods: call.definition, namespace, name, body, dryRun });
     return object(success(201), 201);
   }
-
-  #log(call: Call, name: string): ApiResponse {
-    const pod = this.#find(call, name);
-    const containers = objectsOf(specOf(pod).containers).map((one) => textOf(one.name) ?? '');
-    const wanted = call.request.query.get('container');
-    if (wanted === null && containers.length > 1) {
-      throw badRequest(
-        `a container name must be specified for pod ${name}, ` +
-          `choose one of: [${containers.join(' ')}]`,
-      );
-    }
-    const container = wanted ?? containers[0] ?? '';
-    if (!containers.includes(container)) {
-      throw badRequest(`container ${container} is not valid for pod ${name}`);
-    }
-    const started = objectsOf(statusOf(pod).containerStatuses).some(
-      (status) => (numberOf(status.restartCount) ?? 0) >= 0,
-    );
-    if (!started) {
-      throw badRequest(
-        `container "${container}" in pod "${name}" is waiting to start: ContainerCreating`,
-      );
-    }
-    const body = `${name}/${container}: simulated container, no output is modelled\n`;
-    return { kind: 'text', status: 200, body };
-  }
 }
 
 export const isWatch = (query: URLSearchParams): boolean =>
@@ -401,45 +343,5 @@ function deletedBody(call: Call, deletion: Deletion, shape: Shape, shower: Resou
     metadata: {},
     status: 'Success',
     details: { name, ...group, kind: definition.resource, uid },
-  };
-}
-
-/** The object with the request's patch applied; every failure is thrown as its Status. */
-function patched(
-  call: Call,
-  gvk: { readonly group: string; readonly version: string; readonly kind: string },
-  old: JsonObject,
-): JsonObject {
-  const { contentType, body } = call.request;
-  const type = patchTypeOf(contentType);
-  const custom = call.definition.custom !== undefined;
-  const refused =
-    type === undefined ||
-    type === 'apply' ||
-    (custom && type === 'strategic' && gvk.kind !== 'Scale');
-  const target = {
-    gvk: { group: gvk.group, version: gvk.version, kind: gvk.kind },
-    object: type === 'json' ? withReadManagers(old, body) : old,
-  };
-  const result = refused ? unknownPatchType(custom) : applyPatch(type, target, body ?? null);
-  if (result.kind === 'error') throw new ApiError(result.status);
-  return result.object;
-}
-
-/** A JSON patch may point into managedFields: then they must be there to be pointed at. */
-function withReadManagers(old: JsonObject, patch: Json | undefined): JsonObject {
-  if (!isPending(metadataOf(old).managedFields)) return old;
-  const asked = listOf(patch).some(
-    (step) => isObject(step) && textOf(step.path)?.startsWith('/metadata/managedFields') === true,
-  );
-  if (!asked) return old;
-  return withMetadata(old, { managedFields: renderedManagers(metadataOf(old).managedFields) });
-}
-
-function patchSource(request: ApiRequest): PatchSource {
-  const type = patchTypeOf(request.contentType);
-  return {
-    type: type === 'json' || type === 'merge' ? type : 'strategic',
-    body: request.body ?? null,
   };
 }

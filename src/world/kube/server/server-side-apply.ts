@@ -24,25 +24,17 @@ function configuration({ target, body, query }: ApplyRequest): JsonObject {
     const of = { group: 'meta.k8s.io', kind: 'PatchOptions' };
     throw invalid(of, '', [requiredValue('fieldManager', 'is required for apply patch')]);
   }
-  if (!isObject(body)) throw badRequest('error decoding YAML: the body must be an object');
-  const { definition } = target;
-  const expected = apiVersionOf(definition);
-  const given = textOf(body.apiVersion) ?? '';
-  if (given !== expected) {
+  if (!isObject(body)) {
+    const why = `cannot unmarshal ${Array.isArray(body) ? 'array' : typeof body}`;
     throw badRequest(
-      'Incorrect version specified in apply patch. ' +
-        `Specified patch version: ${given}, expected: ${expected}`,
+      'error decoding YAML: error unmarshaling JSON: while decoding JSON: ' +
+        `json: ${why} into Go value of type map[string]interface {}`,
     );
   }
-  const kind = textOf(body.kind) ?? '';
-  if (kind !== definition.kind) {
-    const words = kindWords(target);
-    throw failure(
-      500,
-      undefined,
-      `failed to create typed patch object (${words.name}; ${expected}, Kind=${kind}): ` +
-        `no corresponding type for ${expected}, Kind=${kind}`,
-    );
+  const { definition } = target;
+  if (body.apiVersion !== apiVersionOf(definition) || body.kind !== definition.kind) {
+    const given = textOf(body.apiVersion) ?? '';
+    throw badRequest(`invalid object type: ${shownKind(given, textOf(body.kind) ?? '')}`);
   }
   const metadata = metadataOf(body);
   if (metadata.managedFields !== undefined && metadata.managedFields !== null) {
@@ -57,28 +49,28 @@ function configuration({ target, body, query }: ApplyRequest): JsonObject {
   return withMetadata(body, { name: target.name });
 }
 
-const kindWords = ({ namespace = '', name, definition }: Target) => ({
-  name: `${namespace}/${name}`,
-  kind: `${apiVersionOf(definition)}, Kind=${definition.kind}`,
-});
+/** `apps/v1, Kind=Deployment`, and `/v1, Kind=Pod` for the core group. */
+const shownKind = (apiVersion: string, kind: string): string =>
+  `${apiVersion.includes('/') ? '' : '/'}${apiVersion}, Kind=${kind}`;
 
-function settled(target: Target, applied: Applied): Extract<Applied, { kind: 'ok' }> {
+function settled(config: JsonObject, applied: Applied): Extract<Applied, { kind: 'ok' }> {
   switch (applied.kind) {
     case 'ok':
       return applied;
     case 'misfit': {
-      const words = kindWords(target);
-      const [first = '', ...more] = applied.troubles;
-      const all = more.length === 0 ? first : `errors:\n${[first, ...more].map(indented).join('')}`;
-      const what = `failed to create typed patch object (${words.name}; ${words.kind}): ${all}`;
+      const { name, namespace } = metadataOf(config);
+      const of = `${textOf(namespace) ?? ''}/${textOf(name) ?? ''}`;
+      const kind = shownKind(textOf(config.apiVersion) ?? '', textOf(config.kind) ?? '');
+      const { troubles } = applied;
+      const [first = '', second] = troubles;
+      const all = second === undefined ? first : ['errors:', ...troubles].join('\n  ');
+      const what = `failed to create typed patch object (${of}; ${kind}): ${all}`;
       throw failure(500, undefined, what);
     }
     case 'conflicts':
       throw conflicted(applied);
   }
 }
-
-const indented = (line: string): string => `  ${line}\n`;
 
 const conflicted = ({ conflicts }: Extract<Applied, { kind: 'conflicts' }>): ApiError =>
   failure(409, 'Conflict', conflictMessage(conflicts), {
@@ -106,14 +98,14 @@ export function serverSideApply(
   if (known === undefined) {
     if (subresource !== undefined) throw notFound(definition, name);
     const { object, managedFields } = settled(
-      target,
+      config,
       applyConfiguration(kind, undefined, config, as),
     );
     const saved = writer.create(definition, namespace, object, options, { managedFields });
     return { saved, created: true };
   }
   const change = (old: Stored): JsonObject => {
-    const { object, managedFields } = settled(target, applyConfiguration(kind, old, config, as));
+    const { object, managedFields } = settled(config, applyConfiguration(kind, old, config, as));
     const decoded = writer.decode(definition, object, options);
     const version = textOf(metadataOf(config).resourceVersion);
     const metadata = withFields(metadataOf(decoded), {
