@@ -4,17 +4,23 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createKubeClient, loadKubeconfig } from '../src/adapters/kube/index.ts';
 import { openSqliteStore } from '../src/adapters/store/index.ts';
 import { type JsonObject, objectOr } from '../src/api/json.ts';
 import { startEmbeddedControllers } from '../src/main/embedded.ts';
+import { wallClock } from '../src/main/wall-clock.ts';
 import type { Log } from '../src/ports/index.ts';
+import { FakeKube } from '../src/runtime/testing-kube.ts';
 import { Pacer } from '../src/serve/index.ts';
 import { createWorld, nodeManagerAgent, seedCluster, type World } from '../src/world/index.ts';
 import { microsPerMs, microsPerSecond } from '../src/world/kernel/index.ts';
+import { startRealCluster } from '../test/support/real-cluster.ts';
+import { measureBurst, measureWriteRate } from './support/burst.ts';
 import { type Bench, type BenchContext, type Outcome, SeriesCollector } from './support/report.ts';
 import { percentile } from './support/stats.ts';
 
 const sizes = [1, 100, 500] as const;
+const percentiles = [0.5, 0.99] as const;
 /** No add-ons: with all nodes drained at once CoreDNS' budget would hold the last one. */
 const podsPerNode = 2;
 const bootSeconds = 120;
@@ -222,6 +228,60 @@ const terminateAll = async (served: Served, size: number): Promise<Run> => {
   };
 };
 
+/** The controllers alone: a queue and an API that answer at once, in process. */
+const decisionPath = async (context: BenchContext, collector: SeriesCollector): Promise<void> => {
+  const { log } = createCollectingLog();
+  for (const size of sizes) {
+    for (let i = 1; i <= context.runs; i += 1) {
+      context.say(`decision path, ${plural(size)}, run ${i} of ${context.runs}`);
+      const kube = new FakeKube(wallClock);
+      const options = { kube, size, compat: 'eks', log, definitions: false } as const;
+      const { marked } = await measureBurst(options);
+      for (const share of percentiles) {
+        const what = `decision path, ${plural(size)}: in the queue to marked, p${share * 100} (ms)`;
+        collector.add({ what, who: 'controllers alone', role: 'ours' }, percentile(marked, share));
+      }
+    }
+  }
+};
+
+/** Returns why it cannot run, or undefined. A server of its own for each size: nothing is left over. */
+const realServer = async (
+  context: BenchContext,
+  collector: SeriesCollector,
+): Promise<string | undefined> => {
+  const { log } = createCollectingLog();
+  for (const size of sizes) {
+    for (let i = 1; i <= context.runs; i += 1) {
+      context.say(`real API server, ${plural(size)}, run ${i} of ${context.runs}`);
+      const cluster = await startRealCluster({ auditLevel: 'Metadata' });
+      if (!cluster.available) return cluster.reason;
+      const access = await loadKubeconfig({ path: cluster.kubeconfigPath, env: {} });
+      const kube = createKubeClient({ ...access, userAgent: 'drover-bench' });
+      try {
+        const compat = 'native';
+        const burst = await measureBurst({ kube, size, compat, log, definitions: true });
+        const rate = await measureWriteRate(kube, size);
+        const { marked, writes } = burst;
+        const who = 'controllers, real API server';
+        const add = (what: string, value: number): void =>
+          collector.add({ what: `real, ${plural(size)}: ${what}`, who, role: 'ours' }, value);
+        for (const share of percentiles) {
+          add(`in the queue to marked, p${share * 100} (ms)`, percentile(marked, share));
+        }
+        add('writes until the last node is marked, per node', writes / size);
+        add('node patches per second that the server takes, 64 at once', rate);
+        const bound = (writes / rate) * 1000;
+        add('last node marked / (writes / write rate)', Math.max(...marked) / bound);
+      } finally {
+        await kube.close();
+        await cluster.stop();
+      }
+    }
+  }
+  return undefined;
+};
+
 const run = async (context: BenchContext): Promise<Outcome> => {
   const collector = new SeriesCollector();
   const failures: string[] = [];
@@ -238,7 +298,7 @@ const run = async (context: BenchContext): Promise<Outcome> => {
             who: 'world and controllers',
             role: 'ours',
           }) as const;
-        for (const share of [0.5, 0.99]) {
+        for (const share of percentiles) {
           const p = `p${share * 100}`;
           const add = (what: string, values: readonly number[]): void =>
             collector.add(head(`${what}, ${p} (ms)`), percentile(values, share));
@@ -258,11 +318,17 @@ const run = async (context: BenchContext): Promise<Outcome> => {
       notes.push(...[...served.problems].map((problem) => `${plural(size)}: ${problem}`));
     }
   }
-  const notRun = ['peer: EKS itself; article 001 shows 583 ms between two of its marks'];
+  await decisionPath(context, collector);
+  const noServer = await realServer(context, collector);
+  const notRun = noServer === undefined ? [] : [`real API server: ${noServer}`];
+  notRun.push('peer: EKS itself; article 001 shows 583 ms between two of its marks');
   notes.push(
     `${podsPerNode} pods a node to evict; world, message delivery and controllers in one process, ` +
       'committing to SQLite; times by the wall clock at the commit of each object',
     'pods evicted from one node may land on the next one and be evicted again',
+    'decision path: the same controllers over a queue and an API that answer at once, in process',
+    'real API server: one patch a node (native), queue and groups in process; writes are records, ' +
+      'marks, journal and events',
     'the terminate call to the record includes the delivery that the world gives SNS and SQS',
   );
   return { series: collector.all(), notRun, failures, notes: [...new Set(notes)] };

@@ -1,0 +1,172 @@
+// Notices of many nodes in a queue at the same moment, and our controllers over any Kubernetes API:
+// how long until each node shows label and cordon, and what was written until then. The queue and the
+// groups answer at once and in process, so that only the API given and our own work are measured.
+import type { JsonObject } from '../../src/api/json.ts';
+import { type KubeObject, type Node, resourceTypes } from '../../src/api/kube.ts';
+import { ensureCrds } from '../../src/controllers/crds.ts';
+import { createDisruptionController } from '../../src/controllers/disruption/index.ts';
+import {
+  createDisruptionInformer,
+  createNodeGroupInformer,
+  createNodeInformer,
+} from '../../src/controllers/informers.ts';
+import { createIntakeController } from '../../src/controllers/intake/index.ts';
+import { createLifecycleController } from '../../src/controllers/lifecycle/index.ts';
+import { aGroupSpec, anInstance } from '../../src/controllers/testing.ts';
+import { FakeCloud } from '../../src/controllers/testing-cloud.ts';
+import { wallClock } from '../../src/main/wall-clock.ts';
+import type { KubeApi, Log } from '../../src/ports/index.ts';
+import { SeededRandom } from '../../src/world/kernel/random.ts';
+import { each, until } from './workload.ts';
+
+const autoScalingGroupName = 'asg-1';
+const hookName = 'Terminate-LC-Hook';
+const exclusion = 'node.kubernetes.io/exclude-from-external-load-balancers';
+const label = 'drover-bench-burst';
+
+export interface BurstOptions {
+  readonly kube: KubeApi;
+  readonly size: number;
+  readonly compat: 'eks' | 'native';
+  readonly log: Log;
+  /** False where the kinds are there, or where the API knows no kinds. */
+  readonly definitions: boolean;
+}
+
+export interface BurstFigures {
+  /** Milliseconds from all messages being there until a node was marked, one a node. */
+  readonly marked: readonly number[];
+  /** Writes that were answered until the last node was marked: records, marks, journal, events. */
+  readonly writes: number;
+}
+
+const nodeNames = (size: number): readonly string[] =>
+  Array.from({ length: size }, (_, i) => `burst-${i + 1}`);
+
+/** Nodes of instances of one managed group, Ready; no pods. */
+const prepare = async ({ kube, size }: BurstOptions): Promise<void> => {
+  const spec = { ...aGroupSpec({ autoScalingGroupName, scaling: { minSize: 0, maxSize: size } }) };
+  await kube.create(resourceTypes.nodegroups, {
+    apiVersion: 'drover.dev/v1alpha1',
+    kind: 'NodeGroup',
+    metadata: { name: 'burst' },
+    spec: JSON.parse(JSON.stringify(spec)) as JsonObject,
+  });
+  const conditions = [{ type: 'Ready', status: 'True' }];
+  await each(nodeNames(size), async (name) => {
+    const providerID = `aws:///eu-west-1a/${anInstance(Number(name.split('-')[1]))}`;
+    await kube.create(resourceTypes.nodes, {
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name, labels: { [label]: 'true' } },
+      spec: { providerID },
+    });
+    const patch = {
+      type: 'merge',
+      body: { status: { conditions } },
+      subresource: 'status',
+    } as const;
+    await kube.patch(resourceTypes.nodes, { name }, patch);
+  });
+};
+
+const isMarked = (node: Node): boolean =>
+  node.metadata.labels?.[exclusion] !== undefined && node.spec.unschedulable === true;
+
+/** The same API, with a look at what is written through it. */
+const watched = (kube: KubeApi, onWrite: (object: KubeObject | undefined) => void): KubeApi => ({
+  get: (...args) => kube.get(...args),
+  list: (...args) => kube.list(...args),
+  watch: (...args) => kube.watch(...args),
+  create: async (type, object, options) => {
+    const created = await kube.create(type, object, options);
+    onWrite(created);
+    return created as never;
+  },
+  patch: async (type, name, patch, options) => {
+    const patched = await kube.patch(type, name, patch, options);
+    onWrite(patched.kind === 'found' ? patched.object : undefined);
+    return patched as never;
+  },
+  delete: (...args) => kube.delete(...args),
+  evict: (...args) => kube.evict(...args),
+});
+
+const cloudOf = (size: number): FakeCloud => {
+  const cloud = new FakeCloud(wallClock);
+  const instances = nodeNames(size).map((_, i) => ({ instanceId: anInstance(i + 1) }));
+  cloud.putGroup(autoScalingGroupName, { instances });
+  cloud.putHook({ name: hookName, autoScalingGroupName });
+  return cloud;
+};
+
+const sendAll = (cloud: FakeCloud, size: number): void => {
+  for (let n = 1; n <= size; n++) {
+    cloud.send({
+      LifecycleTransition: 'autoscaling:EC2_INSTANCE_TERMINATING',
+      LifecycleHookName: hookName,
+      AutoScalingGroupName: autoScalingGroupName,
+      EC2InstanceId: anInstance(n),
+      LifecycleActionToken: `token-${n}`,
+      Time: new Date().toISOString(),
+    });
+  }
+};
+
+/** Marks `size` nodes that are told of at once. Objects are left behind. */
+export const measureBurst = async (options: BurstOptions): Promise<BurstFigures> => {
+  const { size, compat, log } = options;
+  const stop = new AbortController();
+  const { signal } = stop;
+  const random = (purpose: string) => SeededRandom.split(1, purpose);
+  const common = { clock: wallClock, log, journal: { record: () => undefined } };
+  if (options.definitions) {
+    await ensureCrds({ ...common, kube: options.kube, random: random('crds') }, signal);
+  }
+  await prepare(options);
+  const markedAt = new Map<string, number>();
+  let writes = 0;
+  const kube = watched(options.kube, (object) => {
+    if (markedAt.size < size) writes++;
+    if (object?.kind !== 'Node' || markedAt.has(object.metadata.name)) return;
+    if (isMarked(object as Node)) markedAt.set(object.metadata.name, performance.now());
+  });
+  const cloud = cloudOf(size);
+  const base = (purpose: string) => ({ ...common, kube, random: random(purpose) });
+  const informers = {
+    nodes: createNodeInformer(base('nodes')),
+    nodeGroups: createNodeGroupInformer(base('nodeGroups')),
+    disruptions: createDisruptionInformer(base('disruptions')),
+  };
+  const deps = (purpose: string) => ({ ...base(purpose), ...informers, cloud });
+  const running = Promise.all([
+    ...Object.values(informers).map((informer) => informer.run(signal)),
+    createIntakeController({ ...deps('intake'), queueUrl: 'q' }).run(signal),
+    createLifecycleController(deps('lifecycle')).run(signal),
+    createDisruptionController({ ...deps('disruption'), compat }).run(signal),
+  ]);
+  try {
+    await until('the nodes are known', async () => informers.nodes.size >= size);
+    const startedAt = performance.now();
+    sendAll(cloud, size);
+    await until('all nodes are marked', async () => markedAt.size >= size);
+    return { marked: [...markedAt.values()].map((at) => at - startedAt), writes };
+  } finally {
+    stop.abort();
+    await running;
+  }
+};
+
+/** Writes per second that the API takes: label patches on the nodes of the last burst. */
+export const measureWriteRate = async (kube: KubeApi, size: number): Promise<number> => {
+  const names = [...nodeNames(size)];
+  const startedAt = performance.now();
+  const worker = async (): Promise<void> => {
+    for (let name = names.shift(); name !== undefined; name = names.shift()) {
+      const body = { metadata: { labels: { [label]: 'measured' } } };
+      await kube.patch(resourceTypes.nodes, { name }, { type: 'merge', body });
+    }
+  };
+  await Promise.all(Array.from({ length: 64 }, worker));
+  return size / ((performance.now() - startedAt) / 1000);
+};
