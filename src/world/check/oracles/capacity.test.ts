@@ -39,6 +39,8 @@ describe('desired-within-bounds', () => {
       'eks-ng1: told as 2, and it has 1 instances',
     ]);
     expect(judge(capacity, shrunk(100, 2)).said).toEqual([]);
+    const scarce = shrunk(121, 2).fault('no-capacity', 'off');
+    expect(judge(capacity, scarce).said).toEqual([]);
     expect(judge(capacity, shrunk(121, 1)).said).toEqual([]);
   });
 

@@ -7,6 +7,9 @@ import { microsPerMinute, numberOf, textOf } from '../state/read.ts';
 
 /** A group that has stood still for so long has been looked at several times. */
 const followedWithinMicros = 2 * microsPerMinute;
+/** Auto Scaling tries again after some minutes where EC2 had nothing to give. */
+const scarceMicros = 10 * microsPerMinute;
+const scarce = new Set(['no-capacity', 'no-addresses']);
 const leaving = /^(?:Terminat|Detach|$)/;
 
 /** Where nothing comes or goes any more, a group has as many instances as it wants. */
@@ -43,6 +46,7 @@ export const capacity: Oracle = {
     const known = new Map<string, Bounds>();
     const told = new Map<string, number>();
     const movedAt = new Map<string, number>();
+    let scarceAt = Number.NEGATIVE_INFINITY;
     const check = (group: string, size: Bounds & { readonly desired: number }): void => {
       saw();
       if (size.desired >= size.min && size.desired <= size.max) return;
@@ -65,7 +69,11 @@ export const capacity: Oracle = {
       lifecycle: ({ instanceId, at }) => {
         movedAt.set(book.cloud.instances.get(instanceId)?.group ?? '', at);
       },
+      fault: ({ fault, at }) => {
+        if (scarce.has(fault)) scarceAt = at;
+      },
       end: () => {
+        if (book.now - scarceAt < scarceMicros) return;
         if (book.facts.settled) checkFollowed(context, told, movedAt);
       },
       call: (entry) => {

@@ -10,7 +10,7 @@ import { microsPerMinute, microsPerSecond, textOf } from '../state/read.ts';
 const lookMicros = microsPerSecond;
 /** The journal's deadline in milliseconds, and a call that was on its way. */
 const slackMicros = microsPerSecond;
-/** Between a pod's forced-at time and the deadline lies this at least, its grace besides. */
+/** A pod that was there so long before the end had its forced-at time; its grace comes besides. */
 const forceMicros = 30 * microsPerSecond;
 /** A drain that may not force keeps its hook to shortly before the hook's own end. */
 const lastMomentMicros = microsPerMinute;
@@ -66,8 +66,9 @@ const forgotten = (
   const { book } = context;
   const deadlineAt = book.forcingDeadline(disruption);
   if (deadlineAt === undefined || book.isBlind || !node.ready) return undefined;
+  const enoughMicros = forceMicros + 2 * (book.facts.clockSkew ?? 0);
   return holding(context, node, disruption).find(
-    (pod) => pod.terminatingAt === undefined && deadlineAt - pod.boundAt > forceMicros,
+    (pod) => pod.terminatingAt === undefined && book.now - pod.boundAt > enoughMicros,
   );
 };
 

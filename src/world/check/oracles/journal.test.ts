@@ -75,6 +75,20 @@ describe('intent-before-effect', () => {
     expect(judge(intent, withdrawn(1)).said).toEqual([]);
   });
 
+  it('forgives what was on its way when another leader had dealt with the cause', () => {
+    const handled = (seconds: number) =>
+      new Story()
+        .pod('p1')
+        .draining(i1)
+        .at(50)
+        .fault('F6-leader-paused', 'fired')
+        .disruption(i1, { status: { phase: 'Draining', handledCauses: ['c1'] } })
+        .at(50 + seconds)
+        .evict('p1');
+    expect(judge(intent, handled(59)).said).toEqual([]);
+    expect(judge(intent, handled(61)).said).toHaveLength(1);
+  });
+
   it('reports an instance that nobody asked for, or that is taken before its node is drained', () => {
     const taken = (followUp: string, phase: string) => {
       const causes = [{ kind: 'Manual', followUp }];

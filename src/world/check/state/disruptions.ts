@@ -48,7 +48,8 @@ export interface DisruptionState {
   statusDeadlineAt: number | undefined;
   statusForces: boolean;
   forcingSince: boolean;
-  handled: ReadonlySet<string>;
+  /** Causes that an episode dealt with, and when the trace first showed so. */
+  handled: ReadonlyMap<string, number>;
   boomerangOwners: ReadonlySet<string>;
   waitingOn: readonly Waiting[];
   waitingOnTotal: number;
@@ -115,7 +116,7 @@ const newDisruption = (name: string, object: JsonObject): DisruptionState => ({
   statusDeadlineAt: undefined,
   statusForces: false,
   forcingSince: false,
-  handled: new Set(),
+  handled: new Map(),
   boomerangOwners: new Set(),
   waitingOn: [],
   waitingOnTotal: 0,
@@ -195,7 +196,8 @@ export class Disruptions {
     state.statusDeadlineAt = timeOf(status.deadline);
     state.statusForces = status.onDeadline === 'force';
     state.forcingSince = status.forcingSince !== undefined;
-    state.handled = new Set(textsOf(status.handledCauses));
+    const handled = textsOf(status.handledCauses);
+    state.handled = new Map(handled.map((id) => [id, state.handled.get(id) ?? at]));
     state.boomerangOwners = new Set(objectsOf(status.boomerangs).map((one) => textOf(one.owner)));
     state.waitingOn = objectsOf(status.waitingOn).map(waitingOf);
     state.waitingOnTotal = numberOf(status.waitingOnTotal) ?? state.waitingOn.length;
@@ -210,9 +212,11 @@ export const inForce = (
   options: { readonly at: number; readonly lagMicros: number },
 ): readonly CauseState[] =>
   state.causes.filter((cause) => {
-    if (state.handled.has(cause.id)) return false;
-    // Who acts now may not have seen a withdrawal of this moment.
-    return !cause.isCancelled || options.at - (cause.cancelledSeenAt ?? 0) <= options.lagMicros;
+    // Who acts now may not have seen a withdrawal, or an end, of this moment.
+    const isRecent = (at: number): boolean => options.at - at <= options.lagMicros;
+    const handledAt = state.handled.get(cause.id);
+    if (handledAt !== undefined && !isRecent(handledAt)) return false;
+    return !cause.isCancelled || isRecent(cause.cancelledSeenAt ?? 0);
   });
 
 /**
