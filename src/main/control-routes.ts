@@ -3,6 +3,7 @@
 import { epochMs, formatTime } from '../api/brand.ts';
 import { type JsonObject, objectOr } from '../api/json.ts';
 import { type ControlAnswer, type ControlRoutes, type Pacer, WorldEnded } from '../serve/index.ts';
+import { instanceTypes } from '../world/aws/index.ts';
 import { type FaultKind, faultKinds, isFaultKind, type TargetKey } from '../world/faults/index.ts';
 import type { World } from '../world/index.ts';
 import { microsPerMs, microsPerSecond } from '../world/kernel/index.ts';
@@ -83,6 +84,10 @@ const unknownPlace = (
   }
   if (subnet !== undefined && !subnets.some((known) => known.subnetId === subnet)) {
     return `no subnet ${subnet} in this world: \`aws ec2 describe-subnets\` lists them`;
+  }
+  const { type } = target;
+  if (type !== undefined && !instanceTypes.has(type)) {
+    return `no instance type ${type} in this world: \`aws ec2 describe-instance-types\` lists them`;
   }
   return undefined;
 };

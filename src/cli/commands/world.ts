@@ -71,7 +71,7 @@ const targetsOf = (
   options: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> => {
   const target: Record<string, string> = {};
-  for (const key of ['node', 'zone', 'subnet', 'group']) {
+  for (const key of ['node', 'zone', 'subnet', 'group', 'type']) {
     const value = options[key];
     if (value !== undefined) target[key] = value;
   }
@@ -138,6 +138,7 @@ const addWorld = (program: Command, context: CliContext, connection: () => Conne
     .option('--zone <name>', 'only this zone')
     .option('--subnet <id>', 'only this subnet')
     .option('--group <name>', 'only this node group')
+    .option('--type <name>', 'only this instance type')
     .addHelpText(
       'after',
       `

@@ -3,6 +3,7 @@
 export type { DemoGroup } from './demo/group-parts.ts';
 export { articleGroups, type DemoFacts, type DemoOptions } from './demo/seed.ts';
 
+export { instanceTypes } from './ec2/instance-types.ts';
 export type { ClusterAccess } from './parts.ts';
 export type { NamedNetwork, NamedSubnet } from './platform/account.ts';
 export { type AwsWorld, cliUser, createAwsWorld, nodegroupService } from './world.ts';

@@ -3,8 +3,12 @@ import { Engine } from './autoscaling/engine.ts';
 import { groupHandlers } from './autoscaling/group-handlers.ts';
 import { hookHandlers } from './autoscaling/hook-handlers.ts';
 import { instanceHandlers } from './autoscaling/instance-handlers.ts';
+import { standbyHandlers } from './autoscaling/standby-handlers.ts';
 import { GroupStore } from './autoscaling/store.ts';
 import { tagHandlers } from './autoscaling/tag-handlers.ts';
+import { targetGroupHandlers } from './autoscaling/target-handlers.ts';
+import type { WarmPools } from './autoscaling/warm-pool.ts';
+import { warmPoolHandlers } from './autoscaling/warm-pool-handlers.ts';
 import { ServiceCalls } from './calls.ts';
 import {
   buildStacks,
@@ -23,6 +27,8 @@ import { LaunchTemplates } from './ec2/launch-templates.ts';
 import { Network } from './ec2/network.ts';
 import { NetworkRecords } from './ec2/network-records.ts';
 import { Ec2Notices } from './ec2/notices.ts';
+import { elbHandlers } from './elb/elb-handlers.ts';
+import { TargetGroups } from './elb/target-groups.ts';
 import { Delivery } from './messaging/delivery.ts';
 import { EventBus } from './messaging/event-bus.ts';
 import { eventsHandlers } from './messaging/events-handlers.ts';
@@ -71,6 +77,8 @@ export interface AwsParts {
   readonly events: EventBus;
   readonly store: GroupStore;
   readonly engine: Engine;
+  readonly warmPools: WarmPools;
+  readonly targets: TargetGroups;
   readonly notices: Ec2Notices;
   readonly records: NetworkRecords;
   readonly calls: ServiceCalls;
@@ -98,7 +106,9 @@ export const buildParts = (options: AwsWorldOptions): AwsParts => {
   const notices = new Ec2Notices(scope, events, instances);
   const store = new GroupStore(scope);
   const targets = { queues, topics, delivery, events };
-  const engine = new Engine(store, { instances, network, templates }, targets);
+  const targetGroups = new TargetGroups(scope, instances);
+  const launching = { instances, network, templates, targets: targetGroups };
+  const engine = new Engine(store, launching, targets);
   const endpoint = options.endpoint ?? (() => `https://sqs.${options.region}.amazonaws.com`);
   const records = new NetworkRecords(scope);
   const ec2 = { scope, network, records, instances, images, keyPairs, templates };
@@ -116,7 +126,8 @@ export const buildParts = (options: AwsWorldOptions): AwsParts => {
   }
   const kubernetesVersion = options.kubernetesVersion ?? '1.32.9';
   const messaging = { queues, topics, events };
-  const scaling = { store, engine, notices };
+  const { warmPools } = engine;
+  const scaling = { store, engine, warmPools, targets: targetGroups, notices };
   return { ...ec2, ...platform, ...messaging, ...scaling, endpoint, kubernetesVersion };
 };
 
@@ -128,7 +139,11 @@ export const serviceHandlers = (parts: AwsParts): Readonly<Record<string, Servic
     ...hookHandlers(parts),
     ...instanceHandlers(parts),
     ...tagHandlers(parts.store),
+    ...standbyHandlers(parts),
+    ...warmPoolHandlers(parts),
+    ...targetGroupHandlers(parts),
   },
+  elbv2: elbHandlers(parts),
   sqs: sqsHandlers(parts),
   sns: snsHandlers(parts),
   events: eventsHandlers(parts),

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../api/json.ts';
 import type { Fault } from '../contracts.ts';
 import type { Kernel, Table } from '../kernel/index.ts';
 
-export type TargetKey = 'node' | 'zone' | 'subnet' | 'group';
+export type TargetKey = 'node' | 'zone' | 'subnet' | 'group' | 'type';
 
 /** Every kind that `drover world inject` offers: what it does, and what it may be aimed at. */
 export const faultKinds = {
@@ -18,7 +18,7 @@ export const faultKinds = {
   },
   'stuck-termination': { what: 'pods never stop', targets: ['node', 'group'] },
   'never-join': { what: 'new instances boot but never register', targets: ['group', 'zone'] },
-  'no-capacity': { what: 'launches fail for want of capacity', targets: ['group', 'zone'] },
+  'no-capacity': { what: 'launches fail for want of capacity', targets: ['group', 'zone', 'type'] },
   'no-addresses': { what: 'the subnet has no address left', targets: ['subnet'] },
   'instance-death': { what: 'the instance stops at once, without a notice', targets: ['node'] },
   'spot-interruption': { what: 'a two-minute spot notice, then the end', targets: ['node'] },

@@ -2,35 +2,61 @@
 // its life, replaces what died. All waiting is durable kernel events. Handlers only start it.
 import { microsPerMs, type WorldEvent } from '../../kernel/index.ts';
 import type { StateChange } from '../ec2/instances.ts';
+import type { TargetGroups } from '../elb/target-groups.ts';
 import { refuse, type Scope, type Span, sentence, validationError } from '../scope.ts';
 import { type ActionOutcome, Actions, type NoticeTargets } from './actions.ts';
-import { type Candidate, scaleInChoice } from './choose.ts';
+import { Balancer } from './balancer.ts';
+import { Capacity } from './capacity.ts';
 import { Launcher, type LaunchParts } from './launcher.ts';
 import {
   type ActivityRow,
   type GroupRow,
   isLeaving,
+  isWarm,
   launching,
   type MemberRow,
   terminating,
 } from './rows.ts';
 import { component, type GroupStore } from './store.ts';
+import { WarmPools } from './warm-pool.ts';
 
-const maxBackoffSteps = 4;
+export interface EngineParts extends LaunchParts {
+  readonly targets: TargetGroups;
+}
 
 export class Engine {
   readonly actions: Actions;
   readonly #scope: Scope;
   readonly #store: GroupStore;
-  readonly #parts: LaunchParts;
+  readonly warmPools: WarmPools;
+  readonly balancer: Balancer;
+  readonly #parts: EngineParts;
   readonly #launcher: Launcher;
+  readonly #capacity: Capacity;
 
-  constructor(store: GroupStore, parts: LaunchParts, targets: NoticeTargets) {
+  constructor(store: GroupStore, parts: EngineParts, targets: NoticeTargets) {
     this.#scope = store.scope;
     this.#store = store;
     this.#parts = parts;
     this.#launcher = new Launcher(store, parts);
     this.actions = new Actions(store, targets, (outcome) => this.#actionEnded(outcome));
+    const launcher = this.#launcher;
+    this.balancer = new Balancer({ store, network: parts.network, launcher });
+    this.warmPools = new WarmPools({
+      store,
+      launcher,
+      instances: parts.instances,
+      actions: this.actions,
+      proceedLater: (instanceId) => this.#proceedLater(instanceId),
+    });
+    this.#capacity = new Capacity({
+      store,
+      launcher,
+      warmPools: this.warmPools,
+      balancer: this.balancer,
+      terminate: (member, cause) => this.terminate(member, cause),
+      later: (kind, args, span) => this.#later(kind, args, span),
+    });
     this.#scope.kernel.register({ name: component, handle: (event) => this.#handle(event) });
     parts.instances.onStateChange((change) => this.#instanceChanged(change));
   }
@@ -39,101 +65,20 @@ export class Engine {
 
   /** Stores new sizes with the user's words for it and answers them after a moment. */
   changeCapacity(name: string, sizes: Partial<GroupRow>, cause: string): void {
-    const before = this.#store.needGroup(name);
-    const after = this.#store.patchGroup(name, sizes);
-    if (after.desired !== before.desired) {
-      const told = sentence(
-        `${cause} changing the desired capacity from ${before.desired} to`,
-        `${after.desired}.`,
-      );
-      this.#store.patchGroup(name, { cause: told });
-    }
-    this.queueScaling(name);
+    this.#capacity.change(name, sizes, cause);
   }
 
   queueScaling(name: string): void {
-    const group = this.#store.group(name);
-    if (group === undefined || group.isScalingQueued) return;
-    this.#store.patchGroup(name, { isScalingQueued: true });
-    this.#later('scale', { group: name }, this.#scope.timings.scalingMs);
+    this.#capacity.queue(name);
   }
 
   /** Puts a running instance in service at once: how a world begins with members. */
   settle(name: string, zone: string): MemberRow {
     const group = this.#store.needGroup(name);
-    const attempt = this.#launcher.launch(group, this.#startCause(group, 1), zone);
+    const how = { kind: 'settled', zone } as const;
+    const attempt = this.#launcher.launch(group, this.#capacity.startCause(group, 1), how);
     if (attempt.kind === 'launched') return attempt.member;
     throw new Error(`group ${name} has no place for an instance in ${zone}`);
-  }
-
-  #scale(name: string): void {
-    const group = this.#store.group(name);
-    if (group === undefined) return;
-    this.#store.patchGroup(name, { isScalingQueued: false });
-    const missing = group.desired - this.#store.counted(name).length;
-    if (missing > 0 && !group.isDeleting && !group.suspended.includes('Launch')) {
-      this.#scaleOut(group, missing);
-    } else if (missing < 0 && !group.suspended.includes('Terminate')) {
-      this.#scaleIn(group, -missing);
-    }
-    this.#store.patchGroup(name, { cause: '' });
-  }
-
-  #scaleOut(group: GroupRow, count: number): void {
-    const cause = this.#startCause(group, count);
-    let { replacing } = group;
-    for (let i = 0; i < count; i++) {
-      const why = replacing > 0 ? replacementCause(this.#store.at()) : cause;
-      if (this.#launcher.launch(group, why).kind === 'failed') {
-        this.#store.patchGroup(group.name, { replacing });
-        this.#retryLater(group.name);
-        return;
-      }
-      replacing = Math.max(0, replacing - 1);
-    }
-    this.#scope.kernel.cancel(group.retry);
-    this.#store.patchGroup(group.name, { replacing, failures: 0, retry: 0 });
-  }
-
-  #startCause(group: GroupRow, count: number): string {
-    const actual = this.#store.counted(group.name).length;
-    const started = sentence(
-      `${this.#store.at()} an instance was started in response to a difference between`,
-      `desired and actual capacity, increasing the capacity from ${actual} to`,
-      `${actual + count}.`,
-    );
-    return group.cause === '' ? started : `${group.cause}  ${started}`;
-  }
-
-  #retryLater(name: string): void {
-    const group = this.#store.needGroup(name);
-    this.#scope.kernel.cancel(group.retry);
-    const [from, to] = this.#scope.timings.launchRetryMs;
-    const factor = 2 ** Math.min(group.failures, maxBackoffSteps);
-    const retry = this.#later('scale', { group: name }, [from * factor, to * factor]);
-    this.#store.patchGroup(name, { retry, failures: group.failures + 1 });
-  }
-
-  #scaleIn(group: GroupRow, count: number): void {
-    let left = this.#store.counted(group.name);
-    const victims: MemberRow[] = [];
-    for (let i = 0; i < count; i++) {
-      const choice = scaleInChoice(left.map(candidateOf));
-      if (choice === undefined) break;
-      victims.push(...left.filter((member) => member.instanceId === choice.instanceId));
-      left = left.filter((member) => member.instanceId !== choice.instanceId);
-    }
-    const at = this.#store.at();
-    const cause = [
-      ...(group.cause === '' ? [] : [group.cause]),
-      sentence(
-        `${at} an instance was taken out of service in response to a difference between`,
-        'desired and actual capacity, shrinking the capacity from',
-        `${left.length + victims.length} to ${left.length}.`,
-      ),
-      ...victims.map((one) => `${at} instance ${one.instanceId} was selected for termination.`),
-    ].join('  ');
-    for (const victim of victims) this.terminate(victim, cause);
   }
 
   // ---- the end of a member ----
@@ -184,10 +129,41 @@ export class Engine {
       subnetId,
       zone,
     });
+    this.#outOfService(member);
     this.#store.moveMember(instanceId, 'Terminating');
     this.#store.patchMember(instanceId, { activityId: activity.id });
     this.#later('terminating', { instanceId, runsHooks }, this.#scope.timings.transitionMs);
     return activity;
+  }
+
+  /** Into Standby: out of its target groups and out of what counts. */
+  putAside(member: MemberRow, activityId: string): void {
+    this.#outOfService(member);
+    this.#store.moveMember(member.instanceId, 'EnteringStandby');
+    this.#store.patchMember(member.instanceId, { activityId });
+    this.#proceedLater(member.instanceId);
+  }
+
+  /** Out of Standby: through the launch hooks again. */
+  takeBack(member: MemberRow, activityId: string): void {
+    this.#store.moveMember(member.instanceId, 'Pending');
+    this.#store.patchMember(member.instanceId, { activityId });
+    if (this.#parts.instances.get(member.instanceId)?.state === 'running') {
+      this.#proceedLater(member.instanceId);
+    }
+  }
+
+  #outOfService({ instanceId, group }: MemberRow): void {
+    const { targetGroups = [] } = this.#store.needGroup(group);
+    for (const arn of targetGroups) this.#parts.targets.deregister(arn, instanceId);
+  }
+
+  #inService({ instanceId, group, activityId }: MemberRow): void {
+    this.#store.moveMember(instanceId, 'InService');
+    this.#store.endActivity(activityId, 'Successful');
+    const { targetGroups = [] } = this.#store.needGroup(group);
+    for (const arn of targetGroups) this.#parts.targets.register(arn, instanceId, undefined);
+    if (this.balancer.surplusCause(group) !== '') this.queueScaling(group);
   }
 
   /** Ends every member without asking its hooks. */
@@ -233,7 +209,7 @@ export class Engine {
     const text = (name: string): string => String(event.args[name]);
     switch (event.kind) {
       case 'scale':
-        this.#scale(text('group'));
+        this.#capacity.scale(text('group'));
         break;
       case 'expire':
         this.actions.expire(text('token'));
@@ -255,7 +231,9 @@ export class Engine {
   #instanceChanged({ instance }: StateChange): void {
     const member = this.#store.member(instance.instanceId);
     if (member === undefined) return;
-    if (instance.state === 'running' && member.state === 'Pending') {
+    if (isWarm(member.state)) {
+      this.warmPools.instanceChanged(member, instance);
+    } else if (instance.state === 'running' && member.state === 'Pending') {
       this.#started(member);
     } else if (instance.state === 'terminated' && member.state === 'Terminating:Proceed') {
       this.#finish(member);
@@ -268,8 +246,7 @@ export class Engine {
     const group = this.#store.needGroup(member.group);
     const { instanceId } = member;
     if (this.#store.hooks(group.name, launching).length === 0) {
-      this.#store.moveMember(instanceId, 'InService');
-      this.#store.endActivity(member.activityId, 'Successful');
+      this.#inService(member);
       return;
     }
     this.#store.moveMember(instanceId, 'Pending:Wait');
@@ -296,6 +273,10 @@ export class Engine {
     const { instanceId } = member;
     if (result === 'ABANDON') this.actions.cancel(instanceId);
     if (this.#store.actionsOf(instanceId).length > 0) return;
+    if (isWarm(member.state)) {
+      this.warmPools.actionEnded(member, result);
+      return;
+    }
     if (member.state === 'Terminating:Wait') {
       // Abandoning a termination only cuts the other hooks short (lifecycle hooks, considerations).
       this.#toProceed(instanceId, 'Terminating:Proceed');
@@ -321,15 +302,26 @@ export class Engine {
 
   #toProceed(instanceId: string, state: 'Pending:Proceed' | 'Terminating:Proceed'): void {
     this.#store.moveMember(instanceId, state);
+    this.#proceedLater(instanceId);
+  }
+
+  #proceedLater(instanceId: string): void {
     this.#later('proceed', { instanceId }, this.#scope.timings.transitionMs);
   }
 
   #proceed(instanceId: string): void {
     const member = this.#store.member(instanceId);
-    if (member?.state === 'Pending:Proceed') {
-      this.#store.moveMember(instanceId, 'InService');
+    if (member === undefined) return;
+    if (isWarm(member.state)) {
+      this.warmPools.proceed(member);
+    } else if (member.state === 'Pending') {
+      this.#started(member);
+    } else if (member.state === 'EnteringStandby') {
+      this.#store.moveMember(instanceId, 'Standby');
       this.#store.endActivity(member.activityId, 'Successful');
-    } else if (member?.state === 'Terminating:Proceed') {
+    } else if (member.state === 'Pending:Proceed') {
+      this.#inService(member);
+    } else if (member.state === 'Terminating:Proceed') {
       const state = this.#parts.instances.get(instanceId)?.state;
       if (state === undefined || state === 'terminated') this.#finish(member);
       else this.#parts.instances.terminate(instanceId);
@@ -342,7 +334,10 @@ export class Engine {
     this.#store.dropMember(member.instanceId);
     const group = this.#store.needGroup(member.group);
     if (group.isDeleting && this.#store.members(group.name).length === 0) {
+      this.balancer.forget(group.name);
       this.#store.dropGroup(group.name);
+    } else {
+      this.balancer.watch(group);
     }
   }
 
@@ -371,15 +366,3 @@ export class Engine {
     return this.#scope.kernel.schedule({ afterMicros, actor: component, kind, args });
   }
 }
-
-const replacementCause = (at: string): string =>
-  `${at} an instance was launched in response to an unhealthy instance needing to be replaced.`;
-
-const candidateOf = (member: MemberRow): Candidate => ({
-  instanceId: member.instanceId,
-  zone: member.zone,
-  isProtected: member.isProtected,
-  joinedAt: member.joinedAt,
-  templateVersion: Number(member.template.version),
-  health: member.health,
-});

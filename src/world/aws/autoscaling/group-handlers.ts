@@ -12,6 +12,7 @@ import {
 } from '../../../wire/index.ts';
 import type { LaunchTemplates, TemplateReference } from '../ec2/launch-templates.ts';
 import type { Network } from '../ec2/network.ts';
+import type { TargetGroups } from '../elb/target-groups.ts';
 import { applyFilters, readFilters } from '../filters.ts';
 import { invalidNextToken, pageOf } from '../paging.ts';
 import { refuse, type Scope, type ServiceHandlers, sentence, validationError } from '../scope.ts';
@@ -21,6 +22,7 @@ import { renderGroup } from './render.ts';
 import { type GroupRow, type TemplateUse, tagsOfGroup } from './rows.ts';
 import { component, type GroupStore } from './store.ts';
 import { readTag } from './tag-handlers.ts';
+import type { WarmPools } from './warm-pool.ts';
 
 export interface GroupParts {
   readonly scope: Scope;
@@ -28,6 +30,8 @@ export interface GroupParts {
   readonly engine: Engine;
   readonly network: Network;
   readonly templates: LaunchTemplates;
+  readonly warmPools: WarmPools;
+  readonly targets: TargetGroups;
 }
 
 const processes = [
@@ -82,7 +86,8 @@ const readProcesses = (input: AwsInput): readonly string[] => {
   return named.length === 0 ? processes : named;
 };
 
-const create = ({ scope, store, engine, network, templates }: GroupParts, input: AwsInput) => {
+const create = (parts: GroupParts, input: AwsInput) => {
+  const { scope, store, engine, network, templates } = parts;
   checkSupported(input);
   const name = text(input, 'AutoScalingGroupName');
   if (store.group(name) !== undefined) {
@@ -126,6 +131,7 @@ const create = ({ scope, store, engine, network, templates }: GroupParts, input:
     capacityRebalance: optionalFlag(input, 'CapacityRebalance') ?? false,
     terminationPolicies: readPolicies(input) ?? ['Default'],
     isDeleting: false,
+    ...targetGroupsOf(parts, input),
     cause: '',
     isScalingQueued: false,
     failures: 0,
@@ -145,7 +151,6 @@ const unsupported = [
   'LaunchConfigurationName',
   'InstanceId',
   'LoadBalancerNames',
-  'TargetGroupARNs',
   'TrafficSources',
   'PlacementGroup',
   'MaxInstanceLifetime',
@@ -172,6 +177,12 @@ const readPolicies = (input: AwsInput): readonly string[] | undefined => {
     throw validationError(`Termination policy ${unknown} is not supported by Drover's world`);
   }
   return given.length === 0 ? undefined : given;
+};
+
+const targetGroupsOf = ({ targets }: GroupParts, input: AwsInput) => {
+  const arns = texts(input, 'TargetGroupARNs');
+  for (const arn of arns) targets.need(arn);
+  return arns.length === 0 ? {} : { targetGroups: arns };
 };
 
 const noSubnets = (): never => {
@@ -232,18 +243,26 @@ const readSource = (
   if (policy === undefined) return undefined;
   const launch = optionalStructure(policy, 'LaunchTemplate') ?? {};
   const distribution = optionalStructure(policy, 'InstancesDistribution') ?? {};
-  const base = optionalNumber(distribution, 'OnDemandBaseCapacity') ?? 0;
-  const above = optionalNumber(distribution, 'OnDemandPercentageAboveBaseCapacity') ?? 100;
   const specification = optionalStructure(launch, 'LaunchTemplateSpecification') ?? {};
   return {
     template: readTemplate(templates, specification),
     mixed: {
-      instanceTypes: structures(launch, 'Overrides').flatMap(
-        (one) => optionalText(one, 'InstanceType') ?? [],
-      ),
-      capacityType: base === 0 && above === 0 ? 'SPOT' : 'ON_DEMAND',
+      instanceTypes: structures(launch, 'Overrides').map(overrideType),
+      onDemandBase: optionalNumber(distribution, 'OnDemandBaseCapacity') ?? 0,
+      onDemandAbove: optionalNumber(distribution, 'OnDemandPercentageAboveBaseCapacity') ?? 100,
+      onDemandStrategy: optionalText(distribution, 'OnDemandAllocationStrategy') ?? 'prioritized',
+      spotStrategy: optionalText(distribution, 'SpotAllocationStrategy') ?? 'lowest-price',
     },
   };
+};
+
+const overrideType = (override: AwsInput): string => {
+  const type = optionalText(override, 'InstanceType');
+  const others = Object.keys(override).filter((name) => name !== 'InstanceType');
+  if (type !== undefined && others.length === 0) return type;
+  throw validationError(
+    `Overrides take an InstanceType in Drover's world, not ${others.join(', ') || 'nothing'}`,
+  );
 };
 
 const readSubnets = (network: Network, input: AwsInput): readonly string[] | undefined => {
@@ -262,6 +281,9 @@ const readSubnets = (network: Network, input: AwsInput): readonly string[] | und
 
 const update = ({ store, engine, network, templates }: GroupParts, input: AwsInput) => {
   checkSupported(input);
+  if (input.TargetGroupARNs !== undefined) {
+    throw validationError('TargetGroupARNs are changed by AttachLoadBalancerTargetGroups');
+  }
   const group = store.needGroup(text(input, 'AutoScalingGroupName'));
   const min = optionalNumber(input, 'MinSize') ?? group.min;
   const max = optionalNumber(input, 'MaxSize') ?? group.max;
@@ -291,10 +313,11 @@ const update = ({ store, engine, network, templates }: GroupParts, input: AwsInp
   );
 };
 
-const remove = ({ store, engine }: GroupParts, input: AwsInput) => {
+const remove = ({ store, engine, warmPools }: GroupParts, input: AwsInput) => {
   const group = store.needGroup(text(input, 'AutoScalingGroupName'));
-  const members = store.members(group.name);
+  const members = [...store.members(group.name), ...store.warmed(group.name)];
   if (members.length === 0) {
+    warmPools.forget(group.name);
     store.dropGroup(group.name);
     return;
   }
@@ -308,6 +331,7 @@ const remove = ({ store, engine }: GroupParts, input: AwsInput) => {
     );
   }
   store.patchGroup(group.name, { isDeleting: true, min: 0, max: 0, desired: 0 });
+  warmPools.remove(group.name);
   // ForceDelete also drops outstanding lifecycle actions (API reference): nobody is asked.
   engine.terminateAll(group.name, `${store.at()} a user request force deleted AutoScalingGroup.`);
 };
@@ -330,7 +354,7 @@ const describe = (parts: GroupParts, input: AwsInput) => {
   });
   return {
     AutoScalingGroups: page.items.map((row) =>
-      renderGroup(row, { store, network, account: scope.account }),
+      renderGroup(row, { store, network, warmPools: parts.warmPools, account: scope.account }),
     ),
     ...(page.nextToken === undefined ? {} : { NextToken: page.nextToken }),
   };

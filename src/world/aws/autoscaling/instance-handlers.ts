@@ -121,7 +121,8 @@ const detach = ({ store, engine }: InstanceParts, input: AwsInput) => {
   const decrement = optionalFlag(input, 'ShouldDecrementDesiredCapacity') ?? false;
   const members = texts(input, 'InstanceIds').map((id) => {
     const member = store.member(id);
-    if (member?.group === group.name && member.state === 'InService') return member;
+    const isFree = member?.state === 'InService' || member?.state === 'Standby';
+    if (member?.group === group.name && isFree) return member;
     throw validationError(`The instance ${id} is not in InService.`);
   });
   const desired = group.desired - members.length;
@@ -134,11 +135,12 @@ const detach = ({ store, engine }: InstanceParts, input: AwsInput) => {
       ),
     );
   }
+  let capacity = group.desired;
   const activities = members.map((member) => {
     const { instanceId, subnetId, zone } = member;
     const activity = store.beginActivity(group, {
       description: `Detaching EC2 instance: ${instanceId}`,
-      cause: `${store.at()} instance ${instanceId} was detached in response to a user request.`,
+      cause: detachCause(store, instanceId, decrement ? capacity-- : undefined),
       status: 'InProgress',
       subnetId,
       zone,
@@ -151,6 +153,13 @@ const detach = ({ store, engine }: InstanceParts, input: AwsInput) => {
   if (decrement) store.patchGroup(group.name, { desired });
   engine.queueScaling(group.name);
   return { Activities: activities };
+};
+
+const detachCause = (store: GroupStore, instanceId: string, capacity?: number): string => {
+  const detached = `instance ${instanceId} was detached in response to a user request`;
+  const shrinks =
+    capacity === undefined ? '' : `, shrinking the capacity from ${capacity} to ${capacity - 1}`;
+  return `${store.at()} ${detached}${shrinks}.`;
 };
 
 const describeInstances = ({ store }: InstanceParts, input: AwsInput) => {

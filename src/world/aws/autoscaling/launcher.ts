@@ -21,6 +21,19 @@ type Attempt =
   | { readonly kind: 'launched'; readonly member: MemberRow }
   | { readonly kind: 'failed' };
 
+type LaunchKind = 'plain' | 'settled' | 'warm';
+
+export interface LaunchHow {
+  readonly kind?: LaunchKind;
+  /** Only there. */
+  readonly zone?: string;
+}
+
+interface Why {
+  readonly cause: string;
+  readonly kind: LaunchKind;
+}
+
 export class Launcher {
   readonly #store: GroupStore;
   readonly #parts: LaunchParts;
@@ -31,29 +44,26 @@ export class Launcher {
   }
 
   /**
-   * Tries the zones in order of balance. `settledIn` (a zone) makes the instance run at once and in
-   * service, for a world that begins with it.
+   * Tries the zones in order of balance. `kind` 'settled' makes the instance run at once and in
+   * service, for a world that begins with it; 'warm' starts it for the warm pool.
    */
-  launch(group: GroupRow, cause: string, settledIn?: string): Attempt {
+  launch(group: GroupRow, cause: string, how: LaunchHow = {}): Attempt {
     const subnets = group.subnetIds.flatMap((id) => this.#parts.network.subnet(id) ?? []);
-    const zones = this.#store.counted(group.name).map((member) => member.zone);
+    const beside = how.kind === 'warm' ? this.#store.warmed(group.name) : [];
+    const zones = [...this.#store.counted(group.name), ...beside].map((member) => member.zone);
     const places = launchOrder(subnets, zones).filter(
-      (place) => settledIn === undefined || place.zone === settledIn,
+      (place) => how.zone === undefined || place.zone === how.zone,
     );
     for (const place of places) {
       const subnet = this.#parts.network.subnet(place.subnetId);
-      const isSettled = settledIn !== undefined;
-      const member = subnet && this.#launchIn(group, subnet, { cause, isSettled });
+      const why = { cause, kind: how.kind ?? 'plain' };
+      const member = subnet && this.#launchIn(group, subnet, why);
       if (member !== undefined) return { kind: 'launched', member };
     }
     return { kind: 'failed' };
   }
 
-  #launchIn(
-    group: GroupRow,
-    subnet: SubnetRow,
-    why: { readonly cause: string; readonly isSettled: boolean },
-  ): MemberRow | undefined {
+  #launchIn(group: GroupRow, subnet: SubnetRow, why: Why): MemberRow | undefined {
     let version: TemplateVersionRow;
     try {
       version = this.#parts.templates.version(group.template);
@@ -62,35 +72,65 @@ export class Launcher {
       return undefined;
     }
     const request = launchRequest(group, subnet, version);
+    const capacityType = this.#capacityType(group, request.capacityType);
+    const types = group.mixed?.instanceTypes ?? [];
+    let told = '';
+    for (const instanceType of types.length === 0 ? [request.instanceType] : types) {
+      const result = this.#start({ ...request, instanceType, capacityType }, why.kind);
+      if (typeof result !== 'string') {
+        return this.#join(group, result, { ...why, version: version.version });
+      }
+      told = result;
+    }
+    this.#fail(group, subnet, why.cause, told);
+    return undefined;
+  }
+
+  /** The instance, or what EC2 says against it. */
+  #start(request: LaunchRequest, kind: LaunchKind): InstanceRow | string {
     if (!instanceTypes.has(request.instanceType)) {
-      const told = sentence(
+      return sentence(
         `Your requested instance type (${request.instanceType}) is not supported in your`,
-        `requested Availability Zone (${subnet.zone}). Launching EC2 instance failed.`,
+        `requested Availability Zone (${request.subnet.zone}). Launching EC2 instance failed.`,
       );
-      this.#fail(group, subnet, why.cause, told);
-      return undefined;
     }
-    const result = this.#parts.instances.launch({ ...request, isSettled: why.isSettled });
-    if (result.kind === 'refused') {
-      const market = request.capacityType === 'SPOT' ? 'Spot' : 'On-Demand';
-      const told = sentence(
-        `Could not launch ${market} Instances. ${result.code} - ${result.message}`,
-        'Launching EC2 instance failed.',
-      );
-      this.#fail(group, subnet, why.cause, told);
-      return undefined;
-    }
-    return this.#join(group, result.instance, { ...why, version: version.version });
+    const isSettled = kind === 'settled';
+    const isWarm = kind === 'warm';
+    const result = this.#parts.instances.launch({ ...request, isSettled, isWarm });
+    if (result.kind === 'launched') return result.instance;
+    const market = request.capacityType === 'SPOT' ? 'Spot' : 'On-Demand';
+    return sentence(
+      `Could not launch ${market} Instances. ${result.code} - ${result.message}`,
+      'Launching EC2 instance failed.',
+    );
+  }
+
+  /** On-demand up to the policy's base and share, spot beyond. */
+  #capacityType(
+    { name, mixed, desired }: GroupRow,
+    own: LaunchRequest['capacityType'],
+  ): LaunchRequest['capacityType'] {
+    if (mixed === undefined) return own;
+    const { onDemandBase, onDemandAbove } = mixed;
+    const above = Math.max(0, desired - onDemandBase);
+    const wanted = onDemandBase + Math.ceil((above * onDemandAbove) / 100);
+    const have = this.#store
+      .counted(name)
+      .filter(
+        (one) => this.#parts.instances.get(one.instanceId)?.capacityType === 'ON_DEMAND',
+      ).length;
+    return have < wanted ? 'ON_DEMAND' : 'SPOT';
   }
 
   #join(
     group: GroupRow,
     instance: InstanceRow,
-    why: { readonly cause: string; readonly isSettled: boolean; readonly version: number },
+    why: Why & { readonly version: number },
   ): MemberRow {
     const { instanceId, zone, subnetId, instanceType, imageId } = instance;
+    const isWarm = why.kind === 'warm';
     const activity = this.#store.beginActivity(group, {
-      description: `Launching a new EC2 instance: ${instanceId}`,
+      description: `Launching a new EC2 instance${isWarm ? ' into warm pool' : ''}: ${instanceId}`,
       cause: why.cause,
       status: 'PreInService',
       subnetId,
@@ -99,7 +139,7 @@ export class Launcher {
     const member: MemberRow = {
       instanceId,
       group: group.name,
-      state: why.isSettled ? 'InService' : 'Pending',
+      state: why.kind === 'settled' ? 'InService' : isWarm ? 'Warmed:Pending' : 'Pending',
       health: 'Healthy',
       zone,
       subnetId,
@@ -111,7 +151,7 @@ export class Launcher {
       activityId: activity.id,
     };
     this.#store.addMember(member);
-    if (why.isSettled) this.#store.endActivity(activity.id, 'Successful');
+    if (why.kind === 'settled') this.#store.endActivity(activity.id, 'Successful');
     return member;
   }
 
@@ -167,9 +207,9 @@ const launchRequest = (
     .map((tag) => [tag.key, tag.value] as const);
   return {
     imageId: stringOf(data, 'ImageId') ?? '',
-    instanceType: group.mixed?.instanceTypes[0] ?? stringOf(data, 'InstanceType') ?? '',
+    instanceType: stringOf(data, 'InstanceType') ?? '',
     subnet,
-    capacityType: group.mixed?.capacityType ?? (isSpot ? 'SPOT' : 'ON_DEMAND'),
+    capacityType: isSpot ? 'SPOT' : 'ON_DEMAND',
     keyName: stringOf(data, 'KeyName'),
     profileArn: stringOf(profile, 'Arn') ?? stringOf(profile, 'Name'),
     securityGroupIds: [...stringsOf(data, 'SecurityGroupIds'), ...stringsOf(network, 'Groups')],

@@ -2,6 +2,7 @@
 import type { Network } from '../ec2/network.ts';
 import type { ActivityRow, GroupRow, HookRow, MemberRow, TemplateUse } from './rows.ts';
 import type { GroupStore } from './store.ts';
+import type { WarmPoolRow, WarmPools } from './warm-pool.ts';
 
 const template = ({ id, name, version }: TemplateUse) => ({
   LaunchTemplateId: id,
@@ -19,7 +20,7 @@ const member = (row: MemberRow) => ({
 });
 
 /** As an element of a group's Instances. */
-const groupInstance = (row: MemberRow) => ({ ...member(row), HealthStatus: row.health });
+export const groupInstance = (row: MemberRow) => ({ ...member(row), HealthStatus: row.health });
 
 /** As DescribeAutoScalingInstances shows it, health in capitals. */
 export const scalingInstance = (row: MemberRow) => ({
@@ -43,7 +44,12 @@ const serviceRole = 'aws-service-role/autoscaling.amazonaws.com/AWSServiceRoleFo
 
 export const renderGroup = (
   row: GroupRow,
-  parts: { readonly store: GroupStore; readonly network: Network; readonly account: string },
+  parts: {
+    readonly store: GroupStore;
+    readonly network: Network;
+    readonly warmPools: WarmPools;
+    readonly account: string;
+  },
 ) => ({
   AutoScalingGroupName: row.name,
   AutoScalingGroupARN: row.arn,
@@ -54,7 +60,8 @@ export const renderGroup = (
   DefaultCooldown: row.cooldownSeconds,
   AvailabilityZones: zonesOf(row, parts.network),
   LoadBalancerNames: [],
-  TargetGroupARNs: [],
+  TargetGroupARNs: row.targetGroups ?? [],
+  ...warmPoolOf(row, parts),
   HealthCheckType: row.healthCheckType,
   HealthCheckGracePeriod: row.gracePeriodSeconds,
   Instances: parts.store.members(row.name).map(groupInstance),
@@ -71,7 +78,26 @@ export const renderGroup = (
   NewInstancesProtectedFromScaleIn: row.protectsNew,
   ServiceLinkedRoleARN: `arn:aws:iam::${parts.account}:role/${serviceRole}`,
   CapacityRebalance: row.capacityRebalance,
-  TrafficSources: [],
+  TrafficSources: (row.targetGroups ?? []).map((Identifier) => ({ Identifier, Type: 'elbv2' })),
+});
+
+const warmPoolOf = (
+  row: GroupRow,
+  parts: { readonly store: GroupStore; readonly warmPools: WarmPools },
+) => {
+  const pool = parts.warmPools.find(row.name);
+  if (pool === undefined) return {};
+  return {
+    WarmPoolConfiguration: renderWarmPool(pool),
+    WarmPoolSize: parts.store.warmed(row.name).length,
+  };
+};
+
+export const renderWarmPool = (pool: WarmPoolRow) => ({
+  MinSize: pool.minSize,
+  PoolState: pool.state,
+  ...(pool.maxPrepared === undefined ? {} : { MaxGroupPreparedCapacity: pool.maxPrepared }),
+  ...(pool.isDeleting ? { Status: 'PendingDelete' } : {}),
 });
 
 const launchSource = (row: GroupRow) => {
@@ -83,10 +109,10 @@ const launchSource = (row: GroupRow) => {
         Overrides: row.mixed.instanceTypes.map((InstanceType) => ({ InstanceType })),
       },
       InstancesDistribution: {
-        OnDemandAllocationStrategy: 'prioritized',
-        OnDemandBaseCapacity: 0,
-        OnDemandPercentageAboveBaseCapacity: row.mixed.capacityType === 'SPOT' ? 0 : 100,
-        SpotAllocationStrategy: 'price-capacity-optimized',
+        OnDemandAllocationStrategy: row.mixed.onDemandStrategy,
+        OnDemandBaseCapacity: row.mixed.onDemandBase,
+        OnDemandPercentageAboveBaseCapacity: row.mixed.onDemandAbove,
+        SpotAllocationStrategy: row.mixed.spotStrategy,
       },
     },
   };

@@ -11,14 +11,30 @@ export type LifecycleState =
   | 'Terminating:Wait'
   | 'Terminating:Proceed'
   | 'Terminated'
-  | 'Detached';
+  | 'Detached'
+  | 'EnteringStandby'
+  | 'Standby'
+  | 'Warmed:Pending'
+  | 'Warmed:Pending:Wait'
+  | 'Warmed:Pending:Proceed'
+  | 'Warmed:Running'
+  | 'Warmed:Stopped'
+  | 'Warmed:Terminating';
 
 /** Amazon EC2 Auto Scaling user guide, "instance lifecycle". */
 export const transitions: Readonly<Record<LifecycleState, readonly LifecycleState[]>> = {
   Pending: ['Pending:Wait', 'InService', 'Terminating'],
   'Pending:Wait': ['Pending:Proceed', 'Terminating'],
   'Pending:Proceed': ['InService', 'Terminating'],
-  InService: ['Terminating', 'Detached'],
+  InService: ['Terminating', 'Detached', 'EnteringStandby'],
+  EnteringStandby: ['Standby', 'Terminating'],
+  Standby: ['Pending', 'Detached', 'Terminating'],
+  'Warmed:Pending': ['Warmed:Pending:Wait', 'Warmed:Pending:Proceed', 'Warmed:Terminating'],
+  'Warmed:Pending:Wait': ['Warmed:Pending:Proceed', 'Warmed:Terminating'],
+  'Warmed:Pending:Proceed': ['Warmed:Running', 'Warmed:Stopped', 'Warmed:Terminating'],
+  'Warmed:Running': ['Pending', 'Warmed:Terminating'],
+  'Warmed:Stopped': ['Pending', 'Warmed:Terminating'],
+  'Warmed:Terminating': ['Terminated'],
   Terminating: ['Terminating:Wait', 'Terminating:Proceed'],
   'Terminating:Wait': ['Terminating:Proceed'],
   'Terminating:Proceed': ['Terminated'],
@@ -28,6 +44,13 @@ export const transitions: Readonly<Record<LifecycleState, readonly LifecycleStat
 
 export const isLeaving = (state: LifecycleState): boolean =>
   state.startsWith('Terminat') || state === 'Detached';
+
+/** In the group's warm pool: no member of the group proper. */
+export const isWarm = (state: LifecycleState): boolean => state.startsWith('Warmed:');
+
+/** Towards desired capacity; what is aside or leaving does not count. */
+export const isCounted = (state: LifecycleState): boolean =>
+  !isLeaving(state) && !isWarm(state) && !state.endsWith('Standby');
 
 export type Transition =
   | 'autoscaling:EC2_INSTANCE_LAUNCHING'
@@ -49,6 +72,17 @@ export type TemplateUse = {
   readonly version: string;
 };
 
+export type MixedPolicy = {
+  /** In order of priority; empty: the template's own type. */
+  readonly instanceTypes: readonly string[];
+  /** On-demand instances before any spot instance. */
+  readonly onDemandBase: number;
+  /** Of those above the base, in percent. */
+  readonly onDemandAbove: number;
+  readonly onDemandStrategy: string;
+  readonly spotStrategy: string;
+};
+
 export type GroupRow = {
   readonly name: string;
   readonly arn: string;
@@ -57,11 +91,8 @@ export type GroupRow = {
   readonly desired: number;
   readonly createdAt: number;
   readonly template: TemplateUse;
-  /** Set when the template came in a mixed instances policy; first type wins. */
-  readonly mixed?: {
-    readonly instanceTypes: readonly string[];
-    readonly capacityType: 'ON_DEMAND' | 'SPOT';
-  };
+  /** Set when the template came in a mixed instances policy. */
+  readonly mixed?: MixedPolicy;
   readonly subnetIds: readonly string[];
   readonly tags: readonly GroupTag[];
   readonly suspended: readonly string[];
@@ -72,6 +103,8 @@ export type GroupRow = {
   readonly capacityRebalance: boolean;
   readonly terminationPolicies: readonly string[];
   readonly isDeleting: boolean;
+  /** ARNs of ELBv2 target groups that its instances are registered with. */
+  readonly targetGroups?: readonly string[];
   /** Why capacity was last changed; goes into the activities that follow. */
   readonly cause: string;
   /** True while an event to compare desired and actual capacity is on its way. */

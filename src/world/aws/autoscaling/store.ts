@@ -8,7 +8,8 @@ import {
   type ActivityRow,
   type GroupRow,
   type HookRow,
-  isLeaving,
+  isCounted,
+  isWarm,
   type LifecycleState,
   type MemberRow,
   type Transition,
@@ -73,13 +74,20 @@ export class GroupStore {
 
   // ---- members ----
 
+  /** Without the warm pool. */
   members(group: string): readonly MemberRow[] {
+    return this.#all(group).filter((member) => !isWarm(member.state));
+  }
+  warmed(group: string): readonly MemberRow[] {
+    return this.#all(group).filter((member) => isWarm(member.state));
+  }
+  #all(group: string): readonly MemberRow[] {
     const ids = [...(this.#membersOf.get(group) ?? [])];
     return ids.flatMap((id) => this.#members.get(id) ?? []);
   }
   /** Those that count towards desired capacity. */
   counted(group: string): readonly MemberRow[] {
-    return this.members(group).filter((member) => !isLeaving(member.state));
+    return this.#all(group).filter((member) => isCounted(member.state));
   }
   allMembers(): readonly MemberRow[] {
     return [...this.#members.values()];
@@ -165,16 +173,17 @@ export class GroupStore {
     facts: Pick<ActivityRow, 'description' | 'cause' | 'status'> & {
       readonly subnetId: string;
       readonly zone: string;
+      readonly progress?: number;
     },
   ): ActivityRow {
-    const { subnetId, zone, ...told } = facts;
+    const { subnetId, zone, progress = 0, ...told } = facts;
     const row: ActivityRow = {
       ...told,
       id: this.scope.uuid(component),
       group: group.name,
       groupArn: group.arn,
       startedAt: this.scope.now(),
-      progress: 0,
+      progress,
       details: JSON.stringify({ 'Subnet ID': subnetId, 'Availability Zone': zone }),
     };
     this.#activities.put(row.id, row);

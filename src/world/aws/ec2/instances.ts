@@ -75,6 +75,8 @@ export type InstanceRow = {
   readonly diskGiB: number;
   readonly userData?: string;
   readonly tags: Tags;
+  /** True in a warm pool: EC2 runs it, its machine does not join until it leaves the pool. */
+  readonly isWarm?: boolean;
   /** False when its bootstrap was broken at launch: it runs but never becomes a node. */
   readonly joins: boolean;
 };
@@ -94,6 +96,8 @@ export interface LaunchRequest {
   readonly group?: string | undefined;
   /** Already running: for a world that begins with instances in it. */
   readonly isSettled?: boolean;
+  /** For a warm pool. */
+  readonly isWarm?: boolean;
 }
 
 export type LaunchResult =
@@ -135,7 +139,11 @@ export class Instances {
   launch(request: LaunchRequest): LaunchResult {
     const { subnet, instanceType, group } = request;
     const { faults, kernel } = this.#scope;
-    const place = { zone: subnet.zone, ...(group === undefined ? {} : { group }) };
+    const place = {
+      zone: subnet.zone,
+      type: instanceType,
+      ...(group === undefined ? {} : { group }),
+    };
     if (faults.active('no-capacity', place)) {
       return {
         kind: 'refused',
@@ -161,6 +169,7 @@ export class Instances {
       ...(request.keyName === undefined ? {} : { keyName: request.keyName }),
       ...(request.profileArn === undefined ? {} : { profileArn: request.profileArn }),
       ...(request.userData === undefined ? {} : { userData: request.userData }),
+      ...(request.isWarm === true ? { isWarm: true } : {}),
     };
     const instance: InstanceRow = {
       instanceId,
@@ -195,7 +204,7 @@ export class Instances {
   terminate(instanceId: string, reason: StateReason = userShutdown): void {
     const row = this.#rows.get(instanceId);
     if (row === undefined || row.state === 'shutting-down' || row.state === 'terminated') return;
-    const wasOn = row.state === 'running';
+    const wasOn = row.state === 'running' && row.isWarm !== true;
     this.#move(instanceId, 'shutting-down', reason);
     if (wasOn) this.#scope.host().powerOff(instanceId);
     this.#later('terminated', instanceId, this.#scope.timings.instanceShuttingDownMs);
@@ -204,8 +213,19 @@ export class Instances {
   stop(instanceId: string): void {
     if (this.#rows.get(instanceId)?.state !== 'running') return;
     this.#move(instanceId, 'stopping', userShutdown);
-    this.#scope.host().powerOff(instanceId);
+    if (this.#rows.get(instanceId)?.isWarm !== true) this.#scope.host().powerOff(instanceId);
     this.#later('stopped', instanceId, this.#scope.timings.instanceStoppingMs);
+  }
+
+  /** Out of the warm pool: its machine may join now. True when it is running already. */
+  unwarm(instanceId: string): boolean {
+    const row = this.#rows.get(instanceId);
+    if (row === undefined) return false;
+    const { isWarm: _, ...plain } = row;
+    this.#rows.put(instanceId, plain);
+    if (row.state !== 'running') return false;
+    this.#scope.host().powerOn(this.#machine(plain));
+    return true;
   }
 
   start(instanceId: string): void {
@@ -252,6 +272,7 @@ export class Instances {
         (one) =>
           !this.#scope.faults.active('no-capacity', {
             zone: one,
+            type: instanceType,
             ...(group === undefined ? {} : { group }),
           }),
       );
@@ -308,7 +329,9 @@ export class Instances {
   #run(instanceId: string): void {
     this.#move(instanceId, 'running');
     const row = this.#rows.get(instanceId);
-    if (row !== undefined) this.#scope.host().powerOn(this.#machine(row));
+    if (row !== undefined && row.isWarm !== true) {
+      this.#scope.host().powerOn(this.#machine(row));
+    }
   }
 
   #machine(row: InstanceRow): Machine {
