@@ -35,7 +35,8 @@ const awsPart = async (): Promise<string> => {
   return services.map(serviceSection).join('\n\n');
 };
 
-const quoted = /\b(describe|it)\(\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")/g;
+/** A `describe` inside another only says how its stories run: it is no title. */
+const quoted = /(^describe|\bit)\(\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")/gm;
 
 const testsOf = (file: string): string => {
   const text = readFileSync(join(e2e, file), 'utf8');

@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { eksctlSelfManaged } from '../../src/world/aws/cloudformation/testing-templates.ts';
-import { missing, ServedWorld } from '../support/demo-world.ts';
+import { missing, type ServedWorld } from '../support/demo-world.ts';
 import { type Steps, stepsOf } from '../support/steps.ts';
+import { skipWhen, suiteWorld } from '../support/stories.ts';
 
 const whyNot =
   (await missing('aws', ['--version'])) ?? (await missing('kubectl', ['version', '--client']));
@@ -20,19 +21,22 @@ interface StackEvent {
   readonly ResourceStatusReason?: string;
 }
 
-describe('stacks and clusters of the aws CLI', { skip: whyNot ?? false, timeout: 180_000 }, () => {
+describe('stacks and clusters of the aws CLI', {
+  skip: skipWhen('stacks and clusters of the aws CLI', whyNot),
+  timeout: 180_000,
+}, () => {
   let world: ServedWorld;
   let aws: Steps;
   let dir = '';
   let subnets: readonly string[] = [];
 
-  before(async () => {
-    world = await ServedWorld.start({ args: ['--no-controller', '--port', '0'] });
+  const suite = suiteWorld({ args: ['--no-controller', '--port', '0'] });
+  before(() => {
+    world = suite.world;
     aws = stepsOf('aws', (args) => world.aws(...args));
     dir = mkdtempSync(join(tmpdir(), 'drover-stacks-'));
   });
-  after(async () => {
-    await world?.stop();
+  after(() => {
     rmSync(dir, { recursive: true, force: true });
   });
 

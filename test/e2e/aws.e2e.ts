@@ -50,130 +50,138 @@ describe('the aws CLI', {
   const stateOf = async (id: string): Promise<string | undefined> =>
     (await describeGroup()).Instances.find((one) => one.InstanceId === id)?.LifecycleState;
 
-  it('answers the reading commands of article 001', async () => {
-    assert.match(
-      group,
-      new RegExp(`^eks-demo-ng-${hex(8)}-${hex(4)}-${hex(4)}-${hex(4)}-${hex(12)}$`),
-    );
-    const [hooks, resources] = await Promise.all([
-      json<{ LifecycleHooks: readonly Record<string, unknown>[] }>(
-        `autoscaling describe-lifecycle-hooks --auto-scaling-group-name ${group}`,
-      ),
-      json<{ StackResourceSummaries: readonly Record<string, unknown>[] }>(
-        `cloudformation list-stack-resources --stack-name eksctl-${cluster}-nodegroup-demo-self-ng`,
-      ),
-    ]);
-    assert.deepEqual(
-      hooks.LifecycleHooks.map((hook) => [hook.LifecycleHookName, hook.HeartbeatTimeout]),
-      [
-        ['Launch-LC-Hook', 1800],
-        ['Terminate-LC-Hook', 1800],
-      ],
-    );
-    assert.ok(hooks.LifecycleHooks.every((hook) => !('RoleARN' in hook)));
-    const own = resources.StackResourceSummaries.find(
-      (one) => one.LogicalResourceId === 'NodeGroup',
-    );
-    assert.equal(own?.ResourceType, 'AWS::AutoScaling::AutoScalingGroup');
-    const none = await json<{ LifecycleHooks: readonly unknown[] }>(
-      `autoscaling describe-lifecycle-hooks --auto-scaling-group-name ${own?.PhysicalResourceId}`,
-    );
-    assert.deepEqual(none, { LifecycleHooks: [] });
-  });
-
-  it('describes Auto Scaling groups, their instances, activities, hook types and tags', async () => {
-    const of = `--auto-scaling-group-name ${group}`;
-    const [described, instances, activities, types, tags] = await Promise.all([
-      describeGroup(),
-      aws.ok(`autoscaling describe-auto-scaling-instances --instance-ids ${instance}`),
-      aws.ok(`autoscaling describe-scaling-activities ${of}`),
-      aws.ok('autoscaling describe-lifecycle-hook-types'),
-      aws.ok(`autoscaling describe-tags --filters Name=auto-scaling-group,Values=${group}`),
-    ]);
-    assert.equal(described.DesiredCapacity, 1);
-    assert.deepEqual(
-      described.Instances.map((one) => one.LifecycleState),
-      ['InService'],
-    );
-    assert.match(instances, /"HealthStatus": "HEALTHY"/);
-    assert.match(activities, /"Description": "Launching a new EC2 instance: i-[0-9a-f]{17}"/);
-    assert.match(activities, /"StatusCode": "Successful",\n +"Progress": 100/);
-    assert.match(types, /"autoscaling:EC2_INSTANCE_TERMINATING"/);
-    assert.match(tags, /"Key": "eks:nodegroup-name",\n +"Value": "demo-ng"/);
-  });
-
-  it('describes instances, their console, subnets, templates and images', async () => {
-    const [described, status, output, subnets, templates, versions, types, zones] =
-      await Promise.all([
-        aws.ok(`ec2 describe-instances --instance-ids ${instance}`),
-        aws.ok(`ec2 describe-instance-status --instance-ids ${instance}`),
-        aws.ok(`ec2 get-console-output --instance-id ${instance} --output text`),
-        aws.ok('ec2 describe-subnets --query Subnets[].CidrBlock --output text'),
-        aws.ok('ec2 describe-launch-templates --query LaunchTemplates[].LaunchTemplateName'),
-        aws.ok(
-          `ec2 describe-launch-template-versions --launch-template-name eksctl-${cluster}-nodegroup-demo-ng`,
+  // Each asks much and changes nothing that another looks at.
+  describe('reads', { concurrency: 3 }, () => {
+    it('answers the reading commands of article 001', async () => {
+      assert.match(
+        group,
+        new RegExp(`^eks-demo-ng-${hex(8)}-${hex(4)}-${hex(4)}-${hex(4)}-${hex(12)}$`),
+      );
+      const [hooks, resources] = await Promise.all([
+        json<{ LifecycleHooks: readonly Record<string, unknown>[] }>(
+          `autoscaling describe-lifecycle-hooks --auto-scaling-group-name ${group}`,
         ),
-        aws.ok('ec2 describe-instance-types --instance-types m5.large'),
-        aws.ok('ec2 describe-availability-zones --query AvailabilityZones[].ZoneName'),
+        json<{ StackResourceSummaries: readonly Record<string, unknown>[] }>(
+          `cloudformation list-stack-resources --stack-name eksctl-${cluster}-nodegroup-demo-self-ng`,
+        ),
       ]);
-    assert.match(described, /"InstanceType": "m5\.large"/);
-    assert.match(described, /"Arn": "arn:aws:iam::111111111111:instance-profile\/eks-/);
-    assert.match(described, /"PrivateDnsName": "ip-192-168-\d+-\d+\.eu-west-1\.compute\.internal"/);
-    assert.match(status, /"Name": "running"/);
-    assert.match(output, /kubelet: registered node ip-192-168-/);
-    assert.equal(subnets.trim().split(/\s+/).length, 6);
-    assert.match(templates, new RegExp(`"eks-${hex(8)}-`));
-    assert.match(versions, /"VersionNumber": 1/);
-    assert.match(types, /"DefaultVCpus": 2/);
-    assert.deepEqual(JSON.parse(zones), ['eu-west-1a', 'eu-west-1b', 'eu-west-1c']);
-  });
-
-  it('describes clusters, node groups, add-ons, stacks, the caller, parameters and roles', async () => {
-    const image = '/aws/service/eks/optimized-ami/1.32/amazon-linux-2023/x86_64/standard';
-    const [clusters, described, groups, addons, stacks, caller, parameter, role] =
-      await Promise.all([
-        json<unknown>('eks list-clusters'),
-        aws.ok(`eks describe-cluster --name ${cluster}`),
-        json<unknown>(`eks list-nodegroups --cluster-name ${cluster}`),
-        json<unknown>(`eks list-addons --cluster-name ${cluster}`),
-        aws.ok('cloudformation describe-stacks --query Stacks[].StackName --output text'),
-        json<unknown>('sts get-caller-identity'),
-        aws.ok(`ssm get-parameter --name ${image}/recommended/image_id`),
-        aws.ok('iam get-role --role-name AWSServiceRoleForAmazonEKSNodegroup'),
-      ]);
-    assert.deepEqual(clusters, { clusters: [cluster] });
-    assert.match(described, /"status": "ACTIVE"/);
-    assert.match(described, /"endpoint": "https:\/\/127\.0\.0\.1:\d+"/);
-    // The self-managed group is no node group of EKS.
-    assert.deepEqual(groups, { nodegroups: ['demo-ng', 'ng1-public-ssh'] });
-    assert.deepEqual(addons, { addons: ['coredns', 'kube-proxy', 'vpc-cni'] });
-    assert.match(stacks, /eksctl-ironman-2022-nodegroup-demo-self-ng/);
-    assert.deepEqual(caller, {
-      UserId: 'AIDAYFMQSNSE7DQH72FL7',
-      Account: '111111111111',
-      Arn: 'arn:aws:iam::111111111111:user/cli',
+      assert.deepEqual(
+        hooks.LifecycleHooks.map((hook) => [hook.LifecycleHookName, hook.HeartbeatTimeout]),
+        [
+          ['Launch-LC-Hook', 1800],
+          ['Terminate-LC-Hook', 1800],
+        ],
+      );
+      assert.ok(hooks.LifecycleHooks.every((hook) => !('RoleARN' in hook)));
+      const own = resources.StackResourceSummaries.find(
+        (one) => one.LogicalResourceId === 'NodeGroup',
+      );
+      assert.equal(own?.ResourceType, 'AWS::AutoScaling::AutoScalingGroup');
+      const none = await json<{ LifecycleHooks: readonly unknown[] }>(
+        `autoscaling describe-lifecycle-hooks --auto-scaling-group-name ${own?.PhysicalResourceId}`,
+      );
+      assert.deepEqual(none, { LifecycleHooks: [] });
     });
-    assert.match(parameter, new RegExp(`"Value": "ami-${hex(17)}"`));
-    assert.match(role, /eks-nodegroup\.amazonaws\.com/);
-  });
 
-  it('keeps messages in queues, and tells topics and rules', async () => {
-    const url = (await json<{ QueueUrl: string }>('sqs create-queue --queue-name q1')).QueueUrl;
-    await aws.ok(`sqs send-message --queue-url ${url} --message-body hello`);
-    const { Messages } = await json<{ Messages: { Body: string; ReceiptHandle: string }[] }>(
-      `sqs receive-message --queue-url ${url} --wait-time-seconds 1`,
-    );
-    assert.equal(Messages[0]?.Body, 'hello');
-    const handle = Messages[0]?.ReceiptHandle ?? '';
-    await aws.ok(`sqs delete-message --queue-url ${url} --receipt-handle`, handle);
-    const left = await aws.ok(`sqs get-queue-attributes --queue-url ${url} --attribute-names All`);
-    assert.match(left, /"ApproximateNumberOfMessages": "0"/);
-    assert.match(await aws.ok('sqs list-queues'), /drover-notices/);
-    await aws.ok(`sqs delete-queue --queue-url ${url}`);
-    const topic = (await json<{ TopicArn: string }>('sns create-topic --name t1')).TopicArn;
-    assert.match(await aws.ok(`sns publish --topic-arn ${topic} --message hi`), /"MessageId"/);
-    assert.match(await aws.ok('sns list-topics'), new RegExp(topic));
-    assert.match(await aws.ok('events list-rules'), /drover-lifecycle-actions/);
+    it('describes Auto Scaling groups, their instances, activities, hook types and tags', async () => {
+      const of = `--auto-scaling-group-name ${group}`;
+      const [described, instances, activities, types, tags] = await Promise.all([
+        describeGroup(),
+        aws.ok(`autoscaling describe-auto-scaling-instances --instance-ids ${instance}`),
+        aws.ok(`autoscaling describe-scaling-activities ${of}`),
+        aws.ok('autoscaling describe-lifecycle-hook-types'),
+        aws.ok(`autoscaling describe-tags --filters Name=auto-scaling-group,Values=${group}`),
+      ]);
+      assert.equal(described.DesiredCapacity, 1);
+      assert.deepEqual(
+        described.Instances.map((one) => one.LifecycleState),
+        ['InService'],
+      );
+      assert.match(instances, /"HealthStatus": "HEALTHY"/);
+      assert.match(activities, /"Description": "Launching a new EC2 instance: i-[0-9a-f]{17}"/);
+      assert.match(activities, /"StatusCode": "Successful",\n +"Progress": 100/);
+      assert.match(types, /"autoscaling:EC2_INSTANCE_TERMINATING"/);
+      assert.match(tags, /"Key": "eks:nodegroup-name",\n +"Value": "demo-ng"/);
+    });
+
+    it('describes instances, their console, subnets, templates and images', async () => {
+      const [described, status, output, subnets, templates, versions, types, zones] =
+        await Promise.all([
+          aws.ok(`ec2 describe-instances --instance-ids ${instance}`),
+          aws.ok(`ec2 describe-instance-status --instance-ids ${instance}`),
+          aws.ok(`ec2 get-console-output --instance-id ${instance} --output text`),
+          aws.ok('ec2 describe-subnets --query Subnets[].CidrBlock --output text'),
+          aws.ok('ec2 describe-launch-templates --query LaunchTemplates[].LaunchTemplateName'),
+          aws.ok(
+            `ec2 describe-launch-template-versions --launch-template-name eksctl-${cluster}-nodegroup-demo-ng`,
+          ),
+          aws.ok('ec2 describe-instance-types --instance-types m5.large'),
+          aws.ok('ec2 describe-availability-zones --query AvailabilityZones[].ZoneName'),
+        ]);
+      assert.match(described, /"InstanceType": "m5\.large"/);
+      assert.match(described, /"Arn": "arn:aws:iam::111111111111:instance-profile\/eks-/);
+      assert.match(
+        described,
+        /"PrivateDnsName": "ip-192-168-\d+-\d+\.eu-west-1\.compute\.internal"/,
+      );
+      assert.match(status, /"Name": "running"/);
+      assert.match(output, /kubelet: registered node ip-192-168-/);
+      assert.equal(subnets.trim().split(/\s+/).length, 6);
+      assert.match(templates, new RegExp(`"eks-${hex(8)}-`));
+      assert.match(versions, /"VersionNumber": 1/);
+      assert.match(types, /"DefaultVCpus": 2/);
+      assert.deepEqual(JSON.parse(zones), ['eu-west-1a', 'eu-west-1b', 'eu-west-1c']);
+    });
+
+    it('describes clusters, node groups, add-ons, stacks, the caller, parameters and roles', async () => {
+      const image = '/aws/service/eks/optimized-ami/1.32/amazon-linux-2023/x86_64/standard';
+      const [clusters, described, groups, addons, stacks, caller, parameter, role] =
+        await Promise.all([
+          json<unknown>('eks list-clusters'),
+          aws.ok(`eks describe-cluster --name ${cluster}`),
+          json<unknown>(`eks list-nodegroups --cluster-name ${cluster}`),
+          json<unknown>(`eks list-addons --cluster-name ${cluster}`),
+          aws.ok('cloudformation describe-stacks --query Stacks[].StackName --output text'),
+          json<unknown>('sts get-caller-identity'),
+          aws.ok(`ssm get-parameter --name ${image}/recommended/image_id`),
+          aws.ok('iam get-role --role-name AWSServiceRoleForAmazonEKSNodegroup'),
+        ]);
+      assert.deepEqual(clusters, { clusters: [cluster] });
+      assert.match(described, /"status": "ACTIVE"/);
+      assert.match(described, /"endpoint": "https:\/\/127\.0\.0\.1:\d+"/);
+      // The self-managed group is no node group of EKS.
+      assert.deepEqual(groups, { nodegroups: ['demo-ng', 'ng1-public-ssh'] });
+      assert.deepEqual(addons, { addons: ['coredns', 'kube-proxy', 'vpc-cni'] });
+      assert.match(stacks, /eksctl-ironman-2022-nodegroup-demo-self-ng/);
+      assert.deepEqual(caller, {
+        UserId: 'AIDAYFMQSNSE7DQH72FL7',
+        Account: '111111111111',
+        Arn: 'arn:aws:iam::111111111111:user/cli',
+      });
+      assert.match(parameter, new RegExp(`"Value": "ami-${hex(17)}"`));
+      assert.match(role, /eks-nodegroup\.amazonaws\.com/);
+    });
+
+    it('keeps messages in queues, and tells topics and rules', async () => {
+      const url = (await json<{ QueueUrl: string }>('sqs create-queue --queue-name q1')).QueueUrl;
+      await aws.ok(`sqs send-message --queue-url ${url} --message-body hello`);
+      const { Messages } = await json<{ Messages: { Body: string; ReceiptHandle: string }[] }>(
+        `sqs receive-message --queue-url ${url} --wait-time-seconds 1`,
+      );
+      assert.equal(Messages[0]?.Body, 'hello');
+      const handle = Messages[0]?.ReceiptHandle ?? '';
+      await aws.ok(`sqs delete-message --queue-url ${url} --receipt-handle`, handle);
+      const left = await aws.ok(
+        `sqs get-queue-attributes --queue-url ${url} --attribute-names All`,
+      );
+      assert.match(left, /"ApproximateNumberOfMessages": "0"/);
+      assert.match(await aws.ok('sqs list-queues'), /drover-notices/);
+      await aws.ok(`sqs delete-queue --queue-url ${url}`);
+      const topic = (await json<{ TopicArn: string }>('sns create-topic --name t1')).TopicArn;
+      assert.match(await aws.ok(`sns publish --topic-arn ${topic} --message hi`), /"MessageId"/);
+      assert.match(await aws.ok('sns list-topics'), new RegExp(topic));
+      assert.match(await aws.ok('events list-rules'), /drover-lifecycle-actions/);
+    });
   });
 
   it('takes an instance through a hook by hand: wait, heartbeat, completion', async () => {

@@ -1,8 +1,9 @@
 // Article 002's self-managed node group, made and removed by `drover` with eksctl's flags: progress,
 // labels, identity, listing; and what is refused before anything is made.
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { missing, ServedWorld } from '../support/demo-world.ts';
+import { before, describe, it } from 'node:test';
+import { missing, type ServedWorld } from '../support/demo-world.ts';
+import { skipWhen, suiteWorld } from '../support/stories.ts';
 
 const whyNot =
   (await missing('kubectl', ['version', '--client'])) ?? (await missing('aws', ['--version']));
@@ -29,7 +30,21 @@ const labelsOfArticle = [
 const selector = 'alpha.eksctl.io/nodegroup-name=own-ng';
 const stack = 'eksctl-ironman-2022-nodegroup-own-ng';
 
-describe('drover create nodegroup', { skip: whyNot ?? false, timeout: 240_000 }, () => {
+const byCommand = 'no managed node leaves: the command itself empties those of its own group';
+const nobodyDrains = {
+  'evictions-within-budgets': byCommand,
+  'nothing-forced-early': byCommand,
+  'marks-before-eviction': byCommand,
+  'only-drainable-pods': byCommand,
+  'hooks-never-run-out': byCommand,
+  'hooks-complete-when-empty': byCommand,
+  'foreign-hooks-left-alone': byCommand,
+};
+
+describe('drover create nodegroup', {
+  skip: skipWhen('drover create nodegroup', whyNot),
+  timeout: 240_000,
+}, () => {
   let world: ServedWorld;
   const mapRoles = async (): Promise<string> =>
     (
@@ -44,11 +59,12 @@ describe('drover create nodegroup', { skip: whyNot ?? false, timeout: 240_000 },
       )
     ).stdout;
 
-  before(async () => {
-    world = await ServedWorld.start({ args: ['--demo', '--port', '0', '--speed', '10'] });
+  const suite = suiteWorld({
+    args: ['--demo', '--port', '0', '--speed', '10'],
+    judged: { settled: true, exempt: nobodyDrains },
   });
-  after(async () => {
-    await world?.stop();
+  before(() => {
+    world = suite.world;
   });
 
   it('makes a self-managed group, tells each step, and waits for its node (article 002)', async () => {
