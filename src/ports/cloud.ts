@@ -232,7 +232,7 @@ export interface CloudApi {
     options?: CallOptions,
   ): Promise<string>;
   /** `false` when there was none. */
-  deleteLaunchTemplate(id: string, options?: CallOptions): Promise<boolean>;
+  deleteLaunchTemplate(name: string, options?: CallOptions): Promise<boolean>;
   /** Throws InvalidRequest when the name is taken. */
   createGroup(group: NewGroup, options?: CallOptions): Promise<void>;
   updateGroup(

@@ -370,8 +370,8 @@ export class SimCloudApi implements CloudApi {
     return String(numberOf(objectOr(output.LaunchTemplateVersion).VersionNumber));
   }
 
-  async deleteLaunchTemplate(id: string, options: Options = {}): Promise<boolean> {
-    const input = { LaunchTemplateId: id };
+  async deleteLaunchTemplate(name: string, options: Options = {}): Promise<boolean> {
+    const input = { LaunchTemplateName: name };
     return (await this.#maybe('ec2', 'DeleteLaunchTemplate', input, options)) !== undefined;
   }
 

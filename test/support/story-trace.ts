@@ -211,8 +211,8 @@ export const readStory = (dataDir: string, story: StoryFacts): StoryTrace => {
   const { now } = objectOr(tables.get('kernel.meta')?.get('kernel'));
   const facts: TraceFacts = {
     ownAgents: [...agents].filter(isOurs),
-    managedGroups: rowsOf(tables, 'kube/drover.dev/nodegroups').map(({ spec }) =>
-      text(objectOr(spec).autoScalingGroupName),
+    managedGroups: rowsOf(tables, 'kube/drover.dev/nodegroups').map(({ spec, status }) =>
+      text(objectOr(status).autoScalingGroupName ?? objectOr(spec).autoScalingGroupName),
     ),
     compat: story.compat,
     settled: story.settled,

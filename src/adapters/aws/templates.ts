@@ -74,9 +74,9 @@ export const templateCalls = (
     );
     return String(output.LaunchTemplateVersion?.VersionNumber ?? '');
   },
-  deleteLaunchTemplate: async (id, options = {}) => {
+  deleteLaunchTemplate: async (name, options = {}) => {
     const { sdk, client } = await clients.ec2();
-    const command = new sdk.DeleteLaunchTemplateCommand({ LaunchTemplateId: id });
+    const command = new sdk.DeleteLaunchTemplateCommand({ LaunchTemplateName: name });
     const done = await orAbsent(
       call('DeleteLaunchTemplate', options, (http) => client.send(command, http)),
     );

@@ -22,7 +22,7 @@ const removeTemplate = async (
   const template = await cloud.findLaunchTemplate({ name, version: '$Latest' }, { signal });
   if (template === undefined || !ownsTemplate(group, template)) return;
   mustLead(deps);
-  await cloud.deleteLaunchTemplate(template.id, { signal });
+  await cloud.deleteLaunchTemplate(template.name, { signal });
 };
 
 /** What must be set before the first drain: nobody is started any more, desired may fall to 0. */

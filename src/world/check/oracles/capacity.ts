@@ -57,11 +57,16 @@ export const capacity: Oracle = {
     };
     return {
       object: ({ type, resource, object }) => {
-        if (resource !== 'nodegroups' || type === 'DELETED' || !book.isNewVersion) return;
-        const { minSize, maxSize, desired } = objectOr(object.status);
+        if (resource !== 'nodegroups' || !book.isNewVersion) return;
+        const status = objectOr(object.status);
+        const { minSize, maxSize, desired, autoScalingGroupName } = status;
+        const group = textOf(autoScalingGroupName ?? objectOr(object.spec).autoScalingGroupName);
+        if (type === 'DELETED') {
+          told.delete(group);
+          return;
+        }
         const [min, max] = [numberOf(minSize), numberOf(maxSize)];
         if (min === undefined || max === undefined) return;
-        const group = textOf(objectOr(object.spec).autoScalingGroupName);
         known.set(group, { min, max });
         check(group, { min, max, desired: numberOf(desired) ?? 0 });
         told.set(group, numberOf(desired) ?? 0);

@@ -88,6 +88,14 @@ const isTermination = ({ operation }: Call): boolean =>
 
 const takesInstance = new Set(['Terminate', 'Replace']);
 
+/** A scale-in takes what it has had drained; withdrawn, it takes nothing any more. */
+const asksFor = (cause: DisruptionState['causes'][number], book: Context['book']): boolean => {
+  if (takesInstance.has(cause.followUp)) return true;
+  const { cancelledSeenAt } = cause;
+  const isOpen = cancelledSeenAt === undefined || book.now - cancelledSeenAt <= book.lagMicros;
+  return cause.kind === 'ScaleIn' && isOpen;
+};
+
 /** Nobody but a cause may ask for an instance, and only once its node is drained. */
 const checkTermination = ({ book, saw, report }: Context, entry: Call): void => {
   const instanceId = book.instanceOfCall(entry);
@@ -95,7 +103,7 @@ const checkTermination = ({ book, saw, report }: Context, entry: Call): void => 
   const disruption = book.disruptions.ofInstance(instanceId);
   const told = (why: string) => report({ subject: instanceId, message: `terminated ${why}` });
   if (disruption === undefined) told('without a NodeDisruption');
-  else if (!disruption.causes.some((cause) => takesInstance.has(cause.followUp))) {
+  else if (!disruption.causes.some((cause) => asksFor(cause, book))) {
     told('although no cause asks for the instance');
   } else if (!reached(disruption, ['Completing'])) told('before its node was drained');
 };

@@ -6,7 +6,7 @@ import { objectOr } from '../../../api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import { type NodeState, type Request, succeeded } from '../state/book.ts';
 import { markKinds } from '../state/nodes.ts';
-import { microsPerMinute, textOf } from '../state/read.ts';
+import { microsPerMinute, objectsOf, textOf } from '../state/read.ts';
 
 /** A withdrawal has to be carried out by then, once nothing fails any more. */
 const undoneWithinMicros = microsPerMinute;
@@ -15,11 +15,17 @@ const oursOn = (node: NodeState): readonly string[] =>
   markKinds.filter((kind) => node.marks.has(kind) && node.owners.get(kind) === 'us');
 
 /** The change just before is the patch's own: it named every taint that is to stay. */
-const checkTaints = ({ saw, report }: Context, node: NodeState, entry: Request): void => {
+const checkTaints = (
+  { saw, report }: Context,
+  node: NodeState,
+  entry: Request,
+  ofGroups: ReadonlySet<string>,
+): void => {
   if (!('taints' in objectOr(objectOr(entry.body).spec))) return;
   saw();
-  if (node.lostTaints.length === 0) return;
-  const taints = node.lostTaints.join(', ');
+  const lost = node.lostTaints.filter((taint) => !ofGroups.has(taint));
+  if (lost.length === 0) return;
+  const taints = lost.join(', ');
   report({ subject: node.name, message: `the taint ${taints} of others was taken away` });
 };
 
@@ -39,11 +45,11 @@ const checkLeft = ({ book, saw, report }: Context): void => {
   }
 };
 
-const checkChange = (context: Context, entry: Request): void => {
+const checkChange = (context: Context, entry: Request, ofGroups: ReadonlySet<string>): void => {
   const { book, saw, report } = context;
   const node = book.nodes.byName.get(entry.name ?? '');
   if (node === undefined) return;
-  checkTaints(context, node, entry);
+  checkTaints(context, node, entry, ofGroups);
   if (node.pending.length === 0) return;
   saw();
   const isDisrupted = book.disruptions.ofNode(node) !== undefined;
@@ -65,15 +71,22 @@ export const marksUndone: Oracle = {
   needs: ['request', 'object'],
   watch: (context) => {
     const { book, saw, report } = context;
+    /** Taints that some node group's spec has had: its own to take away again. */
+    const groupTaints = new Set<string>();
     return {
       end: () => {
         if (book.facts.settled) checkLeft(context);
       },
       request: (entry) => {
         if (entry.resource !== 'nodes' || !succeeded(entry) || !book.isOurs(entry)) return;
-        checkChange(context, entry);
+        checkChange(context, entry, groupTaints);
       },
       object: ({ type, resource, object }) => {
+        if (resource === 'nodegroups') {
+          for (const taint of objectsOf(objectOr(object.spec).taints)) {
+            groupTaints.add(`${textOf(taint.key)}:${textOf(taint.effect)}`);
+          }
+        }
         if (resource !== 'nodedisruptions' || type === 'DELETED') return;
         const disruption = book.disruptions.byName.get(textOf(objectOr(object.metadata).name));
         if (disruption?.phase !== 'Ended' || disruption.outcome !== 'Cancelled') return;

@@ -1,0 +1,103 @@
+// One whole life of a node group, with the process killed after each of its writes in turn, and with
+// faults on all calls: it always comes to the same end, with one Auto Scaling group and nothing left.
+import { describe, expect, it } from 'vitest';
+import type { NetworkFaults } from '../../src/sim/network.ts';
+import { type Call, GroupLife } from '../support/nodegroup-world.ts';
+
+/** Created with one node, grown to three, shrunk to one under a budget, relabelled, deleted. */
+const wholeLife = async (life: GroupLife): Promise<void> => {
+  await life.create({ scalingConfig: { minSize: 0, maxSize: 4, desiredSize: 1 } });
+  await life.until('the group is ACTIVE', () => life.isActive(1), 1800);
+  const uid = life.group()?.metadata.uid ?? '';
+  life.patch({ spec: { scaling: { desired: 3 } } });
+  await life.until('there are three', () => life.isActive(3), 1800);
+  await life.updateConfig({
+    scalingConfig: { desiredSize: 1 },
+    labels: { addOrUpdateLabels: { tier: 'web' } },
+  });
+  await life.until(
+    'the update has ended',
+    () => life.updates()[0]?.status?.status !== 'InProgress' && life.isActive(1),
+    1800,
+  );
+  expect(life.updates()[0]?.status).toMatchObject({ status: 'Successful' });
+  await life.until('the others are gone', () => life.nodes().length === 1, 600);
+  const labels = life.nodes().map(({ metadata }) => JSON.stringify(metadata));
+  expect(labels).toHaveLength(1);
+  expect(labels[0]).toContain('"tier":"web"');
+  expect(life.autoScalingGroups()).toHaveLength(1);
+  await life.delete();
+  await life.until(
+    'it is gone',
+    () => life.group() === undefined && life.nodes().length === 0,
+    1800,
+  );
+  // The cluster's own garbage collector takes the updates.
+  await life.driver.advance(30);
+  life.expectNothingLeft('ng', uid);
+};
+
+/** Lives with a kill after the `nth` write; 0 = none. The writes that there were. */
+const livedWithKill = async (nth: number): Promise<readonly Call[]> => {
+  const writes: Call[] = [];
+  const life = await GroupLife.begin({
+    afterWrite: (call) => {
+      writes.push(call);
+      expect(life?.autoScalingGroups().length ?? 0).toBeLessThanOrEqual(1);
+      if (writes.length === start + nth && nth > 0) life.killFor(3);
+    },
+  });
+  const start = writes.length;
+  await wholeLife(life);
+  const { violations } = life.check();
+  expect(violations).toEqual([]);
+  await life.end();
+  return writes.slice(start);
+};
+
+const faulty = (random: () => number, rate: number): Partial<NetworkFaults> => ({
+  kubeCall: ({ verb }) => {
+    const roll = random();
+    if (roll < rate)
+      return { kind: 'refused', code: verb === 'patch' ? 'Conflict' : 'ServerError' };
+    return roll < rate * 1.5 && verb !== 'watch' && verb !== 'list'
+      ? { kind: 'lost' }
+      : { kind: 'ok' };
+  },
+  cloudCall: (operation) => {
+    const roll = random();
+    if (roll < rate) return { kind: 'refused', code: 'Throttled' };
+    return roll < rate * 1.5 && operation !== 'ReceiveMessage' ? { kind: 'lost' } : { kind: 'ok' };
+  },
+  watchFrame: () => {
+    const roll = random();
+    return { lagMicros: roll < rate ? 8_000_000 * random() : 0, breaks: roll > 1 - rate / 2 };
+  },
+});
+
+describe('a process that is killed', () => {
+  it('after any write in a node group’s life comes to the same end', async () => {
+    const writes = await livedWithKill(0);
+    // Fewer would mean that the story no longer tells what it should.
+    expect(writes.length).toBeGreaterThan(40);
+    for (let nth = 1; nth <= writes.length; nth++) {
+      try {
+        await livedWithKill(nth);
+      } catch (error) {
+        throw new Error(`killed after write ${nth}: ${JSON.stringify(writes[nth - 1])}`, {
+          cause: error,
+        });
+      }
+    }
+  }, 240_000);
+});
+
+describe('calls that fail, answers that are lost, watches that lag', () => {
+  it.each([1, 2, 3, 4])('do not change the end: seed %i', async (seed) => {
+    const life = await GroupLife.begin({ seed });
+    const random = life.world.kernel.random('test.faults');
+    life.faults = faulty(() => random.next(), 0.08);
+    await wholeLife(life);
+    await life.end();
+  });
+});

@@ -1,0 +1,334 @@
+// A small demo cluster in virtual time with the whole control plane as one process that can be killed
+// at any write, and the EKS face beside it, for sequence tests of node groups.
+import { expect } from 'vitest';
+import type { JsonObject } from '../../src/api/json.ts';
+import { objectOr } from '../../src/api/json.ts';
+import { resourceTypes } from '../../src/api/kube.ts';
+import type { NodeGroup } from '../../src/api/nodegroup.ts';
+import type { NodeGroupUpdate } from '../../src/api/nodegroup-update.ts';
+import { createEksFace } from '../../src/http/index.ts';
+import { CollectingLog, testStart } from '../../src/runtime/testing.ts';
+import { Driver } from '../../src/sim/driver.ts';
+import { createInProcessPorts } from '../../src/sim/index.ts';
+import { type NetworkFaults, noFaults } from '../../src/sim/network.ts';
+import { ControllerProcess } from '../../src/sim/process.ts';
+import { TraceRecorder } from '../../src/sim/trace-recorder.ts';
+import { type AwsCallContext, AwsError, type AwsHandlers } from '../../src/wire/index.ts';
+import { cliUser, type DemoFacts } from '../../src/world/aws/index.ts';
+import { type CheckReport, checkTrace } from '../../src/world/check/index.ts';
+import type { Result } from '../../src/world/contracts.ts';
+import {
+  createWorld,
+  nodeManagerAgent,
+  nodeManagerUser,
+  seedCluster,
+  type World,
+  worldAccount,
+  worldRegion,
+} from '../../src/world/index.ts';
+import { microsPerMs, microsPerSecond } from '../../src/world/kernel/index.ts';
+
+const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+const identity = { user: nodeManagerUser, userAgent: nodeManagerAgent };
+const type = resourceTypes.nodegroups;
+
+export interface Call {
+  readonly verb: string;
+  readonly resource: string;
+}
+
+export interface GroupLifeOptions {
+  readonly seed?: number;
+  /** Called after each write of the controllers. */
+  readonly afterWrite?: (call: Call) => void;
+  readonly compat?: 'eks' | 'native';
+}
+
+export class GroupLife {
+  readonly world: World;
+  readonly driver: Driver;
+  readonly log = new CollectingLog();
+  readonly calls: { readonly operation: string; readonly input: JsonObject }[] = [];
+  readonly facts: DemoFacts;
+  faults: Partial<NetworkFaults> = {};
+  readonly #options: GroupLifeOptions;
+  readonly #recorder: TraceRecorder;
+  readonly #process: ControllerProcess;
+  readonly #face: AwsHandlers;
+  readonly #ports: ReturnType<typeof createInProcessPorts>;
+  #failure: unknown;
+  #requests = 0;
+
+  private constructor(options: GroupLifeOptions) {
+    this.#options = options;
+    const recorder: TraceRecorder = new TraceRecorder(() => this.world.kernel.now());
+    this.#recorder = recorder;
+    this.world = createWorld({
+      seed: options.seed ?? 1,
+      startAt: testStart * microsPerMs,
+      events: false,
+      leases: 'implied',
+      onWrite: (record) => recorder.request(record),
+    });
+    recorder.attach(this.world);
+    this.facts = seedCluster(this.world, {
+      clusterName: 'c',
+      kubernetesVersion: '1.32.9',
+      groups: [
+        { name: 'base', isManaged: true, min: 0, max: 3, desired: 1, instanceType: 'm5.large' },
+      ],
+      addons: false,
+      workload: false,
+    });
+    this.driver = new Driver(this.world.kernel, settle);
+    this.#process = this.#createProcess();
+    this.#ports = createInProcessPorts(this.world, { component: 'people', identity });
+    this.#face = createEksFace({
+      kube: this.#ports.kube,
+      cloud: this.#ports.cloud,
+      world: this.world.aws.handlers.eks ?? {},
+    });
+  }
+
+  static async begin(options: GroupLifeOptions = {}): Promise<GroupLife> {
+    const life = new GroupLife(options);
+    life.#process.start();
+    await life.driver.advance(60);
+    return life;
+  }
+
+  #createProcess(): ControllerProcess {
+    const { afterWrite } = this.#options;
+    const faults: NetworkFaults = {
+      ...noFaults,
+      kubeCall: (call) => (this.faults.kubeCall ?? noFaults.kubeCall)(call),
+      cloudCall: (operation) => (this.faults.cloudCall ?? noFaults.cloudCall)(operation),
+      watchFrame: (resource) => (this.faults.watchFrame ?? noFaults.watchFrame)(resource),
+      watchExpired: (resource) => (this.faults.watchExpired ?? noFaults.watchExpired)(resource),
+      afterWrite: (call) => {
+        this.faults.afterWrite?.(call);
+        afterWrite?.(call);
+      },
+    };
+    return new ControllerProcess({
+      world: this.world,
+      identity,
+      compat: this.#options.compat ?? 'eks',
+      queueUrl: this.world.aws.queueUrl(this.facts.noticeQueueName),
+      faults,
+      log: this.log,
+      onCloudCall: (call) => {
+        this.#recorder.call({ userAgent: nodeManagerAgent, ...call });
+        this.calls.push({ operation: call.operation, input: call.input });
+      },
+      onFailure: (error) => {
+        this.#failure ??= error;
+      },
+    });
+  }
+
+  killFor(seconds: number): void {
+    this.#process.restartAfter(seconds);
+  }
+
+  // ---- what people do ----
+
+  #user() {
+    return this.world.kube.as({
+      user: { username: 'somebody', groups: ['system:masters'] },
+      userAgent: 'kubectl',
+    });
+  }
+
+  async eks(operation: string, input: JsonObject): Promise<JsonObject> {
+    const handler = this.#face.eks?.[operation];
+    if (handler === undefined) throw new Error(`the face has no ${operation}`);
+    const ctx: AwsCallContext = {
+      region: worldRegion,
+      requestId: `r-${++this.#requests}`,
+      principal: cliUser(worldAccount),
+      accessKeyId: 'AKIA',
+      userAgent: 'aws-cli',
+      sourceIp: '127.0.0.1',
+      service: 'eks',
+      operation,
+    };
+    const answer = Promise.resolve(handler(input, ctx));
+    // The face's own calls take world time.
+    let done = false;
+    const finish = (): void => {
+      done = true;
+    };
+    answer.then(finish, finish);
+    for (let i = 0; i < 100 && !done; i++) await this.driver.advance(0.01);
+    return objectOr(await answer);
+  }
+
+  /** `Code: message` of a refusal. */
+  async refused(operation: string, input: JsonObject): Promise<string> {
+    try {
+      await this.eks(operation, input);
+    } catch (error) {
+      if (error instanceof AwsError) return `${error.code}: ${error.message}`;
+      throw error;
+    }
+    throw new Error(`${operation} was not refused`);
+  }
+
+  request(more: JsonObject = {}): JsonObject {
+    const base = this.facts.managed[0]?.spec;
+    return {
+      clusterName: 'c',
+      nodegroupName: 'ng',
+      subnets: [...(base?.subnets ?? [])],
+      nodeRole: base?.nodeRole ?? '',
+      instanceTypes: ['m5.large'],
+      scalingConfig: { minSize: 0, maxSize: 4, desiredSize: 2 },
+      ...more,
+    };
+  }
+
+  create(more: JsonObject = {}): Promise<JsonObject> {
+    return this.eks('CreateNodegroup', this.request(more));
+  }
+
+  updateConfig(more: JsonObject): Promise<JsonObject> {
+    return this.eks('UpdateNodegroupConfig', { clusterName: 'c', nodegroupName: 'ng', ...more });
+  }
+
+  delete(): Promise<JsonObject> {
+    return this.eks('DeleteNodegroup', { clusterName: 'c', nodegroupName: 'ng' });
+  }
+
+  patch(body: JsonObject, name = 'ng'): Result {
+    return this.#user().patch(type, { name }, { type: 'merge', body });
+  }
+
+  deleteApp(): void {
+    const name = { namespace: 'default', name: 'web' };
+    this.#user().delete({ group: 'apps', resource: 'deployments' }, name);
+  }
+
+  /** A web app of `replicas` on the nodes of the group, and a budget that allows `unavailable`. */
+  deploy(replicas: number, unavailable: number, group = 'ng'): void {
+    const labels = { app: 'web' };
+    const selector = { matchLabels: labels };
+    const meta = { name: 'web', namespace: 'default' };
+    const user = this.#user();
+    const must = (result: { readonly kind: string }): void => {
+      if (result.kind === 'error') throw new Error(JSON.stringify(result));
+    };
+    const spec = {
+      nodeSelector: { 'eks.amazonaws.com/nodegroup': group },
+      containers: [{ name: 'web', image: 'web:1' }],
+    };
+    must(
+      user.create({ group: 'apps', resource: 'deployments' }, 'default', {
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata: meta,
+        spec: { replicas, selector, template: { metadata: { labels }, spec } },
+      }),
+    );
+    must(
+      user.create({ group: 'policy', resource: 'poddisruptionbudgets' }, 'default', {
+        apiVersion: 'policy/v1',
+        kind: 'PodDisruptionBudget',
+        metadata: meta,
+        spec: { maxUnavailable: unavailable, selector },
+      }),
+    );
+  }
+
+  fromOutside(operation: string, input: JsonObject): void {
+    this.world.aws.call('autoscaling', operation, input, { userAgent: 'aws-cli' });
+  }
+
+  // ---- what is there ----
+
+  group(name = 'ng'): NodeGroup | undefined {
+    return this.world.kube.read(type, { name }) as unknown as NodeGroup | undefined;
+  }
+  updates(): readonly NodeGroupUpdate[] {
+    const all = this.world.kube.readAll(resourceTypes.nodegroupupdates);
+    return [...all] as unknown as NodeGroupUpdate[];
+  }
+  state(name = 'ng'): string | undefined {
+    return this.group(name)?.status?.state;
+  }
+  nodes(name = 'ng'): readonly JsonObject[] {
+    return [...this.world.kube.readAll(resourceTypes.nodes)].filter(
+      ({ metadata }) => metadata.labels?.['eks.amazonaws.com/nodegroup'] === name,
+    );
+  }
+  /** Auto Scaling groups of this node group by their tags. */
+  autoScalingGroups(name = 'ng'): readonly JsonObject[] {
+    const answer = this.world.aws.call('autoscaling', 'DescribeAutoScalingGroups', {});
+    const { AutoScalingGroups } = objectOr(answer);
+    return (AutoScalingGroups as readonly JsonObject[]).filter((one) =>
+      JSON.stringify(one.Tags).includes(`"Key":"eks:nodegroup-name","Value":"${name}"`),
+    );
+  }
+  templates(): readonly string[] {
+    const answer = this.world.aws.call('ec2', 'DescribeLaunchTemplates', {});
+    const { LaunchTemplates } = objectOr(answer);
+    return (LaunchTemplates as readonly JsonObject[]).map((one) => String(one.LaunchTemplateName));
+  }
+  called(operation: string): number {
+    return this.calls.filter((call) => call.operation === operation).length;
+  }
+
+  async until(what: string, holds: () => boolean, limitSeconds = 600): Promise<void> {
+    const came = await this.driver.until(holds, { limitSeconds });
+    if (this.#failure !== undefined) throw this.#failure;
+    if (came) return;
+    const state = JSON.stringify(
+      { spec: this.group()?.spec, status: this.group()?.status },
+      null,
+      1,
+    );
+    const warnings = this.log.lines.slice(-5).map((line) => JSON.stringify(line));
+    throw new Error(`not within ${limitSeconds} s: ${what}\n${state}\n${warnings.join('\n')}`);
+  }
+
+  isActive(size: number, name = 'ng'): boolean {
+    const { status } = this.group(name) ?? {};
+    if (status === undefined || status.scaleIn !== undefined) return false;
+    return status.state === 'ACTIVE' && status.desired === size && status.ready === size;
+  }
+
+  /** Nothing of the group is left anywhere. */
+  expectNothingLeft(name = 'ng', uid = ''): void {
+    expect(this.group(name)).toBeUndefined();
+    expect(this.autoScalingGroups(name)).toEqual([]);
+    expect(this.templates().filter((one) => uid !== '' && one.includes(uid))).toEqual([]);
+    expect(this.nodes(name)).toEqual([]);
+    expect(this.updates().filter(({ spec }) => spec.nodeGroup === name)).toEqual([]);
+  }
+
+  check(): CheckReport {
+    const managed = new Set(this.facts.managed.map(({ spec }) => spec.autoScalingGroupName));
+    for (const { input, operation } of this.calls) {
+      if (operation === 'CreateAutoScalingGroup') managed.add(String(input.AutoScalingGroupName));
+    }
+    return checkTrace(
+      this.#recorder.finish({
+        ownAgents: [nodeManagerAgent],
+        managedGroups: [...managed],
+        compat: this.#options.compat ?? 'eks',
+        settled: true,
+        endedAt: this.world.kernel.now(),
+      }),
+    );
+  }
+
+  async end(): Promise<void> {
+    expect(this.#failure).toBeUndefined();
+    this.#process.kill();
+    await this.driver.advance(1);
+  }
+
+  get seconds(): number {
+    return this.world.kernel.now() / microsPerSecond - testStart / 1000;
+  }
+}
