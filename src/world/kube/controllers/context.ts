@@ -46,12 +46,14 @@ export const controllerClient = (
   context: ControllerContext,
   account: string,
   identity: Identity = controllerIdentity(account, context.version),
+  /** What its events are said to come from, where that is not the account. */
+  component: string = account,
 ): { readonly client: WorldClient; readonly events: EventRecorder } => {
   const client = clientFor(context.kube, identity);
   const events = new EventRecorder({
     kernel: context.kernel,
     client,
-    component: account,
+    component,
     enabled: context.events,
   });
   return { client, events };

@@ -79,7 +79,11 @@ export class CronJobController implements Controller {
     const cronJob = asCronJob(object);
     if (isTerminating(cronJob)) return undefined;
     const jobs = this.#jobsOf(cronJob);
-    const running = jobs.filter((job) => jobEnding(job) === undefined);
+    // A Job that somebody made from the template (kubectl create job --from) is not one of ours.
+    const started = new Set((cronJob.status?.active ?? []).map(({ uid }) => uid));
+    const running = jobs.filter(
+      (job) => started.has(job.metadata.uid) && jobEnding(job) === undefined,
+    );
     this.#noteEnded(cronJob, jobs);
     if (!this.#trim(cronJob, jobs)) return 'retry';
     if (!this.#write(cronJob, running, jobs, undefined)) return 'retry';
@@ -185,7 +189,12 @@ export class CronJobController implements Controller {
       return false;
     }
     if (made.kind === 'ok') this.#note(cronJob, 'SuccessfulCreate', `Created job ${jobName}`);
-    const active = made.kind === 'ok' ? [...running, asJob(made.object)] : running;
+    const there =
+      made.kind === 'ok'
+        ? made.object
+        : this.#context.kube.read(resources.jobs, { namespace: namespace ?? '', name: jobName });
+    const own = there !== undefined && controllerOf(asJob(there))?.uid === cronJob.metadata.uid;
+    const active = own ? [...running, asJob(there)] : running;
     return this.#write(cronJob, active, [], at);
   }
 

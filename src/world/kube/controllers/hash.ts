@@ -20,7 +20,8 @@ const mixValue = (hash: number, value: Json | undefined): number => {
   let next = mix(hash, '{');
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
   for (const [key, one] of entries) {
-    if (one !== undefined) next = mixValue(mix(next, `"${key}":`), one);
+    // kubectl rollout undo sends creationTimestamp: null, which is no difference.
+    if (one !== undefined && one !== null) next = mixValue(mix(next, `"${key}":`), one);
   }
   return mix(next, '}');
 };

@@ -12,6 +12,7 @@ import {
   asStorageClass,
   asVolume,
   type ClaimView,
+  controllerIdentity,
   type EventRecorder,
   isTerminating,
   keyOf,
@@ -48,10 +49,22 @@ export class VolumeBinder implements Controller {
 
   constructor(context: ControllerContext) {
     this.#context = context;
-    const { client, events } = controllerClient(context, 'persistent-volume-binder');
+    const binder = controllerIdentity('persistent-volume-binder', context.version);
+    const { client, events } = controllerClient(
+      context,
+      'persistent-volume-binder',
+      binder,
+      'persistentvolume-controller',
+    );
     this.#client = client;
     this.#events = events;
-    this.#provisioner = controllerClient(context, 'ebs-csi-controller-sa');
+    const driver = controllerIdentity('ebs-csi-controller-sa', context.version);
+    this.#provisioner = controllerClient(
+      context,
+      'ebs-csi-controller-sa',
+      driver,
+      'ebs.csi.aws.com_ebs-csi-controller',
+    );
     this.#worker = newWorker(context, 'volume-binder', (key) => this.#reconcile(key));
     context.kube.onChange(resources.persistentvolumeclaims, ({ type, object }) => {
       const claim = asClaim(object);

@@ -59,7 +59,11 @@ export const summarizePod = (pod: JsonObject, nowMs: number): Summary => {
     .filter((time) => time !== '')
     .sort()
     .at(-1);
-  const phase = textAt(pod, 'status', 'reason') || textAt(pod, 'status', 'phase');
+  const gated = objectsAt(pod, 'status', 'conditions').some(
+    (one) => one.type === 'PodScheduled' && one.reason === 'SchedulingGated',
+  );
+  const phase =
+    textAt(pod, 'status', 'reason') || (gated ? 'SchedulingGated' : textAt(pod, 'status', 'phase'));
   let status = initReason(pod) ?? containerReason(pod, phase);
   if (textAt(pod, 'metadata', 'deletionTimestamp') !== '') {
     status = textAt(pod, 'status', 'reason') === 'NodeLost' ? 'Unknown' : 'Terminating';

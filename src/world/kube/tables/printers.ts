@@ -1,56 +1,23 @@
 // Server-side tables: the columns that kubectl shows for each built-in kind. Columns with priority 1
 // appear with `-o wide`. A kind without a printer gets NAME and AGE.
-import type { Json, JsonObject } from '../../../api/json.ts';
+import type { JsonObject } from '../../../api/json.ts';
+import {
+  age,
+  type Cell,
+  count,
+  name,
+  orNone,
+  type Printer,
+  templateColumns,
+  text,
+  wide,
+} from './columns.ts';
 import { ageOf } from './human.ts';
 import { summarizePod } from './pod-row.ts';
-import { labelText, mapAt, numberAt, objectsAt, selectorText, textAt } from './read.ts';
+import { batchAndStorage } from './printers-batch-storage.ts';
+import { labelText, mapAt, numberAt, objectsAt, textAt } from './read.ts';
 
-export interface Column {
-  readonly name: string;
-  readonly type: 'string' | 'integer';
-  readonly format?: 'name';
-  /** 0 = always, 1 = only wide. */
-  readonly priority: 0 | 1;
-  readonly cell: (object: JsonObject, nowMs: number) => Json;
-}
-export type Printer = readonly Column[];
-
-type Cell = Column['cell'];
-const text = (name: string, cell: Cell): Column => ({ name, type: 'string', priority: 0, cell });
-const wide = (name: string, cell: Cell): Column => ({ name, type: 'string', priority: 1, cell });
-const count = (name: string, ...path: readonly string[]): Column => ({
-  name,
-  type: 'integer',
-  priority: 0,
-  cell: (object) => numberAt(object, ...path),
-});
-const name: Column = {
-  name: 'Name',
-  type: 'string',
-  format: 'name',
-  priority: 0,
-  cell: (object) => textAt(object, 'metadata', 'name'),
-};
-const age = text('Age', (object, now) =>
-  ageOf(textAt(object, 'metadata', 'creationTimestamp'), now),
-);
-const orNone = (value: string): string => (value === '' ? '<none>' : value);
-
-const containers = (object: JsonObject): readonly JsonObject[] =>
-  objectsAt(object, 'spec', 'template', 'spec', 'containers');
-const workloadColumns: Printer = [
-  wide('Containers', (object) =>
-    containers(object)
-      .map((c) => textAt(c, 'name'))
-      .join(','),
-  ),
-  wide('Images', (object) =>
-    containers(object)
-      .map((c) => textAt(c, 'image'))
-      .join(','),
-  ),
-  wide('Selector', (object) => selectorText(mapAt(object, 'spec', 'selector'))),
-];
+const workloadColumns = templateColumns('spec');
 
 const nodeStatus: Cell = (node) => {
   const ready = objectsAt(node, 'status', 'conditions').find((c) => c.type === 'Ready');
@@ -141,6 +108,7 @@ const ratio =
 
 /** By `group/resource`; the core group is the empty string. */
 export const printers: Readonly<Record<string, Printer>> = {
+  ...batchAndStorage,
   '/pods': pods,
   '/nodes': nodes,
   '/namespaces': [name, text('Status', (n) => textAt(n, 'status', 'phase')), age],
