@@ -15,7 +15,7 @@ import { Pacer } from '../src/serve/index.ts';
 import { createWorld, nodeManagerAgent, seedCluster, type World } from '../src/world/index.ts';
 import { microsPerMs, microsPerSecond } from '../src/world/kernel/index.ts';
 import { startRealCluster } from '../test/support/real-cluster.ts';
-import { measureBurst, measureWriteRate } from './support/burst.ts';
+import { measureBurst, measureSameWrites } from './support/burst.ts';
 import { type Bench, type BenchContext, type Outcome, SeriesCollector } from './support/report.ts';
 import { percentile } from './support/stats.ts';
 
@@ -261,7 +261,7 @@ const realServer = async (
       try {
         const compat = 'native';
         const burst = await measureBurst({ kube, size, compat, log, definitions: true });
-        const rate = await measureWriteRate(kube, size);
+        const same = await measureSameWrites(kube, size);
         const { marked, writes } = burst;
         const who = 'controllers, real API server';
         const add = (what: string, value: number): void =>
@@ -270,9 +270,9 @@ const realServer = async (
           add(`in the queue to marked, p${share * 100} (ms)`, percentile(marked, share));
         }
         add('writes until the last node is marked, per node', writes / size);
-        add('node patches per second that the server takes, 64 at once', rate);
-        const bound = (writes / rate) * 1000;
-        add('last node marked / (writes / write rate)', Math.max(...marked) / bound);
+        const bound = (same * writes) / (3 * size);
+        add('the same writes with nothing decided, 64 at once (ms)', bound);
+        add('last node marked / the same writes with nothing decided', Math.max(...marked) / bound);
       } finally {
         await kube.close();
         await cluster.stop();

@@ -153,6 +153,7 @@ const hookStatus: Schema = object(
 const nodeDisruptionStatus: Schema = object(
   {
     observedGeneration: generation,
+    leaderEpoch: described('The term of the leader that wrote this last.', { ...generation }),
     episode: positive,
     phase: oneOf(disruptionPhases),
     outcome: oneOf(outcomes),

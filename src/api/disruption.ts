@@ -182,6 +182,8 @@ export interface Boomerang {
 
 export interface NodeDisruptionStatus {
   readonly observedGeneration?: number;
+  /** The term of the leader that wrote this last; a new leader enters its own before it acts. */
+  readonly leaderEpoch?: number;
   /** 1 for the first episode; a cause that arrives after the end opens the next. */
   readonly episode: number;
   readonly phase: DisruptionPhase;

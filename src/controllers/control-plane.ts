@@ -28,6 +28,8 @@ export interface ControlPlaneDeps {
   readonly compat: 'eks' | 'native';
   /** What nodes of nodeadm's families must be told about their cluster. */
   readonly cluster?: ClusterFacts;
+  /** The term in which it leads; absent = there is no other. */
+  readonly epoch?: number;
   /** Asked just before each effect; absent = there is no other. */
   readonly isLeader?: () => boolean;
 }
@@ -69,6 +71,7 @@ export const runControlPlane = async (
     ...shared('disruption'),
     ...common,
     compat: deps.compat,
+    ...(deps.epoch === undefined ? {} : { epoch: deps.epoch }),
   });
   tasks.start('disruption', (stop) => disruption.run(stop));
   // Polling finds what no message told of, and lets launched instances in.

@@ -87,24 +87,25 @@ export const runController = async (
   const { kube, cloud, clock, log, signal } = deps;
   const { queueUrl, compat } = settings;
   const random = machineRandom();
-  const controlPlane = (isLeader: (() => boolean) | undefined) => (inner: AbortSignal) =>
-    runControlPlane(
-      {
-        kube,
-        cloud,
-        clock,
-        random,
-        log,
-        queueUrl,
-        compat,
-        journal: journalTo(log),
-        ...(isLeader === undefined ? {} : { isLeader }),
-      },
-      inner,
-    );
+  const controlPlane =
+    (leading: { isLeader?: () => boolean; epoch?: number }) => (inner: AbortSignal) =>
+      runControlPlane(
+        {
+          kube,
+          cloud,
+          clock,
+          random,
+          log,
+          queueUrl,
+          compat,
+          journal: journalTo(log),
+          ...leading,
+        },
+        inner,
+      );
   if (!settings.leaderElect) {
     log.info('starting without leader election', { compat });
-    return keepRunning(deps, controlPlane(undefined), signal);
+    return keepRunning(deps, controlPlane({}), signal);
   }
   const identity = `${hostname()}_${randomUUID()}`;
   const elector = new LeaderElector({
@@ -117,6 +118,9 @@ export const runController = async (
     name: leaseName,
   });
   log.info('starting', { identity, compat, lease: `${leaseNamespace}/${leaseName}` });
-  const lead = controlPlane(() => elector.isLeader());
-  await elector.run((_term, inner) => keepRunning(deps, lead, inner), signal);
+  const isLeader = (): boolean => elector.isLeader();
+  await elector.run(
+    ({ epoch }, inner) => keepRunning(deps, controlPlane({ isLeader, epoch }), inner),
+    signal,
+  );
 };

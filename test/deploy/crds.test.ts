@@ -114,6 +114,7 @@ const disruption: { spec: Full<NodeDisruptionSpec>; status: Full<NodeDisruptionS
   spec: { instanceId: 'i', nodeName: 'n', nodeGroup: 'g', causes: [cause] },
   status: {
     observedGeneration: 1,
+    leaderEpoch: 1,
     episode: 1,
     phase: 'Draining',
     outcome: 'Drained',

@@ -79,7 +79,8 @@ class Run {
     this.#deps = deps;
     this.#signal = signal;
     const { compat, drainTimeoutMs = defaultDrainTimeoutMs, clock, random, log } = deps;
-    this.#options = { compat, drainTimeoutMs };
+    const { epoch } = deps;
+    this.#options = { compat, drainTimeoutMs, ...(epoch === undefined ? {} : { epoch }) };
     this.#queue = new WorkQueue({ name: 'disruption', clock, random, log, concurrency });
     this.#shard = new WorkQueue({ name: 'eviction', clock, random, log, concurrency: 1 });
     this.#budgetInformer = createBudgetInformer(deps);

@@ -24,6 +24,8 @@ export interface DisruptionDeps {
   /** For causes without a deadline of their own; default 15 minutes, as EKS. */
   readonly drainTimeoutMs?: DurationMs;
   readonly limits?: Partial<Limits>;
+  /** The term in which it leads, entered in each record before anything is done about it. */
+  readonly epoch?: number;
   /** Asked just before each effect; default: always. */
   readonly isLeader?: () => boolean;
 }

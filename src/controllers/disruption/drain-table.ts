@@ -11,6 +11,7 @@ import {
   type Compat,
   demandOf,
   drainOf,
+  isTaken,
   type Observation,
   receivedAt,
   unmarkedOf,
@@ -121,7 +122,8 @@ export class DrainTable {
       unmarked: unmarkedOf(disruption, node, compat),
     };
     const observation = observe(disruption);
-    if (node === undefined || observation.pods === undefined) {
+    const taken = isTaken(disruption, observation.options.epoch);
+    if (!taken || node === undefined || observation.pods === undefined) {
       return { ...base, drain: undefined, validUntil: Number.POSITIVE_INFINITY };
     }
     const demand = demandOf(observation);

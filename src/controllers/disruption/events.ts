@@ -118,6 +118,11 @@ export const journalStatus = (
   const node = after.node?.name;
   const subject = disruption.metadata.name;
   const moved = from !== phase || disruption.status === undefined;
+  const { leaderEpoch } = after;
+  if (leaderEpoch !== disruption.status?.leaderEpoch && disruption.status !== undefined) {
+    journal.record({ type: 'disruption:taken', subject, facts: optional({ leaderEpoch }) });
+    if (!moved) return;
+  }
   const facts = optional({ from, to: phase, episode, node, deadline, outcome, message });
   if (moved) journal.record({ type: 'disruption:phase', subject, facts });
   else if (forcingSince !== disruption.status?.forcingSince) {

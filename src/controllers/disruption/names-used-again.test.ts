@@ -21,15 +21,19 @@ interface Case {
   readonly owner?: 'StatefulSet' | 'ReplicaSet';
   readonly resumed?: boolean;
   readonly dryRun?: KubeError;
+  readonly epoch?: number;
 }
 
 /** What was sent for one pod under a budget of one: `dry` and `real` evictions in their order. */
-const sent = async ({ owner = 'StatefulSet', resumed = true, dryRun }: Case) => {
+const sent = async ({ owner = 'StatefulSet', resumed = true, dryRun, epoch }: Case) => {
   const base = setUpControllers();
   const { kube, clock } = base;
   const calls: string[] = [];
   kube.evict = async (_pod?: unknown, options: { readonly dryRun?: boolean } = {}) => {
-    calls.push(options.dryRun === true ? 'dry' : 'real');
+    const term = base.disruption(name)?.status?.leaderEpoch;
+    calls.push(
+      `${options.dryRun === true ? 'dry' : 'real'}${term === undefined ? '' : ` ${term}`}`,
+    );
     if (options.dryRun === true && dryRun !== undefined) throw dryRun;
     return { kind: 'evicted' };
   };
@@ -74,7 +78,13 @@ const sent = async ({ owner = 'StatefulSet', resumed = true, dryRun }: Case) => 
     spec: { instanceId: name, nodeName: 'n1', causes: [cause] },
     ...(resumed ? { status } : {}),
   });
-  void createDisruptionController({ ...base, compat: 'eks' }).run(base.stop.signal);
+  const patch = kube.patch.bind(kube);
+  kube.patch = async (...args) => {
+    await clock.sleep(50 as never);
+    return patch(...args) as never;
+  };
+  const term = epoch === undefined ? {} : { epoch };
+  void createDisruptionController({ ...base, compat: 'eks', ...term }).run(base.stop.signal);
   await base.startInformers();
   await clock.advance(2_000);
   return calls;
@@ -90,6 +100,9 @@ describe('a pod whose name is used again', () => {
   });
   it('is evicted at once by the process that began the drain', async () => {
     expect(await sent({ resumed: false })).toEqual(['real']);
+  });
+  it('is evicted by a new leader only once its term stands in the record', async () => {
+    expect(await sent({ epoch: 7 })).toEqual(['dry 7', 'real 7']);
   });
   it('is no pod of a ReplicaSet', async () => {
     expect(await sent({ owner: 'ReplicaSet' })).toEqual(['real']);

@@ -12,7 +12,7 @@ import { decideEnded } from './ended.ts';
 import { heartbeatDue, type KnownHook, knownHooks } from './hooks.ts';
 import { decideMarking, decidePending } from './marking.ts';
 import type { Observation } from './observation.ts';
-import { phaseOf } from './status.ts';
+import { isTaken, phaseOf, writeStatus } from './status.ts';
 import { decideUndoing } from './undoing.ts';
 
 type Decide = (observation: Observation, demand: Demand) => Decision;
@@ -60,16 +60,24 @@ const heartbeats = (observation: Observation, demand: Demand): Decision => {
   return decision({ steps, wakeAt: open.map(heartbeatDue) });
 };
 
+/** Every write of the journal says in whose term it was made. */
+const signed = (step: Step, leaderEpoch: number | undefined): Step =>
+  step.kind !== 'WriteStatus' || leaderEpoch === undefined
+    ? step
+    : { ...step, status: { ...step.status, leaderEpoch } };
+
 export const decideDisruption = (observation: Observation): Plan => {
-  const { disruption, now } = observation;
+  const { disruption, now, options } = observation;
   const demand = demandOf(observation);
   const alive = heartbeats(observation, demand);
-  const rest = byPhase[phaseOf(disruption)](observation, demand);
+  const rest = isTaken(disruption, options.epoch)
+    ? byPhase[phaseOf(disruption)](observation, demand)
+    : decision({ steps: [writeStatus({ disruption, change: {}, now })] });
   const times = [...alive.wakeAt, ...rest.wakeAt].filter((at) => at !== undefined && at > now);
   const next = Math.min(...times.map((at) => at ?? Number.POSITIVE_INFINITY));
   return {
     subject: disruption.metadata.name,
-    steps: [...alive.steps, ...rest.steps],
+    steps: [...alive.steps, ...rest.steps].map((step) => signed(step, options.epoch)),
     waitingOn: rest.waitingOn,
     ...(Number.isFinite(next) ? { nextCheckAt: epochMs(next) } : {}),
   };

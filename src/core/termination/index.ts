@@ -12,4 +12,4 @@ export type {
   TerminationOptions,
 } from './observation.ts';
 export { noMemory } from './observation.ts';
-export { phaseOf } from './status.ts';
+export { isTaken, phaseOf } from './status.ts';

@@ -153,6 +153,42 @@ describe('another mode in the middle of marking', () => {
   });
 });
 
+describe('a leader that took over', () => {
+  const inTerm = (epoch: number) => ({ ...observe().options, epoch });
+  const begun = (epoch: number): Model => {
+    const disruption = aDisruption([aManualCause()]);
+    const model = new Model(observe({ disruption, pods: [aPod('p1')], options: inTerm(epoch) }));
+    model.settle();
+    return model;
+  };
+  it('signs what it writes, and writes nothing more than without a term', () => {
+    const model = begun(3);
+    expect(model.done).toEqual(['Marking', 'PatchNode', 'PatchNode', 'Draining']);
+    expect(model.status?.leaderEpoch).toBe(3);
+  });
+  it('enters its term before it does anything, in every phase that goes on', () => {
+    const model = begun(3);
+    model.causes([aManualCause({ cancelledAt: timePlus(1) })]);
+    model.change({ options: inTerm(4) });
+    expect(model.settle()).toEqual(['Draining', 'Undoing', 'PatchNode', 'Ended']);
+    model.change({ options: inTerm(5) });
+    expect(model.settle()).toEqual([]);
+  });
+  it('goes on where a Lease was made anew and counts from the start', () => {
+    const model = begun(3);
+    model.change({ options: inTerm(0) });
+    expect(model.settle()).toEqual(['Draining']);
+    expect(model.status?.leaderEpoch).toBe(0);
+  });
+  it('keeps hooks alive with the same plan', () => {
+    const model = begun(3);
+    model.causes([aManualCause(), aHookCause()]);
+    model.change({ options: inTerm(4) });
+    model.at(700);
+    expect(model.settle()).toEqual(['HeartbeatHook', 'Draining', 'Draining']);
+  });
+});
+
 describe('what an episode leaves behind', () => {
   it('is the deadline that was acted on, although the hook that set it is completed', () => {
     const hook = aHook({ heartbeatTimeoutSeconds: 30, globalTimeoutSeconds: 600 });

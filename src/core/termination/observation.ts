@@ -12,6 +12,8 @@ export interface TerminationOptions {
   readonly compat: Compat;
   /** For causes without a deadline of their own; EKS waits about this long (15 min). */
   readonly drainTimeoutMs: DurationMs;
+  /** The term of this leader, where there may be another one. */
+  readonly epoch?: number;
 }
 
 export interface HookMemory {

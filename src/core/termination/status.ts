@@ -32,6 +32,16 @@ const longestProgressMs = 5 * 60_000;
 export const phaseOf = (disruption: NodeDisruption): DisruptionPhase =>
   disruption.status?.phase ?? 'Pending';
 
+/**
+ * Whether this leader has entered its term in the record, so that what an earlier one had read of
+ * it is no longer current and its writes fail. Nothing is done to a node before that.
+ */
+export const isTaken = ({ status }: NodeDisruption, epoch: number | undefined): boolean =>
+  epoch === undefined ||
+  status === undefined ||
+  status.phase === 'Ended' ||
+  status.leaderEpoch === epoch;
+
 const shorten = (waiting: WaitingOn): WaitingOn => {
   if (!('message' in waiting) || waiting.message.length <= maxMessageLength) return waiting;
   return { ...waiting, message: `${waiting.message.slice(0, maxMessageLength - 1)}…` };
