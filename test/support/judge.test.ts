@@ -1,5 +1,5 @@
-// The judge of stories must be able to fail: a drain as it should be, taken from a world's audit log,
-// and the same log with one thing planted in it that must be rejected.
+// The judge of stories must be able to fail: a drain as it should be, taken from a world's audit
+// log, and the same log with one thing planted in it that must be rejected.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

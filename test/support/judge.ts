@@ -14,18 +14,21 @@ const secondsInto = (trace: Trace, at: number): string => {
   return `${((at - begin) / 1_000_000).toFixed(3)} s`;
 };
 
+/** What the oracles object to, a sentence each. */
+export const violationsOf = (trace: Trace): readonly string[] =>
+  checkTrace(trace).violations.map(
+    ({ oracle, at, subject, message }) =>
+      `${oracle}: ${subject} ${message} (${secondsInto(trace, at)} into the story)`,
+  );
+
 export const judge = (trace: Trace, exempt: Exempt = {}): void => {
   for (const [name, reason] of Object.entries(exempt)) {
     assert.ok(names.has(name), `no oracle is called ${name}: mend the story's exemptions`);
     assert.ok(reason.length > 10, `say why ${name} does not apply`);
   }
-  const { violations, checked } = checkTrace(trace);
-  const told = violations.map(
-    ({ oracle, at, subject, message }) =>
-      `${oracle}: ${subject} ${message} (${secondsInto(trace, at)} into the story)`,
-  );
+  const told = violationsOf(trace);
   assert.ok(told.length === 0, `what happened breaks ${told.length} rules:\n${told.join('\n')}`);
-  const blind = Object.entries(checked)
+  const blind = Object.entries(checkTrace(trace).checked)
     .filter(([name, count]) => count === 0 && exempt[name] === undefined)
     .map(([name]) => name);
   assert.ok(

@@ -1,11 +1,11 @@
-// Gives a story its world, and lets the oracles judge what happened in it once the story is over. Where
-// a story fails, the world's seed is told, with which it can be played again. Never a story itself.
+// Gives a story its world, and lets the oracles judge what happened in it once it is over. Where a
+// story fails, its world's seed is told, with which it can be played again. Never a story itself.
 import { after, afterEach, before } from 'node:test';
 import { nodegroupService } from '../../src/world/aws/index.ts';
 import { nodeManagerAgent, worldAccount } from '../../src/world/index.ts';
 import { ServedWorld } from './demo-world.ts';
-import { type Exempt, judge } from './judge.ts';
-import { type FinalFacts, holdAgainstState, readStory } from './story-trace.ts';
+import { type Exempt, judge, violationsOf } from './judge.ts';
+import { type FinalFacts, holdAgainstState, readStory, type StoryTrace } from './story-trace.ts';
 
 /** For `skip`: tells on a line of its own what is not run and why, so that no log hides it. */
 export const skipWhen = (stories: string, why: string | undefined): string | false => {
@@ -47,15 +47,18 @@ const argsOf = ({ args = ['--demo', '--port', '0'], judged }: StoryOptions): rea
   return args;
 };
 
-/** The verdict over a world that has stopped; returns its end state for comparisons. */
-const judgeWorld = (world: ServedWorld, judged: Judged): FinalFacts => {
-  const { settled, compat = 'eks', exempt = {} } = judged;
-  const story = readStory(world.dataDir, {
+const storyOf = (world: ServedWorld, { settled, compat = 'eks' }: Judged): StoryTrace =>
+  readStory(world.dataDir, {
     agents: compat === 'eks' ? eksAgents : ['drover/'],
     compat,
     settled,
     faults: world.faults,
   });
+
+/** The verdict over a world that has stopped; returns its end state for comparisons. */
+const judgeWorld = (world: ServedWorld, judged: Judged): FinalFacts => {
+  const story = storyOf(world, judged);
+  const { settled, exempt = {} } = judged;
   judge(story.trace, { ...usual, ...(settled ? {} : unsettled), ...exempt });
   return holdAgainstState(story);
 };
@@ -67,6 +70,29 @@ const tellSeed = ({ seed }: ServedWorld): void => {
   );
 };
 
+/** As `judgeWorld`; where the verdict is bad the seed is told. */
+const judgeAloud = (world: ServedWorld, judged: Judged): FinalFacts => {
+  try {
+    return judgeWorld(world, judged);
+  } catch (error) {
+    tellSeed(world);
+    throw error;
+  }
+};
+
+/** What went wrong in a story that failed: its seed, and what the oracles have to say besides. */
+const tellFailure = async (world: ServedWorld, judged: Judged | undefined): Promise<void> => {
+  tellSeed(world);
+  if (judged === undefined) return;
+  await world.halt();
+  try {
+    const { trace } = storyOf(world, { ...judged, settled: false });
+    for (const line of violationsOf(trace)) process.stderr.write(`an oracle: ${line}\n`);
+  } catch (error) {
+    process.stderr.write(`the oracles cannot judge what was left: ${String(error)}\n`);
+  }
+};
+
 /** Runs one story in a world of its own. Returns the state in which the world was left. */
 export const inWorld = async (
   options: StoryOptions,
@@ -74,12 +100,12 @@ export const inWorld = async (
 ): Promise<FinalFacts | undefined> => {
   const world = await ServedWorld.start({ args: argsOf(options) });
   try {
-    await story(world);
+    await story(world).catch(async (error: unknown) => {
+      await tellFailure(world, options.judged);
+      throw error;
+    });
     await world.halt();
-    return options.judged === undefined ? undefined : judgeWorld(world, options.judged);
-  } catch (error) {
-    tellSeed(world);
-    throw error;
+    return options.judged === undefined ? undefined : judgeAloud(world, options.judged);
   } finally {
     await world.stop();
   }
@@ -104,15 +130,11 @@ export const suiteWorld = (options: StoryOptions): SuiteWorld => {
   });
   after(async () => {
     if (current === undefined) return;
-    // What a failed story left half done is judged by nobody: it is told already.
     const isWhole = passed > 0 && failed === 0;
     try {
       await current.halt();
-      if (!isWhole) tellSeed(current);
-      else if (options.judged !== undefined) judgeWorld(current, options.judged);
-    } catch (error) {
-      tellSeed(current);
-      throw error;
+      if (!isWhole) await tellFailure(current, options.judged);
+      else if (options.judged !== undefined) judgeAloud(current, options.judged);
     } finally {
       await current.stop();
     }

@@ -1,6 +1,6 @@
 // What happened in a served world, as a Trace for the oracles, read from its data directory once it
-// has stopped: requests and objects from the audit log; calls from the trail; hooks and instances from
-// the scaling activities. And the world's own state at the end, to hold the trace against.
+// has stopped: requests and objects from the audit log; calls from the trail; hooks and instances
+// from the scaling activities. And the world's state at the end, to hold the trace against.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

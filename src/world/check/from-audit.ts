@@ -1,7 +1,7 @@
-// A Kubernetes audit log (audit.k8s.io/v1, JSON lines) as a trace, for stories that ran against a real
-// or served API server. Holds requests, and objects from the answers (RequestResponse), from status
-// writes (Request) and from evictions; cloud calls and lifecycle states are not in it, so that oracles
-// which need them say they did not run.
+// A Kubernetes audit log (audit.k8s.io/v1, JSON lines) as a trace, for stories that ran against a
+// real or served API server. Holds requests, and objects from the answers (RequestResponse), from
+// status writes (Request) and from evictions; cloud calls and lifecycle states are not in it, so
+// that oracles which need them say they did not run.
 import { isObject, type JsonObject, objectOr } from '../../api/json.ts';
 import type { Trace, TraceEntry, TraceFacts } from '../../api/trace.ts';
 import { keyOf, numberOf, objectsOf, textOf, timeOf } from './state/read.ts';
