@@ -40,6 +40,7 @@ const controllers = [
   'serviceaccount-token-controller',
   'root-ca-certificate-publisher-controller',
   'namespace-controller',
+  'resourcequota-controller',
   'garbage-collector-controller',
   'deployment-controller',
   'replicaset-controller',

@@ -31,7 +31,7 @@ type Compiled =
 
 const compiled = new Map<string, Compiled>();
 
-function compile(expression: string): Compiled {
+export function compile(expression: string): Compiled {
   const known = compiled.get(expression);
   if (known !== undefined) return known;
   let result: Compiled;
@@ -81,7 +81,7 @@ function typedString(schema: JsonObject, value: string): unknown {
 }
 
 /** JSON as CEL's values: integers are bigints, declared properties have escaped names. */
-function celValue(schema: JsonObject, value: Json): unknown {
+export function celValue(schema: JsonObject, value: Json): unknown {
   if (typeof value === 'number') {
     const integer = textIn(schema, 'type') !== 'number' && Number.isInteger(value);
     return integer ? BigInt(value) : value;

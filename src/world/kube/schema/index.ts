@@ -1,6 +1,7 @@
 // Public entry: what is known about kinds, and what follows from it for decoding, defaulting and
 // describing objects. Pure; holds no objects.
 
+export { CelFailure, celObject, celTrouble, evaluateCel } from './cel.ts';
 export { type CheckOptions, type CheckResult, checkFields } from './check.ts';
 export { checkCustomFields, validateAgainstStructuralSchema } from './custom.ts';
 export { applyCustomDefaults } from './custom-shape.ts';
@@ -14,5 +15,6 @@ export {
 } from './facts.ts';
 export { type CustomSchemaOf, openApiV3Document, openApiV3Index } from './openapi.ts';
 export { decodeProtobuf } from './protobuf.ts';
+export { parseQuantity, printQuantity, type Quantity } from './quantity.ts';
 export * as values from './values.ts';
 export { zeroObject } from './zero.ts';

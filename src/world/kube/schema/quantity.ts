@@ -43,7 +43,7 @@ function divideUp(value: bigint, by: bigint): bigint {
   return value >= 0n ? (value + by - 1n) / by : -((-value + by - 1n) / by);
 }
 
-interface Quantity {
+export interface Quantity {
   /** The value in billionths. */
   readonly nanos: bigint;
   readonly format: Format;
@@ -57,7 +57,7 @@ export const quantityError = (text: string): string =>
       "([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
 /** Undefined when the text is no quantity: `quantityError` has the server's message then. */
-function parseQuantity(text: string): Quantity | undefined {
+export function parseQuantity(text: string): Quantity | undefined {
   const match = PATTERN.exec(text.trim());
   if (match === null) return undefined;
   const [, sign = '', whole = '', fraction = '', suffixText = ''] = match;
@@ -83,7 +83,7 @@ function printDecimal(nanos: bigint, exponentForm: boolean): string {
   return `${mantissa}${suffix}`;
 }
 
-function print({ nanos, format }: Quantity): string {
+export function printQuantity({ nanos, format }: Quantity): string {
   const small = nanos < 1024n * ONE && nanos > -1024n * ONE;
   const binary = format === 'binary' && !small && nanos % ONE === 0n;
   if (!binary) return printDecimal(nanos, format === 'exponent');
@@ -99,5 +99,5 @@ function print({ nanos, format }: Quantity): string {
 /** The canonical text, or undefined when `text` is no quantity. */
 export function canonicalQuantity(text: string): string | undefined {
   const quantity = parseQuantity(text);
-  return quantity === undefined ? undefined : print(quantity);
+  return quantity === undefined ? undefined : printQuantity(quantity);
 }

@@ -43,6 +43,17 @@ export class Registry {
     return this.#byVersion.get(versionedKey(group, version, resource));
   }
 
+  findKind(of: {
+    readonly group: string;
+    readonly version: string;
+    readonly kind: string;
+  }): ResourceDefinition | undefined {
+    return this.all().find(
+      ({ group, version, kind }) =>
+        group === of.group && version === of.version && kind === of.kind,
+    );
+  }
+
   preferred(of: GroupResource): ResourceDefinition | undefined {
     return this.#preferred.get(resourceKey(of));
   }

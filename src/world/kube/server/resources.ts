@@ -20,6 +20,7 @@ import { candidates, listPage, selectionFor } from './list.ts';
 import type { Stored } from './objects.ts';
 import { patched, patchSource } from './patched.ts';
 import { podLog } from './pod-log.ts';
+import type { Admission } from './policy-match.ts';
 import {
   includeOf,
   listKindOf,
@@ -51,6 +52,8 @@ export interface Parts {
   readonly writer: Writer;
   readonly deleter: Deleter;
   readonly evictor: Evictor;
+  /** Throws what policies and quotas refuse. */
+  readonly admit: (admission: Admission) => void;
   readonly watches: Watches;
   readonly printerOf: (definition: ResourceDefinition) => Printer;
   readonly scalePathsOf: (definition: ResourceDefinition) => ScalePaths | undefined;
@@ -222,9 +225,41 @@ export class Resources {
     const { definition, path, request } = call;
     const options = parseDeleteOptions(request.body, request.query);
     const target = { definition, namespace: path.namespace, name };
+    this.#admitDelete(call, this.#find(call, name), options);
     const deletion = this.#parts.deleter.delete(target, options);
     const code = !deletion.gone && options.orphanDependents === false ? 202 : 200;
     return object(deletedBody(call, deletion, shapeOf(request.accept), this), code);
+  }
+
+  #admitDelete(call: Call, oldObject: Stored, options: DeleteOptions): void {
+    this.#parts.admit({
+      ...call,
+      subresource: undefined,
+      operation: 'DELETE',
+      namespace: call.path.namespace,
+      name: oldObject.metadata.name,
+      object: undefined,
+      oldObject,
+      user: call.request.user,
+      dryRun: options.dryRun,
+    });
+  }
+
+  /** What is posted to a subresource of a pod: judged before anybody looks whether it exists. */
+  #admitPosted(call: Call, name: string, kind: { group: string; kind: string }): void {
+    const { body, user, query } = call.request;
+    this.#parts.admit({
+      ...call,
+      subresource: call.path.subresource,
+      operation: 'CREATE',
+      namespace: call.path.namespace,
+      name,
+      object: isObject(body) ? body : undefined,
+      objectKind: { ...kind, version: 'v1' },
+      oldObject: undefined,
+      user,
+      dryRun: dryRunOf(query.getAll('dryRun')),
+    });
   }
 
   /** The deleted object in the wanted shape, for `deletedBody`. */
@@ -242,6 +277,7 @@ export class Resources {
     for (const stored of candidates(store, definition, path.namespace, selection)) {
       if (selection.matches !== undefined && !selection.matches(stored)) continue;
       const { name, namespace } = stored.metadata;
+      this.#admitDelete(call, stored, options);
       items.push(deleter.delete({ definition, namespace, name }, options).object);
     }
     return object({
@@ -294,7 +330,12 @@ export class Resources {
     if (!isObject(wanted)) throw badRequest('the body of the request must be a Scale');
     const change = (old: Stored): JsonObject => scaled(definition, old, wanted, paths);
     const target = { definition, namespace: path.namespace, name, subresource: undefined };
-    const update = { ...target, verb: 'patch', through: 'scale', change } as const;
+    const shownAs = (next: Stored, old: Stored) => ({
+      object: scaleOf(next, paths),
+      oldObject: scaleOf(old, paths),
+      objectKind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
+    });
+    const update = { ...target, verb: 'patch', through: 'scale', change, shownAs } as const;
     const { object: saved } = writer.update(update, options);
     return object(scaleOf(saved, paths));
   }
@@ -304,6 +345,7 @@ export class Resources {
     const { body, query } = call.request;
     const namespace = call.path.namespace ?? '';
     this.#parts.writer.admitSubresource(call.definition, namespace, name);
+    this.#admitPosted(call, name, { group: 'policy', kind: 'Eviction' });
     this.#parts.evictor.evict({ pods: call.definition, namespace, name, body, query });
     return object(success(201), 201);
   }
@@ -314,6 +356,7 @@ export class Resources {
     const { body, query } = call.request;
     const namespace = call.path.namespace ?? '';
     const dryRun = dryRunOf(query.getAll('dryRun'));
+    this.#admitPosted(call, name, { group: '', kind: 'Binding' });
     bindPod(kernel, store, { pods: call.definition, namespace, name, body, dryRun });
     return object(success(201), 201);
   }

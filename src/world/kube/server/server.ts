@@ -23,6 +23,9 @@ import { EventExpiry } from './event-expiry.ts';
 import { Evictor } from './eviction.ts';
 import { builtInKinds } from './kinds.ts';
 import type { Stored } from './objects.ts';
+import { Policies } from './policies.ts';
+import type { Admission } from './policy-match.ts';
+import { Quotas } from './quotas.ts';
 import { Registry } from './registry.ts';
 import type { Printer } from './representation.ts';
 import { parseResourcePath, type ResourcePath } from './request-path.ts';
@@ -73,10 +76,17 @@ export class KubeApiServer implements WorldKube {
     this.#store = new Store(kernel, resources, options.watchHistory ?? standardHistory);
     this.#audit = new Audit(kernel, options.audit);
     this.#onWrite = options.onWrite;
+    const policies = new Policies(this.#store, (gvk) => this.#registry.findKind(gvk));
+    const quotas = new Quotas(kernel, this.#store);
+    const admit = (admission: Admission): void => {
+      policies.admit(admission);
+      quotas.admit(admission);
+    };
     this.#writer = new Writer({
       kernel,
       store: this.#store,
       serviceCidr: options.serviceCidr ?? '10.100.0.0/16',
+      admit,
     });
     const deleter = new Deleter(kernel, this.#store);
     this.#custom = new CustomKinds({
@@ -91,6 +101,7 @@ export class KubeApiServer implements WorldKube {
       store: this.#store,
       writer: this.#writer,
       deleter,
+      admit,
       evictor: new Evictor(kernel, this.#store, deleter),
       watches: new Watches(kernel, this.#store),
       printerOf: (definition) =>

@@ -24,6 +24,7 @@ import {
   withFields,
   withMetadata,
 } from './objects.ts';
+import type { Admission } from './policy-match.ts';
 import {
   checkedFields,
   createDefaults,
@@ -70,21 +71,30 @@ export interface UpdateRequest extends Target {
   readonly verb: 'update' | 'patch' | 'apply';
   /** Where the write is said to come through, when it is not `subresource`. */
   readonly through?: string;
+  /** The objects as admission sees them, where they are not those of the resource. */
+  readonly shownAs?: (
+    next: Stored,
+    old: Stored,
+  ) => Pick<Admission, 'object' | 'oldObject' | 'objectKind'>;
 }
 
 export class Writer {
   readonly #kernel: Kernel;
   readonly #store: Store;
   readonly #serviceCidr: string;
+  readonly #admit: (admission: Admission) => void;
 
   constructor(options: {
     readonly kernel: Kernel;
     readonly store: Store;
     readonly serviceCidr: string;
+    /** Throws what policies and quotas refuse; asked last, before anything is stored. */
+    readonly admit: (admission: Admission) => void;
   }) {
     this.#kernel = options.kernel;
     this.#store = options.store;
     this.#serviceCidr = options.serviceCidr;
+    this.#admit = options.admit;
   }
 
   context(user: UserInfo): WriteContext {
@@ -140,6 +150,16 @@ export class Writer {
     ];
     const name = textOf(metadataOf(object).name) ?? '';
     if (errors.length > 0) throw invalid(definition, name, errors);
+    this.#admit({
+      ...options,
+      definition,
+      subresource: undefined,
+      operation: 'CREATE',
+      namespace,
+      name,
+      object,
+      oldObject: undefined,
+    });
     return this.#insert(definition, object, objectKey(namespace, name), name, options.dryRun);
   }
 
@@ -218,6 +238,17 @@ export class Writer {
     const { manager } = options;
     const write = { ...request, manager, time: context.time };
     const shared = withManagers(write, { given, meant, next: shareEqual(next, old), old });
+    this.#admit({
+      ...options,
+      definition,
+      subresource: request.through ?? request.subresource,
+      operation: 'UPDATE',
+      namespace,
+      name,
+      object: shared,
+      oldObject: old,
+      ...request.shownAs?.(shared as Stored, old),
+    });
     return this.#commit(definition, key, shared, old, options.dryRun);
   }
 

@@ -14,6 +14,7 @@ import {
   volumeStrategy,
 } from './plain.ts';
 import { podStrategy } from './pods.ts';
+import { policyBindingStrategy, policyStrategy } from './policies.ts';
 import { serviceStrategy } from './services.ts';
 import {
   daemonSetStrategy,
@@ -43,4 +44,6 @@ export const strategies: Readonly<Record<string, Strategy>> = {
   'storage.k8s.io/storageclasses': storageClassStrategy,
   'apiextensions.k8s.io/customresourcedefinitions': definitionStrategy,
   'certificates.k8s.io/certificatesigningrequests': csrStrategy,
+  'admissionregistration.k8s.io/validatingadmissionpolicies': policyStrategy,
+  'admissionregistration.k8s.io/validatingadmissionpolicybindings': policyBindingStrategy,
 };
