@@ -311,6 +311,29 @@ describe('a process that is killed', () => {
   });
 });
 
+describe('a deadline that passes while no process is there', () => {
+  it('is forced by the next one, pods deleted before the hook is completed', async () => {
+    const life = await TerminationLife.begin();
+    life.deploy(4, onDemoNode);
+    life.budget('web', { maxUnavailable: 0 });
+    life.drainPolicy({ timeoutSeconds: 120, onDeadline: 'force' });
+    await life.driver.advance(30);
+    const held = life.podsOn(life.node, 'web');
+    expect(held.length).toBeGreaterThan(0);
+    life.terminate();
+    await life.until(() => life.disruption()?.status?.phase === 'Draining');
+    life.kill();
+    await life.driver.advance(300);
+    life.start();
+    await life.ended(60);
+    const deleted = life.writes('pods').filter(({ verb }) => verb === 'delete');
+    expect(deleted.map(({ name }) => name).toSorted()).toEqual([...held].sort());
+    expect(life.disruption()?.status?.outcome).toBe('Forced');
+    expect(life.disruption()?.status?.forcingSince).toBeDefined();
+    await life.end();
+  });
+});
+
 describe('a hostile network', () => {
   it('loses answers, refuses calls, breaks watches; everything still ends', async () => {
     for (const seed of [1, 2, 3, 4, 5, 6]) {

@@ -256,6 +256,7 @@ class Run {
   #observe(disruption: NodeDisruption, known?: Recollection): Observation {
     const { name } = disruption.metadata;
     const recollection = known ?? this.#recollections.of(name, disruption.status?.episode ?? 1);
+    recollection.memory.firstLookAt ??= this.#deps.clock.now();
     const node = this.#lookups.nodeOf(disruption);
     return {
       disruption,

@@ -11,7 +11,7 @@ import { forceWindow } from './drains.ts';
 import { lastCompletion } from './hooks.ts';
 import { startMarking, startUndoing } from './marking.ts';
 import { marksAreVisible } from './marks.ts';
-import type { Observation } from './observation.ts';
+import type { Memory, Observation } from './observation.ts';
 import {
   progressChanged,
   progressDueAt,
@@ -110,7 +110,7 @@ const atDeadline = (observation: Observation, demand: Demand, marked: Marked): D
     if (late !== undefined) return late;
     return end(`${count} ${count === 1 ? 'pod was' : 'pods were'} left at the deadline`, count);
   }
-  const until = confirmUntil(demand, status);
+  const until = confirmUntil(demand, status, memory);
   if (now >= until) {
     const unknown = known === undefined ? 'the pods of the node were not known' : 'no pod was seen';
     return end(`${unknown} at the deadline, and no list confirmed that it was empty`, 0);
@@ -165,9 +165,16 @@ const hookBounds = ({ hooks }: Demand): readonly EpochMs[] =>
 const isDue = ({ deadline }: Demand, at: EpochMs): boolean =>
   deadline !== undefined && at >= deadline;
 
-/** How long past the deadline it may be asked whether the node is empty: no hook waits for that. */
-const confirmUntil = (demand: Demand, { forcingSince }: NodeDisruptionStatus): EpochMs => {
-  const since = Math.max(demand.deadline ?? 0, parseTime(forcingSince) ?? 0);
+/**
+ * How long past the deadline, or past the first look of a process that came after it, it may be
+ * asked whether the node is empty: no hook waits for that.
+ */
+const confirmUntil = (
+  demand: Demand,
+  { forcingSince }: NodeDisruptionStatus,
+  { firstLookAt = epochMs(0) }: Memory,
+): EpochMs => {
+  const since = Math.max(demand.deadline ?? 0, parseTime(forcingSince) ?? 0, firstLookAt);
   return epochMs(Math.min(since + confirmMs, ...hookBounds(demand)));
 };
 

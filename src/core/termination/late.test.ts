@@ -13,6 +13,7 @@ import {
   exclude,
   Model,
   observe,
+  stepNames,
   timePlus,
   tPlus,
 } from './testing.ts';
@@ -31,6 +32,17 @@ describe('a deadline that passed while no process was there', () => {
     model.at(102);
     expect(model.settle()).toEqual(['Confirm', 'Completing', 'Ended']);
     expect(model.status?.outcome).toBe('Forced');
+  });
+  it('asks for the pods first where they are not known, for a while from the first look', () => {
+    const model = draining([aManualCause(forced)]);
+    model.change({ pods: undefined, memory: { hooks: new Map(), firstLookAt: tPlus(100) } });
+    model.at(100);
+    expect(stepNames(decideDisruption(model.observation))).toEqual(['Confirm']);
+    model.at(115);
+    expect(stepNames(decideDisruption(model.observation))).toEqual(['Completing']);
+    model.change({ pods: [aPod('p1')] });
+    expect(model.settle()).toEqual(['Draining']);
+    expect(model.status?.forcingSince).toBe(timePlus(115));
   });
   it('waits for a pod that does not go no longer than the safety time', () => {
     const model = draining([aManualCause(forced)]);

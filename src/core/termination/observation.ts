@@ -27,6 +27,8 @@ export interface HookMemory {
 
 export interface Memory {
   readonly hooks: ReadonlyMap<string, HookMemory>;
+  /** When this process first looked at the disruption: nobody may have looked before. */
+  readonly firstLookAt?: EpochMs;
   /** The node's pods as a quorum list gave them. */
   readonly listed?: { readonly at: EpochMs; readonly pods: readonly Pod[] };
   /** Whether a quorum list of nodes knew this one. */
