@@ -38,6 +38,10 @@ const KEEP: Readonly<Record<string, typeof ALL | readonly string[]>> = {
   iam: [
     ...['GetRole', 'CreateServiceLinkedRole', 'GetInstanceProfile', 'GetUser', 'ListRoles'],
     ...['ListAttachedRolePolicies', 'ListInstanceProfilesForRole', 'ListAccountAliases'],
+    ...['CreateRole', 'DeleteRole', 'AttachRolePolicy', 'DetachRolePolicy', 'PutRolePolicy'],
+    ...['GetRolePolicy', 'DeleteRolePolicy', 'ListRolePolicies', 'CreateInstanceProfile'],
+    ...['DeleteInstanceProfile', 'AddRoleToInstanceProfile', 'ListInstanceProfiles'],
+    ...['RemoveRoleFromInstanceProfile'],
   ],
   ec2: [
     ...['DescribeInstances', 'DescribeInstanceStatus', 'RunInstances', 'TerminateInstances'],
@@ -50,6 +54,10 @@ const KEEP: Readonly<Record<string, typeof ALL | readonly string[]>> = {
     ...['DescribeInstanceTypeOfferings', 'DescribeAvailabilityZones', 'DescribeRegions'],
     ...['DescribeKeyPairs', 'CreateTags', 'DeleteTags', 'DescribeTags', 'DescribeVolumes'],
     ...['DescribeNetworkInterfaces', 'DescribeRouteTables', 'DescribeAccountAttributes'],
+    ...['CreateKeyPair', 'ImportKeyPair', 'DeleteKeyPair', 'CreateSecurityGroup'],
+    ...['DeleteSecurityGroup', 'AuthorizeSecurityGroupIngress', 'RevokeSecurityGroupIngress'],
+    ...['AuthorizeSecurityGroupEgress', 'RevokeSecurityGroupEgress', 'DescribeInternetGateways'],
+    ...['DescribeNatGateways', 'DescribeAddresses'],
   ],
   elbv2: [
     ...['CreateTargetGroup', 'DeleteTargetGroup', 'ModifyTargetGroup', 'DescribeTargetGroups'],

@@ -5,7 +5,12 @@ import type { AuditSink, MachineHost, WriteRecord } from './contracts.ts';
 import { Faults } from './faults/index.ts';
 import { Kernel, type Micros, type Tables } from './kernel/index.ts';
 import { createKubeControllers, type KubeControllers } from './kube/controllers/index.ts';
-import { createKubelets, type Kubelets } from './kube/kubelet/index.ts';
+import {
+  createKubelets,
+  type Kubelets,
+  type NodeRelease,
+  nodeReleases,
+} from './kube/kubelet/index.ts';
 import { seedKube } from './kube/seed/index.ts';
 import { createKubeApiServer, type KubeApiServer } from './kube/server/index.ts';
 import { defaultPrinter, printers } from './kube/tables/index.ts';
@@ -48,6 +53,14 @@ export interface World {
   /** True when the tables held a world already. */
   readonly restored: boolean;
 }
+
+/** A node's versions follow its image; an image that EKS did not publish runs Amazon Linux 2. */
+const releaseOf = (aws: AwsWorld, imageId: string): NodeRelease | undefined => {
+  const facts = aws.imageFacts(imageId);
+  if (facts === undefined) return undefined;
+  const build = worldVersion.gitVersion.slice(worldVersion.gitVersion.indexOf('-'));
+  return nodeReleases[facts.system](`v${facts.kubernetesPatch}${build}`);
+};
 
 /** Builds a world; a restored one takes up its in-flight work at the next step. */
 export const createWorld = (options: WorldOptions): World => {
@@ -95,6 +108,7 @@ export const createWorld = (options: WorldOptions): World => {
     ...shared,
     options: {
       version: worldVersion.gitVersion,
+      releaseOf: (imageId) => releaseOf(aws, imageId),
       ...(events === undefined ? {} : { events }),
       ...(options.leases === undefined ? {} : { leases: options.leases }),
     },

@@ -17,6 +17,7 @@ import {
   type Stacks,
   stackHandlers,
 } from './cloudformation/index.ts';
+import { accessHandlers } from './ec2/access-handlers.ts';
 import { changeHandlers } from './ec2/change-handlers.ts';
 import { instanceReadHandlers } from './ec2/describe-instances.ts';
 import { catalogueHandlers } from './ec2/describe-network.ts';
@@ -39,6 +40,7 @@ import { Topics } from './messaging/topics.ts';
 import { addonHandlers } from './platform/addon-handlers.ts';
 import { clusterHandlers } from './platform/cluster-handlers.ts';
 import { type ClusterRow, Clusters } from './platform/clusters.ts';
+import { iamChangeHandlers } from './platform/iam-handlers.ts';
 import { Identity, iamHandlers, stsHandlers } from './platform/identity.ts';
 import { parameterHandlers } from './platform/parameters.ts';
 import { CloudTrail, cloudTrailHandlers } from './records/cloudtrail.ts';
@@ -133,7 +135,12 @@ export const buildParts = (options: AwsWorldOptions): AwsParts => {
 
 /** Handlers of every service but the EKS node groups, which are Drover's own objects. */
 export const serviceHandlers = (parts: AwsParts): Readonly<Record<string, ServiceHandlers>> => ({
-  ec2: { ...instanceReadHandlers(parts), ...catalogueHandlers(parts), ...changeHandlers(parts) },
+  ec2: {
+    ...instanceReadHandlers(parts),
+    ...catalogueHandlers(parts),
+    ...changeHandlers(parts),
+    ...accessHandlers(parts),
+  },
   autoscaling: {
     ...groupHandlers(parts),
     ...hookHandlers(parts),
@@ -150,7 +157,7 @@ export const serviceHandlers = (parts: AwsParts): Readonly<Record<string, Servic
   cloudformation: stackHandlers(parts),
   eks: { ...clusterHandlers(parts), ...addonHandlers(parts) },
   sts: stsHandlers(parts.identity),
-  iam: iamHandlers(parts.identity),
+  iam: { ...iamHandlers(parts.identity), ...iamChangeHandlers(parts.identity) },
   ssm: parameterHandlers(parts.scope, parts.images),
   logs: logHandlers(parts),
   cloudtrail: cloudTrailHandlers(parts.trail),

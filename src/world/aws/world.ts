@@ -15,11 +15,18 @@ import { type GroupRow, tagsOfGroup } from './autoscaling/rows.ts';
 import type { AwsCaller } from './calls.ts';
 import { withCloudErrors } from './cloud-errors.ts';
 import { type DemoFacts, type DemoOptions, seedDemo } from './demo/seed.ts';
+import { type ImageFamily, imageFamilies } from './ec2/image-families.ts';
 import { hardwareFailure } from './ec2/instances.ts';
 import type { ReceivedMessage } from './messaging/queues.ts';
 import { queueUrl } from './messaging/sqs-handlers.ts';
 import { type AwsParts, type AwsWorldOptions, buildParts, serviceHandlers } from './parts.ts';
 import { ensureNetwork, layAccount, type NamedNetwork } from './platform/account.ts';
+
+export interface ImageFacts {
+  readonly system: ImageFamily['system'];
+  /** `1.32.9` */
+  readonly kubernetesPatch: string;
+}
 
 export interface AwsWorld {
   /** By service and operation, for the dispatcher of src/wire. */
@@ -63,6 +70,8 @@ export interface AwsWorld {
   /** Makes what is missing of a VPC and subnets that a configuration names by id. Throws AwsError. */
   ensureNetwork(network: NamedNetwork): NamedNetwork;
   clusterNames(): readonly string[];
+  /** Which image family and Kubernetes version an image is of; undefined for a foreign image. */
+  imageFacts(imageId: string): ImageFacts | undefined;
   /** Spot notice now, the end two minutes later. False when the instance is not running. */
   interrupt(instanceId: string): boolean;
   recommendRebalance(instanceId: string): boolean;
@@ -125,6 +134,7 @@ export const worldOf = (parts: AwsParts): AwsWorld => {
       return { vpcId: vpc.vpcId, cidr: vpc.cidr, subnets };
     },
     clusterNames: () => parts.clusters.all().map((row) => row.name),
+    imageFacts: (imageId) => imageFacts(parts, imageId),
     interrupt: (instanceId) => parts.notices.interrupt(instanceId),
     recommendRebalance: (instanceId) => parts.notices.recommendRebalance(instanceId),
     kill: (instanceId) => parts.instances.terminate(instanceId, hardwareFailure),
@@ -134,6 +144,13 @@ export const worldOf = (parts: AwsParts): AwsWorld => {
 /** CloudTrail shows what a stack does under the user's name, from the service. */
 const stackService = 'cloudformation.amazonaws.com';
 const stackCaller = { userAgent: stackService, sourceIp: stackService };
+
+const imageFacts = ({ images }: AwsParts, imageId: string): ImageFacts | undefined => {
+  const image = images.get(imageId);
+  const family = imageFamilies.find((one) => one.amiType === image?.family);
+  if (image === undefined || family === undefined) return undefined;
+  return { system: family.system, kubernetesPatch: image.releaseVersion.split('-')[0] ?? '' };
+};
 
 const namesOfGroup = (group: GroupRow): ReturnType<AwsWorld['groups']>[number] => {
   const tags = tagsOfGroup(group);

@@ -116,7 +116,8 @@ const create = (parts: GroupParts, input: AwsInput) => {
       'autoscaling',
       `autoScalingGroup:${scope.uuid(component)}:autoScalingGroupName/${name}`,
     ),
-    min,
+    // Nobody sees a group outside its own bounds: both come with the first change of capacity.
+    min: 0,
     max,
     desired: 0,
     createdAt: scope.now(),
@@ -141,7 +142,7 @@ const create = (parts: GroupParts, input: AwsInput) => {
   for (const hook of hooks) putHook({ store, engine }, hook as HookRequest);
   engine.changeCapacity(
     name,
-    { desired },
+    { min, desired },
     `${store.at()} a user request created an AutoScalingGroup`,
   );
 };

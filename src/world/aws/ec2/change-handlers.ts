@@ -22,6 +22,7 @@ import {
 import { pageOf } from '../paging.ts';
 import { refuse, type ServiceHandlers, sentence } from '../scope.ts';
 import { type Ec2Parts, invalidToken, needInstances, renderState } from './describe-instances.ts';
+import { instanceTypes } from './instance-types.ts';
 import type { InstanceRow, Instances } from './instances.ts';
 import type { LaunchTemplates, TemplateRow, TemplateVersionRow } from './launch-templates.ts';
 
@@ -80,6 +81,8 @@ export const changeHandlers = (parts: ChangeParts): ServiceHandlers => ({
     parts.templates.delete(template.id);
     return { LaunchTemplate: renderTemplate(template) };
   },
+  DeleteLaunchTemplateVersions: (input) => deleteVersions(parts, input),
+  GetLaunchTemplateData: (input) => launchTemplateData(parts, input),
   DescribeLaunchTemplates: (input) => describeTemplates(parts, input),
   DescribeLaunchTemplateVersions: (input) => describeVersions(parts, input),
 });
@@ -138,7 +141,9 @@ const referenceOf = (input: AwsInput) => ({
 const dataOf = (input: AwsInput): JsonObject =>
   (optionalStructure(input, 'LaunchTemplateData') ?? {}) as JsonObject;
 
-const createTemplate = ({ templates }: ChangeParts, input: AwsInput, ctx: AwsCallContext) => {
+const createTemplate = (parts: ChangeParts, input: AwsInput, ctx: AwsCallContext) => {
+  const { templates } = parts;
+  const warning = warningOf(parts, dataOf(input));
   const { template } = templates.create({
     name: text(input, 'LaunchTemplateName'),
     data: dataOf(input),
@@ -146,10 +151,12 @@ const createTemplate = ({ templates }: ChangeParts, input: AwsInput, ctx: AwsCal
     description: optionalText(input, 'VersionDescription'),
     tags: tagSpecification(input, 'launch-template'),
   });
-  return { LaunchTemplate: renderTemplate(template) };
+  return { LaunchTemplate: renderTemplate(template), ...warning };
 };
 
-const createVersion = ({ templates }: ChangeParts, input: AwsInput, ctx: AwsCallContext) => {
+const createVersion = (parts: ChangeParts, input: AwsInput, ctx: AwsCallContext) => {
+  const { templates } = parts;
+  const warning = warningOf(parts, dataOf(input));
   const template = templates.find(referenceOf(input));
   const source = optionalText(input, 'SourceVersion');
   const base =
@@ -159,7 +166,87 @@ const createVersion = ({ templates }: ChangeParts, input: AwsInput, ctx: AwsCall
     createdBy: ctx.principal.arn,
     description: optionalText(input, 'VersionDescription'),
   });
-  return { LaunchTemplateVersion: renderVersion(templates.find({ id: template.id }), row) };
+  const LaunchTemplateVersion = renderVersion(templates.find({ id: template.id }), row);
+  return { LaunchTemplateVersion, ...warning };
+};
+
+/** Each version by itself, as EC2 answers: what could be deleted and what not, with why. */
+const deleteVersions = ({ templates }: ChangeParts, input: AwsInput) => {
+  const template = templates.find(referenceOf(input));
+  const facts = (version: string) => ({
+    LaunchTemplateId: template.id,
+    LaunchTemplateName: template.name,
+    VersionNumber: Number(version),
+  });
+  const gone: object[] = [];
+  const kept: object[] = [];
+  for (const version of texts(input, 'Versions')) {
+    const isThere = templates.versions(template.id).some((one) => String(one.version) === version);
+    const isDefault = Number(version) === template.defaultVersion;
+    if (isThere && !isDefault) {
+      templates.deleteVersion(template.id, Number(version));
+      gone.push(facts(version));
+      continue;
+    }
+    const ResponseError = isDefault
+      ? { Code: 'unexpectedError', Message: 'The default version cannot be deleted.' }
+      : {
+          Code: 'launchTemplateVersionDoesNotExist',
+          Message: `The version ${version} does not exist.`,
+        };
+    kept.push({ ...facts(version), ResponseError });
+  }
+  return {
+    SuccessfullyDeletedLaunchTemplateVersions: gone,
+    UnsuccessfullyDeletedLaunchTemplateVersions: kept,
+  };
+};
+
+/** What a template made from an instance would hold. */
+const launchTemplateData = ({ instances }: ChangeParts, input: AwsInput) => {
+  const [row] = needInstances(instances, [text(input, 'InstanceId')]);
+  return {
+    LaunchTemplateData: {
+      ImageId: row?.imageId,
+      InstanceType: row?.instanceType,
+      KeyName: row?.keyName,
+      SecurityGroupIds: row?.securityGroupIds,
+      UserData: row?.userData,
+    },
+  };
+};
+
+/** Data that no instance can start from is refused; what may come to exist is only warned of. */
+const warningOf = ({ images }: ChangeParts, data: JsonObject) => {
+  const { UserData, NetworkInterfaces, SecurityGroupIds, InstanceType, ImageId } = data;
+  if (typeof UserData === 'string' && !/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(UserData)) {
+    throw refuse('InvalidUserData.Malformed', 'Invalid BASE64 encoding of user data.');
+  }
+  if (NetworkInterfaces !== undefined && SecurityGroupIds !== undefined) {
+    throw refuse(
+      'InvalidParameterCombination',
+      sentence(
+        'Network interfaces and an instance-level security groups may not be specified on the',
+        'same request',
+      ),
+    );
+  }
+  const errors = [
+    ...(typeof InstanceType === 'string' && !instanceTypes.has(InstanceType)
+      ? [{ Code: 'InvalidInstanceType', Message: `Invalid instance type: ${InstanceType}` }]
+      : []),
+    ...(typeof ImageId === 'string' &&
+    !ImageId.startsWith('resolve:ssm:') &&
+    images.get(ImageId) === undefined
+      ? [
+          {
+            Code: 'InvalidAMIID.NotFound',
+            Message: `The image id '[${ImageId}]' does not exist`,
+          },
+        ]
+      : []),
+  ];
+  return errors.length === 0 ? {} : { Warning: { Errors: errors } };
 };
 
 const renderTemplate = (row: TemplateRow) => ({

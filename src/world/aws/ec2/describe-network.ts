@@ -1,4 +1,5 @@
 // Subnets, VPCs, security groups, zones, images, instance types, key pairs as EC2 shows them.
+import type { JsonObject } from '../../../api/json.ts';
 import { type AwsInput, optionalNumber, optionalText, texts } from '../../../wire/index.ts';
 import { applyFilters, type FilterTable, readFilters, type Tags, tagList } from '../filters.ts';
 import { pageOf } from '../paging.ts';
@@ -274,9 +275,21 @@ const renderSecurityGroup = ({ scope }: Ec2Parts, row: SecurityGroupRow) => ({
   VpcId: row.vpcId,
   OwnerId: scope.account,
   SecurityGroupArn: `arn:aws:ec2:${scope.region}:${scope.account}:security-group/${row.groupId}`,
-  IpPermissions: [],
-  IpPermissionsEgress: [{ IpProtocol: '-1', IpRanges: [{ CidrIp: '0.0.0.0/0' }] }],
+  IpPermissions: (row.ingress ?? []).map(renderRule),
+  IpPermissionsEgress: [...(row.egress ?? [{ IpProtocol: '-1', CidrIp: '0.0.0.0/0' }])].map(
+    renderRule,
+  ),
   Tags: tagList(row.tags),
+});
+
+const renderRule = (rule: JsonObject) => ({
+  IpProtocol: String(rule.IpProtocol ?? '-1'),
+  ...(typeof rule.FromPort === 'number' ? { FromPort: rule.FromPort } : {}),
+  ...(typeof rule.ToPort === 'number' ? { ToPort: rule.ToPort } : {}),
+  IpRanges: typeof rule.CidrIp === 'string' ? [{ CidrIp: rule.CidrIp }] : [],
+  UserIdGroupPairs: [rule.SourceSecurityGroupId ?? rule.DestinationSecurityGroupId ?? []]
+    .flat()
+    .map((GroupId) => ({ GroupId: String(GroupId) })),
 });
 
 /** The account that publishes EKS' images in most regions. */

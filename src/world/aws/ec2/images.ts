@@ -2,6 +2,7 @@
 // under which they are published. Which release is newest is decided by the release date alone.
 import type { Table } from '../../kernel/index.ts';
 import { isoSeconds, type Scope } from '../scope.ts';
+import { firstFamilies, type ImageFamily, imageFamilies } from './image-families.ts';
 
 export type ImageRow = {
   readonly imageId: string;
@@ -13,42 +14,6 @@ export type ImageRow = {
   readonly releaseVersion: string;
   readonly createdAt: number;
 };
-
-interface Family {
-  /** EKS' amiType. */
-  readonly amiType: string;
-  readonly architecture: 'x86_64' | 'arm64';
-  readonly imageName: string;
-  /** Below /aws/service/eks/optimized-ami/<version>/. */
-  readonly parameter: string;
-}
-
-const families: readonly Family[] = [
-  {
-    amiType: 'AL2_x86_64',
-    architecture: 'x86_64',
-    imageName: 'amazon-eks-node',
-    parameter: 'amazon-linux-2',
-  },
-  {
-    amiType: 'AL2_ARM_64',
-    architecture: 'arm64',
-    imageName: 'amazon-eks-arm64-node',
-    parameter: 'amazon-linux-2-arm64',
-  },
-  {
-    amiType: 'AL2023_x86_64_STANDARD',
-    architecture: 'x86_64',
-    imageName: 'amazon-eks-node-al2023-x86_64-standard',
-    parameter: 'amazon-linux-2023/x86_64/standard',
-  },
-  {
-    amiType: 'AL2023_ARM_64_STANDARD',
-    architecture: 'arm64',
-    imageName: 'amazon-eks-node-al2023-arm64-standard',
-    parameter: 'amazon-linux-2023/arm64/standard',
-  },
-];
 
 export interface PublishedParameter {
   readonly name: string;
@@ -81,18 +46,20 @@ export class Images {
   publish(fullVersion: string, releasedAt: number): void {
     const minor = fullVersion.split('.').slice(0, 2).join('.');
     const day = isoSeconds(releasedAt).slice(0, 10).replaceAll('-', '');
-    for (const family of families) {
-      const imageId = this.#scope.id(component, 'ami');
+    imageFamilies.forEach((family, index) => {
+      if (Number(minor.split('.')[1]) > (family.lastMinor ?? Number.POSITIVE_INFINITY)) return;
+      const stream = index < firstFamilies ? component : `${component}.${family.amiType}`;
+      const imageId = this.#scope.id(stream, 'ami');
       this.#images.put(imageId, {
         imageId,
-        name: `${family.imageName}-${minor}-v${day}`,
+        name: family.imageName.replace('%', minor).replace('#', day),
         family: family.amiType,
         architecture: family.architecture,
         kubernetesVersion: minor,
         releaseVersion: `${fullVersion}-${day}`,
         createdAt: releasedAt,
       });
-    }
+    });
   }
 
   /** Publishes two releases of that version unless its minor has some. */
@@ -113,7 +80,7 @@ export class Images {
   parameters(): readonly PublishedParameter[] {
     const versions = [...new Set(this.all().map((row) => row.kubernetesVersion))];
     return versions.flatMap((version) =>
-      families.flatMap((family) => {
+      imageFamilies.flatMap((family) => {
         const newest = this.releases(family.amiType, version)[0];
         return newest === undefined ? [] : parametersOf(newest, family, version);
       }),
@@ -123,20 +90,26 @@ export class Images {
 
 const parametersOf = (
   image: ImageRow,
-  family: Family,
+  family: ImageFamily,
   version: string,
 ): readonly PublishedParameter[] => {
-  const base = `/aws/service/eks/optimized-ami/${version}/${family.parameter}/recommended`;
+  const base = family.parameters.base.replace('%', version);
   const summary = {
     schema_version: '2',
     image_id: image.imageId,
     image_name: image.name,
     release_version: image.releaseVersion,
   };
-  return [
-    { name: base, value: JSON.stringify(summary) },
-    { name: `${base}/image_id`, value: image.imageId },
-    { name: `${base}/image_name`, value: image.name },
-    { name: `${base}/release_version`, value: image.releaseVersion },
-  ].map((parameter) => ({ ...parameter, modifiedAt: image.createdAt }));
+  const values = {
+    summary: JSON.stringify(summary),
+    image_id: image.imageId,
+    image_name: image.name,
+    release_version: image.releaseVersion,
+    image_version: image.name.slice(image.name.lastIndexOf('-v') + 2),
+  };
+  return family.parameters.leaves.map((leaf) => ({
+    name: leaf === 'summary' ? base : `${base}/${leaf}`,
+    value: values[leaf],
+    modifiedAt: image.createdAt,
+  }));
 };

@@ -24,10 +24,16 @@ export class KeyPairs {
     return [...this.#rows.values()];
   }
 
-  add(name: string): void {
+  remove(name: string): void {
+    this.#rows.delete(name);
+  }
+
+  add(name: string): KeyPairRow {
     const random = this.#scope.kernel.random(component);
     const fingerprint = Array.from({ length: 16 }, () => hexString(random, 2)).join(':');
     const id = this.#scope.id(component, 'key');
-    this.#rows.put(name, { id, name, fingerprint, createdAt: this.#scope.now() });
+    const row = { id, name, fingerprint, createdAt: this.#scope.now() };
+    this.#rows.put(name, row);
+    return row;
   }
 }

@@ -12,6 +12,8 @@ export type TemplateRow = {
   readonly createdBy: string;
   readonly defaultVersion: number;
   readonly latestVersion: number;
+  /** Numbers are given once, those of deleted versions too. */
+  readonly lastNumber?: number;
   readonly tags: Tags;
 };
 
@@ -90,7 +92,7 @@ export class LaunchTemplates {
     },
   ): TemplateVersionRow {
     const template = this.find({ id: templateId });
-    const version = template.latestVersion + 1;
+    const version = Math.max(template.latestVersion, template.lastNumber ?? 0) + 1;
     const row: TemplateVersionRow = {
       templateId,
       version,
@@ -100,7 +102,7 @@ export class LaunchTemplates {
       ...(request.description === undefined ? {} : { description: request.description }),
     };
     this.#versions.put(`${templateId}/${version}`, row);
-    this.#templates.put(templateId, { ...template, latestVersion: version });
+    this.#templates.put(templateId, { ...template, latestVersion: version, lastNumber: version });
     return row;
   }
 
@@ -109,6 +111,14 @@ export class LaunchTemplates {
     const row = { ...this.find({ id: templateId }), defaultVersion: version };
     this.#templates.put(templateId, row);
     return row;
+  }
+
+  /** Not for the default version. */
+  deleteVersion(templateId: string, version: number): void {
+    this.#versions.delete(`${templateId}/${version}`);
+    const template = this.find({ id: templateId });
+    const left = this.versions(templateId).map((row) => row.version);
+    this.#templates.put(templateId, { ...template, latestVersion: Math.max(...left) });
   }
 
   setTags(templateId: string, tags: Tags): boolean {

@@ -29,7 +29,12 @@ export const encodeBase64 = (text: string): string => {
   return btoa(binary);
 };
 
-const joinMarks = [/\/etc\/eks\/bootstrap\.sh\s/, /kind:\s*NodeConfig/, /\[settings\.kubernetes\]/];
+const joinMarks = [
+  /\/etc\/eks\/bootstrap\.sh\s/,
+  /kind:\s*NodeConfig/,
+  /^\[settings\.kubernetes\]|^settings\.kubernetes\./m,
+  /Start-EKSBootstrap|EKSBootstrapScriptFile/,
+];
 
 const flag = (text: string, name: string): string | undefined =>
   new RegExp(`--${name}[= ]([^\\s'"\`\\\\]+)`).exec(text)?.[1];
@@ -43,18 +48,35 @@ export const readUserData = (
   const text = decode(userData)
     .replaceAll(/\$\{?INSTANCE_ID\}?/g, instance.instanceId)
     .replaceAll(/\$\{?INSTANCE_LIFECYCLE\}?/g, instance.lifecycle);
-  const maxPods = flag(text, 'max-pods');
+  const maxPods = flag(text, 'max-pods') ?? /(?:^|\.)max-pods\s*=\s*"?(\d+)/m.exec(text)?.[1];
   return {
     joins: joinMarks.some((mark) => mark.test(text)),
-    labels: Object.fromEntries(
-      (flag(text, 'node-labels') ?? '')
-        .split(',')
-        .filter((pair) => pair.includes('='))
-        .map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]),
-    ),
+    labels: {
+      ...settingsLabels(text),
+      ...Object.fromEntries(
+        (flag(text, 'node-labels') ?? '')
+          .split(',')
+          .filter((pair) => pair.includes('='))
+          .map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]),
+      ),
+    },
     taints: (flag(text, 'register-with-taints') ?? '').split(',').flatMap(readTaint),
     ...(maxPods === undefined ? {} : { maxPods: Number(maxPods) }),
   };
+};
+
+/** Bottlerocket's node labels, as a table of their own or one dotted key per line. */
+const settingsLabels = (text: string): Readonly<Record<string, string>> => {
+  const dotted = /^settings\.kubernetes\.node-labels\.['"]([^'"]+)['"]\s*=\s*['"]([^'"]*)['"]/gm;
+  const table =
+    /^\[settings\.kubernetes\.node-labels\]\s*\n((?:(?!\[).*\n?)*)/m.exec(text)?.[1] ?? '';
+  const line = /^\s*['"]?([^'"\s=]+)['"]?\s*=\s*['"]([^'"]*)['"]/gm;
+  return Object.fromEntries(
+    [...text.matchAll(dotted), ...table.matchAll(line)].map(([, key = '', value = '']) => [
+      key,
+      value,
+    ]),
+  );
 };
 
 const readTaint = (text: string): Bootstrap['taints'] => {

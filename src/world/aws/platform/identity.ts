@@ -109,6 +109,11 @@ export class Identity {
     this.#roles.delete(name);
   }
 
+  changeRole(name: string, change: (row: RoleRow) => Partial<RoleRow>): void {
+    const row = this.needRole(name);
+    this.#roles.put(name, { ...row, ...change(row) });
+  }
+
   putRolePolicy(roleName: string, policyName: string, document: string): void {
     const row = this.needRole(roleName);
     this.#roles.put(roleName, { ...row, inline: { ...row.inline, [policyName]: document } });
@@ -139,6 +144,9 @@ export class Identity {
     const row: ProfileRow = { ...profile, id, createdAt: this.scope.now() };
     this.#profiles.put(name, row);
     return row;
+  }
+  setProfileRoles(name: string, roles: readonly string[]): void {
+    this.#profiles.put(name, { ...this.needProfile(name), roles });
   }
   removeProfile(name: string): void {
     this.#profiles.delete(name);
@@ -270,7 +278,7 @@ export const iamHandlers = (identity: Identity): ServiceHandlers => ({
   },
 });
 
-const renderRole = (identity: Identity, row: RoleRow) => ({
+export const renderRole = (identity: Identity, row: RoleRow) => ({
   Path: row.path,
   RoleName: row.name,
   RoleId: row.id,
@@ -289,7 +297,7 @@ const renderRole = (identity: Identity, row: RoleRow) => ({
   ...(row.tags === undefined ? {} : { Tags: tagList(row.tags) }),
 });
 
-const renderProfile = (identity: Identity, row: ProfileRow) => ({
+export const renderProfile = (identity: Identity, row: ProfileRow) => ({
   Path: row.path,
   InstanceProfileName: row.name,
   InstanceProfileId: row.id,

@@ -21,6 +21,29 @@ export const amazonLinux2 = (kubeletVersion: string): NodeRelease => ({
   containerRuntimeVersion: 'containerd://1.7.27',
 });
 
+/** What nodes of EKS' image families say of their system, per family. */
+export const nodeReleases = {
+  al2: amazonLinux2,
+  al2023: (kubeletVersion: string): NodeRelease => ({
+    kubeletVersion,
+    osImage: 'Amazon Linux 2023.8.20250818',
+    kernelVersion: '6.1.147-172.266.amzn2023.x86_64',
+    containerRuntimeVersion: 'containerd://1.7.27',
+  }),
+  bottlerocket: (kubeletVersion: string): NodeRelease => ({
+    kubeletVersion,
+    osImage: 'Bottlerocket OS 1.49.0 (aws-k8s-1.32)',
+    kernelVersion: '6.1.148',
+    containerRuntimeVersion: 'containerd://1.7.28+bottlerocket',
+  }),
+  windows: (kubeletVersion: string): NodeRelease => ({
+    kubeletVersion,
+    osImage: 'Windows Server 2022 Datacenter',
+    kernelVersion: '10.0.20348.4052',
+    containerRuntimeVersion: 'containerd://1.7.27',
+  }),
+} as const;
+
 /** The AWS cloud provider's own mark; the value is the one that the article prints. */
 const cloudProviderMark = '1603bd56dd5485ad752a90bddddf4c25';
 

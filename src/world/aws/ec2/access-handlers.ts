@@ -1,0 +1,252 @@
+// Key pairs and security groups over the API, and the parts of a network that are only shown. Rules
+// are kept as CloudFormation writes them, one range or group each; nothing here stops a packet.
+import type { JsonObject } from '../../../api/json.ts';
+import {
+  type AwsInput,
+  optionalNumber,
+  optionalText,
+  structures,
+  text,
+  texts,
+} from '../../../wire/index.ts';
+import { hexString } from '../../kernel/index.ts';
+import { tagList, tagSpecification } from '../filters.ts';
+import { refuse, type ServiceHandlers } from '../scope.ts';
+import type { Ec2Parts } from './describe-instances.ts';
+import type { KeyPairs } from './key-pairs.ts';
+import type { NetworkRecord, NetworkRecords } from './network-records.ts';
+import { encodeBase64 } from './user-data.ts';
+
+export interface AccessParts extends Ec2Parts {
+  readonly keyPairs: KeyPairs;
+  readonly records: NetworkRecords;
+}
+
+export const accessHandlers = (parts: AccessParts): ServiceHandlers => ({
+  ...keyHandlers(parts),
+  ...groupHandlers(parts),
+  ...recordHandlers(parts),
+});
+
+const keyHandlers = ({ keyPairs, scope }: AccessParts): ServiceHandlers => {
+  const add = (input: AwsInput) => {
+    const name = text(input, 'KeyName');
+    if (keyPairs.all().some((row) => row.name === name)) {
+      throw refuse('InvalidKeyPair.Duplicate', `The keypair '${name}' already exists.`);
+    }
+    const row = keyPairs.add(name);
+    const tags = tagList(tagSpecification(input, 'key-pair'));
+    return { KeyName: name, KeyPairId: row.id, KeyFingerprint: row.fingerprint, Tags: tags };
+  };
+  return {
+    /** Of the right form; it opens nothing, for there is nothing to log in to. */
+    CreateKeyPair: (input) => {
+      const made = add(input);
+      const noise = encodeBase64(hexString(scope.kernel.random('aws.ec2.key-material'), 300));
+      const lines = noise.match(/.{1,64}/g) ?? [];
+      const frame = (word: string) => `-----${word} RSA PRIVATE KEY-----`;
+      return { ...made, KeyMaterial: [frame('BEGIN'), ...lines, frame('END'), ''].join('\n') };
+    },
+    ImportKeyPair: (input) => add(input),
+    DeleteKeyPair: (input) => {
+      const wanted = optionalText(input, 'KeyName');
+      const id = optionalText(input, 'KeyPairId');
+      const row = keyPairs.all().find((one) => one.name === wanted || one.id === id);
+      if (row !== undefined) keyPairs.remove(row.name);
+      return { Return: true, ...(row === undefined ? {} : { KeyPairId: row.id }) };
+    },
+  };
+};
+
+type Direction = 'ingress' | 'egress';
+
+const groupHandlers = (parts: AccessParts): ServiceHandlers => ({
+  CreateSecurityGroup: (input) => {
+    const { network } = parts;
+    const name = text(input, 'GroupName');
+    const vpcId =
+      optionalText(input, 'VpcId') ?? network.vpcs().find((one) => one.isDefault)?.vpcId;
+    if (vpcId === undefined || !network.vpcs().some((one) => one.vpcId === vpcId)) {
+      throw refuse('InvalidVpcID.NotFound', `The vpc ID '${vpcId ?? ''}' does not exist`);
+    }
+    if (network.securityGroups().some((one) => one.vpcId === vpcId && one.name === name)) {
+      throw refuse(
+        'InvalidGroup.Duplicate',
+        `The security group '${name}' already exists for VPC '${vpcId}'`,
+      );
+    }
+    const tags = tagSpecification(input, 'security-group');
+    const { groupId } = network.addSecurityGroup({
+      name,
+      description: text(input, 'Description'),
+      vpcId,
+      tags,
+    });
+    return { GroupId: groupId, Tags: tagList(tags) };
+  },
+  DeleteSecurityGroup: (input) => {
+    const { groupId } = needGroup(parts, input);
+    const user = [...parts.instances.all()].find(
+      (row) => row.state !== 'terminated' && row.securityGroupIds.includes(groupId),
+    );
+    if (user !== undefined) {
+      throw refuse('DependencyViolation', `resource ${groupId} has a dependent object`);
+    }
+    parts.network.removeSecurityGroup(groupId);
+    return { Return: true, GroupId: groupId };
+  },
+  AuthorizeSecurityGroupIngress: (input) => authorize(parts, input, 'ingress'),
+  AuthorizeSecurityGroupEgress: (input) => authorize(parts, input, 'egress'),
+  RevokeSecurityGroupIngress: (input) => revoke(parts, input, 'ingress'),
+  RevokeSecurityGroupEgress: (input) => revoke(parts, input, 'egress'),
+});
+
+const needGroup = ({ network }: AccessParts, input: AwsInput) => {
+  const id = optionalText(input, 'GroupId');
+  const name = optionalText(input, 'GroupName');
+  const row = network.securityGroups().find((one) => one.groupId === id || one.name === name);
+  if (row !== undefined) return row;
+  throw refuse('InvalidGroup.NotFound', `The security group '${id ?? name}' does not exist`);
+};
+
+/** One rule per range or group, the short form of the call included. */
+const readRules = (input: AwsInput): readonly JsonObject[] => {
+  const cidr = optionalText(input, 'CidrIp');
+  const short = cidr === undefined ? [] : [{ ...input, IpRanges: [{ CidrIp: cidr }] }];
+  return [...structures(input, 'IpPermissions'), ...short].flatMap((permission) => {
+    const from = optionalNumber(permission, 'FromPort');
+    const to = optionalNumber(permission, 'ToPort');
+    const base: JsonObject = {
+      IpProtocol: optionalText(permission, 'IpProtocol') ?? '-1',
+      ...(from === undefined ? {} : { FromPort: from }),
+      ...(to === undefined ? {} : { ToPort: to }),
+    };
+    return [
+      ...structures(permission, 'IpRanges').map((one) => ({
+        ...base,
+        CidrIp: optionalText(one, 'CidrIp') ?? '',
+      })),
+      ...structures(permission, 'UserIdGroupPairs').map((one) => ({
+        ...base,
+        SourceSecurityGroupId: optionalText(one, 'GroupId') ?? '',
+      })),
+    ];
+  });
+};
+
+const contentOf = ({ ruleId: _, ...rule }: JsonObject): string => JSON.stringify(rule);
+
+const authorize = (parts: AccessParts, input: AwsInput, direction: Direction) => {
+  const group = needGroup(parts, input);
+  const before = (group[direction] ?? []).map(contentOf);
+  const rules = readRules(input);
+  const double = rules.find((rule) => before.includes(contentOf(rule)));
+  if (double !== undefined) {
+    throw refuse(
+      'InvalidPermission.Duplicate',
+      `the specified rule "${contentOf(double)}" already exists`,
+    );
+  }
+  const made = rules.map((rule) => ({
+    ...rule,
+    ruleId: parts.scope.id('aws.ec2.network-records', 'sgr'),
+  }));
+  parts.network.changeRules(group.groupId, direction, (all) => [...all, ...made]);
+  return {
+    Return: true,
+    SecurityGroupRules: made.map((rule: JsonObject) => ({
+      SecurityGroupRuleId: rule.ruleId,
+      GroupId: group.groupId,
+      GroupOwnerId: parts.scope.account,
+      IsEgress: direction === 'egress',
+      IpProtocol: rule.IpProtocol,
+      FromPort: rule.FromPort ?? -1,
+      ToPort: rule.ToPort ?? -1,
+      ...(rule.CidrIp === undefined ? {} : { CidrIpv4: rule.CidrIp }),
+      ...(rule.SourceSecurityGroupId === undefined
+        ? {}
+        : { ReferencedGroupInfo: { GroupId: rule.SourceSecurityGroupId } }),
+    })),
+  };
+};
+
+const revoke = (parts: AccessParts, input: AwsInput, direction: Direction) => {
+  const group = needGroup(parts, input);
+  const ids = texts(input, 'SecurityGroupRuleIds');
+  const wanted = readRules(input).map(contentOf);
+  const isWanted = (rule: JsonObject): boolean =>
+    ids.includes(String(rule.ruleId)) || wanted.includes(contentOf(rule));
+  const found = (group[direction] ?? []).filter(isWanted);
+  if (found.length < ids.length + wanted.length) {
+    throw refuse(
+      'InvalidPermission.NotFound',
+      'The specified rule does not exist in this security group.',
+    );
+  }
+  parts.network.changeRules(group.groupId, direction, (all) =>
+    all.filter((rule) => !isWanted(rule)),
+  );
+  return { Return: true };
+};
+
+const property = (record: NetworkRecord, name: string): string | undefined => {
+  const value = record.properties[name];
+  return typeof value === 'string' ? value : undefined;
+};
+
+const recordHandlers = ({ records, scope }: AccessParts): ServiceHandlers => ({
+  DescribeInternetGateways: () => ({
+    InternetGateways: records.of('internet-gateway').map((row) => ({
+      InternetGatewayId: row.id,
+      OwnerId: scope.account,
+      Attachments: records
+        .of('gateway-attachment')
+        .filter((one) => property(one, 'InternetGatewayId') === row.id)
+        .map((one) => ({ State: 'available', VpcId: property(one, 'VpcId') })),
+      Tags: tagList(row.tags),
+    })),
+  }),
+  DescribeNatGateways: () => ({
+    NatGateways: records.of('nat-gateway').map((row) => ({
+      NatGatewayId: row.id,
+      State: 'available',
+      SubnetId: property(row, 'SubnetId'),
+      NatGatewayAddresses: [{ AllocationId: property(row, 'AllocationId') }],
+      Tags: tagList(row.tags),
+    })),
+  }),
+  DescribeAddresses: () => ({
+    Addresses: records.of('address').map((row) => ({
+      AllocationId: row.id,
+      PublicIp: row.publicIp,
+      Domain: 'vpc',
+      Tags: tagList(row.tags),
+    })),
+  }),
+  DescribeRouteTables: () => ({
+    RouteTables: records.of('route-table').map((row) => ({
+      RouteTableId: row.id,
+      VpcId: property(row, 'VpcId'),
+      OwnerId: scope.account,
+      Associations: records
+        .of('route-table-association')
+        .filter((one) => property(one, 'RouteTableId') === row.id)
+        .map((one) => ({
+          RouteTableAssociationId: one.id,
+          RouteTableId: row.id,
+          SubnetId: property(one, 'SubnetId'),
+          Main: false,
+        })),
+      Routes: records
+        .of('route')
+        .filter((one) => property(one, 'RouteTableId') === row.id)
+        .map((one) => ({
+          DestinationCidrBlock: property(one, 'DestinationCidrBlock'),
+          GatewayId: property(one, 'GatewayId'),
+          NatGatewayId: property(one, 'NatGatewayId'),
+          State: 'active',
+        })),
+      Tags: tagList(row.tags),
+    })),
+  }),
+});
