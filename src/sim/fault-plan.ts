@@ -59,8 +59,11 @@ export const drawRates = (random: Random): FaultRates => {
   };
 };
 
-/** Four leases long: the other replica has long taken over. */
-const maxPauseSeconds = 60;
+/**
+ * More than three leases long: the other replica has long taken over. Shorter than the minute that
+ * the oracles give a process that was blind.
+ */
+const maxPauseSeconds = 55;
 
 const kubeErrors = ['Conflict', 'TooManyRequests', 'ServerError', 'Timeout'] as const;
 const cloudErrors = ['Throttled', 'ServerError'] as const;
@@ -70,23 +73,19 @@ export class FaultPlan implements NetworkFaults {
   readonly #random: Random;
   readonly #fired: (kind: NetworkFaultKind) => void;
   readonly #crash: () => void;
-  readonly #pause: (seconds: number) => void;
-  readonly #hasRivals: boolean;
+  readonly #pause: (seconds: number) => boolean;
   constructor(options: {
     readonly random: Random;
     readonly fired: (kind: NetworkFaultKind) => void;
     /** Kills the process that made the call. */
     readonly crash: () => void;
-    /** Stops it for a while; what it was about to send leaves afterwards. */
-    readonly pause: (seconds: number) => void;
-    /** Another replica would take over during a pause: without one a pause proves little. */
-    readonly hasRivals: boolean;
+    /** Stops it for a while, what it was about to send leaves afterwards; false = not this time. */
+    readonly pause: (seconds: number) => boolean;
   }) {
     this.#random = options.random;
     this.#fired = options.fired;
     this.#crash = options.crash;
     this.#pause = options.pause;
-    this.#hasRivals = options.hasRivals;
   }
 
   set rates(rates: FaultRates) {
@@ -141,9 +140,8 @@ export class FaultPlan implements NetworkFaults {
   /** Reads are harmless to delay; between the question who leads and a write it matters. */
   #maybePause(operation: string): void {
     if (/^(?:get|list|watch|Describe|Receive)/.test(operation)) return;
-    if (!this.#hasRivals || !this.#roll(this.#rates.pause)) return;
-    this.#fired('F6-leader-paused');
-    this.#pause(this.#random.next() * maxPauseSeconds);
+    if (!this.#roll(this.#rates.pause)) return;
+    if (this.#pause(this.#random.next() * maxPauseSeconds)) this.#fired('F6-leader-paused');
   }
 
   #maybeLost(): CallFate<string> {

@@ -2,7 +2,7 @@
 // own network, its own misfortune and its own idea of the time. Never decides what they do.
 import type { Log, Random } from '../ports/index.ts';
 import { nodeManagerAgent, nodeManagerUser, type World } from '../world/index.ts';
-import { microsPerMs } from '../world/kernel/index.ts';
+import { microsPerMs, microsPerSecond } from '../world/kernel/index.ts';
 import type { SentCall } from './cloud.ts';
 import { FaultPlan, type FaultRates, type NetworkFaultKind } from './fault-plan.ts';
 import { ControllerProcess } from './process.ts';
@@ -28,6 +28,7 @@ const skewedShare = 0.5;
 /** Seconds where a time service is slow, a minute where there is none. */
 const skewBoundsMs = [2_000, 5_000, 60_000] as const;
 const maxDownSeconds = 30;
+const pauseEverySeconds = 150;
 
 const drawSkewMs = (random: Random): number => {
   const isSkewed = random.next() < skewedShare;
@@ -43,6 +44,7 @@ export class Fleet {
   readonly #random: Random;
   readonly #skewMs: number;
   readonly #replicas: Replica[];
+  #pausesAgainAt = 0;
 
   constructor(options: FleetOptions) {
     this.#options = options;
@@ -78,6 +80,15 @@ export class Fleet {
     last.process.start();
   }
 
+  /** Rarely enough that a rest of patience remains: who stands still all the time proves nothing. */
+  #pause(process: ControllerProcess, seconds: number): boolean {
+    const now = this.#options.world.kernel.now();
+    if (now < this.#pausesAgainAt) return false;
+    this.#pausesAgainAt = now + pauseEverySeconds * microsPerSecond;
+    process.pause(seconds);
+    return true;
+  }
+
   #replica(own: {
     readonly name: string;
     readonly leaderElect: boolean;
@@ -88,8 +99,7 @@ export class Fleet {
       random: world.kernel.random(`life.faults.${own.name}`),
       fired: onFault,
       crash: () => process.restartAfter(this.#random.next() * maxDownSeconds),
-      pause: (seconds) => process.pause(seconds),
-      hasRivals: own.leaderElect,
+      pause: (seconds) => own.leaderElect && this.#pause(process, seconds),
     });
     const process: ControllerProcess = new ControllerProcess({
       ...own,

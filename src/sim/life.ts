@@ -57,6 +57,8 @@ const bootLimitSeconds = 120;
 const healLimitSeconds = 4 * 3600;
 /** How long two replicas may work in peace before one goes on alone: long enough to fall out. */
 const replicasLimitSeconds = 120;
+/** Every controller has looked again at all there is. */
+const restSeconds = 90;
 /** Boot of a node, start of a pod, and the backoff of both. */
 const recoverLimitSeconds = 600;
 const silence: Log = {
@@ -250,12 +252,12 @@ class Life {
     this.#fleet?.becomeOne();
     const limitSeconds = healLimitSeconds;
     const ended = await this.#driver.until(isQuiet, { limitSeconds, everySeconds: 15 });
-    // Pods that were sent away come up elsewhere, as far as there is room.
-    await this.#driver.until(() => this.#appsAreReady(), {
+    // Pods that were sent away come up elsewhere, as far as there is room; groups are filled again.
+    await this.#driver.until(() => this.#appsAreReady() && this.#groupsAreFull(), {
       limitSeconds: recoverLimitSeconds,
       everySeconds: 15,
     });
-    await this.#driver.advance(60);
+    await this.#driver.advance(restSeconds);
     return ended;
   }
 
@@ -276,6 +278,16 @@ class Life {
       if (Number(objectOr(app.status).readyReplicas ?? 0) < wanted) return false;
     }
     return true;
+  }
+
+  /** Auto Scaling tries again at growing intervals after it found no capacity. */
+  #groupsAreFull(): boolean {
+    const answer = this.#world.aws.call('autoscaling', 'DescribeAutoScalingGroups', {});
+    const groups = objectOr(answer).AutoScalingGroups;
+    return (Array.isArray(groups) ? groups : []).every((group) => {
+      const { DesiredCapacity, Instances } = objectOr(group);
+      return Array.isArray(Instances) && Instances.length === Number(DesiredCapacity);
+    });
   }
 
   #waitingInstances(): readonly string[] {
