@@ -8,6 +8,7 @@ import { AwsError } from '../wire/index.ts';
 import type { WorldClient } from '../world/contracts.ts';
 import type { FaultKind } from '../world/faults/index.ts';
 import type { World } from '../world/index.ts';
+import { microsPerSecond } from '../world/kernel/index.ts';
 import { appNamespace, type GroupSettings } from './scenario.ts';
 
 const nodes = { group: '', resource: 'nodes' } as const;
@@ -177,9 +178,16 @@ const drainNode = (context: ActionContext, node: NodeFacts): void => {
   );
 };
 
+const maxSecondThoughtsSeconds = 90;
+
 const manualDrain = (context: ActionContext): void => {
-  const node = pickOf(context.random, liveNodes(context));
-  if (node !== undefined) drainNode(context, node);
+  const { random, world } = context;
+  const node = pickOf(random, liveNodes(context));
+  if (node === undefined) return;
+  drainNode(context, node);
+  // Thinks better of it, often while the marks are being set.
+  const seconds = maxSecondThoughtsSeconds * random.next() ** 2;
+  if (random.next() < 0.5) world.kernel.after(seconds * microsPerSecond, () => undrain(context));
 };
 
 /** Somebody cordons a node, and some time later has it drained: the cordon stays theirs. */
@@ -239,6 +247,19 @@ const deleteNode = (context: ActionContext): void => {
   if (node !== undefined) context.user.delete(nodes, { name: node.name });
 };
 
+/** The node comes back under its name as another object: its pods and marks are gone. */
+const rejoin = (context: ActionContext): void => {
+  const node = pickOf(context.random, liveNodes(context));
+  if (node === undefined) return;
+  context.user.delete(nodes, { name: node.name });
+  try {
+    const input = { InstanceIds: [node.instanceId] };
+    context.world.aws.call('ec2', 'RebootInstances', input, { userAgent: 'aws-cli' });
+  } catch (error) {
+    if (!(error instanceof AwsError)) throw error;
+  }
+};
+
 const scaleApp = (context: ActionContext): void => {
   const apps = [...context.world.kube.readAll(deployments, appNamespace)];
   const app = pickOf(context.random, apps);
@@ -246,6 +267,19 @@ const scaleApp = (context: ActionContext): void => {
   const body = { spec: { replicas: 1 + context.random.below(6) } };
   const name = { namespace: appNamespace, name: app.metadata.name };
   context.user.patch(deployments, name, { type: 'merge', body });
+};
+
+/** Keeps a deleted pod from going until `letGo`. */
+const heldBack = 'life.drover.dev/held-back';
+
+/** Whoever had put finalizers on pods takes them off: part of the peace after the faults. */
+export const letGo = ({ world, user }: Pick<ActionContext, 'world' | 'user'>): void => {
+  for (const { metadata } of [...world.kube.readAll(pods, appNamespace)]) {
+    if (metadata.finalizers?.includes(heldBack) !== true) continue;
+    const body = { metadata: { finalizers: null } };
+    const name = { namespace: appNamespace, name: metadata.name };
+    user.patch(pods, name, { type: 'merge', body });
+  }
 };
 
 /** A pod that nothing brings back: a static pod's copy, a job that ends, a pod started by hand. */
@@ -264,6 +298,7 @@ const barePod = (context: ActionContext): void => {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {
+      ...(random.next() < 0.2 ? { finalizers: [heldBack] } : {}),
       name: `bare-${Math.floor(world.kernel.now() / 1000)}`,
       namespace: appNamespace,
       annotations,
@@ -310,9 +345,10 @@ const weighted: readonly (readonly [number, (context: ActionContext) => void])[]
   [1, rebalance],
   [1, hardwareFailure],
   [4, manualDrain],
-  [2, undrain],
+  [4, undrain],
   [2, userCordon],
   [1, deleteNode],
+  [1, rejoin],
   [2, scaleApp],
   [5, toggleFault],
   [3, cordonThenDrain],

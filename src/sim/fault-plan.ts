@@ -49,13 +49,13 @@ export const drawRates = (random: Random): FaultRates => {
   return {
     stale: some(0.05),
     staleSeconds: 1 + random.next() * 20,
-    broken: some(0.02),
+    broken: some(0.06),
     crash: some(0.06),
     lost: some(0.05),
     apiError: some(0.15),
     expired: some(0.5),
     cloudError: some(0.2),
-    pause: some(0.08),
+    pause: some(0.15),
   };
 };
 

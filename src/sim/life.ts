@@ -7,7 +7,7 @@ import { checkTrace } from '../world/check/index.ts';
 import type { WorldClient } from '../world/contracts.ts';
 import { createWorld, nodeManagerAgent, seedCluster, type World } from '../world/index.ts';
 import { microsPerSecond, Tables } from '../world/kernel/index.ts';
-import { act, setUpGroup } from './actions.ts';
+import { act, letGo, setUpGroup } from './actions.ts';
 import { Driver, type Settle } from './driver.ts';
 import { drawRates, type FaultRates, noRates } from './fault-plan.ts';
 import { Fleet } from './fleet.ts';
@@ -80,9 +80,12 @@ const gr = {
 const phaseOf = (disruption: JsonObject): string =>
   String(objectOr(disruption.status).phase ?? 'Pending');
 
+/** What may stand in the way for ever: budgets, and pods that come back whatever we do. */
+const standing = new Set(['pdb', 'multiplePdbs', 'boomerang']);
+
 /**
  * A drain without a deadline against budgets may stand for ever: that is what was asked for. It must
- * then name nothing but budgets.
+ * then name nothing else.
  */
 const isBlockedForGood = (disruption: JsonObject): boolean => {
   const status = objectOr(disruption.status);
@@ -90,7 +93,7 @@ const isBlockedForGood = (disruption: JsonObject): boolean => {
   if (phase !== 'Draining' || deadline !== undefined) return false;
   const blockers: readonly unknown[] = Array.isArray(waitingOn) ? waitingOn : [];
   const kinds = blockers.map((blocker) => objectOr(blocker).kind);
-  return kinds.length > 0 && kinds.every((kind) => kind === 'pdb' || kind === 'multiplePdbs');
+  return kinds.length > 0 && kinds.every((kind) => standing.has(String(kind)));
 };
 
 class Life {
@@ -245,6 +248,7 @@ class Life {
     this.#setRates(noRates);
     for (const fault of this.#world.faults.list()) this.#recorder.fault(fault.kind, 'off');
     this.#world.faults.clear();
+    letGo({ world: this.#world, user: this.#user() });
     await this.#driver.advance(20);
     this.#fleet?.start();
     const isQuiet = (): boolean => this.#isQuiet();

@@ -152,7 +152,7 @@ export class Story {
         namespace: 'demo',
         uid,
         labels: { app },
-        ownerReferences: [{ kind, name: ownerName, controller: true }],
+        ownerReferences: [{ kind, name: ownerName, uid: `uid-${ownerName}`, controller: true }],
         ...(mirror ? { annotations: { 'kubernetes.io/config.mirror': 'x' } } : {}),
         ...(options.terminating ? { deletionTimestamp: timeAt(this.#now + graceSeconds) } : {}),
       },

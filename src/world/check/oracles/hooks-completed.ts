@@ -15,17 +15,9 @@ const forceMicros = 30 * microsPerSecond;
 /** A drain that may not force keeps its hook to shortly before the hook's own end. */
 const lastMomentMicros = microsPerMinute;
 
-/** The owner puts its pods back whatever we do; the journal says so. */
-const isBoomerang = (pod: PodState, owners: ReadonlySet<string>): boolean => {
-  for (const owner of owners) {
-    if (owner === `${pod.ownerKind}/${pod.ownerName}`) return true;
-    // A ReplicaSet is called after its Deployment.
-    const isDeployment = owner.startsWith('Deployment/') && pod.ownerKind === 'ReplicaSet';
-    if (isDeployment && pod.ownerName.startsWith(`${owner.slice('Deployment/'.length)}-`))
-      return true;
-  }
-  return false;
-};
+/** Its owner, or who started it by hand, puts it back whatever we do; the journal says so. */
+const isBoomerang = (pod: PodState, owners: ReadonlySet<string>): boolean =>
+  owners.has(pod.ownerUid === '' ? `pod/${pod.key}` : pod.ownerUid);
 
 /**
  * Pods for whose sake the instance has to stay; also those that are still stopping. Who comes after

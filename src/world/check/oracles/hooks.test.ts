@@ -187,7 +187,7 @@ describe('hooks-complete-when-empty', () => {
   });
 
   it('does not wait for a pod that its owner keeps putting back', () => {
-    const status = { phase: 'Draining', boomerangs: [{ owner: 'ReplicaSet/web-5d', podUids: [] }] };
+    const status = { phase: 'Draining', boomerangs: [{ owner: 'uid-web-5d', podUids: [] }] };
     const story = drain().disruption(i1, { status }).at(50).hookCall(complete, i1);
     expect(judge(hooksCompleted, story).said).toEqual([]);
   });

@@ -19,6 +19,7 @@ export interface PodState {
   readonly uid: string;
   readonly ownerKind: string;
   readonly ownerName: string;
+  readonly ownerUid: string;
   readonly isMirror: boolean;
   readonly graceSeconds: number;
   readonly addedAt: number;
@@ -78,6 +79,7 @@ const newPod = (object: JsonObject, key: string, at: number): PodState => {
     uid: textOf(metadata.uid),
     ownerKind: textOf(owner?.kind),
     ownerName: textOf(owner?.name),
+    ownerUid: textOf(owner?.uid),
     isMirror: mirror || owner?.kind === 'Node',
     graceSeconds: numberOf(objectOr(object.spec).terminationGracePeriodSeconds) ?? 30,
     addedAt: at,
