@@ -12,7 +12,17 @@ const kernelEvents = 500_000;
 /** Events that wait at any time, as in a cluster of some hundred nodes. */
 const kernelWaiting = 2000;
 
-const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** As in src/main/sim.ts: ticks run once the queue of microtasks is empty. */
+const settle = async (): Promise<void> => {
+  await undefined;
+  await new Promise<void>((resolve) => process.nextTick(resolve));
+};
+
+/** Drawn = as `npm run sim` lives them. */
+const sizes = [
+  { name: 'size drawn', size: {} },
+  { name: 'up to 20 nodes, 15 min of faults', size: { maxNodes: 20, chaosSeconds: 900 } },
+] as const;
 
 const secondsOf = async (work: () => Promise<unknown> | unknown): Promise<number> => {
   const startedAt = performance.now();
@@ -23,24 +33,26 @@ const secondsOf = async (work: () => Promise<unknown> | unknown): Promise<number
 const lives = async (context: BenchContext, collector: SeriesCollector): Promise<void> => {
   const { runLife } = await import('../src/sim/life.ts');
   const role = 'ours';
-  const who = 'src/sim/life.ts';
   for (let run = 0; run < context.runs; run += 1) {
-    context.say(`lives, run ${run + 1} of ${context.runs}`);
-    let steps = 0;
-    let worldSeconds = 0;
-    let violations = 0;
-    const seconds = await secondsOf(async () => {
-      for (let i = 1; i <= livesPerRun; i += 1) {
-        const life = await runLife({ seed: run * livesPerRun + i, settle });
-        steps += life.steps;
-        worldSeconds += life.worldSeconds;
-        violations += life.violations.length;
-      }
-    });
-    collector.add({ what: 'seeded lives per second', who, role }, livesPerRun / seconds);
-    collector.add({ what: 'lives: events per second', who, role }, steps / seconds);
-    collector.add({ what: 'lives: world time / wall time', who, role }, worldSeconds / seconds);
-    collector.add({ what: 'lives: violations', who, role }, violations);
+    for (const { name, size } of sizes) {
+      context.say(`lives (${name}), run ${run + 1} of ${context.runs}`);
+      const who = `src/sim/life.ts, ${name}`;
+      let steps = 0;
+      let worldSeconds = 0;
+      let violations = 0;
+      const seconds = await secondsOf(async () => {
+        for (let i = 1; i <= livesPerRun; i += 1) {
+          const life = await runLife({ seed: run * livesPerRun + i, settle, ...size });
+          steps += life.steps;
+          worldSeconds += life.worldSeconds;
+          violations += life.violations.length;
+        }
+      });
+      collector.add({ what: 'seeded lives per second', who, role }, livesPerRun / seconds);
+      collector.add({ what: 'lives: events per second', who, role }, steps / seconds);
+      collector.add({ what: 'lives: world time / wall time', who, role }, worldSeconds / seconds);
+      collector.add({ what: 'lives: violations', who, role }, violations);
+    }
   }
 };
 
