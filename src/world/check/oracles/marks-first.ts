@@ -1,7 +1,7 @@
 // Oracle 2, first half: before the first pod of a drained node is evicted or deleted by us, the node
 // itself shows the exclusion from load balancers and the cordon (and our taint, where we use one).
 import { both, type Oracle } from '../oracle.ts';
-import { endsPod, type NodeState, succeeded } from '../state/book.ts';
+import { type DisruptionState, endsPod, type NodeState, succeeded } from '../state/book.ts';
 import type { MarkKind } from '../state/nodes.ts';
 
 const wanted: Readonly<Record<'eks' | 'native', readonly MarkKind[]>> = {
@@ -19,6 +19,9 @@ export const marksFirst: Oracle = {
     /** Somebody else took the marks, or made the node anew, just now: we could not know. */
     const isExcused = ({ recreatedAt, foreignLossAt }: NodeState): boolean =>
       book.now - Math.max(foreignLossAt ?? 0, recreatedAt ?? 0) <= book.lagMicros;
+    /** A leader that stood still meanwhile has not seen that another took the marks away again. */
+    const wasUndone = ({ phaseAt }: DisruptionState): boolean =>
+      book.isBlind && book.now - (phaseAt.get('Undoing') ?? 0) <= book.lagMicros;
     return {
       request: (entry) => {
         if (!endsPod(entry) || !succeeded(entry) || !book.isOurs(entry)) return;
@@ -30,6 +33,7 @@ export const marksFirst: Oracle = {
         if (begun.has(key)) return;
         begun.add(key);
         saw();
+        if (disruption !== undefined && wasUndone(disruption)) return;
         const missing = wanted[book.facts.compat].filter((kind) => !node.marks.has(kind));
         if (missing.length === 0 || isExcused(node)) return;
         report({

@@ -240,6 +240,9 @@ export const beganAt = (
   state: DisruptionState,
   options: { readonly at: number; readonly lagMicros: number },
 ): number | undefined => {
-  const starts = inForce(state, options).flatMap(({ receivedAt }) => receivedAt ?? []);
+  // A cause that was withdrawn meanwhile began the drain all the same.
+  const begun = (cause: CauseState): boolean => cause.isCancelled && !state.handled.has(cause.id);
+  const causes = new Set([...inForce(state, options), ...state.causes.filter(begun)]);
+  const starts = [...causes].flatMap(({ receivedAt }) => receivedAt ?? []);
   return starts.length === 0 ? undefined : Math.min(...starts);
 };
