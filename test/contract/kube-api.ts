@@ -10,7 +10,9 @@ import { type ContractCase, type ContractEnv, contractEnv } from './kube-api-env
 import { evictionCases } from './kube-api-evictions.ts';
 import { objectCases } from './kube-api-objects.ts';
 import { patchCases } from './kube-api-patches.ts';
+import { schedulingCases } from './kube-api-scheduling.ts';
 import { watchCases } from './kube-api-watches.ts';
+import { workloadCases } from './kube-api-workloads.ts';
 
 export const kubeApiCases: readonly ContractCase[] = [
   ...objectCases,
@@ -19,6 +21,8 @@ export const kubeApiCases: readonly ContractCase[] = [
   ...evictionCases,
   ...applyCases,
   ...admissionCases,
+  ...workloadCases,
+  ...schedulingCases,
 ];
 
 export type ContractTarget =

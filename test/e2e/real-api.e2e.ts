@@ -1,4 +1,5 @@
-// The Kubernetes contract against a real control plane (etcd, kube-apiserver, controller manager):
+// The Kubernetes contract against a real control plane (etcd, kube-apiserver, controller manager,
+// scheduler):
 // it proves our client, and that the expectations the embedded world is held to are true.
 import { after, before, describe, it } from 'node:test';
 import { createKubeClient, loadKubeconfig } from '../../src/adapters/kube/index.ts';
@@ -8,7 +9,7 @@ import { startRealCluster } from '../support/real-cluster.ts';
 import { skipWhen } from '../support/stories.ts';
 
 const realApi = async (): Promise<ContractTarget> => {
-  const cluster = await startRealCluster({ controllerQps: 200 });
+  const cluster = await startRealCluster({ controllerQps: 200, scheduler: true });
   if (!cluster.available) {
     skipWhen(`${kubeApiCases.length} cases of the contract on a real API server`, cluster.reason);
     return cluster;
