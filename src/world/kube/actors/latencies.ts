@@ -18,6 +18,7 @@ export const latencies = {
   'volume-binder': { minMs: 2, maxMs: 10, why: 'as deployment' },
   'volume-protection': { minMs: 2, maxMs: 10, why: 'as deployment' },
   'attach-detach': { minMs: 20, maxMs: 120, why: 'its loop comes round every 100 ms' },
+  autoscaler: { minMs: 1, maxMs: 5, why: 'its own period of 15 s dominates' },
   'daemonset-status': { minMs: 10, maxMs: 20, why: 'counts settle before they are written' },
   disruption: { minMs: 5, maxMs: 30, why: 'budgets followed a change within 39 ms when measured' },
   'node-lifecycle': { minMs: 1, maxMs: 5, why: 'taints follow a cordon within ms when measured' },

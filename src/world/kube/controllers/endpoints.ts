@@ -1,6 +1,6 @@
 // EndpointSlices of Services with a selector: addresses of their pods with ready, serving and
-// terminating. Membership follows each pod's change. Upstream: pkg/controller/endpointslice and
-// k8s.io/endpointslice (Kubernetes 1.32). Legacy Endpoints objects are not written.
+// terminating, and the Endpoints object that older clients read. Membership follows each pod's
+// change. Upstream: pkg/controller/endpointslice and endpoint, k8s.io/endpointslice (1.32).
 import type { JsonObject } from '../../../api/json.ts';
 import type { StoreChange, WorldClient } from '../../contracts.ts';
 import {
@@ -21,6 +21,7 @@ import {
   type Worker,
 } from '../actors/index.ts';
 import { type Controller, type ControllerContext, controllerClient, newWorker } from './context.ts';
+import { keptMetadata, legacyEndpoints, managedBy, sameSubsets } from './legacy-endpoints.ts';
 import { controllerReference } from './pod-template.ts';
 import { type Slice, sameEndpoints, spreadOverSlices } from './slices.ts';
 
@@ -29,6 +30,8 @@ const manager = 'endpointslice-controller.k8s.io';
 export class EndpointSliceController implements Controller {
   readonly #context: ControllerContext;
   readonly #client: WorldClient;
+  /** Of the controller that keeps Endpoints: another identity in the audit log. */
+  readonly #legacy: WorldClient;
   readonly #worker: Worker;
   readonly #index = new SelectorIndex();
   /** Service key -> names of the pods it selects. */
@@ -37,6 +40,7 @@ export class EndpointSliceController implements Controller {
   constructor(context: ControllerContext) {
     this.#context = context;
     this.#client = controllerClient(context, 'endpointslice-controller').client;
+    this.#legacy = controllerClient(context, 'endpoint-controller').client;
     this.#worker = newWorker(context, 'endpointslice', (key) => this.#reconcile(key));
     context.kube.onChange(resources.services, (change) => this.#serviceChanged(change));
     context.kube.onChange(resources.pods, (change) => this.#podChanged(change));
@@ -60,6 +64,7 @@ export class EndpointSliceController implements Controller {
       const key = keyOf(service);
       this.#members.delete(key);
       this.#index.remove(key);
+      this.#worker.mark(key);
       return;
     }
     if (previous === undefined || asService(previous).spec !== service.spec) this.#open(service);
@@ -103,7 +108,8 @@ export class EndpointSliceController implements Controller {
 
   #reconcile(key: string): Outcome {
     const object = this.#context.kube.read(resources.services, nameOfKey(key));
-    if (object === undefined || isTerminating(asService(object))) return undefined;
+    if (object === undefined) return this.#dropLegacy(key);
+    if (isTerminating(asService(object))) return undefined;
     const service = asService(object);
     const pods = this.#podsOf(key, service);
     const wanted = pods.map((pod) => this.#endpoint(service, pod));
@@ -119,7 +125,38 @@ export class EndpointSliceController implements Controller {
         ok = this.#update(old, slice.endpoints, ports) && ok;
       }
     }
+    ok = this.#keepLegacy(service, pods, ports) && ok;
     return ok ? undefined : 'retry';
+  }
+
+  #keepLegacy(
+    service: ServiceView,
+    pods: readonly PodView[],
+    ports: readonly JsonObject[],
+  ): boolean {
+    const { name, namespace = '' } = service.metadata;
+    const wanted = legacyEndpoints(service, pods, ports);
+    const old = this.#context.kube.read(resources.endpoints, { namespace, name });
+    if (old !== undefined && sameSubsets(old, wanted)) return true;
+    const written =
+      old === undefined
+        ? this.#legacy.create(resources.endpoints, namespace, wanted)
+        : this.#legacy.update(resources.endpoints, {
+            ...wanted,
+            metadata: keptMetadata(old, wanted),
+          });
+    return written.kind === 'ok' || written.status.code === 403 || written.status.code === 404;
+  }
+
+  /** Only what was made for the Service that is gone; others' Endpoints are left. */
+  #dropLegacy(key: string): Outcome {
+    const old = this.#context.kube.read(resources.endpoints, nameOfKey(key));
+    const own = old?.metadata.labels?.[managedBy] === 'endpoint-controller';
+    if (old === undefined || !own) return undefined;
+    const gone = this.#legacy.delete(resources.endpoints, nameOfKey(key), {
+      uid: old.metadata.uid,
+    });
+    return gone.kind === 'ok' || gone.status.code === 404 ? undefined : 'retry';
   }
 
   #podsOf(key: string, service: ServiceView): PodView[] {

@@ -6,6 +6,7 @@ import type { Latency, LatencyName } from '../actors/index.ts';
 import { Heartbeats } from '../kubelet/index.ts';
 import { Scheduler } from '../scheduler/index.ts';
 import { AttachDetachController } from './attach-detach.ts';
+import { AutoscalerController } from './autoscaler.ts';
 import { CloudNodeController } from './cloud-node.ts';
 import type { Controller, ControllerContext } from './context.ts';
 import { CronJobController } from './cronjob.ts';
@@ -63,6 +64,7 @@ export const createKubeControllers = (options: KubeControllersOptions): KubeCont
     new JobController(context),
     new TtlAfterFinishedController(context),
     new CronJobController(context),
+    new AutoscalerController(context),
     // Budgets: how much of what runs may be taken away.
     new DisruptionController(context),
     // Nodes: what they are good for, who must leave them, when they go.

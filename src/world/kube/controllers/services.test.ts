@@ -62,6 +62,22 @@ describe("a Service's endpoints", () => {
     ]);
   });
 
+  it('are told to older clients by an Endpoints object that leaves out who terminates', () => {
+    const world = withService();
+    const name = { namespace: 'demo', name: 'web' };
+    const subsets = () =>
+      (world.kube.read(resources.endpoints, name)?.subsets ?? []) as readonly JsonObject[];
+    expect(subsets()).toMatchObject([{ ports: [{ port: 8080, protocol: 'TCP' }] }]);
+    expect(subsets()[0]?.addresses).toHaveLength(2);
+    const doomed = world.readyPods()[0]?.metadata.name ?? '';
+    world.must(world.admin.delete(resources.pods, { namespace: 'demo', name: doomed }));
+    world.advance(0.05);
+    expect(subsets()[0]?.addresses).toHaveLength(1);
+    world.must(world.admin.delete(resources.services, name));
+    world.advance(0.1);
+    expect(world.kube.read(resources.endpoints, name)).toBeUndefined();
+  });
+
   it('fill slices of at most 100 and stay where they are', () => {
     const endpoint = (number: number): JsonObject => ({ targetRef: { uid: `u${number}` } });
     const many = Array.from({ length: 250 }, (_, i) => endpoint(i));

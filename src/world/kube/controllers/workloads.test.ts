@@ -139,6 +139,39 @@ describe('a Deployment', () => {
   });
 });
 
+describe('a HorizontalPodAutoscaler', () => {
+  it('keeps the size between its bounds and says that there are no metrics', () => {
+    const world = withNginx(3, 1);
+    const name = { namespace: 'demo', name: 'nginx' };
+    world.must(
+      world.admin.create(resources.horizontalpodautoscalers, 'demo', {
+        apiVersion: 'autoscaling/v2',
+        kind: 'HorizontalPodAutoscaler',
+        metadata: name,
+        spec: {
+          minReplicas: 2,
+          maxReplicas: 3,
+          scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'nginx' },
+        },
+      }),
+    );
+    world.until(16, () => deployment(world).spec.replicas === 2);
+    const body = { spec: { replicas: 5 } };
+    world.must(world.admin.patch(resources.deployments, name, { type: 'merge', body }));
+    world.until(16, () => deployment(world).spec.replicas === 3);
+    world.advance(16);
+    expect(world.events('SuccessfulRescale')).toEqual([
+      'New size: 2; reason: Current number of replicas below Spec.MinReplicas',
+      'New size: 3; reason: Current number of replicas above Spec.MaxReplicas',
+    ]);
+    expect(world.events('FailedGetResourceMetric')[0]).toContain('(get pods.metrics.k8s.io)');
+    const before = world.kube.revision;
+    world.advance(300);
+    const leases = [...world.kube.readAll(resources.leases)].length;
+    expect(world.kube.revision - before).toBeLessThanOrEqual(leases * 31 + 3);
+  });
+});
+
 const aDaemonSet = {
   apiVersion: 'apps/v1',
   kind: 'DaemonSet',
