@@ -17,6 +17,7 @@ export {
   countsTheSame,
   isActive,
   isFinished,
+  isNamespaceEnding,
   isReady,
   isTerminating,
   keyOf,

@@ -1,7 +1,7 @@
 // Small questions that every actor asks of objects: keys, readiness, owners, conditions, and the
 // table of collections by name. Pure; never reads the API server.
-import type { JsonObject } from '../../../api/json.ts';
-import type { GroupResource } from '../../contracts.ts';
+import { type JsonObject, objectOr } from '../../../api/json.ts';
+import type { ApiStatus, GroupResource } from '../../contracts.ts';
 import type { Cond, Meta, Owner, PodView } from './types.ts';
 
 export const resources = {
@@ -108,6 +108,16 @@ export const scaled = (
   if (!value.endsWith('%')) return Number.parseInt(value, 10) || 0;
   const exact = (Number.parseInt(value, 10) * total) / 100;
   return round === 'up' ? Math.ceil(exact) : Math.floor(exact);
+};
+
+/** A namespace on its way out refuses what is new: nobody need hear of it, nor try again. */
+export const isNamespaceEnding = (status: ApiStatus): boolean => {
+  const { causes } = objectOr(status.details);
+  return (
+    status.code === 403 &&
+    Array.isArray(causes) &&
+    causes.some((one) => objectOr(one).reason === 'NamespaceTerminating')
+  );
 };
 
 /** `object` with its status replaced: the body of a status update. */

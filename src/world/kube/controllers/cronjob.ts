@@ -10,6 +10,7 @@ import {
   type CronJobView,
   controllerOf,
   type EventRecorder,
+  isNamespaceEnding,
   isTerminating,
   type JobView,
   keyOf,
@@ -184,7 +185,7 @@ export class CronJobController implements Controller {
       spec,
     });
     if (made.kind === 'error' && made.status.reason !== 'AlreadyExists') {
-      if (made.status.code === 403) return true;
+      if (isNamespaceEnding(made.status)) return true;
       this.#note(cronJob, 'FailedCreate', `Error creating job: ${made.status.message}`, 'Warning');
       return false;
     }

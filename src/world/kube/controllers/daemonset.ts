@@ -15,6 +15,7 @@ import {
   type EventRecorder,
   isActive,
   isFinished,
+  isNamespaceEnding,
   isReady,
   isTerminating,
   keyOf,
@@ -231,7 +232,7 @@ export class DaemonSetController implements Controller {
       spec: daemonSpec(set, nodeName),
     });
     const made = this.#client.create(resources.pods, set.metadata.namespace, body);
-    if (made.kind === 'error') return made.status.code === 403;
+    if (made.kind === 'error') return isNamespaceEnding(made.status);
     this.#events.record({
       about: set,
       reason: 'SuccessfulCreate',

@@ -12,6 +12,7 @@ import {
   controllerOf,
   countsTheSame,
   type EventRecorder,
+  isNamespaceEnding,
   isReady,
   isTerminating,
   type JobView,
@@ -265,7 +266,7 @@ export class JobController implements Controller {
       jobPod(job, index, () => nameSuffix(this.#context.kernel.random('kube.job.names'))),
     );
     if (made.kind === 'error') {
-      if (made.status.code === 403) return true;
+      if (isNamespaceEnding(made.status)) return true;
       this.#note(job, 'FailedCreate', `Error creating: ${made.status.message}`, 'Warning');
       return false;
     }

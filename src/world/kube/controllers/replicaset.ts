@@ -12,6 +12,7 @@ import {
   countsTheSame,
   type EventRecorder,
   isActive,
+  isNamespaceEnding,
   isReady,
   isTerminating,
   keyOf,
@@ -107,7 +108,7 @@ export class ReplicaSetController implements Controller {
       const made = this.#client.create(resources.pods, set.metadata.namespace, body);
       if (made.kind === 'error') {
         // A namespace on its way out refuses new pods; upstream gives up without an event.
-        if (made.status.code !== 403) {
+        if (!isNamespaceEnding(made.status)) {
           this.#events.record({
             about: set,
             type: 'Warning',

@@ -229,6 +229,32 @@ describe('a StatefulSet', () => {
   });
 });
 
+describe('a quota', () => {
+  it('that refuses a pod of a StatefulSet is told in an event and tried again', () => {
+    const world = new SmallWorld();
+    world.ready(2);
+    const quota = { namespace: 'demo', name: 'small' };
+    const resourcequotas = { group: '', resource: 'resourcequotas' };
+    world.must(
+      world.admin.create(resourcequotas, 'demo', {
+        apiVersion: 'v1',
+        kind: 'ResourceQuota',
+        metadata: quota,
+        spec: { hard: { pods: '1' } },
+      }),
+    );
+    world.advance(1);
+    world.must(world.admin.create(resources.statefulsets, 'demo', aStatefulSet()));
+    world.advance(30);
+    expect(world.pods()).toHaveLength(1);
+    expect(world.events('FailedCreate')[0]).toMatch(
+      /^create Pod web-1 in StatefulSet web failed error: .*exceeded quota: small/,
+    );
+    world.must(world.admin.delete(resourcequotas, quota));
+    world.until(400, () => world.readyPods().length === 3);
+  });
+});
+
 describe("a DaemonSet's revisions", () => {
   it('are kept for each template, the newest with the highest number', () => {
     const world = new SmallWorld();

@@ -12,6 +12,7 @@ import {
   countsTheSame,
   type EventRecorder,
   isFinished,
+  isNamespaceEnding,
   isTerminating,
   keyOf,
   metaOf,
@@ -259,13 +260,13 @@ export class StatefulSetController implements Controller {
       if (this.#context.kube.read(resources.persistentvolumeclaims, { namespace, name })) continue;
       const made = this.#client.create(resources.persistentvolumeclaims, namespace, claim);
       this.#noteClaim(set, ordinal, name, made.kind === 'ok' ? undefined : made.status.message);
-      if (made.kind === 'error') return made.status.code === 403;
+      if (made.kind === 'error') return isNamespaceEnding(made.status);
     }
     const old = !isOnDelete(set) && ordinal < startOrdinal(set) + partitionOf(set);
     const version = old ? versions.current : versions.update;
     const made = this.#client.create(resources.pods, namespace, statefulPod(set, ordinal, version));
     // A namespace on its way out refuses new pods.
-    if (made.kind === 'error' && made.status.code === 403) return true;
+    if (made.kind === 'error' && isNamespaceEnding(made.status)) return true;
     const what = `create Pod ${statefulPodName(set, ordinal)} in StatefulSet ${set.metadata.name}`;
     this.#note(set, 'Create', what, made.kind === 'ok' ? undefined : made.status.message);
     return made.kind === 'ok';
