@@ -259,9 +259,10 @@ const realServer = async (
       const access = await loadKubeconfig({ path: cluster.kubeconfigPath, env: {} });
       const kube = createKubeClient({ ...access, userAgent: 'drover-bench' });
       try {
-        const compat = 'native';
-        const burst = await measureBurst({ kube, size, compat, log, definitions: true });
-        const same = await measureSameWrites(kube, size);
+        const compat = 'native' as const;
+        const options = { kube, size, compat, log, definitions: true } as const;
+        const burst = await measureBurst(options);
+        const same = await measureSameWrites(options);
         const { marked, writes } = burst;
         const who = 'controllers, real API server';
         const add = (what: string, value: number): void =>
