@@ -10,6 +10,7 @@ import { type ContractCase, type ContractEnv, contractEnv } from './kube-api-env
 import { evictionCases } from './kube-api-evictions.ts';
 import { objectCases } from './kube-api-objects.ts';
 import { patchCases } from './kube-api-patches.ts';
+import { rbacCases } from './kube-api-rbac.ts';
 import { schedulingCases } from './kube-api-scheduling.ts';
 import { watchCases } from './kube-api-watches.ts';
 import { workloadCases } from './kube-api-workloads.ts';
@@ -23,6 +24,7 @@ export const kubeApiCases: readonly ContractCase[] = [
   ...admissionCases,
   ...workloadCases,
   ...schedulingCases,
+  ...rbacCases,
 ];
 
 export type ContractTarget =

@@ -1,8 +1,9 @@
-// Virtual resources that answer about the caller: what it may do and who it is. The world has no
-// RBAC: every identity that the listener let in may do everything.
+// Virtual resources that answer who somebody is and what they may do. Stored nowhere.
 import { isObject, type Json, type JsonObject, objectOr } from '../../../api/json.ts';
 import type { UserInfo } from '../../contracts.ts';
-import { kubeTime, metadataOf } from './objects.ts';
+import { kubeTime, metadataOf, objectsOf, specOf, textOf, textsOf } from './objects.ts';
+import { mayDoEverything, type Rbac, type Verdict } from './rbac.ts';
+import { badRequest, invalid, invalidValue } from './status.ts';
 
 export interface ReviewKind {
   readonly group: string;
@@ -10,21 +11,81 @@ export interface ReviewKind {
   readonly resource: string;
   readonly kind: string;
   readonly namespaced: boolean;
-  readonly answer: (body: JsonObject, user: UserInfo) => JsonObject;
+  readonly answer: (asked: ReviewRequest) => JsonObject;
 }
 
-const allowed = (): JsonObject => ({
-  allowed: true,
-  reason: 'the embedded world allows every known user',
+export interface ReviewRequest {
+  readonly body: JsonObject;
+  readonly user: UserInfo;
+  readonly namespace: string | undefined;
+  readonly rbac: Rbac;
+}
+
+function verdictOn(user: UserInfo, { body, rbac }: ReviewRequest): JsonObject {
+  const spec = specOf(body);
+  const { resourceAttributes, nonResourceAttributes } = spec;
+  if (isObject(resourceAttributes) === isObject(nonResourceAttributes)) {
+    const of = { group: authorization.group, kind: textOf(body.kind) ?? '' };
+    const message = 'exactly one of nonResourceAttributes or resourceAttributes must be specified';
+    throw invalid(of, '', [invalidValue('spec.resourceAttributes', null, message)]);
+  }
+  if (isObject(nonResourceAttributes)) {
+    const verb = textOf(nonResourceAttributes.verb) ?? '';
+    return shown(rbac.judgePath(user, verb, textOf(nonResourceAttributes.path) ?? ''));
+  }
+  const asked = objectOr(resourceAttributes);
+  const text = (key: string): string | undefined => textOf(asked[key]) || undefined;
+  return shown(
+    rbac.judge(user, {
+      verb: text('verb') ?? '',
+      group: text('group') ?? '',
+      resource: text('resource') ?? '',
+      subresource: text('subresource'),
+      namespace: text('namespace'),
+      name: text('name'),
+    }),
+  );
+}
+
+const shown = ({ allowed, reason }: Verdict): JsonObject => ({
+  allowed,
+  ...(reason === '' ? {} : { reason }),
 });
 
-const everything = (): JsonObject => ({
-  resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
-  nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
-  incomplete: false,
-});
+function someone({ body }: ReviewRequest): UserInfo {
+  const spec = specOf(body);
+  return { username: textOf(spec.user) ?? '', groups: textsOf(spec.groups) };
+}
 
-const userInfo = (user: UserInfo): JsonObject => ({
+function localReview(asked: ReviewRequest): JsonObject {
+  const attributes = objectOr(specOf(asked.body).resourceAttributes);
+  if (attributes.namespace !== asked.namespace) {
+    throw badRequest(
+      `spec.resourceAttributes.namespace must match namespace: ${asked.namespace ?? ''}`,
+    );
+  }
+  return verdictOn(someone(asked), asked);
+}
+
+const everything: readonly JsonObject[] = [
+  { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
+  { verbs: ['*'], nonResourceURLs: ['*'] },
+];
+
+function rulesReview({ body, user, rbac }: ReviewRequest): JsonObject {
+  const namespace = textOf(specOf(body).namespace);
+  const rules = mayDoEverything(user) ? everything : rbac.rules(user, namespace);
+  const [onPaths, onResources] = [true, false].map((paths) =>
+    objectsOf(rules as Json).filter((rule) => (rule.nonResourceURLs !== undefined) === paths),
+  );
+  return {
+    resourceRules: onResources ?? [],
+    nonResourceRules: onPaths ?? [],
+    incomplete: false,
+  };
+}
+
+const userInfo = ({ user }: ReviewRequest): JsonObject => ({
   userInfo: {
     username: user.username,
     ...(user.uid === undefined ? {} : { uid: user.uid }),
@@ -41,28 +102,28 @@ export const reviewKinds: readonly ReviewKind[] = [
     resource: 'selfsubjectaccessreviews',
     kind: 'SelfSubjectAccessReview',
     namespaced: false,
-    answer: allowed,
+    answer: (asked) => verdictOn(asked.user, asked),
   },
   {
     ...authorization,
     resource: 'subjectaccessreviews',
     kind: 'SubjectAccessReview',
     namespaced: false,
-    answer: allowed,
+    answer: (asked) => verdictOn(someone(asked), asked),
   },
   {
     ...authorization,
     resource: 'localsubjectaccessreviews',
     kind: 'LocalSubjectAccessReview',
     namespaced: true,
-    answer: allowed,
+    answer: localReview,
   },
   {
     ...authorization,
     resource: 'selfsubjectrulesreviews',
     kind: 'SelfSubjectRulesReview',
     namespaced: false,
-    answer: everything,
+    answer: rulesReview,
   },
   {
     group: 'authentication.k8s.io',
@@ -70,22 +131,22 @@ export const reviewKinds: readonly ReviewKind[] = [
     resource: 'selfsubjectreviews',
     kind: 'SelfSubjectReview',
     namespaced: false,
-    answer: (_body, user) => userInfo(user),
+    answer: userInfo,
   },
 ];
 
 export function answerReview(
   review: ReviewKind,
   body: Json | undefined,
-  user: UserInfo,
+  asked: Omit<ReviewRequest, 'body'>,
   now: number,
 ): JsonObject {
-  const given = isObject(body) ? body : {};
+  const given = { kind: review.kind, ...(isObject(body) ? body : {}) };
   return {
     kind: review.kind,
     apiVersion: `${review.group}/${review.version}`,
     metadata: { ...metadataOf(given), creationTimestamp: kubeTime(now) },
-    ...(given.spec === undefined ? {} : { spec: objectOr(given.spec) }),
-    status: review.answer(given, user),
+    ...('spec' in given && given.spec !== undefined ? { spec: objectOr(given.spec) } : {}),
+    status: review.answer({ ...asked, body: given }),
   };
 }

@@ -26,6 +26,7 @@ import type { Stored } from './objects.ts';
 import { Policies } from './policies.ts';
 import type { Admission } from './policy-match.ts';
 import { Quotas } from './quotas.ts';
+import { type Attributes, Rbac } from './rbac.ts';
 import { Registry } from './registry.ts';
 import type { Printer } from './representation.ts';
 import { parseResourcePath, type ResourcePath } from './request-path.ts';
@@ -67,6 +68,7 @@ export class KubeApiServer implements WorldKube {
   readonly #onWrite: ((record: WriteRecord) => void) | undefined;
   readonly #custom: CustomKinds;
   readonly #discovery: Discovery;
+  readonly #rbac: Rbac;
 
   constructor(options: KubeApiServerOptions) {
     const { kernel } = options;
@@ -77,6 +79,7 @@ export class KubeApiServer implements WorldKube {
     this.#audit = new Audit(kernel, options.audit);
     this.#onWrite = options.onWrite;
     const policies = new Policies(this.#store, (gvk) => this.#registry.findKind(gvk));
+    this.#rbac = new Rbac(this.#store);
     const quotas = new Quotas(kernel, this.#store);
     const admit = (admission: Admission): void => {
       policies.admit(admission);
@@ -171,6 +174,7 @@ export class KubeApiServer implements WorldKube {
     trusted: boolean,
     warnings: string[],
   ): ApiResponse {
+    if (!trusted) this.#rbac.enforce(request.user, attributesOf(request, path));
     const definition = this.#registry.find(path.group, path.version, path.resource);
     if (definition !== undefined) {
       // A cluster-scoped kind under a namespace, or an item of a namespaced one outside: no path.
@@ -187,7 +191,8 @@ export class KubeApiServer implements WorldKube {
         kind.resource === path.resource,
     );
     if (review === undefined || request.method !== 'POST') throw noSuchResource();
-    const body = answerReview(review, request.body, request.user, this.#kernel.now());
+    const asked = { user: request.user, namespace: path.namespace, rbac: this.#rbac };
+    const body = answerReview(review, request.body, asked, this.#kernel.now());
     return { kind: 'object', status: 201, body };
   }
 
@@ -233,6 +238,12 @@ function refusal(error: ApiError): ApiResponse {
   const retry = isObject(details) ? details.retryAfterSeconds : undefined;
   const headers = retry === undefined ? {} : { headers: { 'retry-after': String(retry) } };
   return { kind: 'object', status: status.code, body: status, ...headers };
+}
+
+/** A request on a namespace itself is one in that namespace, as RequestInfo has it. */
+function attributesOf(request: ApiRequest, path: ResourcePath): Attributes {
+  const own = path.group === '' && path.resource === 'namespaces' ? path.name : undefined;
+  return { ...path, verb: verbOf(request, path), namespace: path.namespace ?? own };
 }
 
 function verbOf(request: ApiRequest, path: ResourcePath): string {

@@ -1,0 +1,170 @@
+// Who may do what: Roles and ClusterRoles through their bindings, evaluated for reviews and enforced
+// on requests from outside (plugin/pkg/auth/authorizer/rbac). Administrators and the cluster's own
+// components may do everything; escalation by writing roles is not checked.
+import { type JsonObject, objectOr } from '../../../api/json.ts';
+import type { UserInfo } from '../../contracts.ts';
+import { objectsOf, type Stored, textOf, textsOf } from './objects.ts';
+import { defaultClusterRoles, everybodysRules } from './rbac-defaults.ts';
+import { type ApiError, forbidden } from './status.ts';
+import type { Store } from './store.ts';
+
+const group = 'rbac.authorization.k8s.io';
+const resources = {
+  roles: { group, resource: 'roles' },
+  clusterRoles: { group, resource: 'clusterroles' },
+  roleBindings: { group, resource: 'rolebindings' },
+  clusterRoleBindings: { group, resource: 'clusterrolebindings' },
+} as const;
+
+export interface Attributes {
+  readonly verb: string;
+  readonly group: string;
+  readonly resource: string;
+  readonly subresource: string | undefined;
+  readonly namespace: string | undefined;
+  readonly name: string | undefined;
+}
+
+export interface Verdict {
+  readonly allowed: boolean;
+  readonly reason: string;
+}
+
+interface Grant {
+  readonly rules: readonly JsonObject[];
+  /** `ClusterRoleBinding "b" of ClusterRole "view" to User "alice"` */
+  readonly by: string;
+}
+
+const among = (values: readonly string[], wanted: string): boolean =>
+  values.includes('*') || values.includes(wanted);
+
+function allows(rule: JsonObject, wanted: Attributes): boolean {
+  const full =
+    wanted.subresource === undefined ? wanted.resource : `${wanted.resource}/${wanted.subresource}`;
+  const listed = textsOf(rule.resources);
+  const names = textsOf(rule.resourceNames);
+  return (
+    among(textsOf(rule.verbs), wanted.verb) &&
+    among(textsOf(rule.apiGroups), wanted.group) &&
+    (among(listed, full) ||
+      (wanted.subresource !== undefined && listed.includes(`*/${wanted.subresource}`))) &&
+    (names.length === 0 || names.includes(wanted.name ?? ''))
+  );
+}
+
+const allowsPath = (rule: JsonObject, verb: string, path: string): boolean =>
+  among(textsOf(rule.verbs), verb) &&
+  textsOf(rule.nonResourceURLs).some(
+    (url) => url === path || (url.endsWith('*') && path.startsWith(url.slice(0, -1))),
+  );
+
+/** The subject of a binding that means this user, as a refusal or review names it. */
+function subjectOf(binding: Stored, user: UserInfo): string | undefined {
+  for (const subject of objectsOf(binding.subjects)) {
+    const name = textOf(subject.name) ?? '';
+    if (subject.kind === 'User' && name === user.username) return `User "${name}"`;
+    if (subject.kind === 'Group' && user.groups.includes(name)) return `Group "${name}"`;
+    const namespace = textOf(subject.namespace) ?? binding.metadata.namespace ?? '';
+    const account = `system:serviceaccount:${namespace}:${name}`;
+    if (subject.kind === 'ServiceAccount' && account === user.username) {
+      return `ServiceAccount "${name}/${namespace}"`;
+    }
+  }
+  return undefined;
+}
+
+/** Components of the cluster, whose rights the world does not spell out. */
+const isComponent = ({ username }: UserInfo): boolean =>
+  username.startsWith('eks:') ||
+  username.startsWith('system:node:') ||
+  username.startsWith('system:kube-') ||
+  username.startsWith('system:serviceaccount:kube-system:');
+
+export const mayDoEverything = (user: UserInfo): boolean =>
+  user.groups.includes('system:masters') || isComponent(user);
+
+export class Rbac {
+  readonly #store: Store;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  judge(user: UserInfo, wanted: Attributes): Verdict {
+    if (mayDoEverything(user)) return { allowed: true, reason: '' };
+    const missing: string[] = [];
+    for (const { rules, by } of this.#grants(user, wanted.namespace, missing)) {
+      if (rules.some((rule) => allows(rule, wanted))) {
+        return { allowed: true, reason: by === '' ? '' : `RBAC: allowed by ${by}` };
+      }
+    }
+    const reason = missing.length === 0 ? '' : `RBAC: ${listed(missing)}`;
+    return { allowed: false, reason };
+  }
+
+  judgePath(user: UserInfo, verb: string, path: string): Verdict {
+    const grants = mayDoEverything(user) ? [] : this.#grants(user, undefined, []);
+    const allowed =
+      mayDoEverything(user) ||
+      grants.some(({ rules }) => rules.some((rule) => allowsPath(rule, verb, path)));
+    return { allowed, reason: '' };
+  }
+
+  /** Every rule that holds for the user in the namespace. */
+  rules(user: UserInfo, namespace: string | undefined): readonly JsonObject[] {
+    return this.#grants(user, namespace, []).flatMap(({ rules }) => rules);
+  }
+
+  /** Throws the API server's refusal. */
+  enforce(user: UserInfo, wanted: Attributes): void {
+    const verdict = this.judge(user, wanted);
+    if (!verdict.allowed) throw refused(user, wanted, verdict.reason);
+  }
+
+  #grants(user: UserInfo, namespace: string | undefined, missing: string[]): readonly Grant[] {
+    const grants: Grant[] = [];
+    if (user.groups.includes('system:authenticated')) {
+      grants.push({ rules: everybodysRules, by: '' });
+    }
+    const add = (binding: Stored, kind: string, shown: string): void => {
+      const subject = subjectOf(binding, user);
+      if (subject === undefined) return;
+      const ref = objectOr(binding.roleRef);
+      const role = textOf(ref.name) ?? '';
+      const isRole = ref.kind === 'Role';
+      const rules = isRole
+        ? this.#store.get(resources.roles, `${binding.metadata.namespace ?? ''}/${role}`)?.rules
+        : (this.#store.get(resources.clusterRoles, role)?.rules ?? defaultClusterRoles[role]);
+      if (rules === undefined) {
+        missing.push(`${isRole ? 'role' : 'clusterrole'}.${group} "${role}" not found`);
+        return;
+      }
+      const by = `${kind} "${shown}" of ${textOf(ref.kind) ?? ''} "${role}" to ${subject}`;
+      grants.push({ rules: objectsOf(rules), by });
+    };
+    for (const binding of this.#store.list(resources.clusterRoleBindings)) {
+      add(binding, 'ClusterRoleBinding', binding.metadata.name);
+    }
+    if (namespace === undefined) return grants;
+    for (const binding of this.#store.list(resources.roleBindings, namespace)) {
+      add(binding, 'RoleBinding', `${binding.metadata.name}/${namespace}`);
+    }
+    return grants;
+  }
+}
+
+const listed = (texts: readonly string[]): string =>
+  texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`;
+
+function refused(user: UserInfo, wanted: Attributes, reason: string): ApiError {
+  const { verb, resource, subresource, namespace, name = '' } = wanted;
+  const what = subresource === undefined ? resource : `${resource}/${subresource}`;
+  const where =
+    namespace === undefined ? 'at the cluster scope' : `in the namespace "${namespace}"`;
+  const more = reason === '' ? '' : `: ${reason}`;
+  const why =
+    `User "${user.username}" cannot ${verb} resource "${what}" ` +
+    `in API group "${wanted.group}" ${where}${more}`;
+  return forbidden({ group: wanted.group, resource }, name, why);
+}
