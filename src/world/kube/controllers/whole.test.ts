@@ -50,6 +50,80 @@ describe('the Kubernetes side', () => {
   );
 });
 
+const storageClass = {
+  apiVersion: 'storage.k8s.io/v1',
+  kind: 'StorageClass',
+  metadata: { name: 'gp3' },
+  provisioner: 'ebs.csi.aws.com',
+  volumeBindingMode: 'WaitForFirstConsumer',
+};
+
+const database = {
+  apiVersion: 'apps/v1',
+  kind: 'StatefulSet',
+  metadata: { name: 'db', namespace: 'demo' },
+  spec: {
+    replicas: 2,
+    selector: { matchLabels: { app: 'db' } },
+    template: {
+      metadata: { labels: { app: 'db' } },
+      spec: { containers: [{ name: 'db', image: 'db:1' }] },
+    },
+    volumeClaimTemplates: [
+      {
+        metadata: { name: 'data' },
+        spec: {
+          storageClassName: 'gp3',
+          accessModes: ['ReadWriteOnce'],
+          resources: { requests: { storage: '1Gi' } },
+        },
+      },
+    ],
+  },
+};
+
+const minutely = {
+  apiVersion: 'batch/v1',
+  kind: 'CronJob',
+  metadata: { name: 'tick', namespace: 'demo' },
+  spec: {
+    schedule: '* * * * *',
+    jobTemplate: {
+      spec: {
+        ttlSecondsAfterFinished: 20,
+        template: {
+          metadata: { annotations: { 'world.drover.dev/run-seconds': '5' } },
+          spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'x' }] },
+        },
+      },
+    },
+  },
+};
+
+describe('workloads with a memory', () => {
+  it.each([0.01, 0.5, 2, 4, 6, 9, 62, 66, 75])('go on after a restart %d s in', (after) => {
+    const world = new SmallWorld();
+    world.ready(2);
+    world.must(world.admin.create(resources.storageclasses, undefined, storageClass));
+    world.must(world.admin.create(resources.statefulsets, 'demo', database));
+    world.must(world.admin.create(resources.cronjobs, 'demo', minutely));
+    world.advance(after);
+    const second = restarted(world, new Map());
+    const named = (start: string) =>
+      second.readyPods().filter((pod) => pod.metadata.name.startsWith(start));
+    second.until(60, () => named('db-').length === 2);
+    expect([...second.kube.readAll(resources.persistentvolumes)]).toHaveLength(2);
+    expect([...second.kube.readAll(resources.volumeattachments)]).toHaveLength(2);
+    second.until(120, () => second.events('SawCompletedJob').length > 0);
+    second.advance(60);
+    // Each minute's Job is removed 20 s after its end.
+    expect([...second.kube.readAll(resources.jobs, 'demo')].length).toBeLessThanOrEqual(1);
+    expect(second.pods().filter((pod) => pod.metadata.name.startsWith('tick')).length).toBeLessThan(
+      2,
+    );
+  });
+});
+
 /** The world as a new process finds it on disk: everything flushed so far. */
 const restarted = (world: SmallWorld, disk: Map<string, RowChange>): SmallWorld => {
   world.kernel.checkpoint();
