@@ -39,6 +39,8 @@ export interface DataDir {
   readonly settingsFile: string;
   readonly envFile: string;
   readonly kubeconfigFile: string;
+  /** Another user's: the one that the world's own controllers are. */
+  readonly controllerKubeconfigFile: string;
   readonly pkiFile: string;
   readonly databaseFile: string;
   readonly auditFile: string;
@@ -52,6 +54,7 @@ export const dataDirAt = (directory: string): DataDir => {
     settingsFile: join(path, 'settings.json'),
     envFile: join(path, 'env'),
     kubeconfigFile: join(path, 'kubeconfig'),
+    controllerKubeconfigFile: join(path, 'controller.kubeconfig'),
     pkiFile: join(path, 'pki.json'),
     databaseFile: join(path, 'world.db'),
     auditFile: join(path, 'audit', 'audit.log'),

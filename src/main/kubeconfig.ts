@@ -1,4 +1,4 @@
-// The kubeconfig of an embedded world. Text only; data-dir.ts writes it.
+// The kubeconfigs of an embedded world. Text only; data-dir.ts writes it.
 import type { Pki } from '../adapters/signer/pki.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
@@ -8,9 +8,13 @@ export const renderKubeconfig = (options: {
   readonly port: number;
   readonly clusterName: string;
   readonly region: string;
+  /** Whose certificate. */
+  readonly as: 'admin' | 'controller';
 }): string => {
   const cluster = `${options.clusterName}.${options.region}.drover`;
-  const user = `kubernetes-admin@${cluster}`;
+  const names = { admin: 'kubernetes-admin', controller: 'eks:node-manager' } as const;
+  const user = `${names[options.as]}@${cluster}`;
+  const { certificate, key } = options.pki[options.as];
   return `apiVersion: v1
 kind: Config
 clusters:
@@ -21,8 +25,8 @@ clusters:
 users:
 - name: ${user}
   user:
-    client-certificate-data: ${base64(options.pki.admin.certificate)}
-    client-key-data: ${base64(options.pki.admin.key)}
+    client-certificate-data: ${base64(certificate)}
+    client-key-data: ${base64(key)}
 contexts:
 - name: ${user}
   context:

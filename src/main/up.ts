@@ -61,11 +61,17 @@ const loadTables = (store: Store): Tables => {
   return tables;
 };
 
+/** An earlier version's world has no certificate for a controller outside. */
+type EarlierPki = Omit<Pki, 'controller'> & Partial<Pki>;
+
 const loadPki = async (dir: DataDir): Promise<Pki> => {
-  if (existsSync(dir.pkiFile)) return JSON.parse(readFileSync(dir.pkiFile, 'utf8')) as Pki;
+  const known = existsSync(dir.pkiFile) ? readFileSync(dir.pkiFile, 'utf8') : undefined;
+  const parsed = known === undefined ? undefined : (JSON.parse(known) as EarlierPki);
+  if (parsed?.controller !== undefined) return { ...parsed, controller: parsed.controller };
   // The certificate library is needed once in a world's life and costs 40 MB: imported only here.
-  const { createPki } = await import('../adapters/signer/index.ts');
-  const pki = await createPki(Date.now());
+  const { addController, createPki } = await import('../adapters/signer/index.ts');
+  const now = Date.now();
+  const pki = await (parsed === undefined ? createPki(now) : addController(parsed, now));
   writePrivate(dir.pkiFile, JSON.stringify(pki));
   return pki;
 };
@@ -247,10 +253,9 @@ const createListeners = (options: {
 const writeForClients = (dir: DataDir, settings: Settings, pki: Pki): void => {
   writeSettings(dir, settings);
   const { clusterName } = demoCluster;
-  writePrivate(
-    dir.kubeconfigFile,
-    renderKubeconfig({ pki, port: settings.kubePort, clusterName, region: worldRegion }),
-  );
+  const cluster = { pki, port: settings.kubePort, clusterName, region: worldRegion };
+  writePrivate(dir.kubeconfigFile, renderKubeconfig({ ...cluster, as: 'admin' }));
+  writePrivate(dir.controllerKubeconfigFile, renderKubeconfig({ ...cluster, as: 'controller' }));
   writeEnvironment(dir, environmentOf(dir, settings, worldRegion));
   writePrivate(dir.pidFile, `${process.pid}\n`);
 };

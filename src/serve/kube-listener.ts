@@ -13,6 +13,7 @@ import type {
   UserInfo,
   WorldKube,
 } from '../world/contracts.ts';
+import { nodeManagerUser } from '../world/identities.ts';
 import { type DecodedBody, decodeBody } from '../world/kube/server/index.ts';
 import { checkHostAndOrigin } from './guard.ts';
 import { jsonResponse, maxBodyBytes, readRequest, writeResponse } from './message.ts';
@@ -51,6 +52,8 @@ const userOfCertificate = (message: IncomingMessage): UserInfo | undefined => {
     | { readonly CN?: string; readonly O?: string | readonly string[] }
     | undefined;
   if (subject?.CN === undefined) return undefined;
+  // As EKS' authenticator does: the role's session stands in each audit event.
+  if (subject.CN === nodeManagerUser.username) return nodeManagerUser;
   const organisations = subject.O === undefined ? [] : [subject.O].flat();
   return { username: subject.CN, groups: [...organisations, 'system:authenticated'] };
 };

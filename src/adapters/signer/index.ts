@@ -1,2 +1,2 @@
 // Public entry of the certificate adapter.
-export { createPki } from './pki.ts';
+export { addController, createPki } from './pki.ts';

@@ -1,5 +1,5 @@
-// Certificates of an embedded world: one authority, one server certificate for loopback names, one
-// client certificate for the administrator. Keys are ECDSA P-256. Never reads or writes files.
+// Certificates of an embedded world: one authority, one server certificate for loopback names, client
+// certificates for the administrator and for a controller outside. Keys are ECDSA P-256. Never reads or writes files.
 import 'reflect-metadata'; // x509's container needs it before anything else
 import type { webcrypto } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
@@ -14,7 +14,11 @@ export interface Pki {
   readonly ca: KeyPair;
   readonly server: KeyPair;
   readonly admin: KeyPair;
+  /** For `drover controller`: EKS' node manager. */
+  readonly controller: KeyPair;
 }
+
+const nodeManager = 'CN=eks:node-manager';
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 const validForMs = 10 * 365 * 24 * 3600 * 1000;
@@ -33,7 +37,36 @@ const generateKeys = (): Promise<webcrypto.CryptoKeyPair> =>
 const exportKey = async (keys: webcrypto.CryptoKeyPair): Promise<string> =>
   pem(await crypto.subtle.exportKey('pkcs8', keys.privateKey));
 
-/** A fresh authority with its server and administrator certificates. `nowMs` is wall time. */
+const validityAt = (nowMs: number) => ({
+  notBefore: new Date(nowMs - backdatedMs),
+  notAfter: new Date(nowMs + validForMs),
+});
+
+/** What a world of an earlier version has not: a certificate for a controller outside. */
+export const addController = async (pki: Omit<Pki, 'controller'>, nowMs: number): Promise<Pki> => {
+  x509.cryptoProvider.set(crypto);
+  const keys = await generateKeys();
+  const authority = new x509.X509Certificate(pki.ca.certificate);
+  const [der] = x509.PemConverter.decode(pki.ca.key);
+  if (der === undefined) throw new TypeError('the authority has no key');
+  const signingKey = await crypto.subtle.importKey('pkcs8', der, algorithm, false, ['sign']);
+  const certificate = await x509.X509CertificateGenerator.create({
+    subject: nodeManager,
+    issuer: authority.subject,
+    publicKey: keys.publicKey,
+    signingKey,
+    signingAlgorithm: algorithm,
+    ...validityAt(nowMs),
+    extensions: [new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.clientAuth])],
+  });
+  const controller = {
+    certificate: `${certificate.toString('pem')}\n`,
+    key: await exportKey(keys),
+  };
+  return { ...pki, controller };
+};
+
+/** A fresh authority with all of its certificates. `nowMs` is wall time. */
 export const createPki = async (nowMs: number): Promise<Pki> => {
   x509.cryptoProvider.set(crypto);
   const [caKeys, serverKeys, adminKeys] = await Promise.all([
@@ -41,10 +74,7 @@ export const createPki = async (nowMs: number): Promise<Pki> => {
     generateKeys(),
     generateKeys(),
   ]);
-  const validity = {
-    notBefore: new Date(nowMs - backdatedMs),
-    notAfter: new Date(nowMs + validForMs),
-  };
+  const validity = validityAt(nowMs);
   const ca = await x509.X509CertificateGenerator.createSelfSigned({
     name: 'CN=drover-world-ca',
     keys: caKeys,
@@ -84,9 +114,10 @@ export const createPki = async (nowMs: number): Promise<Pki> => {
   const admin = await issue('CN=kubernetes-admin,O=system:masters', adminKeys, [
     new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.clientAuth]),
   ]);
-  return {
+  const pki = {
     ca: { certificate: `${ca.toString('pem')}\n`, key: await exportKey(caKeys) },
     server: { certificate: `${server.toString('pem')}\n`, key: await exportKey(serverKeys) },
     admin: { certificate: `${admin.toString('pem')}\n`, key: await exportKey(adminKeys) },
   };
+  return addController(pki, nowMs);
 };
