@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { awsHandlers } from '../src/main/aws-front.ts';
 import { listCoverage, type ServiceCoverage } from '../src/wire/index.ts';
 import { createWorld } from '../src/world/index.ts';
+import { kubectlTable } from './conformance-kubectl.ts';
 
 const root = join(import.meta.dirname, '..');
 export const conformanceFile = join(root, 'docs', 'conformance.md');
@@ -55,6 +56,12 @@ const testsPart = (): string =>
     .join('\n')
     .trim();
 
+const stepNames = (): readonly string[] =>
+  testsPart()
+    .split('\n')
+    .filter((line) => line.startsWith('- '))
+    .map((line) => line.slice(2));
+
 const replacePart = (document: string, name: string, part: string): string => {
   const open = `<!-- generated: ${name} -->`;
   const close = `<!-- end: ${name} -->`;
@@ -67,7 +74,9 @@ const replacePart = (document: string, name: string, part: string): string => {
 /** The document as it should be. */
 export const conformance = async (): Promise<string> => {
   const document = readFileSync(conformanceFile, 'utf8');
-  return replacePart(replacePart(document, 'aws', await awsPart()), 'tests', testsPart());
+  const withAws = replacePart(document, 'aws', await awsPart());
+  const withRows = replacePart(withAws, 'kubectl', kubectlTable(stepNames()));
+  return replacePart(withRows, 'tests', testsPart());
 };
 
 if (import.meta.main) writeFileSync(conformanceFile, await conformance());

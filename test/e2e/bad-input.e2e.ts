@@ -74,7 +74,12 @@ describe('bad input over HTTP', { timeout: 120_000 }, () => {
       ['application/merge-patch+json', '[1]', 400, /cannot unmarshal array into .*map\[string\]/],
       ['application/strategic-merge-patch+json', '"x"', 400, /cannot unmarshal string into/],
       ['application/json', '{}', 415, /accepted media types include: application\/json-patch/],
-      ['application/apply-patch+yaml', 'a: b', 415, /accepted media types include: application\/j/],
+      [
+        'application/apply-patch+yaml',
+        'a: b',
+        422,
+        /fieldManager: Required value: is required for apply/,
+      ],
     ];
     for (const [type, body, code, words] of cases) {
       const headers = { 'content-type': type };
@@ -100,7 +105,7 @@ describe('bad input over HTTP', { timeout: 120_000 }, () => {
       ['GET', '/api/v1/%zz', undefined, 400, /not valid URL encoding/],
       ['OPTIONS', '/api/v1/nodes', undefined, 405, /OPTIONS is not served here/],
       ['POST', `${configMaps}?dryRun=Some`, settings, 422, /Unsupported value: "Some"/],
-      ['POST', `${configMaps}?fieldValidation=Sure`, settings, 400, /Unsupported value: "Sure"/],
+      ['POST', `${configMaps}?fieldValidation=Sure`, settings, 422, /Unsupported value: "Sure"/],
       [
         'DELETE',
         `${configMaps}/kube-root-ca.crt`,

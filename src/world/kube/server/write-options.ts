@@ -15,7 +15,7 @@ import {
 } from './status.ts';
 import type { WriteOptions } from './write.ts';
 
-const fieldValidations: readonly string[] = ['Ignore', 'Strict', 'Warn', ''];
+const fieldValidations: readonly string[] = ['', 'Ignore', 'Strict', 'Warn'];
 const maximumManagerLength = 128;
 const kinds: Readonly<Record<string, string>> = {
   POST: 'CreateOptions',

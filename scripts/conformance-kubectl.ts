@@ -1,0 +1,129 @@
+// What kubectl sends, command by command, and how far the embedded world answers it. A row is said
+// to work only when it names steps of end-to-end tests that run the real kubectl; a step that is not
+// there is an error.
+interface KubectlRow {
+  readonly command: string;
+  readonly state: 'works' | 'typed error' | 'part';
+  readonly note?: string;
+  /** Names of steps, or their beginnings. */
+  readonly shownBy: readonly string[];
+}
+
+const reading = {
+  columns: 'get shows the columns of each kind',
+  select: 'get selects by label, by field and by name',
+  print: 'get prints yaml, json, jsonpath',
+  sort: 'get sorts, pages and gathers kinds',
+  watch: 'get -w prints each change',
+  node: 'describe node shows labels',
+  pod: 'describe pod tells its events',
+  others: 'describe shows deployments',
+  events: 'events are listed, filtered and sorted',
+  explain: 'explain, api-resources, version, cluster-info and readyz answer',
+  auth: 'auth tells who one is and what one may do',
+  logs: 'logs tell that there is none',
+  refused: 'what a simulated container cannot do is refused in words',
+} as const;
+
+const kubectlRows: readonly KubectlRow[] = [
+  {
+    command: 'version, cluster-info, get --raw /readyz',
+    state: 'works',
+    shownBy: [reading.explain],
+  },
+  {
+    command: 'get, get -o wide, get all',
+    state: 'works',
+    shownBy: [reading.columns, reading.sort],
+  },
+  { command: 'get -o yaml, json, jsonpath', state: 'works', shownBy: [reading.print] },
+  { command: 'get --field-selector, -l', state: 'works', shownBy: [reading.select] },
+  { command: 'get -w', state: 'works', shownBy: [reading.watch] },
+  { command: 'describe node', state: 'works', shownBy: [reading.node] },
+  { command: 'describe pod, deployment', state: 'works', shownBy: [reading.pod, reading.others] },
+  { command: 'get events, events', state: 'works', shownBy: [reading.events] },
+  { command: 'explain, api-resources', state: 'works', shownBy: [reading.explain] },
+  {
+    command: 'apply, diff (client side)',
+    state: 'works',
+    shownBy: ['apply says created, unchanged, configured', 'apply refuses unknown fields'],
+  },
+  {
+    command: 'apply --server-side, diff --server-side',
+    state: 'works',
+    shownBy: [
+      'creates, says who manages what',
+      'shows in a diff what an apply would do',
+      'refuses to change what another manager applied',
+      'takes over what client-side apply made',
+    ],
+  },
+  {
+    command: 'create, replace, delete',
+    state: 'works',
+    shownBy: ['create, replace and their conflicts', 'delete waits, hurries, forces'],
+  },
+  { command: 'label, annotate', state: 'works', shownBy: ['label and annotate change'] },
+  { command: 'patch (strategic, merge, json)', state: 'works', shownBy: ['patch takes its three'] },
+  {
+    command: 'taint, cordon, uncordon',
+    state: 'works',
+    shownBy: ['nodes are labelled, annotated and tainted', 'cordon and uncordon show'],
+  },
+  { command: 'set image, rollout', state: 'works', shownBy: ['rollouts are watched, listed'] },
+  {
+    command: 'drain',
+    state: 'works',
+    shownBy: ['a drain stops at pods of DaemonSets', 'a drain that a budget blocks retries'],
+  },
+  {
+    command: 'drain --disable-eviction',
+    state: 'works',
+    shownBy: ['a drain that a budget blocks retries until its timeout, or goes around'],
+  },
+  {
+    command: 'scale, wait',
+    state: 'works',
+    shownBy: ['scale checks the size', 'leaves replicas to'],
+  },
+  {
+    command: 'logs',
+    state: 'part',
+    note: 'one line per container: nothing runs in it',
+    shownBy: [reading.logs],
+  },
+  { command: 'auth can-i, whoami', state: 'works', shownBy: [reading.auth] },
+  {
+    command: 'exec, attach, port-forward, cp',
+    state: 'typed error',
+    note: '501',
+    shownBy: [reading.refused],
+  },
+  {
+    command: 'top',
+    state: 'typed error',
+    note: 'as on a cluster without metrics-server',
+    shownBy: [reading.refused],
+  },
+  {
+    command: 'debug node',
+    state: 'typed error',
+    note: '415: a pod in protobuf is not decoded; no test runs it',
+    shownBy: [],
+  },
+];
+
+/** The table as Markdown. `steps`: every named step of the end-to-end tests. */
+export const kubectlTable = (steps: readonly string[]): string => {
+  const lines = kubectlRows.map(({ command, state, note, shownBy }) => {
+    if (state === 'works' && shownBy.length === 0) throw new Error(`${command}: shown by nothing`);
+    const found = shownBy.map((start) => {
+      const step = steps.find((each) => each.startsWith(start));
+      if (step === undefined) throw new Error(`${command}: no test has a step "${start}"`);
+      return step;
+    });
+    const shown = note === undefined ? state : `${state}: ${note}`;
+    return `| \`${command}\` | ${shown} | ${found.join('; ') || '-'} |`;
+  });
+  return ['| commands | state | shown by |', '|---|---|---|', ...lines].join('\n');
+};
