@@ -57,7 +57,8 @@ const KEEP: Readonly<Record<string, typeof ALL | readonly string[]>> = {
     ...['CreateKeyPair', 'ImportKeyPair', 'DeleteKeyPair', 'CreateSecurityGroup'],
     ...['DeleteSecurityGroup', 'AuthorizeSecurityGroupIngress', 'RevokeSecurityGroupIngress'],
     ...['AuthorizeSecurityGroupEgress', 'RevokeSecurityGroupEgress', 'DescribeInternetGateways'],
-    ...['DescribeNatGateways', 'DescribeAddresses'],
+    ...['DescribeNatGateways', 'DescribeAddresses', 'CreateVpc', 'CreateSubnet', 'DeleteVpc'],
+    'DeleteSubnet',
   ],
   elbv2: [
     ...['CreateTargetGroup', 'DeleteTargetGroup', 'ModifyTargetGroup', 'DescribeTargetGroups'],

@@ -38,6 +38,9 @@ export interface WorldOptions {
   /** Origin of the AWS endpoint, once it is known: queue URLs carry it. */
   readonly endpoint?: () => string;
   readonly clusterAccess?: () => ClusterAccess | undefined;
+  /** For suites that were written for another account or region; default the world's own. */
+  readonly account?: string;
+  readonly region?: string;
   /** False drops core/v1 Events, which large simulations do not read. */
   readonly events?: boolean;
   readonly leases?: 'written' | 'implied';
@@ -80,8 +83,8 @@ export const createWorld = (options: WorldOptions): World => {
   const aws = createAwsWorld({
     kernel,
     faults,
-    account: worldAccount,
-    region: worldRegion,
+    account: options.account ?? worldAccount,
+    region: options.region ?? worldRegion,
     ...(options.trail === undefined ? {} : { trail: options.trail }),
     host: () => {
       if (host === undefined) throw new Error('machines are used before the world is wired');

@@ -13,6 +13,7 @@ import { hexString } from '../../kernel/index.ts';
 import { tagList, tagSpecification } from '../filters.ts';
 import { refuse, type ServiceHandlers } from '../scope.ts';
 import type { Ec2Parts } from './describe-instances.ts';
+import { renderSubnet, renderVpc } from './describe-network.ts';
 import type { KeyPairs } from './key-pairs.ts';
 import type { NetworkRecord, NetworkRecords } from './network-records.ts';
 import { encodeBase64 } from './user-data.ts';
@@ -23,10 +24,63 @@ export interface AccessParts extends Ec2Parts {
 }
 
 export const accessHandlers = (parts: AccessParts): ServiceHandlers => ({
+  ...networkHandlers(parts),
   ...keyHandlers(parts),
   ...groupHandlers(parts),
   ...recordHandlers(parts),
 });
+
+/** Four addresses at the start and the last are AWS' own; no VPC or subnet is larger than a /16. */
+const cidrPattern = /^\d{1,3}(?:\.\d{1,3}){3}\/(?:1[6-9]|2[0-8])$/;
+
+const checkedCidr = (input: AwsInput): string => {
+  const cidr = optionalText(input, 'CidrBlock') ?? '';
+  if (cidrPattern.test(cidr)) return cidr;
+  throw refuse(
+    'InvalidParameterValue',
+    `Value (${cidr}) for parameter cidrBlock is invalid. This is not a valid CIDR block.`,
+  );
+};
+
+const networkHandlers = (parts: AccessParts): ServiceHandlers => {
+  const { network, scope } = parts;
+  return {
+    CreateVpc: (input) => {
+      const row = network.addVpc(checkedCidr(input), tagSpecification(input, 'vpc'));
+      const description = 'default VPC security group';
+      network.addSecurityGroup({ name: 'default', description, vpcId: row.vpcId, tags: {} });
+      return { Vpc: renderVpc(parts, row) };
+    },
+    CreateSubnet: (input) => {
+      const vpcId = text(input, 'VpcId');
+      if (!network.vpcs().some((one) => one.vpcId === vpcId)) {
+        throw refuse('InvalidVpcID.NotFound', `The vpc ID '${vpcId}' does not exist`);
+      }
+      const zone = optionalText(input, 'AvailabilityZone') ?? `${scope.region}a`;
+      if (!/^[a-f]$/.test(zone.slice(scope.region.length)) || !zone.startsWith(scope.region)) {
+        throw refuse(
+          'InvalidParameterValue',
+          `Value (${zone}) for parameter availabilityZone is invalid.`,
+        );
+      }
+      const cidr = checkedCidr(input);
+      if (network.subnets().some((one) => one.vpcId === vpcId && one.cidr === cidr)) {
+        throw refuse('InvalidSubnet.Conflict', `The CIDR '${cidr}' conflicts with another subnet`);
+      }
+      const row = network.addSubnet({
+        vpcId,
+        cidr,
+        zone,
+        zoneId: network.zoneIdOf(zone),
+        isPublic: false,
+        tags: tagSpecification(input, 'subnet'),
+      });
+      return { Subnet: renderSubnet(parts, row) };
+    },
+    DeleteVpc: (input) => network.removeVpc(text(input, 'VpcId')),
+    DeleteSubnet: (input) => network.removeSubnet(text(input, 'SubnetId')),
+  };
+};
 
 const keyHandlers = ({ keyPairs, scope }: AccessParts): ServiceHandlers => {
   const add = (input: AwsInput) => {

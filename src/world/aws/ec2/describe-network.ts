@@ -229,7 +229,7 @@ const describeOfferings = ({ scope, network }: Ec2Parts, input: AwsInput) => {
   };
 };
 
-const renderVpc = ({ scope }: Ec2Parts, row: VpcRow) => ({
+export const renderVpc = ({ scope }: Ec2Parts, row: VpcRow) => ({
   VpcId: row.vpcId,
   CidrBlock: row.cidr,
   CidrBlockAssociationSet: [
@@ -249,7 +249,7 @@ const renderVpc = ({ scope }: Ec2Parts, row: VpcRow) => ({
 const isInDefaultVpc = ({ network }: Ec2Parts, row: SubnetRow): boolean =>
   network.vpcs().some((vpc) => vpc.vpcId === row.vpcId && vpc.isDefault === true);
 
-const renderSubnet = (parts: Ec2Parts, row: SubnetRow) => {
+export const renderSubnet = (parts: Ec2Parts, row: SubnetRow) => {
   const { scope, network } = parts;
   return {
     SubnetId: row.subnetId,

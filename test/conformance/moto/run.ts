@@ -1,0 +1,121 @@
+// Runs moto's own tests of EKS node groups and Auto Scaling against a world, and compares what fails
+// with expected-failures.json. MOTO_TESTS names a checkout of getmoto/moto (its tests are not part of
+// this project); without it nothing runs, and that is said. `--write` takes the failures as expected.
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { argv, env, exit, stdout } from 'node:process';
+import { serveSettled } from './serve.ts';
+
+const suites = ['tests/test_autoscaling', 'tests/test_eks'];
+const expectedFile = join(import.meta.dirname, 'expected-failures.json');
+
+const say = (line: string): void => {
+  stdout.write(`${line}\n`);
+};
+
+/** Why tests of a kind fail here: the first whose words a failure holds. */
+interface Expected {
+  readonly source: string;
+  readonly reasons: readonly { readonly matches: string; readonly reason: string }[];
+  /** Test -> index of its reason. */
+  readonly failures: Readonly<Record<string, string>>;
+}
+
+interface Result {
+  readonly name: string;
+  readonly failure: string | undefined;
+  readonly isSkipped: boolean;
+}
+
+const runPytest = (checkout: string, url: string, report: string): Promise<string> =>
+  new Promise((resolve) => {
+    const child = spawn(
+      'python3',
+      ['-m', 'pytest', '-q', '--continue-on-collection-errors', `--junitxml=${report}`, ...suites],
+      {
+        cwd: checkout,
+        env: { ...env, TEST_SERVER_MODE: 'true', TEST_SERVER_MODE_ENDPOINT: url },
+      },
+    );
+    let told = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      told += chunk.toString();
+    });
+    child.stderr.on('data', (chunk: Buffer) => {
+      told += chunk.toString();
+    });
+    child.on('close', () => resolve(told));
+  });
+
+const plainText = (text: string): string =>
+  text
+    .replaceAll('&quot;', '"')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&#10;', ' ')
+    .replaceAll('&amp;', '&');
+
+const readReport = (xml: string): readonly Result[] =>
+  [
+    ...xml.matchAll(
+      /<testcase classname="([^"]*)" name="([^"]*)"[^>]*?(?:\/>|>([\s\S]*?)<\/testcase>)/g,
+    ),
+  ].map(([, suite = '', name = '', body = '']) => {
+    const failed = /<(?:failure|error) message="([^"]*)"/.exec(body)?.[1];
+    return {
+      name: `${suite}::${plainText(name)}`,
+      failure: failed === undefined ? undefined : plainText(failed),
+      isSkipped: body.includes('<skipped'),
+    };
+  });
+
+const main = async (): Promise<number> => {
+  const checkout = env.MOTO_TESTS;
+  if (checkout === undefined || !existsSync(join(checkout, 'tests', 'test_autoscaling'))) {
+    say("moto's tests were not run: MOTO_TESTS names no checkout of getmoto/moto");
+    return 0;
+  }
+  const dir = mkdtempSync(join(tmpdir(), 'drover-moto-'));
+  const report = join(dir, 'report.xml');
+  const { url, server } = await serveSettled();
+  const told = await runPytest(checkout, url, report);
+  server.closeAllConnections();
+  server.close();
+  if (!existsSync(report)) {
+    say(`pytest wrote no report:\n${told.slice(-2000)}`);
+    return 1;
+  }
+  const results = readReport(readFileSync(report, 'utf8'));
+  rmSync(dir, { recursive: true, force: true });
+  const expected = JSON.parse(readFileSync(expectedFile, 'utf8')) as Expected;
+  return judge(results, expected);
+};
+
+const reasonOf = (failure: string, { reasons }: Expected): string =>
+  reasons.find((one) => failure.includes(one.matches))?.reason ?? failure.slice(0, 160);
+
+const judge = (results: readonly Result[], expected: Expected): number => {
+  const ran = results.filter((one) => !one.isSkipped);
+  const failed = ran.filter((one) => one.failure !== undefined);
+  say(`${ran.length} tests of moto ran: ${ran.length - failed.length} passed`);
+  if (argv.includes('--write')) {
+    const failures = Object.fromEntries(
+      failed
+        .map((one) => [one.name, reasonOf(one.failure ?? '', expected)] as const)
+        .sort(([a], [b]) => (a < b ? -1 : 1)),
+    );
+    writeFileSync(expectedFile, `${JSON.stringify({ ...expected, failures }, undefined, 1)}\n`);
+    return 0;
+  }
+  const news = failed.filter((one) => expected.failures[one.name] === undefined);
+  const names = new Set(failed.map((one) => one.name));
+  const passing = ran.filter((one) => !names.has(one.name) && expected.failures[one.name]);
+  for (const one of news) say(`not expected: ${one.name}: ${one.failure?.slice(0, 200)}`);
+  for (const one of passing) say(`passes, though it is on the list: ${one.name}`);
+  // Some of moto's names are drawn by lot, and only some of those are names that EKS takes.
+  return news.length === 0 ? 0 : 1;
+};
+
+exit(await main());

@@ -1,0 +1,117 @@
+// A world as moto's tests expect a server to be: everything has settled when a call is answered, and
+// POST /moto-api/reset begins anew. For that suite only: no user's command reaches this mode.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { HttpRequest, HttpResponse } from '../../../src/api/http.ts';
+import { awsHandlers } from '../../../src/main/aws-front.ts';
+import { seedEmpty } from '../../../src/main/demo.ts';
+import { startEmbeddedControllers } from '../../../src/main/embedded.ts';
+import type { Log } from '../../../src/ports/index.ts';
+import { readRequest, writeResponse } from '../../../src/serve/message.ts';
+import { createAwsDispatcher } from '../../../src/wire/index.ts';
+import { cliUser } from '../../../src/world/aws/index.ts';
+import { createWorld } from '../../../src/world/index.ts';
+import { microsPerMs, microsPerSecond, uuid } from '../../../src/world/kernel/index.ts';
+
+/** What moto's decorators sign with, whose account they assert, where most of its tests are. */
+const secretAccessKey = 'FOOBARSECRET';
+const account = '123456789012';
+const region = 'us-east-1';
+/** World time that passes with each call: launches, ends and node groups settle within it. */
+const settleSeconds = 40;
+/** A call that has no answer after so much world time has none. */
+const longestCallSeconds = 600;
+
+const testSubnets = ['subnet-12345ab', 'subnet-67890cd'];
+
+const silent: Log = {
+  debug: () => {},
+  info: () => {},
+  warn: () => {},
+  error: () => {},
+  child: () => silent,
+};
+
+const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+class SettledWorld {
+  readonly #stop = new AbortController();
+  readonly #world = createWorld({
+    seed: 1,
+    startAt: Date.now() * microsPerMs,
+    account,
+    region,
+    clusterAccess: () => ({ endpoint: 'https://world', certificateAuthorityData: 'Y2E=' }),
+  });
+  readonly #dispatcher = createAwsDispatcher({
+    handlers: awsHandlers(this.#world),
+    authenticate: () => ({ secretAccessKey, principal: cliUser(account) }),
+    now: () => Math.floor(this.#world.kernel.now() / microsPerMs),
+    nextRequestId: () => uuid(this.#world.kernel.random('moto')),
+    defaultRegion: region,
+  });
+
+  constructor() {
+    seedEmpty(this.#world);
+    // moto's tests of EKS name subnets that nobody has made: here they stand.
+    const subnets = testSubnets.map((subnetId) => ({ subnetId, isPublic: true }));
+    this.#world.aws.ensureNetwork({ vpcId: 'vpc-0a1b2c3d', subnets });
+    const { signal } = this.#stop;
+    void startEmbeddedControllers({ world: this.#world, log: silent, signal }).catch(() => {});
+  }
+
+  async answer(request: HttpRequest): Promise<HttpResponse> {
+    let isDone = false;
+    const answered = this.#dispatcher.handle(request).finally(() => {
+      isDone = true;
+    });
+    await this.#run(longestCallSeconds, () => isDone);
+    const response = await answered;
+    await this.#run(settleSeconds, () => false);
+    return response;
+  }
+
+  end(): void {
+    this.#stop.abort();
+  }
+
+  async #run(seconds: number, isDone: () => boolean): Promise<void> {
+    const { kernel } = this.#world;
+    const end = kernel.now() + seconds * microsPerSecond;
+    await breathe();
+    while (!isDone()) {
+      const next = kernel.nextAt();
+      if (next === undefined || next > end) break;
+      const callbacks = kernel.callbacks;
+      kernel.step();
+      if (kernel.callbacks !== callbacks) await breathe();
+    }
+    if (!isDone()) kernel.advanceTo(end);
+  }
+}
+
+/** Serves until closed; calls are answered one after another. */
+export const serveSettled = async (): Promise<{
+  readonly url: string;
+  readonly server: Server;
+}> => {
+  let world = new SettledWorld();
+  let queue: Promise<unknown> = Promise.resolve();
+  const server = createServer((message, reply) => {
+    queue = queue.then(async () => {
+      const read = await readRequest(message);
+      if (read.kind !== 'ok') return;
+      if (read.request.path === '/moto-api/reset') {
+        world.end();
+        world = new SettledWorld();
+        reply.end('{}');
+        return;
+      }
+      const response = await world.answer({ ...read.request, remoteAddress: '127.0.0.1' });
+      writeResponse(reply, response);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, server };
+};
