@@ -1,6 +1,5 @@
 // The control plane of one process: every controller in the order in which it is started, each with
 // why it is there. Used by `drover up`, `drover controller` and the simulation alike.
-import type { ClusterFacts } from '../core/scaling/index.ts';
 import type { Clock, CloudApi, Journal, KubeApi, Log, Random } from '../ports/index.ts';
 import { describeError, TaskRegistry } from '../runtime/index.ts';
 import { ensureCrds } from './crds.ts';
@@ -26,8 +25,6 @@ export interface ControlPlaneDeps {
   /** Queue with lifecycle messages; absent = the backstop alone finds them. */
   readonly queueUrl: string | undefined;
   readonly compat: 'eks' | 'native';
-  /** What nodes of nodeadm's families must be told about their cluster. */
-  readonly cluster?: ClusterFacts;
   /** The term in which it leads; absent = there is no other. */
   readonly epoch?: number;
   /** Asked just before each effect; absent = there is no other. */
@@ -83,7 +80,6 @@ export const runControlPlane = async (
     ...common,
     updates,
     compat: deps.compat,
-    ...(deps.cluster === undefined ? {} : { cluster: deps.cluster }),
   });
   tasks.start('nodegroup', (stop) => groups.run(stop));
   await new Promise<void>((resolve) => {

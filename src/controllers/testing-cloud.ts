@@ -241,8 +241,8 @@ export class FakeCloud implements CloudApi {
   async describeImages(): Promise<readonly Image[]> {
     return [];
   }
-  async clusterSecurityGroups(): Promise<readonly string[]> {
-    return [];
+  async describeCluster(): Promise<undefined> {
+    return undefined;
   }
   async consoleOutput(): Promise<string> {
     return '';

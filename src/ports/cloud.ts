@@ -149,6 +149,14 @@ export interface Subnet {
   readonly freeAddresses: number;
 }
 
+export interface ClusterAccess {
+  readonly endpoint: string;
+  /** PEM in base64. */
+  readonly certificateAuthority: string;
+  readonly serviceCidr?: string;
+  readonly securityGroupId?: string;
+}
+
 export interface Image {
   readonly id: string;
   readonly name: string;
@@ -262,8 +270,8 @@ export interface CloudApi {
   ): Promise<readonly InstanceTypeFacts[]>;
   /** Amazon's images of this name; `*` stands for anything. */
   describeImages(name: string, options?: CallOptions): Promise<readonly Image[]>;
-  /** Security groups with the tag `kubernetes.io/cluster/<name>: owned`. */
-  clusterSecurityGroups(clusterName: string, options?: CallOptions): Promise<readonly string[]>;
+  /** What new nodes are told about their EKS cluster; undefined where EKS knows none. */
+  describeCluster(name: string, options?: CallOptions): Promise<ClusterAccess | undefined>;
   consoleOutput(instanceId: string, options?: CallOptions): Promise<string>;
   /** CloudFormation stacks that hold an Auto Scaling group; for listing self-managed groups. */
   listStacks(options?: CallOptions): Promise<readonly Stack[]>;

@@ -7,6 +7,7 @@ import {
   CloudError,
   type CloudErrorCode,
   type CloudInstance,
+  type ClusterAccess,
   cloudErrorCodeOf,
   createGroupRequest,
   createTemplateRequest,
@@ -440,16 +441,18 @@ export class SimCloudApi implements CloudApi {
     }));
   }
 
-  async clusterSecurityGroups(
-    clusterName: string,
-    options: Options = {},
-  ): Promise<readonly string[]> {
-    const input = {
-      Filters: [{ Name: `tag:kubernetes.io/cluster/${clusterName}`, Values: ['owned'] }],
+  async describeCluster(name: string, options: Options = {}): Promise<ClusterAccess | undefined> {
+    const output = await this.#maybe('eks', 'DescribeCluster', { name }, options);
+    if (output === undefined) return undefined;
+    const cluster = objectOr(output.cluster);
+    const serviceCidr = textOf(objectOr(cluster.kubernetesNetworkConfig).serviceIpv4Cidr);
+    const securityGroupId = textOf(objectOr(cluster.resourcesVpcConfig).clusterSecurityGroupId);
+    return {
+      endpoint: textOf(cluster.endpoint),
+      certificateAuthority: textOf(objectOr(cluster.certificateAuthority).data),
+      ...(serviceCidr === '' ? {} : { serviceCidr }),
+      ...(securityGroupId === '' ? {} : { securityGroupId }),
     };
-    return this.#all('ec2', 'DescribeSecurityGroups', input, 'SecurityGroups', options, (group) =>
-      textOf(group.GroupId),
-    );
   }
 
   async consoleOutput(instanceId: string, options: Options = {}): Promise<string> {

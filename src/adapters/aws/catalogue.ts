@@ -1,8 +1,9 @@
-// What EC2 has to choose from: subnets, instance types, images, security groups; and what an
+// What EC2 has to choose from: subnets, instance types, images, the cluster; and what an
 // instance wrote to its console. Filters throughout: one unknown id must not fail the whole call.
 import type { _InstanceType, InstanceTypeInfo } from '@aws-sdk/client-ec2';
 import type { CloudApi, InstanceTypeFacts } from '../../ports/index.ts';
 import { allPages, type Clients, call } from './clients.ts';
+import { orAbsent } from './errors.ts';
 
 const typeFacts = (type: InstanceTypeInfo): InstanceTypeFacts => ({
   name: type.InstanceType ?? '',
@@ -18,7 +19,7 @@ export const catalogueCalls = (
   | 'describeSubnets'
   | 'describeInstanceTypes'
   | 'describeImages'
-  | 'clusterSecurityGroups'
+  | 'describeCluster'
   | 'consoleOutput'
 > => ({
   describeSubnets: async (ids, options = {}) => {
@@ -68,19 +69,22 @@ export const catalogueCalls = (
       return { items, next: page.NextToken };
     });
   },
-  clusterSecurityGroups: async (clusterName, options = {}) => {
-    const { sdk, client } = await clients.ec2();
-    return allPages(async (token) => {
-      const command = new sdk.DescribeSecurityGroupsCommand({
-        Filters: [{ Name: `tag:kubernetes.io/cluster/${clusterName}`, Values: ['owned'] }],
-        ...(token === undefined ? {} : { NextToken: token }),
-      });
-      const page = await call('DescribeSecurityGroups', options, (http) =>
-        client.send(command, http),
-      );
-      const items = (page.SecurityGroups ?? []).map(({ GroupId = '' }) => GroupId);
-      return { items, next: page.NextToken };
-    });
+  describeCluster: async (name, options = {}) => {
+    const { sdk, client } = await clients.eks();
+    const command = new sdk.DescribeClusterCommand({ name });
+    const answer = await orAbsent(
+      call('DescribeCluster', options, (http) => client.send(command, http)),
+    );
+    const cluster = answer?.cluster;
+    if (cluster === undefined) return undefined;
+    const serviceCidr = cluster.kubernetesNetworkConfig?.serviceIpv4Cidr;
+    const securityGroupId = cluster.resourcesVpcConfig?.clusterSecurityGroupId;
+    return {
+      endpoint: cluster.endpoint ?? '',
+      certificateAuthority: cluster.certificateAuthority?.data ?? '',
+      ...(serviceCidr === undefined ? {} : { serviceCidr }),
+      ...(securityGroupId === undefined ? {} : { securityGroupId }),
+    };
   },
   consoleOutput: async (instanceId, options = {}) => {
     const { sdk, client } = await clients.ec2();

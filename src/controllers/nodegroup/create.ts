@@ -93,14 +93,16 @@ export const templateFacts = async (
     const message = `The following supplied instance types do not exist: [${unknown}]`;
     throw new Impossible('Ec2InstanceTypeDoesNotExist', message, [unknown]);
   }
+  const known = await cloud.describeCluster(clusterName, { signal });
+  const { securityGroupId, ...access } = known ?? {};
   return {
     group,
     name: launchTemplateNameOf(group),
     source: source?.data,
     imageId: made.imageId,
     types,
-    securityGroups: await cloud.clusterSecurityGroups(clusterName, { signal }),
-    cluster: deps.cluster ?? {},
+    securityGroups: securityGroupId === undefined ? [] : [securityGroupId],
+    cluster: access,
     made,
   };
 };

@@ -3,7 +3,6 @@ import type { NodeDisruption } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
-import type { ClusterFacts } from '../../core/scaling/index.ts';
 import type { Clock, CloudApi, Journal, KubeApi, Log, Random } from '../../ports/index.ts';
 import type { Informer } from '../../runtime/index.ts';
 
@@ -20,8 +19,6 @@ export interface NodeGroupDeps {
   readonly updates: Informer<NodeGroupUpdate>;
   /** eks: hooks tell EKS' own topic, as article 001 prints them. native: EventBridge alone. */
   readonly compat: 'eks' | 'native';
-  /** What nodes of nodeadm's families must be told about their cluster. */
-  readonly cluster?: ClusterFacts;
   /** Asked just before each effect; default: always. */
   readonly isLeader?: () => boolean;
 }

@@ -30,7 +30,7 @@ export {
   userDataFor,
   userDataOf,
 } from './template.ts';
-export { type ClusterFacts, sameNodes } from './user-data.ts';
+export { sameNodes } from './user-data.ts';
 export {
   type Complaint,
   first,

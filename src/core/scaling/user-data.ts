@@ -54,7 +54,9 @@ const shellScript = (facts: BootstrapFacts): string => {
 
 const nodeConfig = (facts: BootstrapFacts): string => {
   const { clusterName, cluster, maxPods } = facts;
-  const { endpoint, certificateAuthority, serviceCidr } = cluster;
+  // A cluster that is still being created has none of these yet, or empty ones.
+  const line = (name: string, value: string | undefined): readonly string[] =>
+    value === undefined || value === '' ? [] : [`    ${name}: ${value}`];
   return [
     '---',
     'apiVersion: node.eks.aws/v1alpha1',
@@ -62,11 +64,9 @@ const nodeConfig = (facts: BootstrapFacts): string => {
     'spec:',
     '  cluster:',
     `    name: ${clusterName}`,
-    ...(endpoint === undefined ? [] : [`    apiServerEndpoint: ${endpoint}`]),
-    ...(certificateAuthority === undefined
-      ? []
-      : [`    certificateAuthority: ${certificateAuthority}`]),
-    ...(serviceCidr === undefined ? [] : [`    cidr: ${serviceCidr}`]),
+    ...line('apiServerEndpoint', cluster.endpoint),
+    ...line('certificateAuthority', cluster.certificateAuthority),
+    ...line('cidr', cluster.serviceCidr),
     '  kubelet:',
     ...(maxPods === undefined ? [] : ['    config:', `      maxPods: ${maxPods}`]),
     '    flags:',
