@@ -322,6 +322,60 @@ const worldFaults: readonly [FaultKind, ...FaultKind[]] = [
   'no-capacity',
 ];
 
+const groupNames = ({ world }: ActionContext): readonly string[] =>
+  [...world.kube.readAll(nodeGroups)]
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    .map(({ metadata }) => metadata.name);
+
+/** Bounds a life: more groups than these prove no more. */
+const maxGroups = 4;
+
+/** As `kubectl apply` of a NodeGroup like one that is there, for which everything is to be made. */
+const createGroup = (context: ActionContext): void => {
+  const { world, random, user } = context;
+  const all = [...world.kube.readAll(nodeGroups)];
+  const [known] = all;
+  if (known === undefined || all.length >= maxGroups) return;
+  const { autoScalingGroupName: _, scaling: __, drain: ___, ...spec } = objectOr(known.spec);
+  user.create(nodeGroups, undefined, {
+    apiVersion: 'drover.dev/v1alpha1',
+    kind: 'NodeGroup',
+    metadata: { name: `n${Math.floor(world.kernel.now() / 1000)}` },
+    spec: { ...spec, scaling: { minSize: 0, maxSize: 3, desired: random.below(3) } },
+  });
+};
+
+/** As `kubectl scale nodegroup`; sometimes with a bound of its own. */
+const scaleGroup = (context: ActionContext): void => {
+  const { random, user, world } = context;
+  const name = pickOf(random, groupNames(context));
+  const group = name === undefined ? undefined : world.kube.read(nodeGroups, { name });
+  if (name === undefined || group === undefined) return;
+  const maxSize = Number(objectOr(objectOr(group.spec).scaling).maxSize);
+  const desired = random.below(Math.min(maxSize, 5) + 1);
+  const bounds = random.next() < 0.2 ? { minSize: 0, maxSize: Math.max(1, desired) } : {};
+  const body = { spec: { scaling: { desired, ...bounds } } };
+  user.patch(nodeGroups, { name }, { type: 'merge', body });
+};
+
+const relabelGroup = (context: ActionContext): void => {
+  const { random, user } = context;
+  const name = pickOf(random, groupNames(context));
+  if (name === undefined) return;
+  const tier = random.next() < 0.7 ? `t${random.below(3)}` : null;
+  const taints = random.next() < 0.3 ? [{ key: 'soft', effect: 'PreferNoSchedule' }] : [];
+  const body = { spec: { labels: { tier }, taints } };
+  user.patch(nodeGroups, { name }, { type: 'merge', body });
+};
+
+/** Groups that were made in this life; those that a life begins with go rarely. */
+const deleteGroup = (context: ActionContext): void => {
+  const { random, user } = context;
+  const made = groupNames(context).filter((name) => name.startsWith('n'));
+  const name = pickOf(random, random.next() < 0.9 ? made : groupNames(context));
+  if (name !== undefined) user.delete(nodeGroups, { name });
+};
+
 const toggleFault = (context: ActionContext): void => {
   const { world, random } = context;
   const on = pickOf(random, world.faults.list());
@@ -353,6 +407,10 @@ const weighted: readonly (readonly [number, (context: ActionContext) => void])[]
   [5, toggleFault],
   [3, cordonThenDrain],
   [3, barePod],
+  [2, createGroup],
+  [4, scaleGroup],
+  [1, relabelGroup],
+  [1, deleteGroup],
 ];
 const totalWeight = weighted.reduce((sum, [weight]) => sum + weight, 0);
 

@@ -1,6 +1,7 @@
 // One seeded life of a cluster: built, used, harmed, healed, and then judged by the oracles. The same
 // seed gives the same trace hash, whatever machine it runs on.
 import { type JsonObject, objectOr } from '../api/json.ts';
+import { autoScalingGroupNameOf, forceAnnotation, type NodeGroup } from '../api/nodegroup.ts';
 import type { Trace, Violation } from '../api/trace.ts';
 import type { Log } from '../ports/index.ts';
 import { checkTrace } from '../world/check/index.ts';
@@ -75,6 +76,7 @@ const gr = {
   deployments: { group: 'apps', resource: 'deployments' },
   budgets: { group: 'policy', resource: 'poddisruptionbudgets' },
   disruptions: { group: 'drover.dev', resource: 'nodedisruptions' },
+  groups: { group: 'drover.dev', resource: 'nodegroups' },
 } as const;
 
 const phaseOf = (disruption: JsonObject): string =>
@@ -106,7 +108,7 @@ class Life {
   readonly #matrix: Record<string, Record<string, number>> = {};
   readonly #phases: Record<string, number> = {};
   #fleet: Fleet | undefined;
-  #managedGroups: readonly string[] = [];
+  readonly #managedGroups = new Set<string>();
   #failure: unknown;
 
   constructor(options: LifeOptions) {
@@ -128,6 +130,9 @@ class Life {
     this.#scenario = drawScenario(random, { maxNodes: options.maxNodes ?? maxNodes });
     this.#driver = new Driver(this.#world.kernel, options.settle);
     recorder.attach(this.#world);
+    this.#world.kube.onChange(gr.groups, ({ object }) => {
+      this.#managedGroups.add(autoScalingGroupNameOf(object as unknown as NodeGroup));
+    });
     this.#world.kube.onChange(gr.disruptions, ({ object }) => {
       const phase = phaseOf(object);
       this.#phases[phase] = (this.#phases[phase] ?? 0) + 1;
@@ -146,7 +151,7 @@ class Life {
     const { kernel } = this.#world;
     const trace = this.#recorder.finish({
       ownAgents: [nodeManagerAgent],
-      managedGroups: this.#managedGroups,
+      managedGroups: [...this.#managedGroups],
       compat: this.#options.compat ?? 'eks',
       clockSkew: this.#fleet?.clockSkew ?? 0,
       settled,
@@ -186,7 +191,6 @@ class Life {
       addons: this.#scenario.addons,
       workload: false,
     });
-    this.#managedGroups = facts.managed.map(({ spec }) => spec.autoScalingGroupName);
     const user = this.#user();
     for (const { name, spec } of facts.managed) {
       const { autoScalingGroupName } = spec;
@@ -249,6 +253,7 @@ class Life {
     for (const fault of this.#world.faults.list()) this.#recorder.fault(fault.kind, 'off');
     this.#world.faults.clear();
     letGo({ world: this.#world, user: this.#user() });
+    this.#forceDeletes();
     await this.#driver.advance(20);
     this.#fleet?.start();
     const isQuiet = (): boolean => this.#isQuiet();
@@ -267,6 +272,7 @@ class Life {
 
   #isQuiet(): boolean {
     if (this.#failure !== undefined) return true;
+    if (!this.#groupsAreSettled()) return false;
     const blocked = new Set<string>();
     for (const disruption of this.#world.kube.readAll(gr.disruptions)) {
       if (phaseOf(disruption) === 'Ended') continue;
@@ -274,6 +280,28 @@ class Life {
       blocked.add(String(objectOr(disruption.spec).instanceId));
     }
     return this.#waitingInstances().every((instanceId) => blocked.has(instanceId));
+  }
+
+  /** Deleted ones are gone, the others have the size that they are asked for. */
+  #groupsAreSettled(): boolean {
+    for (const group of this.#world.kube.readAll(gr.groups)) {
+      const { spec, status, metadata } = group as unknown as NodeGroup;
+      if (metadata.deletionTimestamp !== undefined || status === undefined) return false;
+      if (status.observedGeneration !== metadata.generation) return false;
+      if (status.scaleIn !== undefined || status.state === 'CREATING') return false;
+      if (spec.scaling.desired !== undefined && spec.scaling.desired !== status.desired)
+        return false;
+    }
+    return true;
+  }
+
+  /** Whoever deletes a group that budgets hold for ever gives up on them in the end. */
+  #forceDeletes(): void {
+    for (const { metadata } of this.#world.kube.readAll(gr.groups)) {
+      if (metadata.deletionTimestamp === undefined) continue;
+      const body = { metadata: { annotations: { [forceAnnotation]: 'true' } } };
+      this.#user().patch(gr.groups, { name: metadata.name }, { type: 'merge', body });
+    }
   }
 
   #appsAreReady(): boolean {

@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { eventually, missing, ServedWorld } from '../support/demo-world.ts';
+import { eventually, missing, type ServedWorld } from '../support/demo-world.ts';
 import { type Steps, stepsOf } from '../support/steps.ts';
+import { inWorld, skipWhen } from '../support/stories.ts';
 
 const whyNot =
   (await missing('kubectl', ['version', '--client'])) ?? (await missing('aws', ['--version']));
@@ -167,41 +168,43 @@ const wholeLife = async (clients: Clients): Promise<void> => {
   assert.ok(templates.includes(template), 'the user’s own template is gone');
 };
 
-describe('a node group', { skip: whyNot ?? false }, () => {
+const noWaits = {
+  'hooks-never-run-out': 'the activities of a group go with it, and tell of no waits afterwards',
+};
+const alone = ['--demo', '--port', '0', '--no-controller'];
+
+describe('a node group', { skip: skipWhen('node groups', whyNot) }, () => {
   it('lives and goes in one process', async () => {
-    const world = await ServedWorld.start();
-    try {
+    await inWorld({ judged: { settled: true, exempt: noWaits } }, async (world) => {
       const clients = clientsOf(world);
       await clients.advance('30s');
       await wholeLife(clients);
-    } finally {
-      await world.stop();
-    }
+      await clients.advance('3m');
+    });
   });
 
   it('lives and goes with the controller as its own process', async () => {
-    const world = await ServedWorld.start({ args: ['--demo', '--port', '0', '--no-controller'] });
-    const queue = `${world.env.AWS_ENDPOINT_URL}/111111111111/drover-notices`;
-    const controller = spawn(
-      process.execPath,
-      [drover, 'controller', '--cloud', 'aws', '--compat', 'eks', '--queue-url', queue],
-      { env: world.env, stdio: 'ignore' },
-    );
-    const ended = new Promise((resolve) => controller.once('exit', resolve));
-    try {
-      const clients = clientsOf(world);
-      await clients.advance('30s');
-      await wholeLife(clients);
-    } finally {
-      controller.kill('SIGTERM');
-      await ended;
-      await world.stop();
-    }
+    await inWorld({ args: alone }, async (world) => {
+      const queue = `${world.env.AWS_ENDPOINT_URL}/111111111111/drover-notices`;
+      const controller = spawn(
+        process.execPath,
+        [drover, 'controller', '--cloud', 'aws', '--compat', 'eks', '--queue-url', queue],
+        { env: world.env, stdio: 'ignore' },
+      );
+      const ended = new Promise((resolve) => controller.once('exit', resolve));
+      try {
+        const clients = clientsOf(world);
+        await clients.advance('30s');
+        await wholeLife(clients);
+      } finally {
+        controller.kill('SIGTERM');
+        await ended;
+      }
+    });
   });
 
   it('is refused in EKS’ words, and nothing is left of a refusal', async () => {
-    const world = await ServedWorld.start();
-    try {
+    await inWorld({ args: alone }, async (world) => {
       const clients = clientsOf(world);
       const { aws } = clients;
       await createGroup(clients);
@@ -274,8 +277,6 @@ describe('a node group', { skip: whyNot ?? false }, () => {
           tags: { c: 'd' },
         },
       );
-    } finally {
-      await world.stop();
-    }
+    });
   });
 });

@@ -1,6 +1,7 @@
 // A small cluster with the real controllers in virtual time, for what chance hardly ever brings
 // together: a story says what people, cloud and network do, the oracles judge the trace of it.
-import type { JsonObject } from '../../src/api/json.ts';
+import { type JsonObject, objectOr } from '../../src/api/json.ts';
+import { autoScalingGroupNameOf, type NodeGroup } from '../../src/api/nodegroup.ts';
 import type { Violation } from '../../src/api/trace.ts';
 import type { Log } from '../../src/ports/index.ts';
 import type { Settle } from '../../src/sim/driver.ts';
@@ -41,6 +42,7 @@ const gr = {
   pods: { group: '', resource: 'pods' },
   budgets: { group: 'policy', resource: 'poddisruptionbudgets' },
   disruptions: { group: 'drover.dev', resource: 'nodedisruptions' },
+  groups: { group: 'drover.dev', resource: 'nodegroups' },
 } as const;
 
 export class Stage {
@@ -52,6 +54,7 @@ export class Stage {
   readonly #driver: Driver;
   readonly #process: ControllerProcess;
   readonly #autoScalingGroupName: string;
+  readonly #managedGroups = new Set<string>();
   #failure: unknown;
 
   private constructor(options: StageOptions) {
@@ -67,6 +70,9 @@ export class Stage {
     });
     this.#driver = new Driver(this.world.kernel, options.settle);
     recorder.attach(this.world);
+    this.world.kube.onChange(gr.groups, ({ object }) => {
+      this.#managedGroups.add(autoScalingGroupNameOf(object as unknown as NodeGroup));
+    });
     const zones = ['a'] as const;
     const group = { name: groupName, isManaged: true, min: 0, max: 6, desired: 2, zones };
     const facts = seedCluster(this.world, {
@@ -122,7 +128,7 @@ export class Stage {
     if (this.#failure !== undefined) throw this.#failure;
     const trace = this.#recorder.finish({
       ownAgents: [nodeManagerAgent],
-      managedGroups: [this.#autoScalingGroupName],
+      managedGroups: [...this.#managedGroups],
       compat: this.#options.compat,
       settled,
       endedAt: this.world.kernel.now(),
@@ -209,6 +215,22 @@ export class Stage {
         spec: { maxUnavailable: 0, selector: { matchLabels: { app: name } } },
       }),
     );
+  }
+  /** A further group of one node, for which everything is to be made. */
+  createGroup(name: string): void {
+    const known = objectOr(this.world.kube.read(gr.groups, { name: groupName })?.spec);
+    const { autoScalingGroupName: _, ...spec } = known;
+    this.#must(
+      this.#user().create(gr.groups, undefined, {
+        apiVersion: 'drover.dev/v1alpha1',
+        kind: 'NodeGroup',
+        metadata: { name },
+        spec: { ...spec, scaling: { minSize: 0, maxSize: 2, desired: 1 } },
+      }),
+    );
+  }
+  deleteGroup(name: string): void {
+    this.#must(this.#user().delete(gr.groups, { name }));
   }
   dropBudget(name: string): void {
     this.#must(this.#user().delete(gr.budgets, { namespace: 'default', name }));

@@ -165,6 +165,14 @@ const stories = {
     stage.faults = {};
     await stage.advance(3 * minutes);
   },
+  /** Made, used and deleted: nothing may be left of it. */
+  'a-node-group-is-made-and-deleted': async (stage: Stage) => {
+    stage.createGroup('n1');
+    await stage.until(() => stage.nodes().length === 3);
+    await stage.advance(minutes);
+    stage.deleteGroup('n1');
+    await stage.advance(15 * minutes);
+  },
 } as const satisfies Readonly<Record<string, (stage: Stage) => Promise<void>>>;
 
 export const storyNames: readonly string[] = Object.keys(stories);

@@ -211,9 +211,15 @@ export const readStory = (dataDir: string, story: StoryFacts): StoryTrace => {
   const { now } = objectOr(tables.get('kernel.meta')?.get('kernel'));
   const facts: TraceFacts = {
     ownAgents: [...agents].filter(isOurs),
-    managedGroups: rowsOf(tables, 'kube/drover.dev/nodegroups').map(({ spec, status }) =>
-      text(objectOr(status).autoScalingGroupName ?? objectOr(spec).autoScalingGroupName),
-    ),
+    managedGroups: [
+      ...calls
+        .filter(({ operation }) => operation === 'CreateAutoScalingGroup')
+        .filter(({ userAgent }) => isOurs(userAgent))
+        .map(({ input }) => text(input.AutoScalingGroupName)),
+      ...rowsOf(tables, 'kube/drover.dev/nodegroups').map(({ spec, status }) =>
+        text(objectOr(status).autoScalingGroupName ?? objectOr(spec).autoScalingGroupName),
+      ),
+    ],
     compat: story.compat,
     settled: story.settled,
     endedAt: Number(now),

@@ -1,6 +1,7 @@
 // Scale-in and delete of live groups: has nodes drained, and terminates those that are. Who goes is
 // core's decision; each termination looks at the group once more and never goes below the target.
 import { epochMs, formatTime } from '../../api/brand.ts';
+import { defaultDrainTimeoutSeconds } from '../../api/causes.ts';
 import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { resourceTypes } from '../../api/kube.ts';
@@ -131,8 +132,11 @@ const causeOf = (group: NodeGroup, scaleIn: ScaleIn, now: number): DisruptionCau
   kind: 'ScaleIn',
   id: scaleIn.id,
   receivedAt: formatTime(epochMs(now)),
+  deadline: formatTime(
+    epochMs(now + (group.spec.drain?.timeoutSeconds ?? defaultDrainTimeoutSeconds) * 1000),
+  ),
   // Budgets are respected to the end; a group whose owner wants force says so in spec.drain.
-  onDeadline: 'fail',
+  onDeadline: group.spec.drain?.onDeadline ?? 'fail',
   // The group's own controller terminates, with decrement and never below the target.
   followUp: 'Release',
   requestedBy: `NodeGroup ${group.metadata.name}`,

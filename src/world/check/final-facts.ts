@@ -5,7 +5,7 @@ import type { Trace } from '../../api/trace.ts';
 import { Book } from './state/book.ts';
 import { markKinds } from './state/nodes.ts';
 import { isHealthy } from './state/pods.ts';
-import { numberOf, textOf } from './state/read.ts';
+import { isReleased, numberOf, textOf } from './state/read.ts';
 
 export interface FinalFacts {
   /** By instance id, or name where there is no instance. */
@@ -81,7 +81,9 @@ export const finalFacts = (trace: Trace): FinalFacts => {
     book.settle(entry);
     if (entry.kind !== 'object' || entry.resource !== 'nodegroups') continue;
     const { metadata, status } = entry.object;
-    desired.set(textOf(objectOr(metadata).name), numberOf(objectOr(status).desired) ?? 0);
+    const name = textOf(objectOr(metadata).name);
+    if (entry.type === 'DELETED' || isReleased(entry.object)) desired.delete(name);
+    else desired.set(name, numberOf(objectOr(status).desired) ?? 0);
   }
   const own = book.cloud.waits.filter((wait) => book.isManaged(wait.group));
   const ranOut = own.flatMap((wait) =>

@@ -10,6 +10,7 @@ import { economics } from './oracles/economics.ts';
 import { fixedState } from './oracles/fixed-state.ts';
 import { forced } from './oracles/forced.ts';
 import { foreignHooks } from './oracles/foreign-hooks.ts';
+import { groupsGone } from './oracles/groups-gone.ts';
 import { hooksCompleted } from './oracles/hooks-completed.ts';
 import { hooksKept } from './oracles/hooks-kept.ts';
 import { hotLoop } from './oracles/hot-loop.ts';
@@ -37,6 +38,7 @@ export const oracles: readonly Oracle[] = [
   marksUndone,
   intent,
   fixedState,
+  groupsGone,
   liveness,
   blockers,
   hotLoop,

@@ -1,5 +1,6 @@
 // Every mutant, in the order of the oracles that have to see them.
 import type { Mutant } from '../mutant.ts';
+import { groupMutants } from './groups.ts';
 import { hookMutants } from './hooks.ts';
 import { journalMutants } from './journal.ts';
 import { markMutants } from './marks.ts';
@@ -11,5 +12,6 @@ export const mutants: readonly Mutant[] = [
   ...markMutants,
   ...hookMutants,
   ...messageMutants,
+  ...groupMutants,
   ...journalMutants,
 ];

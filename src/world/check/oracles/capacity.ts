@@ -1,8 +1,9 @@
 // Oracle 5, the part that holds for terminations: a group's desired size lies within its min and max
 // whenever it is told or changed, no call of ours asks for another, and in the end the size that is
 // told is that of the group: who changes it from outside is followed.
-import { objectOr } from '../../../api/json.ts';
+import { type JsonObject, objectOr } from '../../../api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
+import type { Call } from '../state/book.ts';
 import { microsPerMinute, numberOf, textOf } from '../state/read.ts';
 
 /** A group that has stood still for so long has been looked at several times. */
@@ -31,6 +32,27 @@ const checkFollowed = (
   }
 };
 
+/** What the spec has asked for lately: the smallest counts, since we may have seen any of them. */
+class Wishes {
+  readonly #told = new Map<string, { readonly at: number; readonly desired: number }[]>();
+
+  take(group: string, at: number, object: JsonObject): void {
+    const { metadata, spec } = object;
+    const { minSize, desired } = objectOr(objectOr(spec).scaling);
+    const isLeaving = objectOr(metadata).deletionTimestamp !== undefined;
+    const wish = isLeaving ? 0 : (numberOf(desired) ?? numberOf(minSize) ?? 0);
+    const all = this.#told.get(group) ?? [];
+    if (all.at(-1)?.desired !== wish) this.#told.set(group, [...all, { at, desired: wish }]);
+  }
+
+  least(group: string, since: number): number | undefined {
+    const all = this.#told.get(group);
+    if (all === undefined) return undefined;
+    const young = all.filter((_, i) => (all[i + 1]?.at ?? Number.POSITIVE_INFINITY) >= since);
+    return Math.min(...young.map(({ desired }) => desired));
+  }
+}
+
 interface Bounds {
   readonly min: number;
   readonly max: number;
@@ -46,6 +68,28 @@ export const capacity: Oracle = {
     const known = new Map<string, Bounds>();
     const told = new Map<string, number>();
     const movedAt = new Map<string, number>();
+    const wishes = new Wishes();
+    const leftAt = new Map<string, number>();
+    const taken = new Set<string>();
+    /** A scale-in of ours leaves as many instances as were asked for. */
+    const checkTaken = (entry: Call): void => {
+      const instanceId = textOf(entry.input.InstanceId);
+      const group = book.cloud.instances.get(instanceId)?.group ?? '';
+      taken.add(instanceId);
+      const wish = wishes.least(group, book.now - book.lagMicros);
+      if (wish === undefined) return;
+      let members = 0;
+      for (const one of book.cloud.instances.values()) {
+        if (one.group !== group || one.instanceId === instanceId) continue;
+        // Somebody else's instance that has just gone, and we could not know.
+        const young = book.now - (leftAt.get(one.instanceId) ?? 0) <= book.lagMicros;
+        if (!leaving.test(one.state) || (young && !taken.has(one.instanceId))) members++;
+      }
+      saw();
+      if (members >= wish) return;
+      const message = `a scale-in left ${members} instances where ${wish} were asked for`;
+      report({ subject: group, message });
+    };
     let scarceAt = Number.NEGATIVE_INFINITY;
     const check = (group: string, size: Bounds & { readonly desired: number }): void => {
       saw();
@@ -56,7 +100,7 @@ export const capacity: Oracle = {
       });
     };
     return {
-      object: ({ type, resource, object }) => {
+      object: ({ type, resource, object, at }) => {
         if (resource !== 'nodegroups' || !book.isNewVersion) return;
         const status = objectOr(object.status);
         const { minSize, maxSize, desired, autoScalingGroupName } = status;
@@ -68,10 +112,12 @@ export const capacity: Oracle = {
         const [min, max] = [numberOf(minSize), numberOf(maxSize)];
         if (min === undefined || max === undefined) return;
         known.set(group, { min, max });
+        wishes.take(group, at, object);
         check(group, { min, max, desired: numberOf(desired) ?? 0 });
         told.set(group, numberOf(desired) ?? 0);
       },
-      lifecycle: ({ instanceId, at }) => {
+      lifecycle: ({ instanceId, at, state }) => {
+        if (leaving.test(state) && !leftAt.has(instanceId)) leftAt.set(instanceId, at);
         movedAt.set(book.cloud.instances.get(instanceId)?.group ?? '', at);
       },
       fault: ({ fault, at }) => {
@@ -83,6 +129,10 @@ export const capacity: Oracle = {
       },
       call: (entry) => {
         if (entry.service !== 'autoscaling' || entry.error !== undefined) return;
+        const isTermination = entry.operation === 'TerminateInstanceInAutoScalingGroup';
+        if (isTermination && entry.input.ShouldDecrementDesiredCapacity === true) {
+          if (book.isOurs(entry)) checkTaken(entry);
+        }
         const { AutoScalingGroupName, MinSize, MaxSize, DesiredCapacity } = entry.input;
         const group = textOf(AutoScalingGroupName);
         if (group === '') return;

@@ -36,6 +36,12 @@ export const conditionStatus = (status: JsonObject, type: string): string => {
   return '';
 };
 
+/** Deleted, and nobody holds it any more: an audit log tells no more of its end. */
+export const isReleased = (object: JsonObject): boolean => {
+  const { deletionTimestamp, finalizers } = objectOr(object.metadata);
+  return deletionTimestamp !== undefined && textsOf(finalizers).length === 0;
+};
+
 export const keyOf = (namespace: string | undefined, name: string | undefined): string =>
   namespace === undefined || namespace === '' ? (name ?? '') : `${namespace}/${name ?? ''}`;
 

@@ -1,0 +1,102 @@
+// Oracle 13: after delete nothing of ours remains. The object of a NodeGroup goes last: its instances,
+// its Auto Scaling group and its launch template have gone before it, its nodes follow soon.
+import { type JsonObject, objectOr } from '../../../api/json.ts';
+import { both, type Context, type Oracle } from '../oracle.ts';
+import type { Call } from '../state/book.ts';
+import { isReleased, microsPerMinute, textOf, textsOf } from '../state/read.ts';
+
+const finalizer = 'drover.dev/nodegroup';
+const leaving = /^(?:Terminat|Detach|$)/;
+/** The cluster removes the node of an instance that has gone within this time. */
+const nodeGoneWithinMicros = 10 * microsPerMinute;
+
+const groupNameOf = (object: JsonObject): string =>
+  textOf(
+    objectOr(object.status).autoScalingGroupName ?? objectOr(object.spec).autoScalingGroupName,
+  );
+
+/** EKS names the derived template by the uuid in the group's name. */
+const templateNameOf = (groupName: string): string =>
+  `eks-${/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.exec(groupName)?.[0] ?? groupName}`;
+
+/** What our calls have made and not ended again, by name. */
+class Standing {
+  readonly made = new Set<string>();
+  readonly ended = new Set<string>();
+
+  take({ operation, input }: Call): void {
+    const name = textOf(input.AutoScalingGroupName) || textOf(input.LaunchTemplateName);
+    if (operation === 'CreateAutoScalingGroup' || operation === 'CreateLaunchTemplate') {
+      this.made.add(name);
+      this.ended.delete(name);
+    } else if (operation === 'DeleteAutoScalingGroup' || operation === 'DeleteLaunchTemplate') {
+      this.ended.add(name);
+    }
+  }
+}
+
+const leftOf = ({ book }: Context, standing: Standing, object: JsonObject): readonly string[] => {
+  const group = groupNameOf(object);
+  const template = templateNameOf(group);
+  const isAdopted = textOf(objectOr(object.spec).autoScalingGroupName) !== '';
+  const ours = (name: string): boolean => standing.made.has(name) && !standing.ended.has(name);
+  const members = [...book.cloud.instances.values()].filter(
+    (one) => one.group === group && !leaving.test(one.state),
+  );
+  return [
+    ...(ours(group) || (isAdopted && !standing.ended.has(group))
+      ? [`Auto Scaling group ${group}`]
+      : []),
+    ...(ours(template) ? [`launch template ${template}`] : []),
+    ...members.map(({ instanceId }) => instanceId),
+  ];
+};
+
+/** Nodes of instances of groups that were deleted long ago. */
+const checkNodes = ({ book, saw, report }: Context, gone: ReadonlyMap<string, number>): void => {
+  for (const { instanceId, group } of book.cloud.instances.values()) {
+    const since = gone.get(group);
+    if (since === undefined || book.now - since < nodeGoneWithinMicros) continue;
+    saw();
+    const node = book.nodes.ofInstance(instanceId);
+    if (node !== undefined)
+      report({ subject: node.name, message: `its node group ${group} is gone` });
+  }
+};
+
+export const groupsGone: Oracle = {
+  name: 'nothing-left-after-delete',
+  what: 'a deleted NodeGroup goes after its instances, its Auto Scaling group and its launch template',
+  strategies: both,
+  needs: ['object', 'call'],
+  watch: (context) => {
+    const { book, saw, report } = context;
+    const standing = new Standing();
+    const held = new Set<string>();
+    const gone = new Map<string, number>();
+    return {
+      call: (entry) => {
+        if (entry.error === undefined && book.isOurs(entry)) standing.take(entry);
+      },
+      object: ({ type, resource, object, at }) => {
+        if (resource !== 'nodegroups') return;
+        const metadata = objectOr(object.metadata);
+        const name = textOf(metadata.name);
+        if (type !== 'DELETED' && !isReleased(object)) {
+          if (textsOf(metadata.finalizers).includes(finalizer)) held.add(name);
+          return;
+        }
+        // One that we never held is none that we made anything for.
+        if (!held.delete(name)) return;
+        saw();
+        gone.set(groupNameOf(object), at);
+        const left = leftOf(context, standing, object);
+        if (left.length === 0) return;
+        report({ subject: name, message: `deleted before ${left.join(', ')}` });
+      },
+      end: () => {
+        if (book.facts.settled) checkNodes(context, gone);
+      },
+    };
+  },
+};
