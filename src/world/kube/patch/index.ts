@@ -7,12 +7,10 @@ import { applyJsonPatch } from './json-patch.ts';
 import { applyMergePatch } from './merge-patch.ts';
 import { applyStrategicMergePatch } from './strategic.ts';
 
+export { type Applied, applyConfiguration, conflictMessage } from './apply-configuration.ts';
 export type { PatchResult } from './failure.ts';
 export { type FieldSet, leafSet } from './field-set.ts';
 export {
-  type Applied,
-  applyConfiguration,
-  conflictMessage,
   givenManagedFields,
   isPending,
   type ManagedKind,

@@ -3,18 +3,16 @@
 // util/managedfields over structured-merge-diff). Pure; storing and validating are the caller's.
 import { isObject, type Json, type JsonObject, objectOr } from '../../../api/json.ts';
 import { type GroupVersionKind, zeroObject } from '../schema/index.ts';
-import { compareObjects, fieldsOf } from './field-compare.ts';
-import { configTroubles, mergeObjects, pruneObject } from './field-merge.ts';
+import { compareObjects } from './field-compare.ts';
 import {
   difference,
   type FieldSet,
   intersection,
   leafSet,
-  pathsOf,
   union,
   withoutTrees,
 } from './field-set.ts';
-import { type FieldType, objectType } from './field-types.ts';
+import { objectType } from './field-types.ts';
 
 export type Operation = 'Apply' | 'Update';
 
@@ -33,7 +31,7 @@ export interface ManagedKind {
   readonly ignored: FieldSet | undefined;
 }
 
-interface Entry {
+export interface Entry {
   readonly manager: string;
   readonly operation: Operation;
   readonly apiVersion: string;
@@ -43,10 +41,10 @@ interface Entry {
 }
 
 const maximumUpdaters = 10;
-const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
+export const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 
 /** The fields that nobody is ever said to manage. */
-const stripped: FieldSet = {
+export const stripped: FieldSet = {
   'f:apiVersion': leafSet,
   'f:kind': leafSet,
   'f:metadata': {
@@ -63,7 +61,7 @@ const stripped: FieldSet = {
   },
 };
 
-function entriesOf(managedFields: Json | undefined): readonly Entry[] {
+export function entriesOf(managedFields: Json | undefined): readonly Entry[] {
   const known = renderedManagers(managedFields);
   if (!Array.isArray(known)) return [];
   return (known as readonly Json[]).filter(isObject).map((entry) => ({
@@ -86,7 +84,7 @@ const shown = (entry: Entry): JsonObject => ({
   ...(entry.subresource === '' ? {} : { subresource: entry.subresource }),
 });
 
-const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 const order = (a: Entry, b: Entry): number =>
   compareText(a.operation, b.operation) ||
   compareText(a.time ?? '', b.time ?? '') ||
@@ -94,29 +92,29 @@ const order = (a: Entry, b: Entry): number =>
   compareText(a.apiVersion, b.apiVersion) ||
   compareText(a.subresource, b.subresource);
 
-function encoded(entries: readonly Entry[]): readonly JsonObject[] | undefined {
+export function encoded(entries: readonly Entry[]): readonly JsonObject[] | undefined {
   const kept = entries.filter((entry) => Object.keys(entry.fields).length > 0);
   return kept.length === 0 ? undefined : [...kept].sort(order).map(shown);
 }
 
-const apiVersionOf = ({ group, version }: GroupVersionKind): string =>
+export const apiVersionOf = ({ group, version }: GroupVersionKind): string =>
   group === '' ? version : `${group}/${version}`;
 
 /** An applier is the same one whatever version it speaks. */
-const isSame = (entry: Entry, of: Omit<Entry, 'fields' | 'time'>): boolean =>
+export const isSame = (entry: Entry, of: Omit<Entry, 'fields' | 'time'>): boolean =>
   entry.manager === of.manager &&
   entry.operation === of.operation &&
   entry.subresource === of.subresource &&
   (of.operation === 'Apply' || entry.apiVersion === of.apiVersion);
 
-const identityOf = (kind: ManagedKind, as: WriteAs, operation: Operation) => ({
+export const identityOf = (kind: ManagedKind, as: WriteAs, operation: Operation) => ({
   manager: as.manager === '' ? 'unknown' : as.manager,
   operation,
   apiVersion: apiVersionOf(kind.gvk),
   subresource: as.subresource ?? '',
 });
 
-function without(entries: readonly Entry[], taken: FieldSet | undefined): readonly Entry[] {
+export function without(entries: readonly Entry[], taken: FieldSet | undefined): readonly Entry[] {
   if (taken === undefined) return entries;
   return entries.map((entry) => {
     if (intersection(entry.fields, taken) === undefined) return entry;
@@ -254,11 +252,11 @@ export function trackUpdate(
 }
 
 /** What Go's empty struct of the kind shows: those parts of a new object belong to nobody. */
-function emptyObject(kind: ManagedKind): JsonObject {
+export function emptyObject(kind: ManagedKind): JsonObject {
   return kind.custom === undefined ? zeroObject(kind.gvk) : {};
 }
 
-function updated(
+export function updated(
   kind: ManagedKind,
   before: JsonObject,
   after: JsonObject,
@@ -276,167 +274,4 @@ function updated(
   const mine = others.find((entry) => isSame(entry, identity));
   const fields = union(mine?.fields, taken) ?? taken;
   return [...others.filter((entry) => entry !== mine), { ...identity, time: as.time, fields }];
-}
-
-// ---- apply ----
-
-export interface Conflict {
-  readonly manager: string;
-  /** `"kubectl" using apps/v1`, as the server names a manager. */
-  readonly shown: string;
-  readonly path: string;
-}
-
-export type Applied =
-  | {
-      readonly kind: 'ok';
-      readonly object: JsonObject;
-      readonly managedFields: readonly JsonObject[] | undefined;
-    }
-  | { readonly kind: 'conflicts'; readonly conflicts: readonly Conflict[] }
-  | { readonly kind: 'misfit'; readonly troubles: readonly string[] };
-
-function shownManager(entry: Entry): string {
-  const name = JSON.stringify(entry.manager);
-  const through =
-    entry.subresource === ''
-      ? name
-      : `${name} with subresource ${JSON.stringify(entry.subresource)}`;
-  return entry.operation === 'Update' ? `${through} using ${entry.apiVersion}` : through;
-}
-
-const lastAppliedKey = 'kubectl.kubernetes.io/last-applied-configuration';
-const lastAppliedOf = (object: JsonObject): string =>
-  textOf(objectOr(objectOr(object.metadata).annotations)[lastAppliedKey]);
-
-/** Fields that client-side apply owned and nobody changed since: kubectl may take them over. */
-function handedOver(kind: ManagedKind, type: FieldType, live: JsonObject): FieldSet | undefined {
-  const text = lastAppliedOf(live);
-  if (text === '') return undefined;
-  let last: Json;
-  try {
-    last = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (!isObject(last) || last.apiVersion !== apiVersionOf(kind.gvk)) return undefined;
-  const { changed, removed } = compareObjects(type, last, live);
-  return difference(difference(fieldsOf(type, last), changed), removed);
-}
-
-interface Attempt {
-  readonly object: JsonObject;
-  readonly entries: readonly Entry[];
-  readonly conflicts: readonly { readonly entry: Entry; readonly fields: FieldSet }[];
-}
-
-function attempt(
-  kind: ManagedKind,
-  type: FieldType,
-  live: JsonObject,
-  config: JsonObject,
-  entries: readonly Entry[],
-  as: WriteAs,
-): Attempt {
-  const identity = identityOf(kind, as, 'Apply');
-  const last = entries.find((entry) => isSame(entry, identity));
-  const others = entries.filter((entry) => entry !== last);
-  const wanted = withoutTrees(fieldsOf(type, config), kind.ignored);
-  const owned = others.reduce((all, entry) => union(all, entry.fields), wanted);
-  const merged = mergeObjects(type, live, config);
-  const object =
-    last === undefined ? merged : pruneObject(type, merged, { last: last.fields, owned });
-  const delta = compareObjects(type, live, object);
-  const changed = withoutTrees(delta.changed, kind.ignored);
-  const removed = withoutTrees(delta.removed, kind.ignored);
-  const conflicts = others.flatMap((entry) => {
-    const fields = intersection(entry.fields, changed);
-    return fields === undefined ? [] : [{ entry, fields }];
-  });
-  const fields = difference(wanted, stripped) ?? leafSet;
-  const rest = without(without(others, changed), removed);
-  const same =
-    last !== undefined &&
-    changed === undefined &&
-    removed === undefined &&
-    difference(fields, last.fields) === undefined &&
-    difference(last.fields, fields) === undefined;
-  // Applying the same once more is no write, so it must not even show another time.
-  const time = same ? last.time : as.time;
-  return { object, entries: [...rest, { ...identity, time, fields }], conflicts };
-}
-
-const sortedJson = (value: Json | undefined): Json | undefined => {
-  if (Array.isArray(value)) return value.map((item: Json) => sortedJson(item) ?? null);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.keys(value)
-      .sort()
-      .map((key) => [key, sortedJson(value[key])]),
-  );
-};
-
-/** The annotation of client-side apply kept in step, so that kubectl can go back to it. */
-function withLastApplied(object: JsonObject, config: JsonObject): JsonObject {
-  const metadata = objectOr(object.metadata);
-  const annotations = objectOr(metadata.annotations);
-  const { [lastAppliedKey]: _, ...own } = objectOr(objectOr(config.metadata).annotations);
-  const meta = { ...objectOr(config.metadata), annotations: own };
-  const bare =
-    Object.keys(own).length === 0 ? withoutAnnotations(config) : { ...config, metadata: meta };
-  const text = `${JSON.stringify(sortedJson(bare))}\n`;
-  return {
-    ...object,
-    metadata: { ...metadata, annotations: { ...annotations, [lastAppliedKey]: text } },
-  };
-}
-
-function withoutAnnotations(config: JsonObject): JsonObject {
-  const { annotations: _, ...metadata } = objectOr(config.metadata);
-  return { ...config, metadata };
-}
-
-/** Server-side apply of `config` over `live`; undefined: the object is to be created. */
-export function applyConfiguration(
-  kind: ManagedKind,
-  live: JsonObject | undefined,
-  config: JsonObject,
-  as: WriteAs & { readonly force: boolean },
-): Applied {
-  const type = objectType(kind.gvk, kind.custom);
-  const troubles = configTroubles(type, config);
-  if (troubles.length > 0) return { kind: 'misfit', troubles };
-  const known = entriesOf(objectOr(live?.metadata).managedFields);
-  const empty = emptyObject(kind);
-  const untracked = live !== undefined && known.length === 0;
-  const first = { ...as, manager: 'before-first-apply', subresource: undefined };
-  const entries = untracked ? updated(kind, empty, live, [], first) : known;
-  const result = attempt(kind, type, live ?? empty, config, entries, as);
-  const allowed =
-    as.manager === 'kubectl' && live !== undefined ? handedOver(kind, type, live) : undefined;
-  const conflicts = result.conflicts
-    .flatMap(({ entry, fields }) => {
-      const rest = difference(fields, allowed);
-      const name = shownManager(entry);
-      return pathsOf(rest).map((path) => ({ manager: entry.manager, shown: name, path }));
-    })
-    .sort((a, b) => compareText(a.shown, b.shown));
-  if (conflicts.length > 0 && !as.force) return { kind: 'conflicts', conflicts };
-  const managed = encoded(result.entries);
-  const follows = as.manager === 'kubectl' && lastAppliedOf(result.object) !== '';
-  const object = follows ? withLastApplied(result.object, config) : result.object;
-  return { kind: 'ok', object, managedFields: managed };
-}
-
-/** `Apply failed with 1 conflict: conflict with "x" using v1: .data.k` */
-export function conflictMessage(conflicts: readonly Conflict[]): string {
-  const [only] = conflicts;
-  if (only !== undefined && conflicts.length === 1) {
-    return `Apply failed with 1 conflict: conflict with ${only.shown}: ${only.path}`;
-  }
-  const lines = [...new Set(conflicts.map((each) => each.shown))].flatMap((shownName) => [
-    `conflicts with ${shownName}:`,
-    ...conflicts.filter((each) => each.shown === shownName).map((each) => `- ${each.path}`),
-  ]);
-  return `Apply failed with ${conflicts.length} conflicts: ${lines.join('\n')}`;
 }

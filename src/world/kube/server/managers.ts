@@ -115,3 +115,16 @@ const isSound = (given: Json | undefined): boolean =>
       fieldsType === 'FieldsV1' &&
       (fieldsV1 === undefined || isObject(fieldsV1)),
   );
+
+/** Top-level parts that did not change are the old ones again; all equal gives `old` itself. */
+export function shareEqual(next: JsonObject, old: Stored): JsonObject {
+  const entries: [string, Json | undefined][] = [];
+  let changed = Object.keys(old).some((key) => old[key] !== undefined && next[key] === undefined);
+  for (const [key, value] of Object.entries(next)) {
+    if (value === undefined) continue;
+    const same = values.deepEqual(value, old[key]);
+    if (!same) changed = true;
+    entries.push([key, same ? old[key] : value]);
+  }
+  return changed ? Object.fromEntries(entries) : old;
+}

@@ -63,6 +63,9 @@ export const conflict = (of: GroupResourceName, name: string, why: string): ApiE
   return failure(409, 'Conflict', message, detailsOf(of, name));
 };
 
+export const otherNamespace =
+  'the namespace of the provided object does not match the namespace sent on the request';
+
 export const modifiedMessage =
   'the object has been modified; please apply your changes to the latest version and try again';
 

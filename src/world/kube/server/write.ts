@@ -7,7 +7,7 @@ import { isPending } from '../patch/index.ts';
 import { values } from '../schema/index.ts';
 import { admitNamespace } from './admission.ts';
 import { apiVersionOf, type ResourceDefinition, type WriteContext } from './definition.ts';
-import { managersOfNew, withManagers } from './managers.ts';
+import { managersOfNew, shareEqual, withManagers } from './managers.ts';
 import {
   carriedMetadata,
   freshMetadata,
@@ -41,6 +41,7 @@ import {
   invalidValue,
   modifiedMessage,
   notFound,
+  otherNamespace,
 } from './status.ts';
 import { objectKey, type Store } from './store.ts';
 import { prepareSubresource, type Subresource } from './subresource-writes.ts';
@@ -120,7 +121,7 @@ export class Writer {
     const given = metadataOf(decoded);
     if (definition.namespaced) {
       const named = textOf(given.namespace) ?? '';
-      if (named !== '' && named !== namespace) throw badRequest(namespaceMismatch);
+      if (named !== '' && named !== namespace) throw badRequest(otherNamespace);
       admitNamespace(this.#store, definition, namespace ?? '', textOf(given.name) ?? '');
     }
     const context = this.context(options.user);
@@ -326,9 +327,6 @@ export class Writer {
   }
 }
 
-const namespaceMismatch =
-  'the namespace of the provided object does not match the namespace sent on the request';
-
 const toStored = (definition: ResourceDefinition, object: JsonObject): JsonObject =>
   definition.storage.toStored?.(object) ?? object;
 export const fromStored = (definition: ResourceDefinition, object: Stored): Stored =>
@@ -399,17 +397,4 @@ function isReleased(next: JsonObject, old: Stored): boolean {
   if (finalizersOf(next).length > 0) return false;
   const remaining = specOf(next).finalizers;
   return old.kind !== 'Namespace' || !Array.isArray(remaining) || remaining.length === 0;
-}
-
-/** Top-level parts that did not change are the old ones again; all equal gives `old` itself. */
-function shareEqual(next: JsonObject, old: Stored): JsonObject {
-  const entries: [string, Json | undefined][] = [];
-  let changed = Object.keys(old).some((key) => old[key] !== undefined && next[key] === undefined);
-  for (const [key, value] of Object.entries(next)) {
-    if (value === undefined) continue;
-    const same = values.deepEqual(value, old[key]);
-    if (!same) changed = true;
-    entries.push([key, same ? old[key] : value]);
-  }
-  return changed ? Object.fromEntries(entries) : old;
 }
