@@ -82,12 +82,9 @@ const gr = {
 const phaseOf = (disruption: JsonObject): string =>
   String(objectOr(disruption.status).phase ?? 'Pending');
 
-/** What may stand in the way for ever: budgets, and pods that come back whatever we do. */
-const standing = new Set(['pdb', 'multiplePdbs', 'boomerang']);
-
 /**
  * A drain without a deadline against budgets may stand for ever: that is what was asked for. It must
- * then name nothing else.
+ * then name nothing but budgets.
  */
 const isBlockedForGood = (disruption: JsonObject): boolean => {
   const status = objectOr(disruption.status);
@@ -95,7 +92,7 @@ const isBlockedForGood = (disruption: JsonObject): boolean => {
   if (phase !== 'Draining' || deadline !== undefined) return false;
   const blockers: readonly unknown[] = Array.isArray(waitingOn) ? waitingOn : [];
   const kinds = blockers.map((blocker) => objectOr(blocker).kind);
-  return kinds.length > 0 && kinds.every((kind) => standing.has(String(kind)));
+  return kinds.length > 0 && kinds.every((kind) => kind === 'pdb' || kind === 'multiplePdbs');
 };
 
 class Life {

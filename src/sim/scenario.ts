@@ -14,8 +14,6 @@ export interface App {
   readonly graceSeconds: number;
   readonly stopSeconds: number;
   readonly readySeconds: number;
-  /** Goes back to a node that is being drained, as its scheduler's taints do not hold it off. */
-  readonly toleratesAll: boolean;
 }
 
 /** What the owner of a managed group set besides EKS' defaults. */
@@ -108,7 +106,6 @@ export const drawScenario = (random: Random, options: { readonly maxNodes: numbe
       graceSeconds,
       stopSeconds: Math.min(graceSeconds, pick(random, [1, 1, 2, 20])),
       readySeconds: pick(random, [0, 1, 5, 30]),
-      toleratesAll: random.next() < 0.15,
     };
   });
   const addons = random.next() < 0.5;
@@ -139,7 +136,6 @@ export const deploymentOf = (app: App): JsonObject => ({
       spec: {
         terminationGracePeriodSeconds: app.graceSeconds,
         containers: [{ name: 'app', image: 'example/app:1' }],
-        ...(app.toleratesAll ? { tolerations: [{ operator: 'Exists' }] } : {}),
       },
     },
   },
