@@ -247,19 +247,6 @@ const deleteNode = (context: ActionContext): void => {
   if (node !== undefined) context.user.delete(nodes, { name: node.name });
 };
 
-/** The node comes back under its name as another object: its pods and marks are gone. */
-const rejoin = (context: ActionContext): void => {
-  const node = pickOf(context.random, liveNodes(context));
-  if (node === undefined) return;
-  context.user.delete(nodes, { name: node.name });
-  try {
-    const input = { InstanceIds: [node.instanceId] };
-    context.world.aws.call('ec2', 'RebootInstances', input, { userAgent: 'aws-cli' });
-  } catch (error) {
-    if (!(error instanceof AwsError)) throw error;
-  }
-};
-
 const scaleApp = (context: ActionContext): void => {
   const apps = [...context.world.kube.readAll(deployments, appNamespace)];
   const app = pickOf(context.random, apps);
@@ -267,19 +254,6 @@ const scaleApp = (context: ActionContext): void => {
   const body = { spec: { replicas: 1 + context.random.below(6) } };
   const name = { namespace: appNamespace, name: app.metadata.name };
   context.user.patch(deployments, name, { type: 'merge', body });
-};
-
-/** Keeps a deleted pod from going until `letGo`. */
-const heldBack = 'life.drover.dev/held-back';
-
-/** Whoever had put finalizers on pods takes them off: part of the peace after the faults. */
-export const letGo = ({ world, user }: Pick<ActionContext, 'world' | 'user'>): void => {
-  for (const { metadata } of [...world.kube.readAll(pods, appNamespace)]) {
-    if (metadata.finalizers?.includes(heldBack) !== true) continue;
-    const body = { metadata: { finalizers: null } };
-    const name = { namespace: appNamespace, name: metadata.name };
-    user.patch(pods, name, { type: 'merge', body });
-  }
 };
 
 /** A pod that nothing brings back: a static pod's copy, a job that ends, a pod started by hand. */
@@ -298,7 +272,6 @@ const barePod = (context: ActionContext): void => {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {
-      ...(random.next() < 0.2 ? { finalizers: [heldBack] } : {}),
       name: `bare-${Math.floor(world.kernel.now() / 1000)}`,
       namespace: appNamespace,
       annotations,
@@ -402,7 +375,6 @@ const weighted: readonly (readonly [number, (context: ActionContext) => void])[]
   [4, undrain],
   [2, userCordon],
   [1, deleteNode],
-  [1, rejoin],
   [2, scaleApp],
   [5, toggleFault],
   [3, cordonThenDrain],

@@ -8,7 +8,7 @@ import { checkTrace } from '../world/check/index.ts';
 import type { WorldClient } from '../world/contracts.ts';
 import { createWorld, nodeManagerAgent, seedCluster, type World } from '../world/index.ts';
 import { microsPerSecond, Tables } from '../world/kernel/index.ts';
-import { act, letGo, setUpGroup } from './actions.ts';
+import { act, setUpGroup } from './actions.ts';
 import { Driver, type Settle } from './driver.ts';
 import { drawRates, type FaultRates, noRates } from './fault-plan.ts';
 import { Fleet } from './fleet.ts';
@@ -58,6 +58,8 @@ const bootLimitSeconds = 120;
 const healLimitSeconds = 4 * 3600;
 /** How long two replicas may work in peace before one goes on alone: long enough to fall out. */
 const replicasLimitSeconds = 120;
+/** Auto Scaling moves instances between zones one after the other. */
+const maxRounds = 6;
 /** Every controller has looked again at all there is. */
 const restSeconds = 90;
 /** Boot of a node, start of a pod, and the backoff of both. */
@@ -249,21 +251,25 @@ class Life {
     this.#setRates(noRates);
     for (const fault of this.#world.faults.list()) this.#recorder.fault(fault.kind, 'off');
     this.#world.faults.clear();
-    letGo({ world: this.#world, user: this.#user() });
     this.#forceDeletes();
     await this.#driver.advance(20);
     this.#fleet?.start();
     const isQuiet = (): boolean => this.#isQuiet();
     await this.#driver.until(isQuiet, { limitSeconds: replicasLimitSeconds, everySeconds: 15 });
     this.#fleet?.becomeOne();
-    const limitSeconds = healLimitSeconds;
-    const ended = await this.#driver.until(isQuiet, { limitSeconds, everySeconds: 15 });
-    // Pods that were sent away come up elsewhere, as far as there is room; groups are filled again.
-    await this.#driver.until(() => this.#appsAreReady() && this.#groupsAreFull(), {
-      limitSeconds: recoverLimitSeconds,
-      everySeconds: 15,
-    });
-    await this.#driver.advance(restSeconds);
+    let ended = false;
+    // What comes back may set Auto Scaling going again: over means that nothing began while we looked.
+    for (let round = 0; round < maxRounds; round += 1) {
+      const limitSeconds = healLimitSeconds;
+      ended = await this.#driver.until(isQuiet, { limitSeconds, everySeconds: 15 });
+      // Pods that were sent away come up elsewhere, as far as there is room; groups are filled again.
+      await this.#driver.until(() => this.#appsAreReady() && this.#groupsAreFull(), {
+        limitSeconds: recoverLimitSeconds,
+        everySeconds: 15,
+      });
+      await this.#driver.advance(restSeconds);
+      if (!ended || (this.#isQuiet() && this.#groupsAreFull())) break;
+    }
     return ended;
   }
 
