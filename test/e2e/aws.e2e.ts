@@ -324,10 +324,7 @@ describe('the aws CLI', {
         'cloudtrail lookup-events --lookup-attributes AttributeKey=Nope,AttributeValue=x',
         /Member must satisfy enum value set: \[EventId, EventName/,
       ],
-      [
-        'ec2 create-vpc --cidr-block 10.0.0.0/16',
-        /NotImplemented.*ec2:CreateVpc is not implemented/,
-      ],
+      ['ec2 describe-volumes', /NotImplemented.*ec2:DescribeVolumes is not implemented/],
       [`autoscaling start-instance-refresh ${of}`, /NotImplemented.*StartInstanceRefresh/],
       ['s3 ls', /NotImplemented.*The service s3 is not part of Drover's world, which has: eks, /],
     ];
