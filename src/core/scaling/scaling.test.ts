@@ -1,0 +1,249 @@
+// Decisions about node groups as tables: whose size it is, who goes, what nodes are told, what is
+// refused.
+import { describe, expect, it } from 'vitest';
+import type { Node } from '../../api/kube.ts';
+import { codeOfRefusal, launchIssues } from './health.ts';
+import { familyOf } from './images.ts';
+import { nodePatch } from './nodes.ts';
+import { chooseForScaleIn } from './scale-in.ts';
+import { decideSizes, sizeChange } from './sizes.ts';
+import { renderUserData, sameNodes } from './user-data.ts';
+import {
+  labelsComplaint,
+  sizeComplaint,
+  taintsComplaint,
+  updateConfigComplaint,
+} from './validate.ts';
+
+const sizes = (minSize: number, desired: number, maxSize: number) => ({
+  minSize,
+  maxSize,
+  desired,
+});
+
+describe('whose size it is', () => {
+  const decide = (
+    [asked, noted, last, actual]: readonly [number, number | undefined, number | undefined, number],
+    followed = false,
+  ) =>
+    decideSizes({
+      spec: sizes(0, asked, 10),
+      actual: sizes(0, actual, 10),
+      last: last === undefined ? undefined : sizes(0, last, 10),
+      noted: noted === undefined ? undefined : sizes(0, noted, 10),
+      followed,
+    });
+
+  it.each([
+    ['nothing happened', [3, 3, 3, 3], 3],
+    ['a request', [5, 3, 3, 3], 5],
+    ['a request and an outside change at once', [5, 3, 3, 2], 5],
+    ['a request under way', [1, 1, 3, 2], 1],
+    ['a request that nobody has begun', [1, 1, 3, 3], 1],
+    ['an outside change', [3, 3, 3, 5], 5],
+    ['an outside change away from a request under way', [1, 1, 3, 4], 4],
+    ['an outside change past a request under way', [2, 2, 4, 1], 1],
+    ['a first look', [3, undefined, undefined, 1], 3],
+  ] as const)('%s', (_, facts, desired) => {
+    expect(decide(facts)).toEqual({ scaling: sizes(0, desired, 10), target: desired });
+  });
+
+  it('takes no write-back of its own for a request, whatever was never written after it', () => {
+    expect(decide([5, 3, 3, 5], true).target).toBe(5);
+    expect(decide([5, 3, 3, 6], true).target).toBe(6);
+    expect(decide([5, 3, 3, 3], true).target).toBe(3);
+    expect(decide([5, 3, 3, 6], false).target).toBe(5);
+  });
+
+  it('leaves a field out that was left out, and keeps within bounds that somebody changed', () => {
+    const actual = sizes(0, 15, 20);
+    const noted = { minSize: 0, maxSize: 10 };
+    const left = decideSizes({
+      spec: noted,
+      actual,
+      last: sizes(0, 1, 10),
+      noted,
+      followed: false,
+    });
+    expect(left).toEqual({ scaling: { minSize: 0, maxSize: 20 }, target: 15 });
+  });
+
+  it('never lowers desired or the maximum itself', () => {
+    const wanted = { minSize: 0, maxSize: 2, target: 2 };
+    expect(sizeChange(wanted, sizes(0, 5, 10))).toEqual({ maxSize: 5 });
+    expect(sizeChange(wanted, sizes(0, 2, 10))).toEqual({ maxSize: 2 });
+    expect(sizeChange({ ...wanted, minSize: 2 }, sizes(0, 1, 2))).toEqual({
+      minSize: 2,
+      desiredCapacity: 2,
+    });
+    expect(sizeChange(wanted, sizes(0, 2, 2))).toBeUndefined();
+  });
+});
+
+describe('who goes at scale-in', () => {
+  const one = (instanceId: string, more: object = {}) => ({
+    instanceId,
+    zone: 'a',
+    isProtected: false,
+    isHealthy: true,
+    isDraining: false,
+    templateVersion: 1,
+    startedAt: '2026-01-01T00:00:00Z',
+    ...more,
+  });
+
+  it.each([
+    ['the unhealthy', [one('i1'), one('i2', { isHealthy: false })], ['i2']],
+    ['the fullest zone', [one('i1', { zone: 'b' }), one('i2'), one('i3')], ['i2']],
+    ['who is drained anyway', [one('i1'), one('i2', { isDraining: true })], ['i2']],
+    ['the oldest template', [one('i1', { templateVersion: 2 }), one('i2')], ['i2']],
+    ['the oldest', [one('i1'), one('i2', { startedAt: '2025-01-01T00:00:00Z' })], ['i2']],
+    ['nobody who is protected', [one('i1', { isProtected: true })], []],
+  ])('%s first', (_, candidates, chosen) => {
+    expect(chooseForScaleIn(candidates, 1)).toEqual(chosen);
+  });
+
+  it('keeps the zones in balance while it chooses', () => {
+    const all = ['a', 'a', 'a', 'b', 'b', 'c'].map((zone, i) => one(`i${i}`, { zone }));
+    expect(chooseForScaleIn(all, 3)).toEqual(['i0', 'i1', 'i3']);
+  });
+});
+
+describe('what a node is told', () => {
+  const facts = (amiType: string, userParts?: string) => {
+    const family = familyOf(amiType);
+    if (family === undefined) throw new Error(amiType);
+    return {
+      family,
+      clusterName: 'c',
+      labels: { a: 'b' },
+      taints: [{ key: 'k', effect: 'NoSchedule' as const }],
+      maxPods: 29,
+      cluster: {
+        endpoint: 'https://e',
+        certificateAuthority: 'QQ==',
+        serviceCidr: '10.100.0.0/16',
+      },
+      userParts,
+    };
+  };
+
+  it('by bootstrap.sh on Amazon Linux 2, by a NodeConfig on 2023', () => {
+    expect(renderUserData(facts('AL2_x86_64'))).toContain(
+      "KUBELET_ARGS='--node-labels=a=b --register-with-taints=k=:NoSchedule --max-pods=29'\n" +
+        '/etc/eks/bootstrap.sh c --kubelet-extra-args "$KUBELET_ARGS"',
+    );
+    const text = renderUserData(facts('AL2023_x86_64_STANDARD')) ?? '';
+    expect(text).toMatch(
+      /^MIME-Version: 1\.0\nContent-Type: multipart\/mixed; boundary="\/\/"\n\n/,
+    );
+    for (const line of ['apiServerEndpoint: https://e', 'cidr: 10.100.0.0/16', 'maxPods: 29']) {
+      expect(text).toContain(line);
+    }
+  });
+
+  it('with the user’s parts before the script and after the NodeConfig, and no others', () => {
+    const mine =
+      'Content-Type: multipart/mixed; boundary="B"\n\n--B\nContent-Type: text/x-shellscript\n\n#!/bin/sh\nmine\n--B--\n';
+    const order = (amiType: string) => {
+      const text = renderUserData(facts(amiType, mine)) ?? '';
+      return text.indexOf('mine') < text.indexOf('--node-labels');
+    };
+    expect([order('AL2_x86_64'), order('AL2023_x86_64_STANDARD')]).toEqual([true, false]);
+    expect(renderUserData(facts('AL2_x86_64', '#!/bin/sh\nmine'))).toBeUndefined();
+  });
+
+  it('is the same for the same labels in another order', () => {
+    expect(sameNodes('--node-labels=a=1,b=2', '--node-labels=b=2,a=1')).toBe(true);
+    expect(sameNodes('--node-labels=a=1', '--node-labels=a=2')).toBe(false);
+  });
+});
+
+describe('labels and taints on a node that is there', () => {
+  const node = (labels: Record<string, string>, taints: readonly string[] = []) =>
+    ({
+      metadata: { name: 'n', uid: 'u', resourceVersion: '7', labels },
+      spec: { taints: taints.map((key) => ({ key, effect: 'NoSchedule' })) },
+    }) as unknown as Node;
+  const taint = { key: 'k', effect: 'NoSchedule' as const };
+
+  it('changes what is missing and what has left the spec, nothing of others', () => {
+    expect(
+      nodePatch(
+        node({ a: '1', b: '2', c: '3' }),
+        { labels: { a: '9' } },
+        { nodeLabels: ['a', 'b'] },
+      ),
+    ).toEqual({
+      metadata: { labels: { a: '9', b: null } },
+    });
+    const patch = nodePatch(
+      node({}, ['other', 'old']),
+      { taints: [taint] },
+      {
+        nodeTaints: [{ key: 'old', effect: 'NoSchedule' }],
+      },
+    );
+    expect(patch).toMatchObject({
+      metadata: { uid: 'u', resourceVersion: '7' },
+      spec: { taints: [{ key: 'other' }, { key: 'k' }] },
+    });
+    expect(
+      nodePatch(node({ a: '1' }, ['k']), { labels: { a: '1' }, taints: [taint] }, {}),
+    ).toBeUndefined();
+  });
+});
+
+describe('what is wrong, in EKS’ codes', () => {
+  it.each([
+    ['InsufficientInstanceCapacity - We currently do not have', 'AsgInstanceLaunchFailures'],
+    [
+      'InsufficientFreeAddressesInSubnet - There are not enough free addresses',
+      'InsufficientFreeAddresses',
+    ],
+    ["The subnet ID 'subnet-1' does not exist", 'Ec2SubnetNotFound'],
+    ['VcpuLimitExceeded - You have requested more', 'InstanceLimitExceeded'],
+  ])('%s', (message, code) => {
+    expect(codeOfRefusal(message, 'AsgInstanceLaunchFailures')).toBe(code);
+  });
+
+  it('forgets what failed before the last launch that succeeded', () => {
+    const activity = (status: string, message = '') => ({ status, message, startedAt: '' });
+    const failed = activity('Failed', 'no capacity');
+    expect(launchIssues([failed, activity('Successful')], 'g')).toHaveLength(1);
+    expect(launchIssues([activity('Successful'), failed], 'g')).toEqual([]);
+  });
+});
+
+describe('what EKS refuses', () => {
+  it.each([
+    [
+      sizeComplaint(sizes(2, 1, 3), 'update'),
+      "Minimum capacity 2 can't be greater than desired size 1",
+    ],
+    [sizeComplaint(sizes(2, 1, 3), 'create'), "minSize can't be greater than desiredSize"],
+    [sizeComplaint(sizes(0, 4, 3), 'create'), "desiredSize can't be greater than maxSize"],
+    [sizeComplaint(sizes(0, 0, 0), 'create'), 'maxSize must be at least 1'],
+    [
+      updateConfigComplaint({ maxUnavailable: 4 }, 3),
+      'max-unavailable must be within the range 1 and max size of the node group',
+    ],
+  ])('%s', (complaint, words) => {
+    expect(complaint).toBe(words);
+  });
+
+  it.each([
+    [{ 'a/b/c': 'd' }, 'Invalid value: a/b/c :'],
+    [{ a: '' }, 'Invalid value:  :'],
+    [{ a: '-x' }, 'Invalid value: -x :'],
+    [{ 'kubernetes.io/x': 'y' }, 'Label cannot contain reserved prefixes'],
+  ])('labels %j', (labels, words) => {
+    expect(labelsComplaint(labels)).toContain(words);
+  });
+
+  it('two taints of one key and effect', () => {
+    const taint = { key: 'k', effect: 'NoSchedule' as const };
+    expect(taintsComplaint([taint, taint])).toContain('Duplicate taint');
+    expect(taintsComplaint([taint])).toBeUndefined();
+  });
+});
