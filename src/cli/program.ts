@@ -6,6 +6,7 @@ import { addDeleteCommands } from './commands/delete.ts';
 import { addDrainCommand } from './commands/drain.ts';
 import { addExplainCommand } from './commands/explain.ts';
 import { addGetCommands } from './commands/get.ts';
+import { addScaleCommand } from './commands/scale.ts';
 import { addUndrainCommand } from './commands/undrain.ts';
 import { addWorldCommands } from './commands/world.ts';
 import type { CliContext, Connection } from './context.ts';
@@ -39,6 +40,7 @@ export const buildProgram = (context: CliContext, version: string): Command => {
   addGetCommands(program, context, connection);
   addCreateCommands(program, context, connection);
   addDeleteCommands(program, context, connection);
+  addScaleCommand(program, context, connection);
   addDrainCommand(program, context, connection);
   addUndrainCommand(program, context, connection);
   addExplainCommand(program, context, connection);

@@ -175,12 +175,12 @@ const chooseMachines = async (
   const image = newestImage(await cloud.describeImages(pattern));
   if (
     image === undefined ||
-    (release !== undefined && releaseOf(image, cluster.version) !== release)
+    (release !== undefined && releaseOf(family, image, cluster.version) !== release)
   ) {
     const message = `Requested release version ${release ?? 'latest'} is not valid for kubernetes version ${cluster.version}.`;
     throw invalid(message, named);
   }
-  return { amiType, instanceTypes, releaseVersion: releaseOf(image, cluster.version) };
+  return { amiType, instanceTypes, releaseVersion: releaseOf(family, image, cluster.version) };
 };
 
 const readScalingWhole = (input: AwsInput, named: Named): NodeGroupSpec['scaling'] => {

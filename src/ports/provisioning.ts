@@ -80,6 +80,8 @@ export interface ProvisioningApi {
   availabilityZones(options?: CallOptions): Promise<readonly string[]>;
   /** The value of a public SSM parameter that names an image. */
   imageParameter(name: string, options?: CallOptions): Promise<string | undefined>;
+  /** The private key is thrown away: for embedded worlds, where nobody logs in. */
+  createKeyPair(name: string, options?: CallOptions): Promise<void>;
   keyPairExists(name: string, options?: CallOptions): Promise<boolean>;
   /** CloudFormation starts at once and goes on by itself; throws InvalidRequest when it is there. */
   createStack(plan: StackPlan, options?: CallOptions): Promise<void>;

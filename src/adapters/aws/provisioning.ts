@@ -184,6 +184,11 @@ const networkCalls = (clients: Clients) => ({
       .filter((zone) => zone.State === 'available' && zone.ZoneType !== 'local-zone')
       .flatMap((zone) => zone.ZoneName ?? []);
   },
+  createKeyPair: async (name: string, options: CallOptions = {}) => {
+    const { sdk, client } = await clients.ec2();
+    const command = new sdk.CreateKeyPairCommand({ KeyName: name });
+    await call('CreateKeyPair', options, (http) => client.send(command, http));
+  },
   keyPairExists: async (name: string, options: CallOptions = {}) => {
     const { sdk, client } = await clients.ec2();
     const command = new sdk.DescribeKeyPairsCommand({

@@ -105,6 +105,7 @@ const createNodeGroup = async (
   const kube = await context.kube(connection);
   const progress = progressOf(context);
   const cloud = await context.cloud(there);
+  const { embedded } = await context.cluster(connection);
   const creation = {
     context,
     progress,
@@ -113,6 +114,7 @@ const createNodeGroup = async (
     cloud,
     cluster,
     namedSubnets: subnets,
+    makesKeyPairs: embedded && flags.configFile !== undefined,
     deadline,
   };
   const fresh = await choose(creation, groups);

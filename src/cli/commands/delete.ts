@@ -2,17 +2,15 @@
 // their budgets first: those of a managed group by its controller, others by the drains that this
 // command records; only then goes the stack.
 import type { Command } from 'commander';
-import { durationMs, epochMs } from '../../api/brand.ts';
+import { durationMs } from '../../api/brand.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
-import type { NodeGroup } from '../../api/nodegroup.ts';
+import { forceAnnotation, type NodeGroup } from '../../api/nodegroup.ts';
 import { clusterTag, groupTag, nodeGroupStackName } from '../../core/provisioning/index.ts';
 import type { KubeApi, ProvisioningApi, StackState } from '../../ports/index.ts';
 import { removeIdentity } from '../aws-auth.ts';
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
 import { waitForStack } from '../create/stack-wait.ts';
-import { recordDrain } from '../drain/record.ts';
-import { exitCodeOf, worstOf } from '../drain/state.ts';
-import { DrainWait } from '../drain/wait.ts';
+import { drainForRemoval } from '../drain/removal.ts';
 import { type Progress, progressOf } from '../progress.ts';
 import { requireCluster, timeoutMs } from './create.ts';
 import { collectNodeGroups } from './get.ts';
@@ -29,6 +27,7 @@ interface DeleteFlags {
 
 interface Deletion {
   readonly context: CliContext;
+  readonly connection: Connection;
   readonly progress: Progress;
   readonly kube: KubeApi;
   readonly api: ProvisioningApi;
@@ -37,7 +36,6 @@ interface Deletion {
   readonly deadline: number;
 }
 
-const forceAnnotation = 'drover.dev/force';
 const lookEveryMs = durationMs(1_000);
 
 const nodeGroupNamed = async ({ kube, name, flags }: Deletion): Promise<NodeGroup | undefined> => {
@@ -48,37 +46,20 @@ const nodeGroupNamed = async ({ kube, name, flags }: Deletion): Promise<NodeGrou
 };
 
 /** Drains the nodes of a self-managed group; throws when one of them could not be emptied. */
-const drainNodes = async ({ context, kube, progress, name, flags, deadline }: Deletion) => {
+const drainNodes = async (deletion: Deletion) => {
+  const { context, connection, kube, progress, name, flags, deadline } = deletion;
   const labelSelector = `${groupTag}=${name},${clusterTag}=${flags.cluster}`;
   const { items } = await kube.list<Node>(resourceTypes.nodes, { labelSelector });
-  const now = context.clock.now();
-  const recorded = [];
-  for (const node of items) {
-    progress.info(`draining node "${node.metadata.name}"`);
-    recorded.push(
-      await recordDrain(kube, node, {
-        now: epochMs(now),
-        userName: context.userName,
-        timeoutSeconds: Math.max(1, Math.round((deadline - now) / 1000)),
-        onDeadline: 'fail',
-        reason: `drover delete nodegroup ${name}`,
-      }),
-    );
-  }
-  if (recorded.length === 0) return;
-  const { clock, signal } = context;
-  const wait = new DrainWait(
-    { kube, clock, signal, tell: (line) => progress.info(line), progress: undefined },
-    recorded,
-  );
-  const { states } = await wait.run(deadline - now);
-  const code = worstOf([...states.values()].map(exitCodeOf));
-  if (code === exitCodes.done) return;
-  throw new CommandError(
-    code,
-    `node group ${name} is left as it is: not all of its nodes could be drained; ` +
-      `\`drover explain ${recorded[0]?.node}\` says what holds them, --no-drain goes on without`,
-  );
+  await drainForRemoval({
+    context,
+    kube,
+    nodes: items,
+    now: (await context.cluster(connection)).now,
+    timeoutMs: deadline - context.clock.now(),
+    reason: `drover delete nodegroup ${name}`,
+    tell: (line) => progress.info(line),
+    consequence: `node group ${name} is left as it is (--no-drain goes on without)`,
+  });
 };
 
 /** Roles that another stack's nodes use stay in aws-auth. */
@@ -150,6 +131,7 @@ const deleteNodeGroup = async (
   await requireCluster(api, flags.cluster);
   const deletion: Deletion = {
     context,
+    connection,
     api,
     flags,
     name,

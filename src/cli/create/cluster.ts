@@ -64,8 +64,8 @@ const ensureNetwork = async (creation: ClusterCreation): Promise<void> => {
         ? []
         : [
             {
-              subnetId: id,
-              isPublic: visibility === 'public',
+              id,
+              public: visibility === 'public',
               ...(zone === undefined ? {} : { zone }),
               ...(cidr === undefined ? {} : { cidr }),
             },
@@ -149,6 +149,7 @@ export const createCluster = async (creation: ClusterCreation): Promise<void> =>
       kube: await context.kube(connection),
       cloud: await context.cloud(connection),
       namedSubnets: config.subnets,
+      makesKeyPairs: true,
     };
     await createNodeGroups(nodes, await choose(nodes, config.groups));
   }

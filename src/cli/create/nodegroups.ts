@@ -30,6 +30,8 @@ export interface Creation {
   readonly cluster: ClusterFacts;
   /** Subnets that a ClusterConfig names; empty with flags alone. */
   readonly namedSubnets: readonly SubnetConfig[];
+  /** An embedded world makes what a file takes for granted: nobody logs in there. */
+  readonly makesKeyPairs: boolean;
   /** Epoch milliseconds. */
   readonly deadline: number;
 }
@@ -107,7 +109,9 @@ const prepare = async (creation: Creation, group: GroupConfig): Promise<Prepared
     `nodegroup "${group.name}" will use "${imageId ?? ''}" [${family}/${cluster.version}]`,
   );
   if (group.sshKeyName !== undefined) {
-    if (!(await api.keyPairExists(group.sshKeyName))) {
+    const exists = await api.keyPairExists(group.sshKeyName);
+    if (!exists && creation.makesKeyPairs) await api.createKeyPair(group.sshKeyName);
+    else if (!exists) {
       throw refused(
         `node group ${group.name}: no EC2 key pair ${group.sshKeyName}; ` +
           `\`aws ec2 create-key-pair --key-name ${group.sshKeyName}\` makes one`,

@@ -58,7 +58,7 @@ const chooseImage = async (
   if (image === undefined) {
     throw new Impossible('AmiIdNotFound', `No image ${pattern} of ${amiType} exists.`);
   }
-  return { imageId: image.id, releaseVersion: releaseOf(image, version) };
+  return { imageId: image.id, releaseVersion: releaseOf(family, image, version) };
 };
 
 /** Everything that the derived template is made of. Throws Impossible, CloudError. */

@@ -3,20 +3,37 @@
 
 export interface Family {
   readonly architecture: 'x86_64' | 'arm64';
-  /** The image's name up to the Kubernetes version. */
+  /** The image's name; `%` stands for the Kubernetes version, `#` for the release. */
   readonly imageName: string;
-  readonly bootstrap: 'bootstrap.sh' | 'nodeadm';
+  /** Who reads the user data, and hence its form. */
+  readonly bootstrap: 'bootstrap.sh' | 'nodeadm' | 'settings' | 'powershell';
+  /** Where nodes keep images and pods; the volume whose size a group asks for. */
+  readonly dataDevice: string;
 }
 
-const al2 = (architecture: Family['architecture'], imageName: string): Family => ({
+const al2 = (architecture: Family['architecture'], name: string): Family => ({
   architecture,
-  imageName,
+  imageName: `${name}-%-v#`,
   bootstrap: 'bootstrap.sh',
+  dataDevice: '/dev/xvda',
 });
 const al2023 = (architecture: Family['architecture'], variant: string): Family => ({
   architecture,
-  imageName: `amazon-eks-node-al2023-${architecture}-${variant}`,
+  imageName: `amazon-eks-node-al2023-${architecture}-${variant}-%-v#`,
   bootstrap: 'nodeadm',
+  dataDevice: '/dev/xvda',
+});
+const bottlerocket = (architecture: Family['architecture'], variant: string): Family => ({
+  architecture,
+  imageName: `bottlerocket-aws-k8s-%${variant}-${architecture}-v#`,
+  bootstrap: 'settings',
+  dataDevice: '/dev/xvdb',
+});
+const windows = (year: string, edition: 'Core' | 'Full'): Family => ({
+  architecture: 'x86_64',
+  imageName: `Windows_Server-${year}-English-${edition}-EKS_Optimized-%-#`,
+  bootstrap: 'powershell',
+  dataDevice: '/dev/sda1',
 });
 
 const families: Readonly<Record<string, Family>> = {
@@ -28,6 +45,18 @@ const families: Readonly<Record<string, Family>> = {
   AL2023_x86_64_NEURON: al2023('x86_64', 'neuron'),
   AL2023_x86_64_NVIDIA: al2023('x86_64', 'nvidia'),
   AL2023_ARM_64_NVIDIA: al2023('arm64', 'nvidia'),
+  BOTTLEROCKET_x86_64: bottlerocket('x86_64', ''),
+  BOTTLEROCKET_ARM_64: bottlerocket('arm64', ''),
+  BOTTLEROCKET_x86_64_NVIDIA: bottlerocket('x86_64', '-nvidia'),
+  BOTTLEROCKET_ARM_64_NVIDIA: bottlerocket('arm64', '-nvidia'),
+  BOTTLEROCKET_x86_64_FIPS: bottlerocket('x86_64', '-fips'),
+  BOTTLEROCKET_ARM_64_FIPS: bottlerocket('arm64', '-fips'),
+  WINDOWS_CORE_2019_x86_64: windows('2019', 'Core'),
+  WINDOWS_FULL_2019_x86_64: windows('2019', 'Full'),
+  WINDOWS_CORE_2022_x86_64: windows('2022', 'Core'),
+  WINDOWS_FULL_2022_x86_64: windows('2022', 'Full'),
+  WINDOWS_CORE_2025_x86_64: windows('2025', 'Core'),
+  WINDOWS_FULL_2025_x86_64: windows('2025', 'Full'),
 };
 
 /** Undefined for families that this version cannot bootstrap. */
@@ -52,12 +81,19 @@ export const hasImages = (amiType: string, version: string): boolean =>
   familyOf(amiType)?.bootstrap !== 'bootstrap.sh' ||
   Number(version.split('.')[1] ?? 0) <= lastMinorWithAl2;
 
+/** What the release is called in the image's name: what follows the Kubernetes version. */
+const releaseInName = ({ bootstrap }: Family, releaseVersion: string): string =>
+  bootstrap === 'settings' ? releaseVersion : (releaseVersion.split(/-(.*)/)[1] ?? '');
+
 /** The pattern of the image names for a release, `1.32.9-20260905`, or for all of them. */
 export const imagePattern = (
   family: Family,
   version: string,
   releaseVersion: string | undefined,
-): string => `${family.imageName}-${version}-v${releaseVersion?.split('-')[1] ?? '*'}`;
+): string =>
+  family.imageName
+    .replace('%', version)
+    .replace('#', releaseVersion === undefined ? '*' : releaseInName(family, releaseVersion));
 
 interface NamedImage {
   readonly id: string;
@@ -65,12 +101,19 @@ interface NamedImage {
   readonly description: string;
 }
 
-/** The newest of a family; the day of its release stands at the end of its name. */
+/** The newest of a family; its release stands at the end of its name. */
 export const newestImage = <I extends NamedImage>(images: readonly I[]): I | undefined =>
-  images.toSorted((a, b) => b.name.localeCompare(a.name))[0];
+  images.toSorted((a, b) => b.name.localeCompare(a.name, 'en', { numeric: true }))[0];
 
-/** `1.32.9-20260905`: the kubelet's version from the description, the day from the name. */
-export const releaseOf = (image: NamedImage, version: string): string => {
+/**
+ * The release in EKS' form: `1.32.9-20260905` with the kubelet's version from the description and the
+ * day from the name; Bottlerocket's own version; Windows' with the Kubernetes version alone.
+ */
+export const releaseOf = (family: Family, image: NamedImage, version: string): string => {
+  const [before = '', after = ''] = family.imageName.replace('%', version).split('#');
+  const release = image.name.slice(before.length, image.name.length - after.length);
+  if (family.bootstrap === 'settings') return release;
+  if (family.bootstrap === 'powershell') return `${version}-${release}`;
   const kubelet = /k8s: (\d+\.\d+\.\d+)/.exec(image.description)?.[1] ?? `${version}.0`;
-  return `${kubelet}-${/-v(\d+)$/.exec(image.name)?.[1] ?? ''}`;
+  return `${kubelet}-${release}`;
 };

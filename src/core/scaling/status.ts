@@ -92,6 +92,10 @@ const stateOf = (facts: StatusFacts, created: string | undefined): NodeGroupStat
   return issues.length > 0 ? 'DEGRADED' : 'ACTIVE';
 };
 
+/** Before there is a group: what it is made with, within its bounds. */
+const wantedAtFirst = ({ requested, target }: StatusFacts): number =>
+  Math.max(requested.minSize, Math.min(requested.maxSize, target));
+
 export const statusOf = (facts: StatusFacts): NodeGroupStatus => {
   const { group, scaling, scaleIn, failure, made } = facts;
   const before = group.status;
@@ -109,7 +113,7 @@ export const statusOf = (facts: StatusFacts): NodeGroupStatus => {
     ...(generation === undefined ? {} : { observedGeneration: generation }),
     state: stateOf(facts, created),
     // The last that was seen: a group that is only missing from one answer has not changed.
-    desired: scaling?.desiredCapacity ?? before?.desired ?? 0,
+    desired: scaling?.desiredCapacity ?? before?.desired ?? wantedAtFirst(facts),
     minSize: scaling?.minSize ?? before?.minSize ?? facts.requested.minSize,
     maxSize: scaling?.maxSize ?? before?.maxSize ?? facts.requested.maxSize,
     instances: counts.instances.length,

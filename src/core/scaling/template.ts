@@ -24,6 +24,7 @@ export interface TemplateFacts {
 
 export const defaultInstanceType = 't3.medium';
 const defaultDiskGiB = 20;
+const windowsDiskGiB = 50;
 
 /** The labels of article 002: EKS' own and those of the spec. */
 export const nodeLabels = (
@@ -109,14 +110,16 @@ export const userDataFor = (facts: TemplateFacts): string | TemplateProblem => {
   );
 };
 
-const diskOf = (source: JsonObject | undefined, sizeGiB: number | undefined): JsonObject => {
+const diskOf = (source: JsonObject | undefined, { spec }: NodeGroup): JsonObject => {
   if (Array.isArray(source?.BlockDeviceMappings)) return {};
+  const family = familyOf(spec.amiType);
   const Ebs = {
-    VolumeSize: sizeGiB ?? defaultDiskGiB,
+    VolumeSize:
+      spec.diskSizeGiB ?? (family?.bootstrap === 'powershell' ? windowsDiskGiB : defaultDiskGiB),
     VolumeType: 'gp3',
     DeleteOnTermination: true,
   };
-  return { BlockDeviceMappings: [{ DeviceName: '/dev/xvda', Ebs }] };
+  return { BlockDeviceMappings: [{ DeviceName: family?.dataDevice ?? '/dev/xvda', Ebs }] };
 };
 
 const groupsOf = (source: JsonObject | undefined, ours: readonly string[]): JsonObject => {
@@ -143,7 +146,7 @@ export const templateData = (facts: TemplateFacts): JsonObject | TemplateProblem
     ...(spec.remoteAccess?.ec2SshKey === undefined ? {} : { KeyName: spec.remoteAccess.ec2SshKey }),
     ...groupsOf(source, securityGroups),
     IamInstanceProfile: { Name: name },
-    ...diskOf(source, spec.diskSizeGiB),
+    ...diskOf(source, group),
     ...('MetadataOptions' in objectOr(source)
       ? {}
       : { MetadataOptions: { HttpTokens: 'required', HttpPutResponseHopLimit: 2 } }),

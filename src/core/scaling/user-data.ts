@@ -75,6 +75,53 @@ const nodeConfig = (facts: BootstrapFacts): string => {
   ].join('\n');
 };
 
+const quoted = (text: string): string => `'${text.replaceAll("'", '')}'`;
+
+/** Bottlerocket's settings as dotted keys, the form that article 003 shows; a key once, for tables. */
+const settings = (facts: BootstrapFacts): string => {
+  const { clusterName, cluster, labels, taints, maxPods } = facts;
+  const perKey = new Map<string, string[]>();
+  for (const { key, value = '', effect } of taints) {
+    perKey.set(key, [...(perKey.get(key) ?? []), quoted(`${value}:${effect}`)]);
+  }
+  const { endpoint, certificateAuthority } = cluster;
+  return [
+    `settings.kubernetes.cluster-name = ${quoted(clusterName)}`,
+    ...(endpoint === undefined ? [] : [`settings.kubernetes.api-server = ${quoted(endpoint)}`]),
+    ...(certificateAuthority === undefined
+      ? []
+      : [`settings.kubernetes.cluster-certificate = ${quoted(certificateAuthority)}`]),
+    ...(maxPods === undefined ? [] : [`settings.kubernetes.max-pods = ${maxPods}`]),
+    ...Object.entries(labels).map(
+      ([key, value]) => `settings.kubernetes.node-labels.${quoted(key)} = ${quoted(value)}`,
+    ),
+    ...[...perKey].map(
+      ([key, values]) => `settings.kubernetes.node-taints.${quoted(key)} = [${values.join(', ')}]`,
+    ),
+    '',
+  ].join('\n');
+};
+
+/** The user's commands first, then EKS', in one tag: EC2Launch reads no second one. */
+const powershell = (facts: BootstrapFacts): string => {
+  const { clusterName, cluster, userParts } = facts;
+  const theirs = /<powershell>([\s\S]*?)<\/powershell>/i.exec(userParts ?? '')?.[1] ?? userParts;
+  const { endpoint, certificateAuthority } = cluster;
+  return [
+    '<powershell>',
+    ...(theirs === undefined ? [] : [theirs.trim()]),
+    '[string]$EKSBootstrapScriptFile = "$env:ProgramFiles\\Amazon\\EKS\\Start-EKSBootstrap.ps1"',
+    [
+      `& $EKSBootstrapScriptFile -EKSClusterName "${clusterName}"`,
+      ...(endpoint === undefined ? [] : [`-APIServerEndpoint "${endpoint}"`]),
+      ...(certificateAuthority === undefined ? [] : [`-Base64ClusterCA "${certificateAuthority}"`]),
+      `-KubeletExtraArgs "${kubeletFlags(facts).join(' ')}"`,
+    ].join(' '),
+    '</powershell>',
+    '',
+  ].join('\n');
+};
+
 const boundary = '//';
 
 const part = (type: string, body: string): string =>
@@ -103,7 +150,11 @@ const partsOf = (document: string): readonly string[] | undefined => {
 
 /** Undefined: the user's parts are no MIME multi-part document, which EKS refuses. */
 export const renderUserData = (facts: BootstrapFacts): string | undefined => {
-  const isScript = facts.family.bootstrap === 'bootstrap.sh';
+  const { bootstrap } = facts.family;
+  if (bootstrap === 'powershell') return powershell(facts);
+  // Dotted keys stand before any table of the user's, or they would fall into it.
+  if (bootstrap === 'settings') return `${settings(facts)}${facts.userParts ?? ''}`;
+  const isScript = bootstrap === 'bootstrap.sh';
   const ours = isScript
     ? part('text/x-shellscript; charset="us-ascii"', shellScript(facts))
     : part('application/node.eks.aws', nodeConfig(facts));
@@ -117,8 +168,16 @@ export const renderUserData = (facts: BootstrapFacts): string | undefined => {
 const flagOf = (text: string, name: string): string =>
   new RegExp(`--${name}[= ]([^\\s'"\`\\\\]+)`).exec(text)?.[1] ?? '';
 
+const settingLines = (text: string): string =>
+  text
+    .split('\n')
+    .filter((line) => /^settings\.kubernetes\.node-(?:labels|taints)\./.test(line))
+    .toSorted()
+    .join('\n');
+
 /** Whether nodes started with `a` and with `b` get the same labels and taints. */
 export const sameNodes = (a: string, b: string): boolean =>
+  settingLines(a) === settingLines(b) &&
   ['node-labels', 'register-with-taints'].every((name) => {
     const sorted = (text: string): string => flagOf(text, name).split(',').toSorted().join(',');
     return sorted(a) === sorted(b);

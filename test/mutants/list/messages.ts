@@ -124,7 +124,7 @@ const sized: readonly Mutant[] = [
       {
         file: nodegroup,
         find: desiredTold,
-        replace: 'desired: 1 + (scaling?.desiredCapacity ?? before?.desired ?? 0),',
+        replace: 'desired: 1 + (scaling?.desiredCapacity ?? before?.desired ?? wantedAtFirst(facts)),',
       },
     ],
   },

@@ -1,0 +1,291 @@
+// drover scale nodegroup: eksctl's command. A managed group's sizes are a request on its NodeGroup,
+// carried out by the controller within the budgets; a self-managed group is scaled out directly, and
+// scaled in only after the nodes that go have been drained.
+import type { Command } from 'commander';
+import { durationMs, instanceIdOfProviderId } from '../../api/brand.ts';
+import { type Node, resourceTypes } from '../../api/kube.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
+import { clusterTag, groupTag } from '../../core/provisioning/index.ts';
+import { chooseForScaleIn } from '../../core/scaling/index.ts';
+import type { CloudApi, KubeApi, ScalingGroup } from '../../ports/index.ts';
+import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
+import { drainForRemoval } from '../drain/removal.ts';
+import { type Progress, progressOf } from '../progress.ts';
+import { timeoutMs } from './create.ts';
+import { collectNodeGroups } from './get.ts';
+
+interface ScaleFlags {
+  readonly cluster: string;
+  readonly name?: string;
+  readonly nodes?: string;
+  readonly nodesMin?: string;
+  readonly nodesMax?: string;
+  readonly region?: string;
+  readonly wait: boolean;
+  readonly timeout: string;
+}
+
+interface Scaling {
+  readonly context: CliContext;
+  readonly connection: Connection;
+  readonly progress: Progress;
+  readonly kube: KubeApi;
+  readonly cloud: CloudApi;
+  readonly name: string;
+  readonly flags: ScaleFlags;
+  /** Epoch milliseconds. */
+  readonly deadline: number;
+}
+
+interface AskedSizes {
+  readonly desired?: number;
+  readonly minSize?: number;
+  readonly maxSize?: number;
+}
+
+const usage = (message: string): CommandError => new CommandError(exitCodes.usage, message);
+const lookEveryMs = durationMs(1_000);
+
+const number = (flag: string, text: string | undefined): number | undefined => {
+  if (text === undefined) return undefined;
+  if (/^\d{1,6}$/.test(text)) return Number(text);
+  throw usage(`${flag} takes a whole number, not ${text}`);
+};
+
+const askedOf = (flags: ScaleFlags): AskedSizes => {
+  const desired = number('--nodes', flags.nodes);
+  const minSize = number('--nodes-min', flags.nodesMin);
+  const maxSize = number('--nodes-max', flags.nodesMax);
+  if (desired === undefined && minSize === undefined && maxSize === undefined) {
+    throw usage('name a size: --nodes N, --nodes-min N or --nodes-max N');
+  }
+  return {
+    ...(desired === undefined ? {} : { desired }),
+    ...(minSize === undefined ? {} : { minSize }),
+    ...(maxSize === undefined ? {} : { maxSize }),
+  };
+};
+
+/** What the group is to have; refuses what cannot be, in the flags' words. */
+export const sizesWanted = (
+  asked: AskedSizes,
+  now: { readonly minSize: number; readonly maxSize: number; readonly desired: number },
+): Required<AskedSizes> => {
+  const minSize = asked.minSize ?? now.minSize;
+  const maxSize = asked.maxSize ?? now.maxSize;
+  // A new bound that the size does not keep moves the size; a size that was asked for never moves.
+  const desired = asked.desired ?? Math.max(minSize, Math.min(maxSize, now.desired));
+  if (minSize > maxSize) {
+    throw usage(`minimum size ${minSize} is greater than maximum size ${maxSize}`);
+  }
+  if (desired < minSize) {
+    throw usage(
+      `${desired} nodes are fewer than the minimum size ${minSize}; lower --nodes-min too`,
+    );
+  }
+  if (desired > maxSize) {
+    throw usage(
+      `${desired} nodes are more than the maximum size ${maxSize}; raise --nodes-max too`,
+    );
+  }
+  return { minSize, maxSize, desired };
+};
+
+const scaleManaged = async (scaling: Scaling, group: NodeGroup, asked: AskedSizes) => {
+  const { kube, name, progress, flags } = scaling;
+  const { status, spec } = group;
+  const wanted = sizesWanted(asked, {
+    minSize: spec.scaling.minSize,
+    maxSize: spec.scaling.maxSize,
+    desired: spec.scaling.desired ?? status?.desired ?? 0,
+  });
+  const patched = await kube.patch<NodeGroup>(
+    resourceTypes.nodegroups,
+    { name },
+    { type: 'merge', body: { spec: { scaling: { ...wanted } } } },
+  );
+  progress.info('initiated scaling of nodegroup');
+  if (patched.kind === 'gone') throw new CommandError(exitCodes.failed, `${name} is gone`);
+  if (flags.wait) await waitForManaged(scaling, patched.object);
+};
+
+const reached = (group: NodeGroup, wanted: NodeGroup): boolean => {
+  const { status } = group;
+  const seen = (status?.observedGeneration ?? 0) >= (wanted.metadata.generation ?? 0);
+  const size = wanted.spec.scaling.desired;
+  return seen && status?.instances === size && status?.ready === size;
+};
+
+const waitForManaged = async (scaling: Scaling, wanted: NodeGroup): Promise<void> => {
+  const { kube, context, name, deadline } = scaling;
+  for (;;) {
+    const found = await kube.get<NodeGroup>(resourceTypes.nodegroups, { name });
+    if (found.kind === 'gone') throw new CommandError(exitCodes.failed, `${name} is gone`);
+    const { status } = found.object;
+    if (reached(found.object, wanted)) return;
+    const failure = status?.failure;
+    if (failure !== undefined && failure.generation >= (wanted.metadata.generation ?? 0)) {
+      throw new CommandError(exitCodes.failed, `${name}: ${failure.code}: ${failure.message}`);
+    }
+    await pause(
+      context,
+      deadline,
+      `${name} has ${status?.ready ?? 0} ready node(s) of ${wanted.spec.scaling.desired}`,
+    );
+  }
+};
+
+const pause = async (context: CliContext, deadline: number, where: string): Promise<void> => {
+  if (context.signal.aborted) {
+    throw new CommandError(exitCodes.interrupted, `not watching any more; it goes on: ${where}`);
+  }
+  if (context.clock.now() >= deadline) {
+    throw new CommandError(exitCodes.timedOut, `timed out; it goes on: ${where}`);
+  }
+  await context.clock.sleep(lookEveryMs, context.signal).catch(() => undefined);
+};
+
+const readyOf = (node: Node | undefined): boolean =>
+  (node?.status?.conditions ?? []).some(
+    ({ type, status }) => type === 'Ready' && status === 'True',
+  );
+
+/** Drains as many nodes as are too many, then ends each with its place in the group. */
+const scaleInUnmanaged = async (scaling: Scaling, group: ScalingGroup, count: number) => {
+  const { kube, cloud, context, connection, progress, name, flags, deadline } = scaling;
+  const labelSelector = `${groupTag}=${name},${clusterTag}=${flags.cluster}`;
+  const { items } = await kube.list<Node>(resourceTypes.nodes, { labelSelector });
+  const nodes = new Map<string, Node>(
+    items.map((node) => [instanceIdOfProviderId(node.spec.providerID) ?? '', node]),
+  );
+  const victims = chooseForScaleIn(
+    group.instances.map((one) => {
+      const node = nodes.get(one.instanceId);
+      return {
+        instanceId: one.instanceId,
+        zone: one.availabilityZone,
+        isProtected: one.protectedFromScaleIn,
+        isHealthy: one.lifecycleState === 'InService' && readyOf(node),
+        isDraining: node?.spec.unschedulable === true,
+        templateVersion: 1,
+        startedAt: node?.metadata.creationTimestamp ?? '',
+      };
+    }),
+    count,
+  );
+  if (victims.length < count) {
+    throw new CommandError(
+      exitCodes.refused,
+      `${name}: only ${victims.length} of ${count} instances may go; the others are protected ` +
+        'from scale-in',
+    );
+  }
+  const leaving = victims.flatMap((id) => nodes.get(id) ?? []);
+  await drainForRemoval({
+    context,
+    kube,
+    nodes: leaving,
+    now: (await context.cluster(connection)).now,
+    timeoutMs: deadline - context.clock.now(),
+    reason: `drover scale nodegroup ${name}`,
+    tell: (line) => progress.info(line),
+    consequence: `node group ${name} keeps its size`,
+  });
+  for (const id of victims) await cloud.terminateInGroup(id, { decrementDesired: true });
+};
+
+const scaleUnmanaged = async (scaling: Scaling, group: ScalingGroup, asked: AskedSizes) => {
+  const { cloud, progress, context, deadline, flags } = scaling;
+  const wanted = sizesWanted(asked, { ...group, desired: group.desiredCapacity });
+  const surplus = group.desiredCapacity - wanted.desired;
+  const change = { name: group.name, minSize: wanted.minSize };
+  if (surplus > 0) {
+    // The minimum first, or a decrement would be refused; the maximum last, or AWS would choose.
+    await cloud.updateGroup(change);
+    await scaleInUnmanaged(scaling, group, surplus);
+    await cloud.updateGroup({ name: group.name, maxSize: wanted.maxSize });
+  } else {
+    await cloud.updateGroup({
+      ...change,
+      maxSize: wanted.maxSize,
+      desiredCapacity: wanted.desired,
+    });
+  }
+  progress.info('initiated scaling of nodegroup');
+  for (;;) {
+    if (!flags.wait) return;
+    const [now] = await cloud.describeGroups([group.name]);
+    const serving = (now?.instances ?? []).filter((one) => one.lifecycleState === 'InService');
+    if (serving.length === wanted.desired && now?.instances.length === wanted.desired) return;
+    await pause(context, deadline, `${serving.length} of ${wanted.desired} instance(s) in service`);
+  }
+};
+
+const scale = async (
+  context: CliContext,
+  connection: Connection,
+  positional: string | undefined,
+  flags: ScaleFlags,
+): Promise<void> => {
+  const name = positional ?? flags.name;
+  if (name === undefined) throw usage('name the node group: drover scale nodegroup NAME');
+  const asked = askedOf(flags);
+  const there = flags.region === undefined ? connection : { ...connection, region: flags.region };
+  const kube = await context.kube(connection);
+  const cloud = await context.cloud(there);
+  const progress = progressOf(context);
+  const deadline = context.clock.now() + timeoutMs(flags.timeout);
+  const scaling: Scaling = { context, connection, progress, kube, cloud, name, flags, deadline };
+  const found = await kube.get<NodeGroup>(resourceTypes.nodegroups, { name });
+  progress.info(`scaling nodegroup "${name}" in cluster ${flags.cluster}`);
+  if (found.kind === 'found' && found.object.spec.clusterName === flags.cluster) {
+    await scaleManaged(scaling, found.object, asked);
+  } else {
+    const rows = await collectNodeGroups(kube, cloud, flags.cluster);
+    const row = rows.find((one) => one.name === name);
+    const [group] = row === undefined ? [] : await cloud.describeGroups([row.autoScalingGroupName]);
+    if (group === undefined) {
+      const known = rows.map((one) => one.name).join(', ');
+      throw new CommandError(
+        exitCodes.failed,
+        `no node group ${name} in cluster ${flags.cluster}; there are: ${known || 'none'}`,
+      );
+    }
+    await scaleUnmanaged(scaling, group, asked);
+  }
+  if (flags.wait) progress.done('nodegroup successfully scaled');
+  else progress.info(`\`drover get ng --cluster ${flags.cluster} ${name}\` says how far it is`);
+};
+
+/** Adds `scale` to the program. */
+export const addScaleCommand = (
+  program: Command,
+  context: CliContext,
+  connection: () => Connection,
+): void => {
+  program
+    .command('scale')
+    .description('change the size of a node group')
+    .command('nodegroup [name]')
+    .alias('ng')
+    .description('sizes of a node group; nodes that go are drained within their budgets first')
+    .requiredOption('--cluster <name>', 'the cluster')
+    .option('-n, --name <name>', 'the node group')
+    .option('-N, --nodes <number>', 'how many nodes')
+    .option('-m, --nodes-min <number>', 'minimum size')
+    .option('-M, --nodes-max <number>', 'maximum size')
+    .option('-r, --region <region>', 'AWS region')
+    .option('-w, --wait', 'return when the group has its size', false)
+    .option('--timeout <duration>', 'for drains and the wait together', '25m')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  drover scale nodegroup --cluster ironman-2022 --name demo-ng --nodes 3 --wait
+  drover scale ng demo-self-ng --cluster ironman-2022 --nodes 2 --nodes-max 4
+  kubectl scale nodegroup demo-ng --replicas=3`,
+    )
+    .action((name: string | undefined, flags: ScaleFlags) =>
+      scale(context, connection(), name, flags),
+    );
+};
