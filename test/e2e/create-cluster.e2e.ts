@@ -26,6 +26,8 @@ const nothingLeaves = {
   'intent-before-effect': noLeaving,
   'everything-ends': noLeaving,
   'no-hot-loop': noLeaving,
+  'fixed-state-writes-nothing':
+    'the story ends when the nodes are there, before anything is at rest',
 };
 
 // Article 003.

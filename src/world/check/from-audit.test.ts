@@ -183,3 +183,27 @@ describe('traceFromAudit', () => {
     expect(violations.map(({ oracle }) => oracle)).toContain('only-drainable-pods');
   });
 });
+
+describe('an object that waited for its finalizer', () => {
+  const ref = { resource: 'nodegroups', name: 'ng1' };
+  const group = (more: JsonObject): JsonObject => ({
+    kind: 'NodeGroup',
+    metadata: { name: 'ng1', uid: 'u1', ...more },
+    spec: {},
+  });
+  const leaving = { deletionTimestamp: at(2), deletionGracePeriodSeconds: 0 };
+  const lines = [
+    line(1, { verb: 'create', ref, code: 201, response: group({ finalizers: ['x'] }) }),
+    line(2, { verb: 'delete', ref, response: group({ ...leaving, finalizers: ['x'] }) }),
+    line(3, { verb: 'patch', ref, response: group(leaving) }),
+  ];
+  const types = (upTo: number): readonly string[] =>
+    traceFromAudit(lines.slice(0, upTo), facts).trace.entries.flatMap((entry) =>
+      entry.kind === 'object' ? [entry.type] : [],
+    );
+
+  it('is there until the last of them has gone', () => {
+    expect(types(2)).toEqual(['ADDED', 'MODIFIED']);
+    expect(types(3)).toEqual(['ADDED', 'MODIFIED', 'DELETED']);
+  });
+});

@@ -60,7 +60,8 @@ class Known {
     if (!hasObject && subresource === 'status') return this.#restated(request, key);
     const object = hasObject ? answer : this.#objects.get(key);
     if (object === undefined || (!hasObject && verb !== 'delete')) return undefined;
-    const isGone = verb === 'delete' && isLastDeletion(object, hasObject);
+    const isGone =
+      (verb === 'delete' && isLastDeletion(object, hasObject)) || lostLastFinalizer(object);
     const type = isGone ? 'DELETED' : this.#objects.has(key) ? 'MODIFIED' : 'ADDED';
     if (isGone) this.#objects.delete(key);
     else this.#objects.set(key, object);
@@ -116,6 +117,14 @@ class Known {
     };
   }
 }
+
+/** A write that left nothing to wait for before the deletion that was asked for earlier. */
+const lostLastFinalizer = ({ metadata }: JsonObject): boolean => {
+  const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = objectOr(metadata);
+  if (deletionTimestamp === undefined || (numberOf(deletionGracePeriodSeconds) ?? 0) > 0)
+    return false;
+  return !Array.isArray(finalizers) || finalizers.length === 0;
+};
 
 /** A status patch: conditions by their type, as a strategic merge has it; the rest as it came. */
 const mergedStatus = (before: JsonObject, patch: JsonObject): JsonObject => {
