@@ -4,7 +4,7 @@ import type { Mutant } from '../mutant.ts';
 
 const intake = 'src/controllers/intake/controller.ts';
 const nodegroup = 'src/core/scaling/status.ts';
-const desiredTold = 'desired: scaling?.desiredCapacity ?? before?.desired ?? 0,';
+const desiredTold = 'desired: scaling?.desiredCapacity ?? before?.desired ?? wantedAtFirst(facts),';
 
 const foreign: readonly Mutant[] = [
   {
