@@ -124,7 +124,8 @@ const sized: readonly Mutant[] = [
       {
         file: nodegroup,
         find: desiredTold,
-        replace: 'desired: 1 + (scaling?.desiredCapacity ?? before?.desired ?? wantedAtFirst(facts)),',
+        replace:
+          'desired: 1 + (scaling?.desiredCapacity ?? before?.desired ?? wantedAtFirst(facts)),',
       },
     ],
   },
