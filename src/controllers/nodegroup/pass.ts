@@ -12,6 +12,7 @@ import {
   codeOfRefusal,
   decideSizes,
   foreignGroup,
+  isOfScaleIn,
   markedBy,
   type Sizes,
   scaleInId,
@@ -257,8 +258,10 @@ export class Pass {
       scaleIn = undefined;
     }
     if (!(await this.#report({ target: 0, scaleIn, failure }))) return false;
-    const keep = scaleIn?.id;
-    await withdrawOthers(this.#deps, this.#group, (_, { id }) => id === keep, signal);
+    const id = scaleIn?.id;
+    const keep = (_: unknown, cause: { readonly id: string }): boolean =>
+      id !== undefined && isOfScaleIn(cause.id, id);
+    await withdrawOthers(this.#deps, this.#group, keep, signal);
     if (scaleIn === undefined) return true;
     await openBounds(this.#deps, scaling, signal);
     this.#acted(againMs * 5);

@@ -10,7 +10,9 @@ import {
   type Candidate,
   chooseForScaleIn,
   evictionFailure,
+  isOfScaleIn,
   isOwnScaleIn,
+  nextCauseId,
   victimState,
 } from '../../core/scaling/index.ts';
 import type { ScalingGroup, ScalingInstance } from '../../ports/index.ts';
@@ -173,7 +175,9 @@ const askForDrains = async (
       ...(node === undefined ? {} : { nodeName: node.metadata.name }),
     };
     mustLead(deps);
-    const cause = causeOf(group, scaleIn, deps.clock.now());
+    const known = deps.disruptions.get(instanceId);
+    const id = nextCauseId(known, scaleIn.id);
+    const cause = causeOf(group, { ...scaleIn, id }, deps.clock.now());
     await recordCause(deps, { subject, cause }, signal);
     journalDrain(deps.journal, group, instanceId);
   }
@@ -238,5 +242,6 @@ export const keepsCause = (
 ): ((disruption: NodeDisruption, cause: DisruptionCause) => boolean) => {
   const order = [...view.drained, ...view.draining, ...view.failed];
   const kept = new Set(order.slice(0, view.needed).map(({ metadata }) => metadata.name));
-  return ({ metadata }, cause) => cause.id === id && kept.has(metadata.name);
+  return ({ metadata }, cause) =>
+    id !== undefined && isOfScaleIn(cause.id, id) && kept.has(metadata.name);
 };

@@ -40,4 +40,11 @@ export {
   taintsComplaint,
   updateConfigComplaint,
 } from './validate.ts';
-export { evictionFailure, isOwnScaleIn, scaleInId, victimState } from './victims.ts';
+export {
+  evictionFailure,
+  isOfScaleIn,
+  isOwnScaleIn,
+  nextCauseId,
+  scaleInId,
+  victimState,
+} from './victims.ts';

@@ -1,6 +1,7 @@
 // Decisions about node groups as tables: whose size it is, who goes, what nodes are told, what is
 // refused.
 import { describe, expect, it } from 'vitest';
+import type { NodeDisruption } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
 import { codeOfRefusal, launchIssues } from './health.ts';
 import { familyOf } from './images.ts';
@@ -14,6 +15,7 @@ import {
   taintsComplaint,
   updateConfigComplaint,
 } from './validate.ts';
+import { isOfScaleIn, nextCauseId } from './victims.ts';
 
 const sizes = (minSize: number, desired: number, maxSize: number) => ({
   minSize,
@@ -77,6 +79,21 @@ describe('whose size it is', () => {
       desiredCapacity: 2,
     });
     expect(sizeChange(wanted, sizes(0, 2, 2))).toBeUndefined();
+  });
+});
+
+describe('the cause of a scale-in', () => {
+  it('has another id where the first was withdrawn: a withdrawn cause asks for nothing', () => {
+    const id = 'scale-in/ng/t';
+    const withCauses = (...ids: readonly string[]) =>
+      ({
+        spec: { causes: ids.map((one) => ({ id: one, cancelledAt: 't' })) },
+      }) as unknown as NodeDisruption;
+    expect(nextCauseId(undefined, id)).toBe(id);
+    expect(nextCauseId(withCauses(id), id)).toBe(`${id}/2`);
+    expect(nextCauseId(withCauses(id, `${id}/2`), id)).toBe(`${id}/3`);
+    expect(isOfScaleIn(`${id}/2`, id)).toBe(true);
+    expect(isOfScaleIn('scale-in/ng/t2', id)).toBe(false);
   });
 });
 

@@ -13,6 +13,16 @@ export const isOwnScaleIn = (cause: DisruptionCause, group: string): boolean =>
   cause.cancelledAt === undefined &&
   cause.id.startsWith(`scale-in/${group}/`);
 
+/** Whether a cause was asked for by the scale-in `id`: the first time, or again after a withdrawal. */
+export const isOfScaleIn = (causeId: string, id: string): boolean =>
+  causeId === id || causeId.startsWith(`${id}/`);
+
+/** The id for asking an instance: a withdrawn cause is spent, and asking again needs another. */
+export const nextCauseId = (disruption: NodeDisruption | undefined, id: string): string => {
+  const asked = (disruption?.spec.causes ?? []).filter((cause) => isOfScaleIn(cause.id, id));
+  return asked.length === 0 ? id : `${id}/${asked.length + 1}`;
+};
+
 /** After the drain's own deadline the record is given this long to say how it ended. */
 const graceMs = 120_000;
 
@@ -27,10 +37,10 @@ export const victimState = (
   { id, group, now }: { readonly id: string; readonly group: NodeGroup; readonly now: EpochMs },
 ): VictimState | undefined => {
   const { spec, status } = disruption;
-  const cause = spec.causes.find((one) => one.id === id && one.cancelledAt === undefined);
+  const cause = spec.causes.find((one) => isOfScaleIn(one.id, id) && one.cancelledAt === undefined);
   if (cause === undefined) return undefined;
   const message = status?.message ?? 'the drain did not end in time';
-  if (status?.phase === 'Ended' && status.handledCauses?.includes(id) === true) {
+  if (status?.phase === 'Ended' && status.handledCauses?.includes(cause.id) === true) {
     return status.outcome === 'Failed' ? { kind: 'failed', message } : { kind: 'drained' };
   }
   const seconds = group.spec.drain?.timeoutSeconds ?? defaultDrainTimeoutSeconds;
