@@ -1,9 +1,11 @@
 // Records core/v1 Events as client-go's recorder does: a repeated event raises the count of the
-// one that is there. Never fails its caller: an event that cannot be written is dropped.
+// one that is there, very many of one kind are told as one or not at all. Never fails its caller: an
+// event that cannot be written is dropped.
 import type { JsonObject } from '../../../api/json.ts';
 import type { KubeObject } from '../../../api/kube.ts';
 import type { WorldClient } from '../../contracts.ts';
 import type { Kernel, Micros } from '../../kernel/index.ts';
+import { EventCorrelator, rememberIn } from './event-correlator.ts';
 import { resources } from './objects.ts';
 import { kubeTime } from './time.ts';
 
@@ -35,6 +37,10 @@ export class EventRecorder {
   readonly #source: { readonly component: string; readonly host?: string };
   readonly #seen = new Map<string, { readonly name: string; readonly count: number }>();
   readonly #enabled: boolean;
+  readonly #correlator = new EventCorrelator(rememberedEvents);
+  /** Which names of the present microsecond are taken, by object: how many so far. */
+  readonly #names = new Map<string, number>();
+  #namesAt: Micros = -1;
 
   constructor(options: {
     readonly kernel: Kernel;
@@ -57,23 +63,35 @@ export class EventRecorder {
     const { about } = note;
     // Events about cluster-scoped objects live in `default`.
     const namespace = about.metadata.namespace ?? 'default';
-    const now = kubeTime(this.#kernel.now());
-    const key = [about.metadata.uid, note.reason, note.fieldPath ?? '', note.message].join('\n');
+    const at = this.#kernel.now();
+    const kind = [note.type ?? 'Normal', note.reason, note.fieldPath ?? ''].join('\n');
+    const { uid } = about.metadata;
+    const told = this.#correlator.correlate({ about: uid, kind, message: note.message }, at);
+    if (!this.#correlator.isHeard(uid, at)) return;
+    const { key, message } = told;
     const seen = this.#seen.get(key);
     if (seen !== undefined) {
-      const patched = this.#client.patch(
-        resources.events,
-        { namespace, name: seen.name },
-        { type: 'strategic', body: { count: seen.count + 1, lastTimestamp: now } },
-      );
+      const count = seen.count + 1;
+      const body = { message, count, lastTimestamp: kubeTime(at) };
+      const name = { namespace, name: seen.name };
+      const patched = this.#client.patch(resources.events, name, { type: 'strategic', body });
       if (patched.kind === 'ok') {
-        this.#remember(key, { name: seen.name, count: seen.count + 1 });
+        this.#remember(key, { name: seen.name, count });
         return;
       }
     }
-    for (let nth = 0; nth < namesPerMicro; nth++) {
-      const name = `${about.metadata.name}.${nanosInHex(this.#kernel.now(), nth)}`;
-      const event = this.#event(note, name, now);
+    this.#create({ ...note, message }, namespace, key);
+  }
+
+  #create(note: EventNote, namespace: string, key: string): void {
+    const at = this.#kernel.now();
+    const { name: about } = note.about.metadata;
+    if (at !== this.#namesAt) this.#names.clear();
+    this.#namesAt = at;
+    for (let nth = this.#names.get(about) ?? 0; nth < namesPerMicro; nth++) {
+      this.#names.set(about, nth + 1);
+      const name = `${about}.${nanosInHex(at, nth)}`;
+      const event = this.#event(note, name, kubeTime(at));
       const created = this.#client.create(resources.events, namespace, event);
       if (created.kind === 'ok') this.#remember(key, { name, count: 1 });
       if (created.kind === 'ok' || created.status.reason !== 'AlreadyExists') return;
@@ -111,11 +129,6 @@ export class EventRecorder {
   }
 
   #remember(key: string, value: { readonly name: string; readonly count: number }): void {
-    this.#seen.delete(key);
-    this.#seen.set(key, value);
-    if (this.#seen.size > rememberedEvents) {
-      const oldest = this.#seen.keys().next();
-      if (oldest.done !== true) this.#seen.delete(oldest.value);
-    }
+    rememberIn(this.#seen, key, value, rememberedEvents);
   }
 }
