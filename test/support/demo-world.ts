@@ -101,11 +101,14 @@ const startProcess = async (args: readonly string[]): Promise<Process> => {
 
 export class ServedWorld {
   readonly dataDir: string;
-  readonly env: NodeJS.ProcessEnv;
   /** What the story did to the world that is in no log, in order. */
   readonly faults: TraceEntry[] = [];
   #process: Process;
+  #env: NodeJS.ProcessEnv;
+  #auditLogPath: string;
   readonly #home: string;
+  /** Where `drover world` finds this world. */
+  readonly #droverUrl: string | undefined;
 
   private constructor(begun: Process, dataDir: string) {
     this.#process = begun;
@@ -117,7 +120,7 @@ export class ServedWorld {
       if (match?.[1] !== undefined) values[match[1]] = match[2] ?? '';
     }
     // A home of its own, so that kubectl's discovery cache of an earlier world is not used.
-    this.env = {
+    this.#env = {
       PATH: process.env.PATH,
       ...(process.env.PYENV_ROOT === undefined ? {} : { PYENV_ROOT: process.env.PYENV_ROOT }),
       HOME: this.#home,
@@ -125,6 +128,14 @@ export class ServedWorld {
       AWS_EC2_METADATA_DISABLED: 'true',
       ...values,
     };
+    this.#droverUrl = values.DROVER_URL;
+    this.#auditLogPath = join(dataDir, 'audit', 'audit.log');
+  }
+
+  /** From now on kubectl and drover mean this cluster, and the world is its cloud alone. */
+  beCloudOf(cluster: { readonly kubeconfigPath: string; readonly auditLogPath: string }): void {
+    this.#env = { ...this.#env, KUBECONFIG: cluster.kubeconfigPath, DROVER_URL: undefined };
+    this.#auditLogPath = cluster.auditLogPath;
   }
 
   static async start(options: WorldOptions = {}): Promise<ServedWorld> {
@@ -138,6 +149,15 @@ export class ServedWorld {
     return new ServedWorld(begun, dataDir);
   }
 
+  get env(): NodeJS.ProcessEnv {
+    return this.#env;
+  }
+  get isCloudAlone(): boolean {
+    return this.#auditLogPath !== join(this.dataDir, 'audit', 'audit.log');
+  }
+  get auditLogPath(): string {
+    return this.#auditLogPath;
+  }
   get readyLine(): string {
     return this.#process.readyLine;
   }
@@ -161,7 +181,8 @@ export class ServedWorld {
     return run('aws', [...args, '--endpoint-url', endpoint], { env: this.env });
   }
   drover(...args: readonly string[]): Promise<Ran> {
-    return run(process.execPath, [drover, ...args], { env: this.env });
+    const env = args[0] === 'world' ? { ...this.env, DROVER_URL: this.#droverUrl } : this.env;
+    return run(process.execPath, [drover, ...args], { env });
   }
 
   /** Resolves when kubectl's watch has shown the NodeDisruption in `phase`. */
@@ -191,7 +212,10 @@ export class ServedWorld {
 
   /** Audit events so far, oldest first. */
   audit(): readonly AuditEvent[] {
-    return readFileSync(join(this.dataDir, 'audit', 'audit.log'), 'utf8')
+    const text = readFileSync(this.#auditLogPath, 'utf8');
+    // The last line may not be whole yet.
+    return text
+      .slice(0, text.lastIndexOf('\n') + 1)
       .split('\n')
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line) as AuditEvent);
@@ -207,6 +231,11 @@ export class ServedWorld {
   async kill(): Promise<void> {
     this.#process.child.kill('SIGKILL');
     await this.#process.exited;
+    this.recordCrash();
+  }
+
+  /** Tells the oracles that a process of ours was killed just now. */
+  recordCrash(): void {
     const last = this.audit().at(-1)?.requestReceivedTimestamp ?? '';
     const at = Date.parse(last) * 1000;
     this.faults.push({ kind: 'fault', at, fault: 'F3-crash-after-write', what: 'fired' });

@@ -99,6 +99,7 @@ const told = ({ lines = events, rows = calm }: Planted = {}) => {
     agents: [nodeManagerAgent],
     compat: 'eks',
     settled: true,
+    auditLogPath: join(dataDir, 'audit', 'audit.log'),
     faults: [],
   });
 };

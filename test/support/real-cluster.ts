@@ -26,6 +26,8 @@ export interface RunningCluster {
   /** Of a cluster administrator. */
   readonly kubeconfigPath: string;
   readonly auditLogPath: string;
+  /** Writes a kubeconfig for `subject`, such as `CN=somebody`, and returns where. */
+  readonly kubeconfigFor: (subject: string) => Promise<string>;
   readonly authority: Authority;
   /** While frozen, budgets and replica counts are not kept up to date. */
   freezeControllers(frozen: boolean): void;
@@ -226,19 +228,26 @@ const answersOk = (url: string): (() => Promise<boolean>) => {
   };
 };
 
+const assetsOf = ({ assets }: RealClusterOptions): string =>
+  assets ?? process.env.KUBEBUILDER_ASSETS ?? '/usr/local/kubebuilder/bin';
+
+/** Why no control plane can be started here; undefined when one can. */
+export const whyNoRealCluster = (options: RealClusterOptions = {}): string | undefined => {
+  const assets = assetsOf(options);
+  const names = ['etcd', 'kube-apiserver', 'kube-controller-manager'];
+  const missing = missingBinary(
+    assets,
+    options.scheduler === true ? [...names, 'kube-scheduler'] : names,
+  );
+  return missing === undefined ? undefined : `no ${missing} in ${assets}; set KUBEBUILDER_ASSETS`;
+};
+
 /** Starts a control plane (4 to 5 s). `available: false` when the binaries are not there. */
 export const startRealCluster = async (options: RealClusterOptions = {}): Promise<RealCluster> => {
-  const assets = options.assets ?? process.env.KUBEBUILDER_ASSETS ?? '/usr/local/kubebuilder/bin';
+  const reason = whyNoRealCluster(options);
+  if (reason !== undefined) return { available: false, reason };
+  const assets = assetsOf(options);
   const scheduler = options.scheduler === true;
-  const missing = missingBinary(assets, [
-    'etcd',
-    'kube-apiserver',
-    'kube-controller-manager',
-    ...(scheduler ? ['kube-scheduler'] : []),
-  ]);
-  if (missing !== undefined) {
-    return { available: false, reason: `no ${missing} in ${assets}; set KUBEBUILDER_ASSETS` };
-  }
   const directory = await mkdtemp(join(tmpdir(), 'drover-real-'));
   const ports = await choosePorts();
   const server = `https://127.0.0.1:${ports.api}`;
@@ -274,6 +283,13 @@ export const startRealCluster = async (options: RealClusterOptions = {}): Promis
       server,
       kubeconfigPath: join(directory, 'admin.kubeconfig'),
       auditLogPath: join(directory, 'audit.log'),
+      kubeconfigFor: async (subject) => {
+        const path = join(directory, `${subject.replaceAll(/\W/g, '-')}.kubeconfig`);
+        const user = await authority.client(subject);
+        const text = kubeconfigText(server, authority.certificate, user);
+        await writeFile(path, text, { mode: 0o600 });
+        return path;
+      },
       authority,
       freezeControllers: (frozen) => {
         started.find(({ name }) => name === 'kube-controller-manager')?.freeze(frozen);

@@ -87,6 +87,17 @@ describe('the audit log', () => {
     expect(last(world).verb).toBe('deletecollection');
   });
 
+  it("writes a deletion's options as a real API server does", () => {
+    const world = new TestWorld();
+    world.aPod('p1');
+    const options = { kind: 'DeleteOptions', apiVersion: 'v1', gracePeriodSeconds: 0 };
+    world.delete('/api/v1/namespaces/demo/pods/p1', options);
+    expect(last(world)).toMatchObject({
+      verb: 'delete',
+      requestObject: { ...options, apiVersion: 'meta.k8s.io/__internal' },
+    });
+  });
+
   it('keeps bodies of secrets out, and heartbeats of kubelets out altogether', () => {
     const world = new TestWorld();
     const secret = named('s', { stringData: { password: 'hidden' } });

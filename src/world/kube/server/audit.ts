@@ -151,7 +151,7 @@ export class Audit {
       userAgent: request.userAgent,
       objectRef: referenceOf(subject, request.body, answer),
       responseStatus: responseStatusOf(answer),
-      ...(withRequest ? { requestObject: withoutManagers(request.body) } : {}),
+      ...(withRequest ? { requestObject: requestOf(subject.verb, request.body) } : {}),
       ...(withResponse ? { responseObject: withoutManagers(answer.body) } : {}),
       requestReceivedTimestamp: microTime(received),
       stageTimestamp: microTime(stageAt),
@@ -161,6 +161,12 @@ export class Audit {
       },
     });
   }
+}
+
+/** A deletion's options are told as the API server holds them inside, as seen on a real one. */
+function requestOf(verb: string, body: Json | undefined): Json | undefined {
+  if (!verb.startsWith('delete') || !isObject(body)) return withoutManagers(body);
+  return { ...body, kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/__internal' };
 }
 
 /** The policy's omitManagedFields: who manages a field is nothing that a log is searched for. */

@@ -1,0 +1,101 @@
+// `drover controller` as a process of its own beside a served world: started, killed and started
+// again as a story tells. Ends only what it started.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually, type ServedWorld } from './demo-world.ts';
+
+const drover = join(import.meta.dirname, '..', '..', 'bin', 'drover.mjs');
+const queuePath = '111111111111/drover-notices';
+const logTailChars = 3000;
+
+export class ControllerProcess {
+  readonly #world: ServedWorld;
+  readonly #args: readonly string[];
+  #child: ChildProcess;
+  #exited: Promise<number | null>;
+  #output = '';
+  #isWanted = true;
+
+  private constructor(world: ServedWorld, kubeconfigPath: string) {
+    const queueUrl = `${String(world.env.AWS_ENDPOINT_URL)}/${queuePath}`;
+    this.#world = world;
+    this.#args = [
+      ...['controller', '--cloud', 'aws', '--compat', 'eks'],
+      ...['--kubeconfig', kubeconfigPath, '--queue-url', queueUrl],
+    ];
+    [this.#child, this.#exited] = this.#spawn();
+  }
+
+  /** Resolves when it leads. */
+  static async start(world: ServedWorld, kubeconfigPath: string): Promise<ControllerProcess> {
+    const controller = new ControllerProcess(world, kubeconfigPath);
+    try {
+      await eventually('drover controller leads', async () => {
+        controller.assertRunning();
+        return controller.output().includes('"message":"leading"') ? true : undefined;
+      });
+      return controller;
+    } catch (error) {
+      await controller.stop();
+      throw error;
+    }
+  }
+
+  #spawn(): [ChildProcess, Promise<number | null>] {
+    const child = spawn(process.execPath, [drover, ...this.#args], {
+      env: this.#world.env,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    child.stderr.on('data', (chunk: Buffer) => {
+      this.#output += chunk.toString();
+    });
+    return [child, new Promise((resolve) => child.on('close', resolve))];
+  }
+
+  output(): string {
+    return this.#output;
+  }
+  /** The end of what it logged, for a story that failed. */
+  tail(): string {
+    return this.#output.slice(-logTailChars);
+  }
+  /** Resident memory in MiB; 0 where the system does not tell. */
+  residentMiB(): number {
+    const status = readFileSync(`/proc/${this.#child.pid}/status`, 'utf8');
+    return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
+  }
+
+  /** It runs if it should; what it cannot do it would have told as an error. */
+  assertWell(): void {
+    if (this.#isWanted) this.assertRunning();
+    const errors = this.#output.split('\n').filter((line) => line.includes('"level":"error"'));
+    if (errors.length > 0) throw new Error(`drover controller tells of errors:\n${errors[0]}`);
+  }
+
+  assertRunning(): void {
+    const { exitCode, signalCode } = this.#child;
+    if (exitCode === null && signalCode === null) return;
+    throw new Error(`drover controller ended with ${exitCode ?? signalCode}:\n${this.tail()}`);
+  }
+
+  /** SIGKILL, as a crash would. */
+  async kill(): Promise<void> {
+    this.#isWanted = false;
+    this.#child.kill('SIGKILL');
+    await this.#exited;
+    this.#world.recordCrash();
+  }
+
+  /** The successor of a killed one; it waits for the lease of its predecessor to run out. */
+  restart(): void {
+    this.#isWanted = true;
+    [this.#child, this.#exited] = this.#spawn();
+  }
+
+  async stop(): Promise<void> {
+    const { exitCode, signalCode } = this.#child;
+    if (exitCode === null && signalCode === null) this.#child.kill('SIGTERM');
+    await this.#exited;
+  }
+}

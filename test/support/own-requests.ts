@@ -1,0 +1,95 @@
+// What the controllers asked of an API server about one node, freed of what may differ between two
+// runs of one story: times, names, uids, versions, and how many pods the scheduler put on the node.
+// Keeps what each arrangement gave, to be compared.
+import { nodeManagerAgent } from '../../src/world/index.ts';
+import type { AuditEvent } from './demo-world.ts';
+
+export interface OwnRequests {
+  /** What was done to node, pods and record, in order. */
+  readonly effects: readonly string[];
+  /** Kubernetes events about them: told beside the effects, in no fixed order. */
+  readonly told: readonly string[];
+}
+
+/** Fields whose words say what was done; of all others only the type is compared. */
+const telling = new Set([
+  ...['kind', 'apiVersion', 'phase', 'outcome', 'onDeadline', 'followUp', 'type', 'status'],
+  ...['reason', 'state', 'result', 'unschedulable', 'requestedBy'],
+  'node.kubernetes.io/exclude-from-external-load-balancers',
+]);
+
+/** A process that is the only one there can be has no terms; a short drain sends no heartbeat. */
+const mayBeAbsent = new Set(['leaderEpoch', 'lastHeartbeatAt']);
+
+const shapeOf = (value: unknown, key = ''): unknown => {
+  if (Array.isArray(value)) {
+    return [...new Set(value.map((each) => JSON.stringify(shapeOf(each, key))))].sort();
+  }
+  if (typeof value === 'object' && value !== null) {
+    const entries = Object.entries(value)
+      .filter(([name]) => !mayBeAbsent.has(name))
+      .toSorted(([a], [b]) => (a < b ? -1 : 1));
+    return Object.fromEntries(entries.map(([name, each]) => [name, shapeOf(each, name)]));
+  }
+  return telling.has(key) ? value : typeof value;
+};
+
+const lineOf = ({ verb, objectRef, responseStatus, requestObject, user }: AuditEvent): string => {
+  const resource = [objectRef?.resource, objectRef?.subresource].filter(Boolean).join('/');
+  const shape = JSON.stringify(shapeOf(requestObject ?? null));
+  return `${user.username} ${verb} ${resource} ${responseStatus?.code} ${shape}`;
+};
+
+const isEvent = ({ objectRef }: AuditEvent): boolean => objectRef?.resource === 'events';
+
+/** How often nothing but progress is written down depends on how long the drain takes. */
+const isProgress = ({ objectRef, requestObject }: AuditEvent): boolean =>
+  objectRef?.resource === 'nodedisruptions' &&
+  objectRef.subresource === 'status' &&
+  !/"phase":/.test(JSON.stringify(requestObject ?? {}));
+
+/** Two controllers of ours that found the same thing at once: the second one's write is refused. */
+const hasLostRace = ({ objectRef, responseStatus }: AuditEvent): boolean =>
+  objectRef?.resource === 'nodedisruptions' && responseStatus?.code === 409;
+
+/** Of a story that disrupts one node: every pod evicted or deleted is one of its. */
+export const ownRequests = (
+  events: readonly AuditEvent[],
+  node: { readonly name: string; readonly instance: string },
+): OwnRequests => {
+  const isAbout = ({ objectRef, requestObject }: AuditEvent): boolean => {
+    const { resource, name = '' } = objectRef ?? {};
+    if (resource === 'pods') return true;
+    if (resource === 'events') return name.includes(node.instance);
+    if (name === node.name || name === node.instance) return true;
+    // The name of what is created stands in the body alone on a real API server.
+    return JSON.stringify(requestObject ?? {}).includes(`"name":"${node.instance}"`);
+  };
+  const own = events.filter(
+    (event) =>
+      event.userAgent === nodeManagerAgent &&
+      !['get', 'list', 'watch'].includes(event.verb) &&
+      isAbout(event),
+  );
+  const effects = own
+    .filter((event) => !isEvent(event) && !isProgress(event) && !hasLostRace(event))
+    .map(lineOf)
+    // One eviction or ten: as many as there were pods.
+    .filter((line, index, all) => line !== all[index - 1]);
+  const told = own.filter(isEvent).map(({ objectRef, responseStatus }) => {
+    // Of the instance, the episode, what happened and, where it can happen again, which time.
+    const [, , reason] = objectRef?.name?.split('.') ?? [];
+    return `${reason} ${responseStatus?.code}`;
+  });
+  return { effects, told: [...new Set(told)].sort() };
+};
+
+const kept = new Map<string, Map<string, OwnRequests>>();
+
+export const remember = (story: string, arrangement: string, requests: OwnRequests): void => {
+  const ofStory = kept.get(story) ?? new Map<string, OwnRequests>();
+  kept.set(story, ofStory.set(arrangement, requests));
+};
+
+/** By story and arrangement. */
+export const remembered = (): ReadonlyMap<string, ReadonlyMap<string, OwnRequests>> => kept;

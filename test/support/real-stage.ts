@@ -1,0 +1,173 @@
+// A real API server with the demo cluster on it, for whose nodes a served world is the cloud: nodes
+// with the names, labels and provider ids of the world's instances, run by stand-ins for kubelets,
+// and taken away when their instance is. Writes nothing into the world.
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DescribeInstancesCommand, EC2Client } from '@aws-sdk/client-ec2';
+import {
+  createKubeClient,
+  type KubeClient,
+  loadKubeconfig,
+} from '../../src/adapters/kube/index.ts';
+import { type JsonObject, objectOr } from '../../src/api/json.ts';
+import { type Node, resourceTypes } from '../../src/api/kube.ts';
+import { ensureCrds } from '../../src/controllers/crds.ts';
+import { wallClock } from '../../src/main/wall-clock.ts';
+import { CollectingLog, TestRandom } from '../../src/runtime/testing.ts';
+import { eventually, type ServedWorld } from './demo-world.ts';
+import { type FakeNode, fakeKubelets } from './fake-kubelets.ts';
+import { type RunningCluster, startRealCluster } from './real-cluster.ts';
+import { controllerRights } from './rights.ts';
+
+export interface RealStage {
+  /** Of the controller: `eks:node-manager` with no more rights than it needs. */
+  readonly kubeconfigPath: string;
+  /** Ends all of it; the audit log stays with the world. */
+  readonly end: () => Promise<void>;
+}
+
+const lookEveryMs = 500;
+/** About what the world's pods take; the deadline of a story must not depend on it. */
+const podTimes = { readyAfterMs: 1000, goneAfterMs: 1000 } as const;
+const kinds = 'namespaces,serviceaccounts,deployments,daemonsets,poddisruptionbudgets,nodegroups';
+const copied = new Set(['demo', 'nginx-demo-deployment', 'coredns', 'aws-node', 'kube-proxy']);
+
+const items = async (world: ServedWorld, ...args: readonly string[]): Promise<JsonObject[]> => {
+  const ran = await world.kubectl('get', ...args, '-o', 'json');
+  if (ran.code !== 0) throw new Error(ran.stderr);
+  return (JSON.parse(ran.stdout) as { readonly items: JsonObject[] }).items;
+};
+
+/** An object as somebody would have applied it. */
+const asApplied = ({ apiVersion, kind, metadata, spec }: JsonObject): JsonObject => {
+  const { name, namespace, labels, finalizers } = objectOr(metadata);
+  const kept = Object.entries({ name, namespace, labels, finalizers });
+  return {
+    apiVersion: apiVersion ?? null,
+    kind: kind ?? null,
+    metadata: Object.fromEntries(kept.flatMap(([key, value]) => (value ? [[key, value]] : []))),
+    ...(spec === undefined ? {} : { spec }),
+  };
+};
+
+/** What the world's cluster runs, without what its controllers made of it. */
+const workloads = async (world: ServedWorld): Promise<readonly JsonObject[]> => {
+  const wanted = ['nginx-demo-deployment', 'coredns'];
+  const found = await eventually('the demo has its workload', async () => {
+    const all = await items(world, kinds, '--all-namespaces');
+    const names = new Set(all.map(({ metadata }) => objectOr(metadata).name));
+    return wanted.every((name) => names.has(name)) ? all : undefined;
+  });
+  return found
+    .filter(
+      ({ kind, metadata }) => kind === 'NodeGroup' || copied.has(String(objectOr(metadata).name)),
+    )
+    .map(asApplied);
+};
+
+const nodesOf = async (world: ServedWorld): Promise<readonly FakeNode[]> =>
+  (await items(world, 'nodes')).map(({ metadata, spec }) => {
+    const labels = objectOr(objectOr(metadata).labels) as Readonly<Record<string, string>>;
+    return {
+      name: String(objectOr(metadata).name),
+      labels,
+      providerId: String(objectOr(spec).providerID),
+      zone: String(labels['topology.kubernetes.io/zone']),
+      pods: 29,
+    };
+  });
+
+const ec2Of = ({ env }: ServedWorld): EC2Client =>
+  new EC2Client({
+    region: String(env.AWS_DEFAULT_REGION),
+    endpoint: String(env.AWS_ENDPOINT_URL),
+    credentials: {
+      accessKeyId: String(env.AWS_ACCESS_KEY_ID),
+      secretAccessKey: String(env.AWS_SECRET_ACCESS_KEY),
+    },
+  });
+
+/** The cloud provider's node lifecycle controller: a node whose instance is gone goes too. */
+const removeLostNodes = async (ec2: EC2Client, api: KubeClient, signal: AbortSignal) => {
+  const over = new Set(['terminated', 'shutting-down']);
+  while (!signal.aborted) {
+    const { Reservations = [] } = await ec2.send(new DescribeInstancesCommand({}));
+    const alive = Reservations.flatMap(({ Instances = [] }) => Instances)
+      .filter(({ State }) => !over.has(State?.Name ?? ''))
+      .map(({ InstanceId }) => InstanceId);
+    const { items: nodes } = await api.list<Node>(resourceTypes.nodes, { signal });
+    for (const { metadata, spec } of nodes) {
+      const instance = spec.providerID?.split('/').at(-1);
+      if (instance !== undefined && !alive.includes(instance)) {
+        await api.delete(resourceTypes.nodes, metadata, { signal });
+      }
+    }
+    await sleep(lookEveryMs, undefined, { signal });
+  }
+};
+
+const apply = async (world: ServedWorld, objects: readonly JsonObject[]): Promise<void> => {
+  const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects });
+  const ran = await world.kubectlInput(list, 'apply', '--server-side', '-f', '-');
+  if (ran.code !== 0) throw new Error(ran.stderr);
+};
+
+const allIsUp = (world: ServedWorld): Promise<true> =>
+  eventually('the cluster runs what the world runs', async () => {
+    const pods = await items(world, 'pods', '--all-namespaces');
+    const running = pods.filter(({ status }) => objectOr(status).phase === 'Running');
+    return pods.length >= 14 && running.length === pods.length ? true : undefined;
+  });
+
+const begin = async (
+  world: ServedWorld,
+  cluster: RunningCluster,
+  ends: (() => Promise<void>)[],
+): Promise<string> => {
+  const [nodes, objects] = [await nodesOf(world), await workloads(world)];
+  const access = await loadKubeconfig({ path: cluster.kubeconfigPath, env: {} });
+  const api = createKubeClient({ ...access, userAgent: 'drover/stage' });
+  ends.push(() => api.close());
+  world.beCloudOf(cluster);
+  const stop = new AbortController();
+  const deps = { kube: api, clock: wallClock, random: new TestRandom(), log: new CollectingLog() };
+  await ensureCrds(deps, stop.signal);
+  const kubelets = await fakeKubelets({ api, nodes, ...podTimes });
+  ends.push(async () => {
+    await kubelets.stop();
+    for (const error of kubelets.errors) process.stderr.write(`a kubelet: ${error.message}\n`);
+  });
+  const ec2 = ec2Of(world);
+  const cleaning = removeLostNodes(ec2, api, stop.signal).catch((error: unknown) => {
+    if (!stop.signal.aborted) process.stderr.write(`the cloud's controller: ${String(error)}\n`);
+  });
+  ends.push(async () => {
+    stop.abort();
+    await cleaning;
+    ec2.destroy();
+  });
+  await apply(world, [...objects, ...controllerRights('eks:node-manager')]);
+  await allIsUp(world);
+  return cluster.kubeconfigFor('CN=eks:node-manager');
+};
+
+/** Makes `world` the cloud of a fresh real API server. Throws when there can be none. */
+export const beginRealStage = async (world: ServedWorld): Promise<RealStage> => {
+  const cluster = await startRealCluster({ scheduler: true, auditLevel: 'RequestResponse' });
+  if (!cluster.available) throw new Error(cluster.reason);
+  const ends: (() => Promise<void>)[] = [];
+  const end = async (): Promise<void> => {
+    for (const each of ends.toReversed()) await each();
+    const auditLogPath = join(world.dataDir, 'real-audit.log');
+    await copyFile(cluster.auditLogPath, auditLogPath);
+    world.beCloudOf({ kubeconfigPath: cluster.kubeconfigPath, auditLogPath });
+    await cluster.stop();
+  };
+  try {
+    return { kubeconfigPath: await begin(world, cluster, ends), end };
+  } catch (error) {
+    await end();
+    throw error;
+  }
+};
