@@ -52,16 +52,17 @@ export interface ContractCase {
 const waitMs = 15_000;
 const { namespaces, nodes, pods, poddisruptionbudgets } = resourceTypes;
 
-/** Asks again until there is an answer. */
+/** Asks again until there is an answer; `what` may say at the end what was seen last. */
 export const eventually = async <T>(
-  what: string,
+  what: string | (() => string),
   ask: () => Promise<T | undefined>,
 ): Promise<T> => {
   const until = performance.now() + waitMs;
   for (;;) {
     const answer = await ask();
     if (answer !== undefined) return answer;
-    if (performance.now() > until) assert.fail(`${what}: not within ${waitMs} ms`);
+    if (performance.now() > until)
+      assert.fail(`${typeof what === 'string' ? what : what()}: not within ${waitMs} ms`);
     await sleep(20);
   }
 };

@@ -14,7 +14,14 @@ const priorityClasses: ResourceType = {
   namespaced: false,
 };
 
-/** Nodes of the case's own, told from all others by the label `pool`. */
+/** Keeps the pods of other cases, which no node is named for, off the nodes of this one. */
+const poolTaint = (pool: string) => ({
+  key: 'example.org/pool',
+  value: pool,
+  effect: 'NoSchedule',
+});
+
+/** Nodes of the case's own, told from all others by the label `pool`, closed to all other pods. */
 const poolOf = async (env: ContractEnv, zones: readonly string[], cpu = '4'): Promise<string> => {
   const pool = env.unique('pool');
   for (const [index, zone] of zones.entries()) {
@@ -26,8 +33,9 @@ const poolOf = async (env: ContractEnv, zones: readonly string[], cpu = '4'): Pr
     const status = { capacity: amounts, allocatable: amounts, conditions };
     const patch = { type: 'strategic', body: { status }, subresource: 'status' } as const;
     await env.api.patch(nodes, { name }, patch);
-    const untainted = { type: 'merge', body: { spec: { taints: null } } } as const;
-    await env.api.patch(nodes, { name }, untainted);
+    // A new node is tainted as not ready, and nobody here takes that off once it is.
+    const own = { type: 'merge', body: { spec: { taints: [poolTaint(pool)] } } } as const;
+    await env.api.patch(nodes, { name }, own);
   }
   return pool;
 };
@@ -48,23 +56,38 @@ const place = async (
   const containers = [{ name: 'c', image: 'x', resources: { requests: { cpu } } }];
   const body = {
     metadata: { name, labels: { app: 'a' } },
-    spec: { containers, nodeSelector: { 'example.org/pool': pool }, ...rest },
+    spec: {
+      containers,
+      nodeSelector: { 'example.org/pool': pool },
+      tolerations: [poolTaint(pool)],
+      ...rest,
+    },
   };
   return eventually(`pod ${name} to be accepted`, () =>
     env.api.create<Pod>(pods, body, { namespace }).catch(() => undefined),
   );
 };
 
-const placed = (env: ContractEnv, name: { namespace: string; name: string }): Promise<Pod> =>
-  eventually(`${name.name} on a node`, async () => {
+const scheduled = (pod: Pod) => pod.status.conditions?.find((one) => one.type === 'PodScheduled');
+
+/** Where it is not placed, the scheduler's own words say what was in the way. */
+const placed = async (
+  env: ContractEnv,
+  name: { namespace: string; name: string },
+): Promise<Pod> => {
+  let said = 'the scheduler said nothing';
+  const look = async (): Promise<Pod | undefined> => {
     const pod = await get<Pod>(env, pods, name);
+    said = scheduled(pod)?.message ?? said;
     return pod.spec.nodeName ? pod : undefined;
-  });
+  };
+  return eventually(() => `${name.name} on a node (${said})`, look);
+};
 
 const refusal = (env: ContractEnv, name: { namespace: string; name: string }): Promise<string> =>
   eventually(`${name.name} to be refused`, async () => {
     const pod = await get<Pod>(env, pods, name);
-    const why = pod.status.conditions?.find((one) => one.type === 'PodScheduled');
+    const why = scheduled(pod);
     return why?.reason === 'Unschedulable' ? why.message : undefined;
   });
 
@@ -133,7 +156,7 @@ const cases: Readonly<Record<string, (env: ContractEnv) => Promise<void>>> = {
     const pool = await poolOf(env, ['a']);
     const schedulingGates = [{ name: 'example.org/wait' }];
     const gated = await place(env, { namespace, name: 'gated', pool }, { schedulingGates });
-    const why = gated.status.conditions?.find((one) => one.type === 'PodScheduled');
+    const why = scheduled(gated);
     assert.deepEqual(
       [why?.status, why?.reason, why?.message],
       ['False', 'SchedulingGated', 'Scheduling is blocked due to non-empty scheduling gates'],

@@ -9,6 +9,7 @@ import {
   asService,
   hasAll,
   isFinished,
+  isNamespaceEnding,
   isReady,
   isTerminating,
   keyOf,
@@ -145,7 +146,8 @@ export class EndpointSliceController implements Controller {
             ...wanted,
             metadata: keptMetadata(old, wanted),
           });
-    return written.kind === 'ok' || written.status.code === 403 || written.status.code === 404;
+    if (written.kind === 'ok' || written.status.code === 404) return true;
+    return isNamespaceEnding(written.status);
   }
 
   /** Only what was made for the Service that is gone; others' Endpoints are left. */
@@ -222,7 +224,7 @@ export class EndpointSliceController implements Controller {
       endpoints,
       ports,
     });
-    return made.kind === 'ok' || made.status.code === 403;
+    return made.kind === 'ok' || isNamespaceEnding(made.status);
   }
 
   #update(slice: Slice, endpoints: readonly JsonObject[], ports: readonly JsonObject[]): boolean {
