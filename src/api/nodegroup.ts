@@ -120,6 +120,8 @@ export interface NodeGroup extends KubeObject {
 export const nodeGroupFinalizer = 'drover.dev/nodegroup';
 /** On a NodeGroup: scale-in and delete as EKS does them, without waiting for budgets. */
 export const forceAnnotation = 'drover.dev/force';
+/** The `at` of the failed delete that was asked for once more: it is tried again at once. */
+export const deleteAgainAnnotation = 'drover.dev/delete-again';
 /** The generation that a write-back of sizes produced: no request of anybody's. */
 export const followedAnnotation = 'drover.dev/followed-generation';
 /** The token and input that a create through EKS came with. */

@@ -1,7 +1,7 @@
 // The EKS face: node group operations of the EKS API over NodeGroup and NodeGroupUpdate objects.
 // Asynchronous as EKS': a call answers what was asked for, the controllers carry it out.
 import { resourceTypes } from '../api/kube.ts';
-import type { NodeGroup } from '../api/nodegroup.ts';
+import { deleteAgainAnnotation, type NodeGroup } from '../api/nodegroup.ts';
 import { type NodeGroupUpdate, updateStatusOf } from '../api/nodegroup-update.ts';
 import {
   type AwsCallContext,
@@ -60,9 +60,13 @@ const groupHandlers = (options: EksFaceOptions): Readonly<Record<string, AwsHand
     DeleteNodegroup: async (input, ctx) => {
       const group = await named(input, ctx);
       const { name, uid } = group.metadata;
-      // Said twice it is one deletion.
+      const failedAt = group.status?.failure?.at;
+      // Said twice it is one deletion; one that has failed is tried again at once.
       if (group.metadata.deletionTimestamp === undefined) {
         await options.kube.delete(resourceTypes.nodegroups, { name }, { uid });
+      } else if (group.status?.state === 'DELETE_FAILED' && failedAt !== undefined) {
+        const body = { metadata: { uid, annotations: { [deleteAgainAnnotation]: failedAt } } };
+        await options.kube.patch(resourceTypes.nodegroups, { name }, { type: 'merge', body });
       }
       const answer = await shown(options, group, ctx);
       return { nodegroup: { ...answer.nodegroup, status: 'DELETING' } };

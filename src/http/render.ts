@@ -1,5 +1,5 @@
 // NodeGroup and NodeGroupUpdate as EKS' API shows them. Sizes come from the Auto Scaling group itself.
-import { autoScalingGroupNameOf, type NodeGroup } from '../api/nodegroup.ts';
+import { autoScalingGroupNameOf, deleteAgainAnnotation, type NodeGroup } from '../api/nodegroup.ts';
 import { type NodeGroupUpdate, updateStatusOf } from '../api/nodegroup-update.ts';
 import type { ScalingGroup } from '../ports/index.ts';
 import type { AwsCallContext } from '../wire/index.ts';
@@ -16,7 +16,9 @@ export const taintEffects: Readonly<Record<string, string>> = {
 const stateOf = (group: NodeGroup, isUpdating: boolean): string => {
   const state = group.status?.state;
   if (group.metadata.deletionTimestamp !== undefined) {
-    return state === 'DELETE_FAILED' ? state : 'DELETING';
+    const again = group.metadata.annotations?.[deleteAgainAnnotation];
+    const isFailed = state === 'DELETE_FAILED' && group.status?.failure?.at !== again;
+    return isFailed ? state : 'DELETING';
   }
   if (state === undefined) {
     return group.spec.autoScalingGroupName === undefined ? 'CREATING' : 'ACTIVE';

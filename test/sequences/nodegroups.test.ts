@@ -297,8 +297,15 @@ describe('a node group that is deleted', () => {
     // Nowhere else to go: the budget holds the last ones.
     await life.until('it tells so', () => life.state() === 'DELETE_FAILED', 1500);
     expect(life.group()?.status?.failure?.code).toBe('PodEvictionFailure');
+    expect(await life.shown()).toMatchObject({
+      health: { issues: [{ code: 'PodEvictionFailure' }] },
+    });
     life.deleteApp();
-    await life.until('it is gone', () => life.group() === undefined, 1500);
+    // Asked for again it does not wait for its next try, which is due after 5 minutes.
+    await life.delete();
+    expect(await life.shown()).toMatchObject({ status: 'DELETING' });
+    await life.until('it is gone', () => life.group() === undefined, 200);
+    await life.until('so are its nodes', () => life.nodes('ng').length === 0, 30);
     life.expectNothingLeft('ng', uid);
     await life.end();
   });

@@ -196,6 +196,12 @@ export class GroupLife {
     return this.eks('UpdateNodegroupConfig', { clusterName: 'c', nodegroupName: 'ng', ...more });
   }
 
+  /** As DescribeNodegroup shows it. */
+  async shown(): Promise<JsonObject> {
+    const named = { clusterName: 'c', nodegroupName: 'ng' };
+    return objectOr((await this.eks('DescribeNodegroup', named)).nodegroup);
+  }
+
   delete(): Promise<JsonObject> {
     return this.eks('DeleteNodegroup', { clusterName: 'c', nodegroupName: 'ng' });
   }

@@ -2,6 +2,7 @@
 // eksctl's ClusterConfig form.
 import type { Command } from 'commander';
 import { durationMs } from '../../api/brand.ts';
+import { nodeGroupStackName } from '../../core/provisioning/index.ts';
 import { type ClusterConfig, faultLine, parseClusterConfig } from '../../formats/index.ts';
 import type { ClusterFacts, ProvisioningApi } from '../../ports/index.ts';
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
@@ -19,6 +20,7 @@ interface CreateFlags extends GroupFlags {
 }
 
 const usage = (message: string): CommandError => new CommandError(exitCodes.usage, message);
+const refused = (message: string): CommandError => new CommandError(exitCodes.refused, message);
 
 /** Every fault of the file, a line each, as one usage error. */
 export const readClusterConfig = async (
@@ -119,13 +121,30 @@ const createNodeGroup = async (
   };
   const fresh = await choose(creation, groups);
   if (fresh.length === 0 && flags.configFile === undefined) {
-    throw new CommandError(
-      exitCodes.refused,
-      `node group ${groups[0]?.name} exists already in cluster ${clusterName}; ` +
-        '`drover scale nodegroup` changes its size, `drover delete nodegroup` removes it',
-    );
+    throw await existsAlready(api, clusterName, groups[0]?.name ?? '');
   }
   await createNodeGroups(creation, fresh);
+};
+
+/** A name that is taken: what to do about it depends on how its stack stands. */
+export const existsAlready = async (
+  api: Pick<ProvisioningApi, 'describeStack'>,
+  cluster: string,
+  name: string,
+): Promise<CommandError> => {
+  const status = (await api.describeStack(nodeGroupStackName(cluster, name)))?.status ?? '';
+  const again = `\`drover delete nodegroup --cluster ${cluster} ${name} --wait\``;
+  if (status === 'DELETE_IN_PROGRESS') {
+    return refused(`node group ${name} is still being deleted; ${again} returns when it is gone`);
+  }
+  if (status.endsWith('_FAILED') || status === 'ROLLBACK_COMPLETE') {
+    const what = `of node group ${name} is ${status}`;
+    return refused(`the stack ${what}; ${again} takes it away and says what holds it up`);
+  }
+  return refused(
+    `node group ${name} exists already in cluster ${cluster}; ` +
+      '`drover scale nodegroup` changes its size, `drover delete nodegroup` removes it',
+  );
 };
 
 const addNodeGroup = (create: Command, context: CliContext, connection: () => Connection): void => {

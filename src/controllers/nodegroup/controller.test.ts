@@ -80,6 +80,26 @@ describe('the node group controller', () => {
     expect(progressing).toMatchObject({ reason: 'InstancesChanging', observedGeneration: 2 });
   });
 
+  it('says which label no node can have, and goes on with the sizes', async () => {
+    const { clock, group, kube, cloud } = await setUp(1);
+    const body = { spec: { labels: { 'a b': 'c' }, scaling: { desired: 3 } } };
+    await kube.patch(type, { name: 'ng' }, { type: 'merge', body });
+    await clock.advance(60_000);
+    expect(cloud.count('updateGroup')).toBe(1);
+    const { status } = group() ?? {};
+    expect(status).toMatchObject({ state: 'DEGRADED', desired: 3, observedGeneration: 2 });
+    expect(status?.health?.[0]).toMatchObject({
+      code: 'KubernetesLabelInvalid',
+      message: expect.stringMatching(/^Invalid value: a b : field must consist of/),
+    });
+    const mended = { spec: { labels: { 'a b': null, team: 'c' } } };
+    await kube.patch(type, { name: 'ng' }, { type: 'merge', body: mended });
+    await clock.advance(60_000);
+    const node = kube.peek(resourceTypes.nodes, 'n1');
+    expect(node?.metadata.labels).toMatchObject({ team: 'c' });
+    expect(group()?.status).toMatchObject({ nodeLabels: ['team'], health: [] });
+  });
+
   it('follows a node’s readiness within seconds, and ignores its heartbeats', async () => {
     const { clock, group, putNode, cloud } = await setUp(1);
     await clock.advance(7_000);

@@ -14,6 +14,7 @@ import {
   foreignGroup,
   isOfScaleIn,
   markedBy,
+  marksComplaint,
   type Sizes,
   scaleInId,
   sizeChange,
@@ -26,7 +27,7 @@ import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { journalStatus, journalWriteBack } from './events.ts';
 import { markNodes, syncTemplate } from './labels.ts';
 import { observeHealth } from './observe.ts';
-import { openBounds, removeRest } from './remove.ts';
+import { deleteTry, issueOfFailure, openBounds, removeRest } from './remove.ts';
 import {
   isForced,
   keepsCause,
@@ -61,8 +62,6 @@ export interface PassInput {
 
 /** After an effect the cloud is looked at again this soon. */
 const againMs = 1_000;
-/** A delete whose drains failed is tried again after this. */
-const deleteAgainMs = 300_000;
 
 export class Pass {
   readonly #deps: NodeGroupDeps;
@@ -115,10 +114,13 @@ export class Pass {
       return true;
     }
     const isNew = this.#group.metadata.generation !== this.#group.status?.observedGeneration;
-    if (isNew && this.#group.status !== undefined) {
-      await this.#attempt(() => syncTemplate(this.#deps, this.#group, scaling, signal));
+    // A label that no node can have holds up the labels alone, not the sizes.
+    if (marksComplaint(this.#group.spec) === undefined) {
+      if (isNew && this.#group.status !== undefined) {
+        await this.#attempt(() => syncTemplate(this.#deps, this.#group, scaling, signal));
+      }
+      await markNodes(this.#deps, this.#group, scaling, signal);
     }
-    await markNodes(this.#deps, this.#group, scaling, signal);
     if (!(await this.#resize(scaling))) return false;
     if (update !== undefined) await endUpdate(this.#deps, this.#group, update, signal);
     return true;
@@ -127,6 +129,7 @@ export class Pass {
   async #create(): Promise<void> {
     // One that was whole is not made anew: its nodes are somebody's loss, not a size.
     if (this.#group.status?.createdAt !== undefined || this.#foreign !== undefined) return;
+    if (marksComplaint(this.#group.spec) !== undefined) return;
     const { memory, signal } = this.#input;
     await this.#attempt(async () => {
       memory.made = await createGroup(this.#deps, this.#group, signal);
@@ -247,8 +250,8 @@ export class Pass {
       this.#acted();
       return true;
     }
-    let scaleIn = this.#deleteScaleIn();
-    let failure = this.#group.status?.failure;
+    let { scaleIn, failure, dueAt } = deleteTry(this.#group, this.#deps.clock.now());
+    this.#wake(dueAt);
     const failed =
       scaleIn &&
       scaleInFailure(this.#group, viewScaleIn(this.#deps, this.#group, scaling, scaleIn));
@@ -257,7 +260,8 @@ export class Pass {
       failure = { ...failed, generation, at: formatTime(this.#deps.clock.now()) };
       scaleIn = undefined;
     }
-    if (!(await this.#report({ target: 0, scaleIn, failure }))) return false;
+    const issues = failure === undefined ? [] : [issueOfFailure(failure)];
+    if (!(await this.#report({ target: 0, scaleIn, failure, issues }))) return false;
     const id = scaleIn?.id;
     const keep = (_: unknown, cause: { readonly id: string }): boolean =>
       id !== undefined && isOfScaleIn(cause.id, id);
@@ -267,21 +271,6 @@ export class Pass {
     this.#acted(againMs * 5);
     await runScaleIn(this.#deps, this.#group, scaling, scaleIn, signal);
     return true;
-  }
-
-  /** Undefined while the last try has failed not long ago. */
-  #deleteScaleIn(): NodeGroupStatus['scaleIn'] {
-    const { status, metadata } = this.#group;
-    const { clock } = this.#deps;
-    if (status?.scaleIn?.target === 0) return status.scaleIn;
-    const failedAt = status?.failure === undefined ? 0 : Date.parse(status.failure.at);
-    const dueAt = failedAt + deleteAgainMs;
-    if (!isForced(this.#group) && clock.now() < dueAt) {
-      this.#wake(epochMs(dueAt));
-      return undefined;
-    }
-    const since = formatTime(clock.now());
-    return { id: scaleInId(metadata.name, since), target: 0, since };
   }
 
   // ---- shared ----
@@ -324,7 +313,7 @@ export class Pass {
       failure: facts.failure,
       isUpdating: openUpdate(this.#deps, group.metadata.name) !== undefined,
       ...(memory.made === undefined ? {} : { made: memory.made }),
-      marked: this.#scaling === undefined ? {} : markedBy(group.spec),
+      marked: this.#marked(),
       now: clock.now(),
     });
     const written = await writeStatus(this.#deps, group, status, signal);
@@ -332,10 +321,22 @@ export class Pass {
     return this.#take(written);
   }
 
+  /** What the nodes have of the spec; what they had before, while the spec's marks cannot be. */
+  #marked(): Pick<NodeGroupStatus, 'nodeLabels' | 'nodeTaints'> {
+    const { spec, status } = this.#group;
+    if (marksComplaint(spec) === undefined) return this.#scaling ? markedBy(spec) : {};
+    const { nodeLabels, nodeTaints } = status ?? {};
+    return { ...(nodeLabels && { nodeLabels }), ...(nodeTaints && { nodeTaints }) };
+  }
+
   #ownIssues(): readonly HealthIssue[] {
     const name = autoScalingGroupNameOf(this.#group);
     const { trouble } = this.#input.memory;
-    const known = trouble === undefined ? [] : [trouble];
+    const wrong = marksComplaint(this.#group.spec);
+    const known: HealthIssue[] = trouble === undefined ? [] : [trouble];
+    if (wrong !== undefined && this.#group.metadata.deletionTimestamp === undefined) {
+      known.unshift({ code: 'KubernetesLabelInvalid', message: wrong, resourceIds: [] });
+    }
     if (this.#foreign !== undefined) {
       const code = 'AutoScalingGroupInvalidConfiguration';
       return [{ code, message: this.#foreign, resourceIds: [name] }];

@@ -1,15 +1,55 @@
 // The end of a node group: its nodes drained and gone, then Auto Scaling group, launch template,
 // finalizer, in this order. Never touches what carries another owner's tags.
+import { type EpochMs, epochMs, formatTime } from '../../api/brand.ts';
 import {
   autoScalingGroupNameOf,
+  deleteAgainAnnotation,
+  type HealthIssue,
   launchTemplateNameOf,
   type NodeGroup,
+  type NodeGroupStatus,
 } from '../../api/nodegroup.ts';
-import { foreignGroup, ownsTemplate } from '../../core/scaling/index.ts';
+import { foreignGroup, ownsTemplate, scaleInId } from '../../core/scaling/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { journalRemoved } from './events.ts';
+import { isForced } from './scale-in.ts';
 import { removeFinalizer } from './write.ts';
+
+/** A delete whose drains failed is tried again after this, unless it is asked for again before. */
+const deleteAgainMs = 300_000;
+
+type Failure = NonNullable<NodeGroupStatus['failure']>;
+
+export const issueOfFailure = ({ code, message, resourceIds }: Failure): HealthIssue => ({
+  code,
+  message,
+  resourceIds,
+});
+
+/** The drains of a delete that go on or begin now; else why the last ones failed, until when. */
+export const deleteTry = (
+  group: NodeGroup,
+  now: EpochMs,
+): {
+  readonly scaleIn?: NonNullable<NodeGroupStatus['scaleIn']>;
+  readonly failure?: Failure;
+  readonly dueAt?: EpochMs;
+} => {
+  const { status, metadata } = group;
+  if (status?.scaleIn?.target === 0) return { scaleIn: status.scaleIn };
+  const { failure } = status ?? {};
+  const begun = Date.parse(metadata.deletionTimestamp ?? '');
+  // What failed before it was deleted does not hold the delete up.
+  if (failure !== undefined && Date.parse(failure.at) >= begun) {
+    const dueAt = epochMs(Date.parse(failure.at) + deleteAgainMs);
+    const isAsked = metadata.annotations?.[deleteAgainAnnotation] === failure.at;
+    const isNow = isAsked || isForced(group) || now >= dueAt;
+    if (!isNow) return { failure, dueAt };
+  }
+  const since = formatTime(now);
+  return { scaleIn: { id: scaleInId(metadata.name, since), target: 0, since } };
+};
 
 /** The template that we derived, by the group that uses it or by its name. */
 const removeTemplate = async (

@@ -35,6 +35,7 @@ export {
   type Complaint,
   first,
   labelsComplaint,
+  marksComplaint,
   nameComplaint,
   sizeComplaint,
   taintsComplaint,

@@ -1,7 +1,7 @@
 // EKS' validation rules for node groups, in EKS' words where they are known (reference aws-api 6).
 // Each answers the complaint or undefined. Pure.
 import type { Taint } from '../../api/kube.ts';
-import type { NodeGroupScaling, UpdateConfig } from '../../api/nodegroup.ts';
+import type { NodeGroupScaling, NodeGroupSpec, UpdateConfig } from '../../api/nodegroup.ts';
 
 export type Complaint = string | undefined;
 
@@ -82,6 +82,15 @@ export const taintsComplaint = (taints: readonly Taint[]): Complaint => {
     seen.add(both);
   }
   return undefined;
+};
+
+/** What no node can have: kubectl writes a spec without asking EKS, which has no empty values. */
+export const marksComplaint = ({
+  labels = {},
+  taints = [],
+}: Pick<NodeGroupSpec, 'labels' | 'taints'>): Complaint => {
+  const filled = Object.entries(labels).map(([key, value]) => [key, value || 'empty'] as const);
+  return first(labelsComplaint(Object.fromEntries(filled)), taintsComplaint(taints));
 };
 
 /** The name is also that of a Kubernetes object. */

@@ -35,7 +35,10 @@ export type StackResource = {
 };
 
 /** What a world's first stacks tell of a resource: it stands. */
-export type StandingResource = Pick<StackResource, 'logicalId' | 'physicalId' | 'type'>;
+export type StandingResource = Pick<StackResource, 'logicalId' | 'physicalId' | 'type'> & {
+  /** Resources that it refers to, which go after it when the stack goes. */
+  readonly dependsOn?: readonly string[];
+};
 
 export type StackOutput = {
   readonly key: string;

@@ -113,7 +113,9 @@ export class Stacks {
         updatedAt: now,
         attributes: {},
         properties: {},
-        dependsOn: carriedTypes.has(one.type) ? carrying.map(({ logicalId }) => logicalId) : [],
+        dependsOn: carriedTypes.has(one.type)
+          ? carrying.map(({ logicalId }) => logicalId)
+          : (one.dependsOn ?? []),
       })),
     };
     this.#rows.put(row.id, row);

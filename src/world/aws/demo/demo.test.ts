@@ -27,6 +27,12 @@ const aDemo = (seed = 1, kubernetesVersion = '1.32.9') => {
   return { kernel, host, aws, facts, call, machine };
 };
 
+const advance = (kernel: Kernel, seconds: number) => {
+  const end = kernel.now() + seconds * microsPerSecond;
+  while ((kernel.nextAt() ?? end + 1) <= end) kernel.step();
+  kernel.advanceTo(end);
+};
+
 const groupNameOf = (facts: ReturnType<AwsWorld['seedDemo']>, group: string): string =>
   facts.managed.find((one) => one.name === group)?.spec.autoScalingGroupName ??
   facts.selfManaged.find((one) => one.name === group)?.autoScalingGroupName ??
@@ -133,6 +139,19 @@ describe('the demo', () => {
     });
   });
 
+  it('lets the self-managed stack go whole, and tells its role for aws-auth', () => {
+    const { call, facts, kernel } = aDemo();
+    const StackName = facts.selfManaged[0]?.stackName;
+    const stack = () => call('cloudformation', 'DescribeStacks', { StackName }).Stacks?.[0];
+    const role = facts.selfManaged[0]?.nodeRole;
+    expect(stack()?.Outputs).toMatchObject([{ OutputKey: 'InstanceRoleARN', OutputValue: role }]);
+    const StackId = stack()?.StackId;
+    call('cloudformation', 'DeleteStack', { StackName });
+    advance(kernel, 300);
+    const gone = call('cloudformation', 'DescribeStacks', { StackName: StackId }).Stacks?.[0];
+    expect(gone).toMatchObject({ StackStatus: 'DELETE_COMPLETE' });
+  });
+
   it('describes its cluster well enough for a kubeconfig', () => {
     const { call } = aDemo();
     expect(call('eks', 'DescribeCluster', { name: 'ironman-2022' }).cluster).toMatchObject({
@@ -171,17 +190,12 @@ describe('article 001 without a controller', () => {
   it('ends when somebody completes the hook, and desired stays 0', () => {
     const { call, facts, kernel, aws } = aDemo();
     const group = groupNameOf(facts, 'demo-ng');
-    const advance = (seconds: number) => {
-      const end = kernel.now() + seconds * microsPerSecond;
-      while ((kernel.nextAt() ?? end + 1) <= end) kernel.step();
-      kernel.advanceTo(end);
-    };
     const InstanceId = groups(call, [group])[0]?.Instances?.[0]?.InstanceId;
     call('autoscaling', 'TerminateInstanceInAutoScalingGroup', {
       InstanceId,
       ShouldDecrementDesiredCapacity: true,
     });
-    advance(600);
+    advance(kernel, 600);
     expect(aws.machines.instanceState(String(InstanceId))).toBe('running');
     call('autoscaling', 'CompleteLifecycleAction', {
       AutoScalingGroupName: group,
@@ -189,7 +203,7 @@ describe('article 001 without a controller', () => {
       LifecycleActionResult: 'CONTINUE',
       InstanceId,
     });
-    advance(60);
+    advance(kernel, 60);
     expect(aws.machines.instanceState(String(InstanceId))).toBe('terminated');
     expect(groups(call, [group])[0]).toMatchObject({ DesiredCapacity: 0, Instances: [] });
   });

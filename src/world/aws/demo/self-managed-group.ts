@@ -60,6 +60,7 @@ export const addSelfManagedGroup = (
     stackName,
     name,
     roleName: role.name,
+    roleArn: role.arn,
     profile,
     templateId: template.template.id,
   });
@@ -90,6 +91,7 @@ const addSelfManagedStack = (
     readonly stackName: string;
     readonly name: string;
     readonly roleName: string;
+    readonly roleArn: string;
     readonly profile: string;
     readonly templateId: string;
   },
@@ -110,11 +112,14 @@ const addSelfManagedStack = (
       logicalId: 'NodeGroupLaunchTemplate',
       physicalId: facts.templateId,
       type: 'AWS::EC2::LaunchTemplate',
+      dependsOn: ['NodeInstanceProfile', 'SG'],
     },
     {
       logicalId: 'NodeInstanceProfile',
       physicalId: facts.profile,
       type: 'AWS::IAM::InstanceProfile',
+      // A role that a profile holds cannot be deleted.
+      dependsOn: ['NodeInstanceRole'],
     },
     { logicalId: 'NodeInstanceRole', physicalId: facts.roleName, type: 'AWS::IAM::Role' },
     {
@@ -130,7 +135,7 @@ const addSelfManagedStack = (
       'false) [created and managed by eksctl]',
     ),
     tags: stackTags(context, group),
-    outputs: {},
+    outputs: { InstanceRoleARN: facts.roleArn },
     resources,
   });
 };
