@@ -56,6 +56,10 @@ export class Capacity {
     if (group === undefined) return;
     this.#store.patchGroup(name, { isScalingQueued: false });
     const missing = group.desired - this.#store.counted(name).length;
+    // The newcomer is gone, or desired grew by it: there is no surplus of the balance any more.
+    if (missing >= 0 && this.#parts.balancer.surplusCause(name) !== '') {
+      this.#parts.balancer.settled(name);
+    }
     if (missing > 0 && !group.isDeleting && !group.suspended.includes('Launch')) {
       this.#scaleOut(group, missing);
     } else if (missing < 0 && !group.suspended.includes('Terminate')) {

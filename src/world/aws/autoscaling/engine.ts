@@ -106,14 +106,12 @@ export class Engine {
       `${this.#store.at()} instance ${instanceId} was taken out of service in response`,
       'to a user request',
     );
-    if (!decrement) {
-      const activity = this.terminate(member, `${request}.`);
-      this.queueScaling(group.name);
-      return activity;
-    }
-    this.#store.patchGroup(group.name, { desired: group.desired - 1 });
+    if (decrement) this.#store.patchGroup(group.name, { desired: group.desired - 1 });
     const shrink = `, shrinking the capacity from ${group.desired} to ${group.desired - 1}.`;
-    return this.terminate(member, request + shrink);
+    const activity = this.terminate(member, request + (decrement ? shrink : '.'));
+    // With decrement too: a group that balances its zones may have more than desired all the same.
+    this.queueScaling(group.name);
+    return activity;
   }
 
   /** Takes a member out; with its hooks unless told otherwise. */

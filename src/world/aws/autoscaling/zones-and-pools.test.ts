@@ -55,6 +55,24 @@ describe('AZRebalance', () => {
     );
   });
 
+  it('ends one all the same when the newcomer is terminated with decrement before it serves', () => {
+    const world = drifted();
+    scaling(world, 'SetDesiredCapacity', { DesiredCapacity: 4 });
+    const known = new Set(ids(world));
+    let newcomer: string | undefined;
+    for (let i = 0; i < 200 && newcomer === undefined; i++) {
+      world.advance(1);
+      newcomer = ids(world).find((id) => !known.has(id));
+    }
+    world.call('autoscaling', 'TerminateInstanceInAutoScalingGroup', {
+      InstanceId: newcomer,
+      ShouldDecrementDesiredCapacity: true,
+    });
+    world.advance(60);
+    expect(desired(world)).toBe(3);
+    expect(world.parts.store.counted('g')).toHaveLength(3);
+  });
+
   it('does nothing while it is suspended, and goes on when resumed', () => {
     const world = drifted();
     scaling(world, 'SuspendProcesses', { ScalingProcesses: ['AZRebalance'] });
