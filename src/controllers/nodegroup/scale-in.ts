@@ -60,7 +60,8 @@ export const viewScaleIn = (
   for (const { instanceId } of countedOf(scaling)) {
     const disruption = deps.disruptions.get(instanceId);
     if (disruption === undefined) continue;
-    const state = victimState(disruption, { id, group, now: deps.clock.now() });
+    const hasNode = nodeOfInstance(deps.nodes, instanceId) !== undefined;
+    const state = victimState(disruption, { id, group, hasNode, now: deps.clock.now() });
     if (state !== undefined) view[state.kind].push(disruption);
   }
   return view;

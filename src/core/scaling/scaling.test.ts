@@ -1,8 +1,10 @@
 // Decisions about node groups as tables: whose size it is, who goes, what nodes are told, what is
 // refused.
 import { describe, expect, it } from 'vitest';
+import { epochMs } from '../../api/brand.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
 import { codeOfRefusal, launchIssues } from './health.ts';
 import { familyOf } from './images.ts';
 import { nodePatch } from './nodes.ts';
@@ -15,7 +17,7 @@ import {
   taintsComplaint,
   updateConfigComplaint,
 } from './validate.ts';
-import { isOfScaleIn, nextCauseId } from './victims.ts';
+import { isOfScaleIn, nextCauseId, victimState } from './victims.ts';
 
 const sizes = (minSize: number, desired: number, maxSize: number) => ({
   minSize,
@@ -92,8 +94,31 @@ describe('the cause of a scale-in', () => {
     expect(nextCauseId(undefined, id)).toBe(id);
     expect(nextCauseId(withCauses(id), id)).toBe(`${id}/2`);
     expect(nextCauseId(withCauses(id, `${id}/2`), id)).toBe(`${id}/3`);
+    expect(nextCauseId(withCauses(`${id}/2`), id)).toBe(`${id}/3`);
     expect(isOfScaleIn(`${id}/2`, id)).toBe(true);
     expect(isOfScaleIn('scale-in/ng/t2', id)).toBe(false);
+  });
+});
+
+describe('the drain that a scale-in asked for', () => {
+  const id = 'scale-in/ng/t';
+  const group = { spec: {} } as unknown as NodeGroup;
+  const now = epochMs(Date.parse('2022-09-25T13:00:00Z'));
+  type Row = readonly [string, object, { readonly hasNode: boolean }, string | undefined];
+  const rows: readonly Row[] = [
+    ['drained', { outcome: 'Drained' }, { hasNode: true }, 'drained'],
+    ['failed', { outcome: 'Failed' }, { hasNode: true }, 'failed'],
+    ['never joined', { outcome: 'NothingToDrain' }, { hasNode: false }, 'drained'],
+    ['joined since: asked again', { outcome: 'NothingToDrain' }, { hasNode: true }, undefined],
+    ['taken back by others: asked again', { outcome: 'Cancelled' }, { hasNode: true }, undefined],
+    ['still open', { phase: 'Draining', handledCauses: [] }, { hasNode: true }, 'draining'],
+  ];
+  it.each(rows)('%s', (_name, status, { hasNode }, kind) => {
+    const disruption = {
+      spec: { causes: [{ id, receivedAt: '2022-09-25T13:00:00Z' }] },
+      status: { phase: 'Ended', handledCauses: [id], ...status },
+    } as unknown as NodeDisruption;
+    expect(victimState(disruption, { id, group, hasNode, now })?.kind).toBe(kind);
   });
 });
 

@@ -20,7 +20,9 @@ export const isOfScaleIn = (causeId: string, id: string): boolean =>
 /** The id for asking an instance: a withdrawn cause is spent, and asking again needs another. */
 export const nextCauseId = (disruption: NodeDisruption | undefined, id: string): string => {
   const asked = (disruption?.spec.causes ?? []).filter((cause) => isOfScaleIn(cause.id, id));
-  return asked.length === 0 ? id : `${id}/${asked.length + 1}`;
+  // Not their number: a record that is full drops the oldest.
+  const last = Math.max(...asked.map((cause) => Number(cause.id.slice(id.length + 1)) || 1));
+  return asked.length === 0 ? id : `${id}/${last + 1}`;
 };
 
 /** After the drain's own deadline the record is given this long to say how it ended. */
@@ -31,16 +33,29 @@ export type VictimState =
   | { readonly kind: 'drained' }
   | { readonly kind: 'failed'; readonly message: string };
 
-/** How the drain stands that `id` asked for; undefined when it did not. */
+export interface VictimFacts {
+  /** The scale-in that asks. */
+  readonly id: string;
+  readonly group: NodeGroup;
+  /** The instance is a node now. */
+  readonly hasNode: boolean;
+  readonly now: EpochMs;
+}
+
+/** How the drain stands that `id` asked for; undefined when it did not, or must ask again. */
 export const victimState = (
   disruption: NodeDisruption,
-  { id, group, now }: { readonly id: string; readonly group: NodeGroup; readonly now: EpochMs },
+  { id, group, hasNode, now }: VictimFacts,
 ): VictimState | undefined => {
   const { spec, status } = disruption;
-  const cause = spec.causes.find((one) => isOfScaleIn(one.id, id) && one.cancelledAt === undefined);
+  const isOpen = (one: DisruptionCause): boolean => one.cancelledAt === undefined;
+  const cause = spec.causes.findLast((one) => isOpen(one) && isOfScaleIn(one.id, id));
   if (cause === undefined) return undefined;
   const message = status?.message ?? 'the drain did not end in time';
   if (status?.phase === 'Ended' && status.handledCauses?.includes(cause.id) === true) {
+    // Drained again for somebody who took it back, or joined since: who knows what runs there now.
+    const isStale = status.outcome === 'NothingToDrain' && hasNode;
+    if (status.outcome === 'Cancelled' || isStale) return undefined;
     return status.outcome === 'Failed' ? { kind: 'failed', message } : { kind: 'drained' };
   }
   const seconds = group.spec.drain?.timeoutSeconds ?? defaultDrainTimeoutSeconds;
