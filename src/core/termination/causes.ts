@@ -20,6 +20,15 @@ export const causesInForce = (disruption: NodeDisruption): readonly DisruptionCa
 };
 
 /**
+ * Dealt with by an earlier episode and never withdrawn: a notice whose instance still has to go, a
+ * drained node that nobody has given back. The marks stand for these too.
+ */
+export const standingCauses = ({ spec, status }: NodeDisruption): readonly DisruptionCause[] =>
+  spec.causes.filter(
+    (cause) => cause.cancelledAt === undefined && wasHandled(cause, status?.handledCauses ?? []),
+  );
+
+/**
  * The causes that are dealt with now. Once Completing is written these are the ones it was written
  * for: one that came afterwards has drained nothing yet, and its hook must not be completed.
  */

@@ -133,6 +133,37 @@ describe('withdrawing', () => {
     expect(model.observation.node?.spec.unschedulable).toBe(true);
     expect(model.observation.node?.metadata.labels).toEqual({});
   });
+  it('leaves the marks to the cause of an earlier episode that nobody withdrew', () => {
+    const spot = aHookCause();
+    for (const begun of ['Pending', 'Draining'] as const) {
+      const model = draining([spot], []);
+      model.at(5);
+      expect(model.settle()).toContain('Ended');
+      const before = model.status;
+      model.causes([spot, aManualCause()]);
+      const next = decideDisruption(model.observation).steps[0];
+      if (next === undefined) throw new Error('no next episode');
+      model.apply(next);
+      if (begun === 'Draining') model.settle();
+      model.causes([spot, withdrawn]);
+      expect(model.settle()).not.toContain('PatchNode');
+      expect(model.status).toMatchObject({ phase: 'Ended', outcome: 'Cancelled', episode: 2 });
+      expect(model.status?.ownedMarks).toEqual(before?.ownedMarks);
+      expect(model.observation.node?.spec.unschedulable).toBe(true);
+    }
+  });
+  it('takes marks of an earlier episode away before it ends a new one that was only asked for', () => {
+    const model = draining([aManualCause()], []);
+    model.at(5);
+    expect(model.settle()).toContain('Ended');
+    model.causes([aManualCause(), aManualCause({ id: 'manual/2' })]);
+    const next = decideDisruption(model.observation).steps[0];
+    if (next === undefined) throw new Error('no next episode');
+    model.apply(next);
+    model.causes([withdrawn, aManualCause({ id: 'manual/2', cancelledAt: timePlus(6) })]);
+    expect(model.settle()).toEqual(['Undoing', 'PatchNode', 'Ended']);
+    expect(model.observation.node?.spec.unschedulable).toBeUndefined();
+  });
   it('does not stop a drain that another cause still wants', () => {
     const model = draining([aManualCause(), aHookCause()]);
     model.causes([withdrawn, aHookCause()]);

@@ -5,9 +5,9 @@ import type { OwnedMarks } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
 import { classifyPods } from '../drain/index.ts';
 import { complete, withoutNode } from './absence.ts';
-import type { Demand } from './causes.ts';
+import { type Demand, standingCauses } from './causes.ts';
 import { type Decision, decision } from './decision.ts';
-import { markSteps, marksAreVisible, marksToOwn, recordedOn } from './marks.ts';
+import { hasMarksOfOurs, markSteps, marksAreVisible, marksToOwn, recordedOn } from './marks.ts';
 import type { Observation } from './observation.ts';
 import { type StatusChange, waitingFields, writeStatus } from './status.ts';
 
@@ -38,6 +38,9 @@ export const startMarking = (observation: Observation, demand: Demand, node: Nod
 export const decidePending = (observation: Observation, demand: Demand): Decision => {
   const { disruption, node, now } = observation;
   if (demand.causes.length === 0) {
+    const { node: marked, ownedMarks } = disruption.status ?? {};
+    const isMarked = node?.metadata.uid === marked?.uid && hasMarksOfOurs(node, ownedMarks);
+    if (isMarked && standingCauses(disruption).length === 0) return startUndoing(observation);
     const change = {
       phase: 'Ended' as const,
       outcome: 'Cancelled' as const,

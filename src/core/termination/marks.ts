@@ -154,8 +154,8 @@ const stillOurs = (node: Node, owned: OwnedMarks): OwnedMarks => ({
   annotation: owned.annotation && node.metadata.annotations?.[marks.annotation] !== undefined,
 });
 
-export const hasMarksOfOurs = (node: Node, owned: OwnedMarks | undefined): boolean =>
-  owned !== undefined && Object.values(stillOurs(node, owned)).some(Boolean);
+export const hasMarksOfOurs = (node: Node | undefined, owned: OwnedMarks | undefined): boolean =>
+  node !== undefined && owned !== undefined && Object.values(stillOurs(node, owned)).some(Boolean);
 
 /** One patch that takes away what is ours, with uid and resourceVersion in either mode. */
 export const undoSteps = (node: Node, owned: OwnedMarks): readonly PatchNode[] => {

@@ -3,8 +3,11 @@
 import type { DisruptionPhase } from '../../api/disruption.ts';
 
 export const transitions: Readonly<Record<DisruptionPhase, readonly DisruptionPhase[]>> = {
-  /** Completing: there is no node to mark. Ended: withdrawn before anything was done. */
-  Pending: ['Marking', 'Completing', 'Ended'],
+  /**
+   * Completing: there is no node to mark. Ended: withdrawn before anything was done. Undoing: so, and
+   * marks of an earlier episode stand that nobody wants any more.
+   */
+  Pending: ['Marking', 'Completing', 'Undoing', 'Ended'],
   /** Marking again: the node registered anew, so its marks are gone. */
   Marking: ['Marking', 'Draining', 'Completing', 'Undoing'],
   /** Marking: somebody took a mark away, or the node registered anew. */

@@ -1,8 +1,8 @@
-// Undoing: every cause was withdrawn. Our marks, and only ours, are taken away; pods that have left
-// already do not come back by it.
+// Undoing: every cause of this episode was withdrawn. Our marks, and only ours, are taken away, unless
+// an earlier episode's cause still wants them; pods that have left already do not come back by it.
 import { formatTime } from '../../api/brand.ts';
 import type { OwnedMarks } from '../../api/disruption.ts';
-import { handledIds } from './causes.ts';
+import { handledIds, standingCauses } from './causes.ts';
 import { type Decision, decision } from './decision.ts';
 import { undoSteps } from './marks.ts';
 import type { Observation } from './observation.ts';
@@ -19,7 +19,9 @@ export const decideUndoing = ({ disruption, node, now }: Observation): Decision 
   const { status } = disruption;
   const ours = status?.ownedMarks;
   const same = node !== undefined && status?.node?.uid === node.metadata.uid;
-  const steps = same && ours !== undefined ? undoSteps(node, ours) : [];
+  const standing = standingCauses(disruption);
+  const isFree = same && ours !== undefined && standing.length === 0;
+  const steps = isFree ? undoSteps(node, ours) : [];
   if (node !== undefined && steps.length > 0) {
     return decision({ steps, waitingOn: [{ kind: 'marks', node: node.metadata.name }] });
   }
@@ -27,9 +29,12 @@ export const decideUndoing = ({ disruption, node, now }: Observation): Decision 
   const change = {
     phase: 'Ended' as const,
     outcome: 'Cancelled' as const,
-    message: 'withdrawn; the marks that were ours are gone',
+    message:
+      standing.length === 0
+        ? 'withdrawn; the marks that were ours are gone'
+        : `withdrawn; the marks stay for ${standing.map(({ kind }) => kind).join(', ')}`,
     endedAt: formatTime(now),
-    ownedMarks: nothingOwned,
+    ...(standing.length === 0 ? { ownedMarks: nothingOwned } : {}),
     handledCauses: handledIds(disruption, []),
     ...waitingFields([]),
   };

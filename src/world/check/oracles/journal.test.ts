@@ -137,6 +137,33 @@ describe('marks-undone', () => {
     expect(judge(marksUndone, late).said).toHaveLength(1);
   });
 
+  it('lets the marks stand for a cause of an earlier episode, until that is withdrawn too', () => {
+    const causesAnd = (first: object) => [
+      { id: 'c1', ...first },
+      { id: 'c2', cancelledAt: 9 },
+    ];
+    const journalOf = (first: object, at: number, status: JsonObject) =>
+      new Story()
+        .draining(i1, { causes: [{ id: 'c1' }] })
+        .at(5)
+        .disruption(i1, {
+          causes: causesAnd(first),
+          status: { phase: 'Draining', handledCauses: ['c1'], episode: 2 },
+        })
+        .at(at)
+        .disruption(i1, { causes: causesAnd(first), status: { ...status, episode: 2 } });
+    const over = { phase: 'Ended', outcome: 'Cancelled', handledCauses: ['c1', 'c2'] };
+    const undoing = { phase: 'Undoing', handledCauses: ['c1'] };
+    expect(judge(marksUndone, journalOf({}, 10, over)).said).toEqual([]);
+    expect(judge(marksUndone, journalOf({ cancelledAt: 9 }, 10, over)).said).toHaveLength(1);
+    // Who takes them away need not have seen what stands for a moment only.
+    expect(judge(marksUndone, journalOf({}, 6.9, undoing).node('n1')).said).toEqual([]);
+    expect(judge(marksUndone, journalOf({}, 7.1, undoing).node('n1')).said).toEqual([
+      'n1: our label was taken away, and LifecycleHook was not withdrawn',
+      'n1: our cordon was taken away, and LifecycleHook was not withdrawn',
+    ]);
+  });
+
   it("reports a user's own cordon taken away, and its label overwritten", () => {
     const theirs = new Story().node('n1', { cordon: true, label: 'mine', by: kubectl }).at(5);
     const taken = theirs.draining(i1).at(9).node('n1', { label: 'true' }).at(10);

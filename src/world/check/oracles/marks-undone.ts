@@ -1,10 +1,11 @@
 // Oracle 9: marks of ours, and only ours, are undone. Who set a mark is read from the requests, not
-// from what the journal claims to own; a mark set again by somebody else may stay or go. Taints are one
-// list to a patch: those of others come through ours unharmed.
+// from what the journal claims to own; a mark set again by somebody else may stay or go. What an
+// earlier episode was asked for, and nobody withdrew, keeps its marks. Taints are one list to a patch:
+// those of others come through ours unharmed.
 
 import { objectOr } from '../../../api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
-import { type NodeState, type Request, succeeded } from '../state/book.ts';
+import { type DisruptionState, type NodeState, type Request, succeeded } from '../state/book.ts';
 import { markKinds } from '../state/nodes.ts';
 import { microsPerMinute, objectsOf, textOf } from '../state/read.ts';
 
@@ -29,6 +30,15 @@ const checkTaints = (
   report({ subject: node.name, message: `the taint ${taints} of others was taken away` });
 };
 
+/** Why marks stand after the end of their drain: somebody asked for it and has not taken it back. */
+const standing = (
+  { causes, handled }: DisruptionState,
+  before = Number.POSITIVE_INFINITY,
+): readonly string[] =>
+  causes
+    .filter(({ id, isCancelled }) => !isCancelled && (handled.get(id) ?? before) < before)
+    .map(({ kind }) => kind);
+
 /** Marks that stand although every cause was withdrawn long ago, however the journal tells it. */
 const checkLeft = ({ book, saw, report }: Context): void => {
   for (const node of book.nodes.byName.values()) {
@@ -52,14 +62,18 @@ const checkChange = (context: Context, entry: Request, ofGroups: ReadonlySet<str
   checkTaints(context, node, entry, ofGroups);
   if (node.pending.length === 0) return;
   saw();
-  const isDisrupted = book.disruptions.ofNode(node) !== undefined;
+  const disruption = book.disruptions.ofNode(node);
+  const wanted = disruption === undefined ? [] : standing(disruption, book.now - book.lagMicros);
   for (const { kind, from, to } of node.pending) {
     const owner = node.owners.get(kind);
     if (from !== undefined && owner === 'other') {
       const how = to === undefined ? 'taken away' : `overwritten with ${to}`;
       report({ subject: node.name, message: `a ${kind} that is not ours was ${how}` });
-    } else if (to !== undefined && !isDisrupted) {
+    } else if (to !== undefined && disruption === undefined) {
       report({ subject: node.name, message: `was given a ${kind} without any NodeDisruption` });
+    } else if (from !== undefined && to === undefined && wanted.length > 0) {
+      const message = `our ${kind} was taken away, and ${wanted.join(', ')} was not withdrawn`;
+      report({ subject: node.name, message });
     }
   }
 };
@@ -93,6 +107,7 @@ export const marksUndone: Oracle = {
         const before = objectOr(objectOr(disruption.previous).status);
         if (before.phase === 'Ended' && before.episode === disruption.episode) return;
         saw();
+        if (standing(disruption).length > 0) return;
         const byInstance = book.nodes.ofInstance(disruption.instanceId);
         const node = byInstance ?? book.nodes.byName.get(disruption.nodeName);
         if (node === undefined || node.goneAt !== undefined) return;
