@@ -2,6 +2,10 @@
 // flush so that the disk sees batches. Rows are shared by reference and must never be mutated.
 import type { Json, JsonObject } from '../../api/json.ts';
 import type { RowChange } from '../../ports/index.ts';
+import { Sharing } from './sharing.ts';
+
+/** Rows of these tables are many and much alike. */
+const isAlike = (table: string): boolean => table.startsWith('kube/');
 
 export class Table<T extends JsonObject> {
   readonly name: string;
@@ -48,6 +52,7 @@ export class Tables {
   readonly #pending = new Map<string, Map<string, JsonObject>>();
   readonly #listeners = new Map<string, (key: string) => void>();
   readonly #isSaved: boolean;
+  readonly #sharing = new Sharing();
   #dirty = new Map<string, Set<string>>();
 
   /** `saved: false` = nobody will ever take the changes, so none are remembered. */
@@ -70,7 +75,7 @@ export class Tables {
   /** Puts a stored row where `open` will find it. Call before the owner opens the table. */
   restore(name: string, key: string, row: Json): void {
     const rows = this.#pending.get(name) ?? new Map<string, JsonObject>();
-    rows.set(key, row as JsonObject);
+    rows.set(key, isAlike(name) ? this.#sharing.share(row as JsonObject) : (row as JsonObject));
     this.#pending.set(name, rows);
   }
 
@@ -83,13 +88,21 @@ export class Tables {
     return this.#dirty.size > 0;
   }
 
-  /** What changed since the last call; empty when nothing did. */
+  /**
+   * What changed since the last call; empty when nothing did. Rows that stay are told with what they
+   * have in common shared, here and in the table.
+   */
   takeChanges(): readonly RowChange[] {
     if (this.#dirty.size === 0) return [];
     const changes: RowChange[] = [];
     for (const [table, keys] of this.#dirty) {
       const rows = this.#tables.get(table);
-      for (const key of keys) changes.push({ table, key, value: rows?.get(key) });
+      for (const key of keys) {
+        const row = rows?.get(key);
+        const value = row !== undefined && isAlike(table) ? this.#sharing.share(row) : row;
+        if (value !== undefined && value !== row) rows?.load(key, value);
+        changes.push({ table, key, value });
+      }
     }
     this.#dirty = new Map();
     return changes;

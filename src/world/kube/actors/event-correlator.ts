@@ -11,7 +11,8 @@ const burst = 25;
 const refillMicros = 300 * microsPerSecond;
 
 interface Similar {
-  readonly messages: Set<string>;
+  /** Most reasons are told once, with one message. */
+  messages: string | Set<string>;
   lastAt: Micros;
 }
 
@@ -35,6 +36,17 @@ export const rememberIn = <T>(map: Map<string, T>, key: string, value: T, most: 
   if (oldest.done !== true) map.delete(oldest.value);
 };
 
+/** Takes the message in unless it is one too many. */
+const isOneMore = (similar: Similar, message: string): boolean => {
+  if (similar.messages === message) return true;
+  if (typeof similar.messages === 'string') similar.messages = new Set([similar.messages]);
+  const { messages } = similar;
+  if (messages.has(message)) return true;
+  if (messages.size >= distinctMessages - 1) return false;
+  messages.add(message);
+  return true;
+};
+
 export class EventCorrelator {
   readonly #similar = new Map<string, Similar>();
   readonly #buckets = new Map<string, Bucket>();
@@ -53,12 +65,10 @@ export class EventCorrelator {
     const group = `${event.about}\n${event.kind}`;
     const known = this.#similar.get(group);
     const fresh = known === undefined || now - known.lastAt > similarWithinMicros;
-    const similar = fresh ? { messages: new Set<string>(), lastAt: now } : known;
+    const similar = fresh ? { messages: event.message, lastAt: now } : known;
     similar.lastAt = now;
     rememberIn(this.#similar, group, similar, this.#most);
-    const { messages } = similar;
-    if (messages.size < distinctMessages - 1 || messages.has(event.message)) {
-      messages.add(event.message);
+    if (isOneMore(similar, event.message)) {
       return { message: event.message, key: `${group}\n${event.message}` };
     }
     return { message: `(combined from similar events): ${event.message}`, key: group };

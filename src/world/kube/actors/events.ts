@@ -18,7 +18,7 @@ export interface EventNote {
   readonly fieldPath?: string;
 }
 
-/** Repeats of an event are remembered for this many distinct events per recorder. */
+/** Repeats of an event are remembered for this many distinct events per recorder, as upstream. */
 const rememberedEvents = 4096;
 
 /** Several events of one object may fall into one microsecond; each takes a nanosecond of it. */
@@ -31,16 +31,27 @@ const namesPerMicro = 1000;
 const nanosInHex = (now: Micros, nth: number): string =>
   (BigInt(now) * 1000n + BigInt(nth)).toString(16);
 
+/** What recorders remember of what they told. Thousands of kubelets share one that is larger. */
+export class EventMemory {
+  readonly seen = new Map<string, { readonly name: string; readonly count: number }>();
+  readonly correlator: EventCorrelator;
+  readonly most: number;
+  /** Which names of the present microsecond are taken, by object: how many so far. */
+  readonly names = new Map<string, number>();
+  namesAt: Micros = -1;
+
+  constructor(most = rememberedEvents) {
+    this.most = most;
+    this.correlator = new EventCorrelator(most);
+  }
+}
+
 export class EventRecorder {
   readonly #kernel: Kernel;
   readonly #client: WorldClient;
   readonly #source: { readonly component: string; readonly host?: string };
-  readonly #seen = new Map<string, { readonly name: string; readonly count: number }>();
   readonly #enabled: boolean;
-  readonly #correlator = new EventCorrelator(rememberedEvents);
-  /** Which names of the present microsecond are taken, by object: how many so far. */
-  readonly #names = new Map<string, number>();
-  #namesAt: Micros = -1;
+  readonly #memory: EventMemory;
 
   constructor(options: {
     readonly kernel: Kernel;
@@ -48,6 +59,7 @@ export class EventRecorder {
     readonly component: string;
     readonly host?: string;
     readonly enabled?: boolean;
+    readonly memory?: EventMemory;
   }) {
     this.#kernel = options.kernel;
     this.#client = options.client;
@@ -56,6 +68,7 @@ export class EventRecorder {
         ? { component: options.component }
         : { component: options.component, host: options.host };
     this.#enabled = options.enabled ?? true;
+    this.#memory = options.memory ?? new EventMemory();
   }
 
   record(note: EventNote): void {
@@ -66,10 +79,11 @@ export class EventRecorder {
     const at = this.#kernel.now();
     const kind = [note.type ?? 'Normal', note.reason, note.fieldPath ?? ''].join('\n');
     const { uid } = about.metadata;
-    const told = this.#correlator.correlate({ about: uid, kind, message: note.message }, at);
-    if (!this.#correlator.isHeard(uid, at)) return;
+    const { correlator, seen: known } = this.#memory;
+    const told = correlator.correlate({ about: uid, kind, message: note.message }, at);
+    if (!correlator.isHeard(uid, at)) return;
     const { key, message } = told;
-    const seen = this.#seen.get(key);
+    const seen = known.get(key);
     if (seen !== undefined) {
       const count = seen.count + 1;
       const body = { message, count, lastTimestamp: kubeTime(at) };
@@ -86,10 +100,11 @@ export class EventRecorder {
   #create(note: EventNote, namespace: string, key: string): void {
     const at = this.#kernel.now();
     const { name: about } = note.about.metadata;
-    if (at !== this.#namesAt) this.#names.clear();
-    this.#namesAt = at;
-    for (let nth = this.#names.get(about) ?? 0; nth < namesPerMicro; nth++) {
-      this.#names.set(about, nth + 1);
+    const memory = this.#memory;
+    if (at !== memory.namesAt) memory.names.clear();
+    memory.namesAt = at;
+    for (let nth = memory.names.get(about) ?? 0; nth < namesPerMicro; nth++) {
+      memory.names.set(about, nth + 1);
       const name = `${about}.${nanosInHex(at, nth)}`;
       const event = this.#event(note, name, kubeTime(at));
       const created = this.#client.create(resources.events, namespace, event);
@@ -129,6 +144,6 @@ export class EventRecorder {
   }
 
   #remember(key: string, value: { readonly name: string; readonly count: number }): void {
-    rememberIn(this.#seen, key, value, rememberedEvents);
+    rememberIn(this.#memory.seen, key, value, this.#memory.most);
   }
 }

@@ -1,6 +1,6 @@
 // Public entry of what the world's actors share: work queues, views of objects, selectors,
 // identities, events.
-export { EventRecorder } from './events.ts';
+export { EventMemory, EventRecorder } from './events.ts';
 export {
   clientFor,
   cloudControllerIdentity,

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../api/json.ts';
 import type { Machine, WorldClient, WorldKube } from '../../contracts.ts';
 import type { Faults } from '../../faults/index.ts';
 import { type Kernel, microsPerSecond, type Table, uuid } from '../../kernel/index.ts';
-import { EventRecorder, kubeletIdentity } from '../actors/index.ts';
+import { EventMemory, EventRecorder, kubeletIdentity } from '../actors/index.ts';
 import { amazonLinux2, groupOf, type NodeRelease } from './machine-facts.ts';
 
 export interface Host extends JsonObject {
@@ -30,6 +30,9 @@ const consoleLimit = 64 * 1024;
 /** EC2 forgets a terminated instance, and its console, after about an hour. */
 const keptOffMicros = 3600 * microsPerSecond;
 
+/** Events remembered of all kubelets together: four times what client-go keeps in each. */
+const rememberedEvents = 16_384;
+
 export interface HostsOptions {
   readonly kernel: Kernel;
   readonly kube: WorldKube;
@@ -46,6 +49,7 @@ export class Hosts {
   readonly #byNode = new Map<string, string>();
   readonly #clients = new Map<string, WorldClient>();
   readonly #recorders = new Map<string, EventRecorder>();
+  readonly #told = new EventMemory(rememberedEvents);
 
   constructor(options: HostsOptions) {
     this.#options = options;
@@ -149,6 +153,7 @@ export class Hosts {
       component: 'kubelet',
       host: name,
       enabled: this.#options.events,
+      memory: this.#told,
     });
     this.#recorders.set(name, recorder);
     return recorder;

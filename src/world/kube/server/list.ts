@@ -90,27 +90,52 @@ export function candidates(
   return store.list(definition.storage, namespace);
 }
 
+/** A sorted collection of which a page looks at its own objects only. */
+interface View {
+  readonly keys: readonly string[];
+  readonly at: (key: string) => Stored | undefined;
+}
+
+/** The collection now, as `candidates` has it. */
+function viewOf(
+  store: Store,
+  definition: ResourceDefinition,
+  namespace: string | undefined,
+  selection: Selection,
+): View {
+  if (selection.exact.size === 0) {
+    const at = (key: string): Stored | undefined => store.get(definition.storage, key);
+    return { keys: store.keys(definition.storage, namespace), at };
+  }
+  const objects = candidates(store, definition, namespace, selection);
+  const byKey = new Map(objects.map((object) => [keyOf(object), object]));
+  return { keys: [...byKey.keys()], at: (key) => byKey.get(key) };
+}
+
 /** The same collection as it was at `revision`; undefined when that is no longer known. */
-function candidatesAt(
+function viewAt(
   store: Store,
   definition: ResourceDefinition,
   namespace: string | undefined,
   revision: number,
-): readonly Stored[] | undefined {
+): View | undefined {
   const changes = store.history(definition.storage).since(revision);
   if (changes === undefined) return undefined;
-  const now = store.list(definition.storage, namespace);
-  if (changes.length === 0) return now;
+  const now = store.keys(definition.storage, namespace);
   const then = new Map<string, Stored | undefined>();
   for (const change of changes) {
-    if (!then.has(change.key)) then.set(change.key, change.previous);
+    const inside = namespace === undefined || change.key.startsWith(`${namespace}/`);
+    if (inside && !then.has(change.key)) then.set(change.key, change.previous);
   }
-  const items = now.filter((object) => !then.has(keyOf(object)));
-  for (const [key, object] of then) {
-    if (object === undefined) continue;
-    if (namespace === undefined || key.startsWith(`${namespace}/`)) items.push(object);
-  }
-  return items.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  const at = (key: string): Stored | undefined =>
+    then.has(key) ? then.get(key) : store.get(definition.storage, key);
+  // Most changes are of objects that were and are there: the keys are then the same.
+  const isThere = (key: string): boolean => store.get(definition.storage, key) !== undefined;
+  const gone = [...then.keys()].filter((key) => then.get(key) !== undefined && !isThere(key));
+  const fresh = [...then.keys()].filter((key) => then.get(key) === undefined && isThere(key));
+  if (gone.length === 0 && fresh.length === 0) return { keys: now, at };
+  const added = new Set(fresh);
+  return { keys: [...now.filter((key) => !added.has(key)), ...gone].sort(), at };
 }
 
 function checkListOptions(query: URLSearchParams): void {
@@ -134,7 +159,7 @@ function checkListOptions(query: URLSearchParams): void {
 }
 
 interface Source {
-  readonly objects: readonly Stored[];
+  readonly view: View;
   readonly revision: number;
   readonly start: string;
 }
@@ -150,24 +175,23 @@ function sourceOf(
   if (text !== null && text !== '') {
     const token = decodeToken(text);
     if (token.revision < 0) {
-      const objects = candidates(store, definition, namespace, selection);
-      return { objects, revision: store.revision, start: token.start };
+      const view = viewOf(store, definition, namespace, selection);
+      return { view, revision: store.revision, start: token.start };
     }
-    const objects = candidatesAt(store, definition, namespace, token.revision);
-    if (objects !== undefined) return { objects, revision: token.revision, start: token.start };
+    const view = viewAt(store, definition, namespace, token.revision);
+    if (view !== undefined) return { view, revision: token.revision, start: token.start };
     throw expired(tokenExpired, encodeToken({ revision: -1, start: token.start }));
   }
   const wanted = query.get('resourceVersion') ?? '';
   const revision = wanted === '' ? 0 : parseRevision(wanted);
   if (revision > store.revision) tooLarge(revision, store.revision);
   if (query.get('resourceVersionMatch') === 'Exact' && revision < store.revision) {
-    const objects = candidatesAt(store, definition, namespace, revision);
-    if (objects === undefined)
-      throw expired(`The resourceVersion for the provided list is too old.`);
-    return { objects, revision, start: '' };
+    const view = viewAt(store, definition, namespace, revision);
+    if (view === undefined) throw expired(`The resourceVersion for the provided list is too old.`);
+    return { view, revision, start: '' };
   }
-  const objects = candidates(store, definition, namespace, selection);
-  return { objects, revision: store.revision, start: '' };
+  const view = viewOf(store, definition, namespace, selection);
+  return { view, revision: store.revision, start: '' };
 }
 
 export function listPage(
@@ -178,19 +202,20 @@ export function listPage(
 ): Page {
   checkListOptions(query);
   const selection = selectionFor(definition, query);
-  const { objects, revision, start } = sourceOf(store, definition, namespace, query, selection);
+  const { view, revision, start } = sourceOf(store, definition, namespace, query, selection);
   const limit = Number(query.get('limit') ?? '0');
   if (!Number.isInteger(limit) || limit < 0) throw badRequest('limit must be a positive integer');
-  const from = start === '' ? 0 : lowerBound(objects, start, keyOf);
+  const { keys } = view;
   const metadata: { resourceVersion: string } = { resourceVersion: String(revision) };
   const items: Stored[] = [];
-  for (let index = from; index < objects.length; index++) {
-    const object = objects[index];
-    if (object === undefined) break;
+  for (let index = lowerBound(keys, start, (key) => key); index < keys.length; index++) {
+    const key = keys[index] ?? '';
+    const object = view.at(key);
+    if (object === undefined) continue;
     if (selection.matches !== undefined && !selection.matches(object)) continue;
     if (limit > 0 && items.length === limit) {
-      const token = encodeToken({ revision, start: keyOf(object) });
-      const remaining = selection.matches === undefined ? objects.length - index : undefined;
+      const token = encodeToken({ revision, start: key });
+      const remaining = selection.matches === undefined ? keys.length - index : undefined;
       return {
         items,
         metadata: {

@@ -95,15 +95,20 @@ export class Store {
 
   /** Sorted by key. With `namespace` only those keys. */
   list(resource: GroupResource, namespace?: string): readonly Stored[] {
-    const { table, keys } = this.open(resource);
+    const { table } = this.open(resource);
     const out: Stored[] = [];
-    const wanted =
-      namespace === undefined || namespace === '' ? keys.all() : keys.withPrefix(`${namespace}/`);
-    for (const key of wanted) {
+    for (const key of this.keys(resource, namespace)) {
       const object = table.get(key);
       if (object !== undefined) out.push(object as Stored);
     }
     return out;
+  }
+
+  /** The keys of the same list, without a look at the objects. */
+  keys(resource: GroupResource, namespace?: string): readonly string[] {
+    const { keys } = this.open(resource);
+    if (namespace === undefined || namespace === '') return keys.all();
+    return keys.withPrefix(`${namespace}/`);
   }
 
   count(resource: GroupResource): number {
