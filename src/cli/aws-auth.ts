@@ -57,8 +57,11 @@ const swap = async (
 };
 
 /** False when the role was let in already. */
-export const addIdentity = (kube: KubeApi, roleArn: string): Promise<boolean> =>
-  swap(kube, (data) => addNodeRole(data, roleArn));
+export const addIdentity = (
+  kube: KubeApi,
+  roleArn: string,
+  system: 'linux' | 'windows',
+): Promise<boolean> => swap(kube, (data) => addNodeRole(data, roleArn, system));
 
 /** False when the role was not there. */
 export const removeIdentity = (kube: KubeApi, roleArn: string): Promise<boolean> =>

@@ -249,6 +249,19 @@ const theCommandLine = (): void => {
     assert.doesNotMatch((await world.drover('world', 'status')).stdout, /kubelet-stop/);
   });
 
+  it('a node whose kubelet stops is NotReady, until the fault is cleared', async () => {
+    const ready = async (): Promise<string> => {
+      const ran = await world.kubectl('get', 'node', second, '--no-headers');
+      return ran.stdout.trim().split(/\s+/)[1] ?? ran.stderr;
+    };
+    await world.drover('world', 'inject', 'kubelet-stop', '--node', second);
+    await world.drover('world', 'advance', '1m');
+    assert.match(await ready(), /^NotReady/);
+    await world.drover('world', 'clear');
+    await world.drover('world', 'advance', '1m');
+    assert.match(await ready(), /^Ready/);
+  });
+
   it('is no failure when its reader goes away', async () => {
     const script = `"${process.execPath}" "${drover}" world inject --list | true; echo "\${PIPESTATUS[0]}"`;
     const ran = await run('bash', ['-c', script], { env: world.env });

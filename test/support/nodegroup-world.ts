@@ -210,6 +210,13 @@ export class GroupLife {
     return this.#user().patch(type, { name }, { type: 'merge', body });
   }
 
+  /** What `kubectl create -f` of a NodeGroup answers; throws what the API refuses. */
+  createGroup(body: JsonObject): JsonObject {
+    const made = this.#user().create(type, undefined, body);
+    if (made.kind === 'error') throw new Error(JSON.stringify(made));
+    return objectOr(JSON.parse(JSON.stringify(made.object)));
+  }
+
   deleteApp(): void {
     const name = { namespace: 'default', name: 'web' };
     this.#user().delete({ group: 'apps', resource: 'deployments' }, name);

@@ -193,7 +193,8 @@ const deploy = async (creation: Creation, { group, stack }: Prepared): Promise<v
   const role = state.outputs.InstanceRoleARN;
   if (group.kind === 'self-managed' && role !== undefined) {
     progress.info(`adding identity "${role}" to auth ConfigMap`);
-    await addIdentity(creation.kube, role);
+    const system = familyOf(creation, group).startsWith('Windows') ? 'windows' : 'linux';
+    await addIdentity(creation.kube, role, system);
   }
 };
 

@@ -20,6 +20,15 @@ describe('addNodeRole', () => {
     });
   });
 
+  it('adds the group of kube-proxy for Windows nodes, also to an entry that lacks it', () => {
+    const windows = entry('w').replace('nodes\n', 'nodes\n  - eks:kube-proxy-windows\n');
+    for (const before of [{}, { mapRoles: entry('w') }]) {
+      const change = addNodeRole(before, arn('w'), 'windows');
+      expect(change).toMatchObject({ kind: 'changed', data: { mapRoles: windows } });
+    }
+    expect(addNodeRole({ mapRoles: windows }, arn('w')).kind).toBe('unchanged');
+  });
+
   it.each([[{}], [{ mapRoles: '' }], [{ mapRoles: '[]\n' }]])('fills an empty map: %j', (data) => {
     expect(changed(data, arn('c')).mapRoles).toBe(entry('c'));
   });

@@ -11,8 +11,11 @@ export type AwsAuthChange =
   /** Writing would lose or hide an entry: somebody has to look first. */
   | { readonly kind: 'refused'; readonly why: string };
 
-/** Groups and user name of a Linux node's role, as EKS and eksctl write them. */
-const nodeGroups = ['system:bootstrappers', 'system:nodes'] as const;
+/** Groups and user name of a node's role, as EKS and eksctl write them (articles 002 and 003). */
+const nodeGroups = {
+  linux: ['system:bootstrappers', 'system:nodes'],
+  windows: ['system:bootstrappers', 'system:nodes', 'eks:kube-proxy-windows'],
+} as const;
 const nodeUser = 'system:node:{{EC2PrivateDNSName}}';
 
 /** The authenticator compares ARNs in lower case, and an assumed role has lost its path. */
@@ -61,7 +64,11 @@ const groupsOf = (entry: YAMLMap): readonly string[] => {
 };
 
 /** Lets nodes with this role in. An entry that is there is completed, never doubled. */
-export const addNodeRole = (data: AwsAuthData, roleArn: string): AwsAuthChange => {
+export const addNodeRole = (
+  data: AwsAuthData,
+  roleArn: string,
+  system: keyof typeof nodeGroups = 'linux',
+): AwsAuthChange => {
   const roles = readRoles(data.mapRoles);
   if (roles.kind === 'refused') return roles;
   const { seq, print } = roles;
@@ -72,10 +79,10 @@ export const addNodeRole = (data: AwsAuthData, roleArn: string): AwsAuthChange =
   }
   const [entry] = known;
   if (entry === undefined) {
-    seq.add({ groups: [...nodeGroups], rolearn: roleArn, username: nodeUser });
+    seq.add({ groups: [...nodeGroups[system]], rolearn: roleArn, username: nodeUser });
   } else {
     const had = groupsOf(entry);
-    const missing = nodeGroups.filter((group) => !had.includes(group));
+    const missing = nodeGroups[system].filter((group) => !had.includes(group));
     if (missing.length === 0) return { kind: 'unchanged' };
     entry.set('groups', [...had, ...missing]);
   }
