@@ -94,6 +94,15 @@ const kubectlRows: readonly KubectlRow[] = [
   },
   { command: 'auth can-i, whoami', state: 'works', shownBy: [reading.auth] },
   {
+    command: 'certificate approve, deny; get csr',
+    state: 'works',
+    shownBy: [
+      'a certificate is asked for, approved, signed',
+      'a request is denied, or failed by the rules',
+      'a kubelet gets its serving certificate by itself',
+    ],
+  },
+  {
     command: 'exec, attach, port-forward, cp',
     state: 'typed error',
     note: '501',

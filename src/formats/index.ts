@@ -6,6 +6,7 @@ export {
   addNodeRole,
   removeNodeRole,
 } from './aws-auth/index.ts';
+export { type CertificateRequest, parseCertificateRequest } from './certificate-request.ts';
 export { parseTemplateText } from './cloudformation-template.ts';
 export * from './cluster-config/index.ts';
 export { parseNotice } from './notices/index.ts';

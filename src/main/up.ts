@@ -34,6 +34,7 @@ import {
 import { demoCluster, seedDemo, seedEmpty } from './demo.ts';
 import { startEmbeddedControllers } from './embedded.ts';
 import { renderKubeconfig } from './kubeconfig.ts';
+import { startSigning } from './signing.ts';
 
 const defaultPort = 8700;
 /** Large enough for days of a demo, small enough for a laptop: 5 files of 64 MiB. */
@@ -181,6 +182,17 @@ const begin = async ({ options, deps, dir, stored, closers }: Beginning): Promis
   const seed = settings.demo ? seedDemo : seedEmpty;
   if (!world.restored) pacer.enter(() => seed(world));
   const running = pacer.run(stopping.signal);
+  startSigning({
+    world,
+    pacer,
+    log,
+    // The certificate library costs 40 MB: a world in which nobody asks for one does without.
+    sign: async (order) => {
+      const { signRequest } = await import('../adapters/signer/index.ts');
+      return signRequest(pki.ca, order, Date.now());
+    },
+    signal: stopping.signal,
+  });
   const controllers = options.controller
     ? startEmbeddedControllers({ world, log, signal: stopping.signal })
     : Promise.resolve();

@@ -36,6 +36,23 @@ const alternativeName = (name: string): { type: 'ip' | 'dns'; value: string } =>
   value: name,
 });
 
+/** A request as a client of the cluster's signers makes it, and the key that it is for. */
+export const requestCertificate = async (
+  subject: string,
+  names: readonly string[] = [],
+): Promise<{ readonly request: string; readonly key: string }> => {
+  x509.cryptoProvider.set(crypto);
+  const keys = await generateKeys();
+  const wanted = new x509.SubjectAlternativeNameExtension(names.map(alternativeName));
+  const request = await x509.Pkcs10CertificateRequestGenerator.create({
+    name: subject,
+    keys,
+    signingAlgorithm: algorithm,
+    extensions: names.length === 0 ? [] : [wanted],
+  });
+  return { request: `${request.toString('pem')}\n`, key: await keyPem(keys) };
+};
+
 export const createAuthority = async (): Promise<Authority> => {
   x509.cryptoProvider.set(crypto);
   const caKeys = await generateKeys();

@@ -20,7 +20,7 @@ export interface Pki {
 
 const nodeManager = 'CN=eks:node-manager';
 
-const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
+export const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 const validForMs = 10 * 365 * 24 * 3600 * 1000;
 /** Clients with a slightly slow clock must not refuse a fresh certificate. */
 const backdatedMs = 3600 * 1000;
@@ -42,14 +42,25 @@ const validityAt = (nowMs: number) => ({
   notAfter: new Date(nowMs + validForMs),
 });
 
-/** What a world of an earlier version has not: a certificate for a controller outside. */
-export const addController = async (pki: Omit<Pki, 'controller'>, nowMs: number): Promise<Pki> => {
+/** The authority, ready to sign. */
+export const authorityOf = async (
+  ca: KeyPair,
+): Promise<{
+  readonly authority: x509.X509Certificate;
+  readonly signingKey: webcrypto.CryptoKey;
+}> => {
   x509.cryptoProvider.set(crypto);
-  const keys = await generateKeys();
-  const authority = new x509.X509Certificate(pki.ca.certificate);
-  const [der] = x509.PemConverter.decode(pki.ca.key);
+  const authority = new x509.X509Certificate(ca.certificate);
+  const [der] = x509.PemConverter.decode(ca.key);
   if (der === undefined) throw new TypeError('the authority has no key');
   const signingKey = await crypto.subtle.importKey('pkcs8', der, algorithm, false, ['sign']);
+  return { authority, signingKey };
+};
+
+/** What a world of an earlier version has not: a certificate for a controller outside. */
+export const addController = async (pki: Omit<Pki, 'controller'>, nowMs: number): Promise<Pki> => {
+  const { authority, signingKey } = await authorityOf(pki.ca);
+  const keys = await generateKeys();
   const certificate = await x509.X509CertificateGenerator.create({
     subject: nodeManager,
     issuer: authority.subject,

@@ -29,6 +29,7 @@ export const latencies = {
   endpointslice: { minMs: 2, maxMs: 10, why: 'endpoints follow readiness within ms' },
   serviceaccount: { minMs: 1, maxMs: 5, why: 'the account is there before the first pod' },
   'service-lb': { minMs: 5, maxMs: 20, why: 'cloud calls themselves are not modelled' },
+  certificates: { minMs: 2, maxMs: 10, why: 'as deployment' },
   scheduler: { minMs: 1, maxMs: 5, why: 'an idle scheduler binds within a few ms' },
   kubelet: { minMs: 1, maxMs: 5, why: 'watch delivery to the node' },
 } as const satisfies Readonly<Record<string, Latency>>;

@@ -29,6 +29,12 @@ export const resources = {
   horizontalpodautoscalers: { group: 'autoscaling', resource: 'horizontalpodautoscalers' },
   storageclasses: { group: 'storage.k8s.io', resource: 'storageclasses' },
   volumeattachments: { group: 'storage.k8s.io', resource: 'volumeattachments' },
+  certificatesigningrequests: {
+    group: 'certificates.k8s.io',
+    resource: 'certificatesigningrequests',
+  },
+  clusterroles: { group: 'rbac.authorization.k8s.io', resource: 'clusterroles' },
+  clusterrolebindings: { group: 'rbac.authorization.k8s.io', resource: 'clusterrolebindings' },
   priorityclasses: { group: 'scheduling.k8s.io', resource: 'priorityclasses' },
 } as const satisfies Readonly<Record<string, GroupResource>>;
 

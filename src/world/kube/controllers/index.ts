@@ -7,6 +7,7 @@ import { Heartbeats } from '../kubelet/index.ts';
 import { Scheduler } from '../scheduler/index.ts';
 import { AttachDetachController } from './attach-detach.ts';
 import { AutoscalerController } from './autoscaler.ts';
+import { CertificateController } from './certificates.ts';
 import { CloudNodeController } from './cloud-node.ts';
 import type { Controller, ControllerContext } from './context.ts';
 import { CronJobController } from './cronjob.ts';
@@ -83,6 +84,8 @@ export const createKubeControllers = (options: KubeControllersOptions): KubeCont
     // Traffic: who is reached through which Service.
     new EndpointSliceController(context),
     new ServiceLoadBalancers(context),
+    // Who is let in: requests of kubelets are approved, those against the rules refused.
+    new CertificateController(context),
     new Scheduler({ kernel, kube, version, events, ...(latency === undefined ? {} : { latency }) }),
   ];
   return {

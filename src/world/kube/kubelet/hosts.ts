@@ -168,4 +168,10 @@ export class Hosts {
   }
 }
 
+/** The machine of an instance that is switched on, for those who do not trust what its node says. */
+export const machineOf = (kernel: Kernel, instanceId: string): Machine | undefined => {
+  const host = kernel.tables.open<Host>('kube.hosts').get(instanceId);
+  return host === undefined || host.phase === 'off' ? undefined : host.machine;
+};
+
 export const nodeNameOf = (host: Host): string => host.machine.privateDnsName;

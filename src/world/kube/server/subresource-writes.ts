@@ -61,7 +61,11 @@ function approvalStatus(next: JsonObject, old: Stored, time: string): Json {
     ...conditionsOf(old).filter((condition) => !isApproval(condition)),
     ...conditionsOf(next)
       .filter(isApproval)
-      .map((condition) => ({ ...condition, lastUpdateTime: condition.lastUpdateTime ?? time })),
+      .map((condition) => ({
+        ...condition,
+        lastUpdateTime: condition.lastUpdateTime ?? time,
+        lastTransitionTime: condition.lastTransitionTime ?? time,
+      })),
   ];
   return withFields(before, { conditions });
 }

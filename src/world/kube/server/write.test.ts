@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../../api/json.ts';
+import { servingRequest } from '../controllers/csr-samples.ts';
 import { metadataOf, objectsOf, specOf, statusOf } from './objects.ts';
 import { named, TestWorld } from './testing.ts';
 
@@ -342,7 +343,7 @@ describe('certificate requests', () => {
     const world = new TestWorld();
     const url = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
     const spec = {
-      request: 'YQ==',
+      request: btoa(servingRequest),
       signerName: 'kubernetes.io/kubelet-serving',
       usages: ['digital signature'],
     };

@@ -15,6 +15,7 @@ import {
 import { ageOf } from './human.ts';
 import { summarizePod } from './pod-row.ts';
 import { batchAndStorage } from './printers-batch-storage.ts';
+import { certificatePrinters } from './printers-certificates.ts';
 import { labelText, mapAt, numberAt, objectsAt, textAt } from './read.ts';
 
 const workloadColumns = templateColumns('spec');
@@ -109,6 +110,7 @@ const ratio =
 /** By `group/resource`; the core group is the empty string. */
 export const printers: Readonly<Record<string, Printer>> = {
   ...batchAndStorage,
+  ...certificatePrinters,
   '/pods': pods,
   '/nodes': nodes,
   '/namespaces': [name, text('Status', (n) => textAt(n, 'status', 'phase')), age],

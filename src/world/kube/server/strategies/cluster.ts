@@ -1,4 +1,4 @@
-// Nodes, namespaces, priority classes and certificate requests: what the server sets on them and
+// Nodes, namespaces and priority classes: what the server sets on them and
 // what may not change afterwards.
 import type { JsonObject } from '../../../../api/json.ts';
 import { values } from '../../schema/index.ts';
@@ -18,7 +18,6 @@ import {
   duplicateValue,
   type FieldError,
   forbiddenValue,
-  immutableField,
   invalidValue,
   requiredValue,
   unsupportedValue,
@@ -117,26 +116,4 @@ export const priorityClassStrategy: Strategy = {
     (next.value ?? 0) === (old.value ?? 0)
       ? []
       : [forbiddenValue('value', 'may not be changed in an update.')],
-};
-
-export const csrStrategy: Strategy = {
-  // Who asks is never what the body says, always who the request came from.
-  prepareForCreate: (csr, { user }) => ({
-    ...csr,
-    spec: withFields(specOf(csr), {
-      username: user.username,
-      uid: user.uid,
-      groups: user.groups,
-      extra: user.extra,
-    }),
-  }),
-  validate: (csr) => {
-    const spec = specOf(csr);
-    const errors: FieldError[] = [];
-    if (textOf(spec.request) === undefined) errors.push(requiredValue('spec.request'));
-    if ((textOf(spec.signerName) ?? '') === '') errors.push(requiredValue('spec.signerName'));
-    return errors;
-  },
-  validateUpdate: (next, old) =>
-    values.deepEqual(specOf(next), specOf(old)) ? [] : [immutableField('spec', specOf(next))],
 };

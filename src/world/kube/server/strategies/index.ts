@@ -1,7 +1,8 @@
 // Which strategy belongs to which kind, by `group/resource`. A kind that is missing here is plain
 // storage: only metadata and schema are checked.
 import type { Strategy } from '../definition.ts';
-import { csrStrategy, namespaceStrategy, nodeStrategy, priorityClassStrategy } from './cluster.ts';
+import { csrStrategy } from './certificates.ts';
+import { namespaceStrategy, nodeStrategy, priorityClassStrategy } from './cluster.ts';
 import { definitionStrategy } from './definitions.ts';
 import { autoscalerStrategy, jobStrategy } from './jobs.ts';
 import {

@@ -1,0 +1,144 @@
+// Reads a PKCS #10 certificate request: who it is for and which names it wants in the certificate.
+// Never verifies the signature: that is the signer's.
+
+export interface CertificateRequest {
+  readonly commonName: string;
+  readonly organisations: readonly string[];
+  readonly dnsNames: readonly string[];
+  readonly ipAddresses: readonly string[];
+  readonly emailAddresses: readonly string[];
+  readonly uris: readonly string[];
+}
+
+/** One DER element: its tag byte and the bytes of its value. */
+interface Element {
+  readonly tag: number;
+  readonly value: Uint8Array;
+}
+
+const tags = { sequence: 0x30, oid: 0x06, attributes: 0xa0, octets: 0x04 } as const;
+/** Object identifiers, as the hexadecimal of their encoding. */
+const oids = {
+  commonName: '550403',
+  organisation: '55040a',
+  extensionRequest: '2a864886f70d01090e',
+  subjectAltName: '551d11',
+} as const;
+/** Tags of GeneralName's alternatives, context-specific and primitive. */
+const generalNames = { email: 0x81, dns: 0x82, uri: 0x86, ip: 0x87 } as const;
+
+class MalformedRequest extends Error {}
+
+const lengthAt = (
+  bytes: Uint8Array,
+  at: number,
+): { readonly length: number; readonly at: number } => {
+  const first = bytes[at];
+  if (first === undefined) throw new MalformedRequest('it ends within an element');
+  if (first < 0x80) return { length: first, at: at + 1 };
+  const count = first & 0x7f;
+  if (count === 0 || count > 3) throw new MalformedRequest('an element has no definite length');
+  let length = 0;
+  for (const byte of bytes.subarray(at + 1, at + 1 + count)) length = length * 256 + byte;
+  return { length, at: at + 1 + count };
+};
+
+/** The elements that stand one after another in `bytes`. */
+const elementsOf = (bytes: Uint8Array): readonly Element[] => {
+  const elements: Element[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const tag = bytes[at] ?? 0;
+    const { length, at: begin } = lengthAt(bytes, at + 1);
+    if (begin + length > bytes.length) throw new MalformedRequest('it ends within an element');
+    elements.push({ tag, value: bytes.subarray(begin, begin + length) });
+    at = begin + length;
+  }
+  return elements;
+};
+
+const hex = (bytes: Uint8Array): string =>
+  [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+
+const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+
+const valuesOf = (subject: Uint8Array, oid: string): readonly string[] =>
+  elementsOf(subject)
+    .flatMap((set) => elementsOf(set.value))
+    .flatMap((pair) => {
+      const [type, value] = elementsOf(pair.value);
+      return type !== undefined && value !== undefined && hex(type.value) === oid
+        ? [text(value.value)]
+        : [];
+    });
+
+/** Value of the wanted extension among those that the request asks for. */
+const extensionOf = (attributes: Uint8Array, oid: string): Uint8Array | undefined => {
+  for (const attribute of elementsOf(attributes)) {
+    const [type, set] = elementsOf(attribute.value);
+    if (type === undefined || set === undefined || hex(type.value) !== oids.extensionRequest)
+      continue;
+    for (const extension of elementsOf(set.value).flatMap((list) => elementsOf(list.value))) {
+      const parts = elementsOf(extension.value);
+      const found = parts[0]?.tag === tags.oid && hex(parts[0].value) === oid;
+      const value = parts.find(({ tag }) => tag === tags.octets);
+      if (found && value !== undefined) return value.value;
+    }
+  }
+  return undefined;
+};
+
+const address = (bytes: Uint8Array): string => {
+  if (bytes.length === 4) return [...bytes].join('.');
+  const groups = hex(bytes).match(/.{4}/g) ?? [];
+  return groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':');
+};
+
+const derOf = (pem: string): Uint8Array => {
+  const block = /-----BEGIN (?:NEW )?CERTIFICATE REQUEST-----([^-]*)-----END /.exec(pem);
+  if (block?.[1] === undefined) {
+    throw new MalformedRequest('PEM block type must be CERTIFICATE REQUEST');
+  }
+  try {
+    return Uint8Array.from(atob(block[1].replaceAll(/\s/g, '')), (char) => char.charCodeAt(0));
+  } catch {
+    throw new MalformedRequest('the PEM block is not base64');
+  }
+};
+
+export type ParsedRequest =
+  | { readonly kind: 'ok'; readonly request: CertificateRequest }
+  | { readonly kind: 'error'; readonly message: string };
+
+/** `pem` as it stands in spec.request, its outer base64 already undone. */
+export const parseCertificateRequest = (pem: string): ParsedRequest => {
+  try {
+    const [whole] = elementsOf(derOf(pem));
+    const [info] = elementsOf(whole?.value ?? new Uint8Array());
+    const parts = info?.tag === tags.sequence ? elementsOf(info.value) : [];
+    const [, subject, , attributes] = parts;
+    if (subject?.tag !== tags.sequence) {
+      throw new MalformedRequest('it is not a certificate request');
+    }
+    const wanted =
+      attributes?.tag === tags.attributes
+        ? extensionOf(attributes.value, oids.subjectAltName)
+        : undefined;
+    const names = wanted === undefined ? [] : elementsOf(elementsOf(wanted)[0]?.value ?? wanted);
+    const named = (tag: number): readonly Uint8Array[] =>
+      names.filter((name) => name.tag === tag).map(({ value }) => value);
+    return {
+      kind: 'ok',
+      request: {
+        commonName: valuesOf(subject.value, oids.commonName).at(-1) ?? '',
+        organisations: valuesOf(subject.value, oids.organisation),
+        dnsNames: named(generalNames.dns).map(text),
+        ipAddresses: named(generalNames.ip).map(address),
+        emailAddresses: named(generalNames.email).map(text),
+        uris: named(generalNames.uri).map(text),
+      },
+    };
+  } catch (error) {
+    if (!(error instanceof MalformedRequest)) throw error;
+    return { kind: 'error', message: error.message };
+  }
+};

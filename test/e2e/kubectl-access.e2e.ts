@@ -1,0 +1,153 @@
+// How people and machines are let in with the real kubectl: certificate requests, what approves them,
+// and what a signed certificate is good for.
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, describe, it } from 'node:test';
+import { requestCertificate } from '../support/certificates.ts';
+import { eventually, missing, run, type ServedWorld } from '../support/demo-world.ts';
+import { columnsOf, type Steps, stepsOf } from '../support/steps.ts';
+import { skipWhen, suiteWorld } from '../support/stories.ts';
+
+const whyNot = await missing('kubectl', ['version', '--client']);
+
+const clientSigner = 'kubernetes.io/kube-apiserver-client';
+const servingSigner = 'kubernetes.io/kubelet-serving';
+
+const csrOf = (
+  name: string,
+  request: string,
+  of: { readonly signer: string; readonly usages: readonly string[]; readonly seconds?: number },
+): string =>
+  JSON.stringify({
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'CertificateSigningRequest',
+    metadata: { name },
+    spec: {
+      request: Buffer.from(request).toString('base64'),
+      signerName: of.signer,
+      usages: of.usages,
+      ...(of.seconds === undefined ? {} : { expirationSeconds: of.seconds }),
+    },
+  });
+
+describe('access with kubectl', {
+  skip: skipWhen('stories of access with kubectl', whyNot),
+  timeout: 120_000,
+}, () => {
+  let world: ServedWorld;
+  let kubectl: Steps;
+
+  const suite = suiteWorld({ args: ['--demo', '--no-controller', '--port', '0'] });
+  before(() => {
+    world = suite.world;
+    kubectl = stepsOf('kubectl', (args, input) =>
+      input === undefined ? world.kubectl(...args) : world.kubectlInput(input, ...args),
+    );
+  });
+
+  const file = (name: string, text: string): string => {
+    const path = join(world.dataDir, name);
+    writeFileSync(path, text, { mode: 0o600 });
+    return path;
+  };
+  /** kubectl without the administrator's certificate, with what `args` bring instead. */
+  const asOthers = (...args: readonly string[]) => {
+    const env = { ...world.env, KUBECONFIG: '/dev/null' };
+    return run('kubectl', args, { env });
+  };
+  const serverOf = async (): Promise<readonly string[]> => {
+    const cluster = 'jsonpath={.clusters[0].cluster.server}';
+    const ca = 'jsonpath={.clusters[0].cluster.certificate-authority-data}';
+    const server = await kubectl.ok('config view -o', cluster);
+    const authority = await kubectl.ok('config view --raw -o', ca);
+    const path = file('ca.crt', Buffer.from(authority, 'base64').toString());
+    return ['--server', server, '--certificate-authority', path];
+  };
+  const issued = (name: string): Promise<string> =>
+    eventually(`${name} to be signed`, async () => {
+      const text = await kubectl.ok(`get csr ${name} -o`, 'jsonpath={.status.certificate}');
+      return text === '' ? undefined : Buffer.from(text, 'base64').toString();
+    });
+  const conditionOf = async (name: string): Promise<string> =>
+    (await kubectl.ok(`get csr ${name} --no-headers`)).trim().split(/ {2,}/).at(-1) ?? '';
+
+  it('a certificate is asked for, approved, signed, and lets its owner in', async () => {
+    const { request, key } = await requestCertificate('CN=jane,O=developers');
+    const wanted = { signer: clientSigner, usages: ['client auth'], seconds: 7200 };
+    await kubectl.okWith(csrOf('jane', request, wanted), 'create -f -');
+    const table = await kubectl.ok('get csr');
+    const columns = ['NAME', 'AGE', 'SIGNERNAME', 'REQUESTOR', 'REQUESTEDDURATION', 'CONDITION'];
+    assert.deepEqual(columnsOf(table), columns);
+    assert.match(table, /jane .*kubernetes-admin +120m +Pending/);
+    assert.match(await kubectl.ok('certificate approve jane'), /jane approved/);
+    const certificate = file('jane.crt', await issued('jane'));
+    assert.equal(await conditionOf('jane'), 'Approved,Issued');
+    const own = ['--client-certificate', certificate, '--client-key', file('jane.key', key)];
+    const whoami = await asOthers(...(await serverOf()), ...own, 'auth', 'whoami');
+    assert.match(whoami.stdout, /Username +jane\nGroups +\[developers system:authenticated\]/);
+  });
+
+  it('a request is denied, or failed by the rules of its signer, and then never signed', async () => {
+    const { request } = await requestCertificate('CN=eve,O=developers');
+    const client = { signer: clientSigner, usages: ['client auth'] };
+    await kubectl.okWith(csrOf('eve', request, client), 'create -f -');
+    assert.match(await kubectl.ok('certificate deny eve'), /eve denied/);
+    const server = { signer: clientSigner, usages: ['server auth'] };
+    await kubectl.okWith(csrOf('odd', request, server), 'create -f -');
+    await kubectl.ok('certificate approve odd');
+    await eventually('odd to be failed', async () =>
+      (await conditionOf('odd')) === 'Approved,Failed' ? true : undefined,
+    );
+    assert.match(
+      await kubectl.ok('get csr odd -o', 'jsonpath={.status.conditions[1].message}'),
+      /invalid usage for client certificate: server auth/,
+    );
+    assert.equal(await conditionOf('eve'), 'Denied');
+  });
+
+  it('what no certificate is asked for that way is refused in words', async () => {
+    const someone = await requestCertificate('CN=someone');
+    const masters = await requestCertificate('CN=root,O=system:masters');
+    const client = { signer: clientSigner, usages: ['client auth'] };
+    assert.match(
+      await kubectl.failsWith(csrOf('root', masters.request, client), 'create -f -'),
+      /use of kubernetes.io\/kube-apiserver-client signer with system:masters group is not allowed/,
+    );
+    assert.match(
+      await kubectl.failsWith(csrOf('junk', 'junk', client), 'create -f -'),
+      /spec.request: Invalid value: .*PEM block type must be CERTIFICATE REQUEST/,
+    );
+    assert.match(
+      await kubectl.failsWith(
+        csrOf('s', someone.request, { ...client, seconds: 60 }),
+        'create -f -',
+      ),
+      /may not specify a duration less than 600 seconds \(10 minutes\)/,
+    );
+  });
+
+  it('a kubelet gets its serving certificate by itself, and none for the names of others', async () => {
+    const first = 'jsonpath={.items[0].metadata.name} {.items[0].status.addresses[0].address}';
+    const [node = '', ip = ''] = (await kubectl.ok('get nodes -o', first)).split(' ');
+    const as = `--as system:node:${node} --as-group system:nodes --as-group system:authenticated`;
+    const wanted = { signer: servingSigner, usages: ['digital signature', 'server auth'] };
+    const subject = `CN=system:node:${node},O=system:nodes`;
+    const own = await requestCertificate(subject, [node, ip]);
+    const foreign = await requestCertificate(subject, ['auth.example.com', ip]);
+    await kubectl.okWith(csrOf('foreign', foreign.request, wanted), `create ${as} -f -`);
+    await kubectl.okWith(csrOf('own', own.request, wanted), `create ${as} -f -`);
+    assert.match(await issued('own'), /BEGIN CERTIFICATE/);
+    assert.equal(await conditionOf('foreign'), 'Pending');
+  });
+
+  it('an approved request is signed after the world was killed in between', async () => {
+    const { request } = await requestCertificate('CN=late');
+    const wanted = { signer: clientSigner, usages: ['client auth'] };
+    await kubectl.okWith(csrOf('late', request, wanted), 'create -f -');
+    await kubectl.ok('certificate approve late');
+    await world.kill();
+    await world.restart();
+    assert.match(await issued('late'), /BEGIN CERTIFICATE/);
+  });
+});
