@@ -1,9 +1,13 @@
 // Article 001, command for command, with the real kubectl and aws: what happens to a node whose
-// instance is terminated through its Auto Scaling group.
+// instance is terminated through its Auto Scaling group. With the controllers in the world's process,
+// in one of their own, and on a real API server.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import { type Arrangement, suiteOn } from '../support/arrangements.ts';
 import { type AuditEvent, eventually, missing, type ServedWorld } from '../support/demo-world.ts';
-import { skipWhen, suiteWorld } from '../support/stories.ts';
+import { assertAlike, ownRequests, remember } from '../support/own-requests.ts';
+import { whyNoRealCluster } from '../support/real-cluster.ts';
+import { skipWhen } from '../support/stories.ts';
 
 const nginx = `
 apiVersion: v1
@@ -50,13 +54,16 @@ const byAgent = (events: readonly AuditEvent[], resource: string): readonly Audi
       event.objectRef?.resource === resource,
   );
 
-describe('article 001', { skip: skipWhen('article 001', whyNot), timeout: 300_000 }, () => {
+const article = (arrangement: Arrangement): void => {
+  const isReal = arrangement === 'a real API server';
+  const kubelets = { skip: isReal && 'stand-ins for kubelets tell nothing of containers' };
+  const facade = { skip: isReal && 'the EKS face reads the NodeGroups of its own world' };
   let world: ServedWorld;
   let node = '';
   let instance = '';
   let group = '';
 
-  const suite = suiteWorld({ judged: { settled: true } });
+  const suite = suiteOn({ arrangement, judged: { settled: true, byWallClock: true } });
   before(() => {
     world = suite.world;
   });
@@ -78,7 +85,7 @@ describe('article 001', { skip: skipWhen('article 001', whyNot), timeout: 300_00
     node = /\n(\S+)/.exec(listed)?.[1] ?? '';
   });
 
-  it('runs the nginx deployment of article 002', async () => {
+  it('runs the nginx deployment of article 002', kubelets, async () => {
     await eventually('all nodes are Ready', async () => {
       const ran = await world.kubectl('get', 'nodes', '--no-headers');
       const lines = ran.stdout.trim().split('\n');
@@ -109,7 +116,7 @@ describe('article 001', { skip: skipWhen('article 001', whyNot), timeout: 300_00
     assert.equal(pods.stdout.match(/nginx-demo-deployment-\S+ +1\/1 +Running +0 /g)?.length, 4);
   });
 
-  it('describes the pods on the node as the article prints them', async () => {
+  it('describes the pods on the node as the article prints them', kubelets, async () => {
     const described = await world.kubectl('describe', 'no', node);
     assert.equal(described.code, 0, described.stderr);
     const at = described.stdout.indexOf('Non-terminated Pods:');
@@ -248,9 +255,10 @@ describe('article 001', { skip: skipWhen('article 001', whyNot), timeout: 300_00
       assert.ok(eviction.requestReceivedTimestamp > cordon.stageTimestamp, 'marked before evicted');
       assert.equal(eviction.requestObject?.kind, 'Eviction');
     }
+    remember('article 001', arrangement, ownRequests(events, { name: node, instance }));
   });
 
-  it('shows desired capacity 0 in `drover get ng`, and it stays 0', async () => {
+  it('shows desired capacity 0 in `drover get ng`, and it stays 0', facade, async () => {
     const shown = await world.drover('get', 'ng', '--cluster=ironman-2022');
     assert.equal(shown.code, 0, shown.stderr);
     const [header, ...rows] = shown.stdout.trim().split('\n');
@@ -284,4 +292,16 @@ describe('article 001', { skip: skipWhen('article 001', whyNot), timeout: 300_00
     assert.equal(groups[0]?.DesiredCapacity, 0);
     assert.deepEqual(groups[0]?.Instances, []);
   });
+};
+
+const skip = skipWhen('article 001', whyNot);
+const whyNotReal = whyNot ?? whyNoRealCluster({ scheduler: true });
+const skipReal = skipWhen('article 001 on a real API server', whyNotReal);
+
+describe('article 001', { timeout: 600_000 }, () => {
+  const one = { skip, timeout: 300_000, concurrency: 1 };
+  describe('in one process', one, () => article('one process'));
+  describe('in two processes', one, () => article('two processes'));
+  describe('on a real API server', { ...one, skip: skipReal }, () => article('a real API server'));
+  it('is the same for the API server', { skip }, () => assertAlike(['article 001']));
 });

@@ -18,7 +18,7 @@ import { wallClock } from '../../src/main/wall-clock.ts';
 import { KubeError } from '../../src/ports/index.ts';
 import { LeaderElector, mergePatchBetween } from '../../src/runtime/index.ts';
 import { CollectingLog, TestRandom } from '../../src/runtime/testing.ts';
-import { startRealCluster } from '../support/real-cluster.ts';
+import { anyCluster } from '../support/real-cluster.ts';
 import { skipWhen } from '../support/stories.ts';
 
 const { nodegroups, nodedisruptions, customresourcedefinitions } = resourceTypes;
@@ -52,7 +52,7 @@ const aCause = (id: string): DisruptionCause => ({
 });
 
 describe('Our objects on a real API server', { timeout: 120_000 }, async () => {
-  const cluster = await startRealCluster({});
+  const cluster = await anyCluster({});
   const whyNot = cluster.available ? undefined : cluster.reason;
   const skip = skipWhen('stories of our objects on a real API server', whyNot);
   let kube: KubeClient;

@@ -5,11 +5,11 @@ import { after, before, describe, it } from 'node:test';
 import { createKubeClient, loadKubeconfig } from '../../src/adapters/kube/index.ts';
 import { type ContractTarget, kubeApiCases, kubeApiContract } from '../contract/kube-api.ts';
 import { rawKube } from '../support/kube-raw.ts';
-import { startRealCluster } from '../support/real-cluster.ts';
+import { anyCluster } from '../support/real-cluster.ts';
 import { skipWhen } from '../support/stories.ts';
 
 const realApi = async (): Promise<ContractTarget> => {
-  const cluster = await startRealCluster({ controllerQps: 200, scheduler: true });
+  const cluster = await anyCluster({ controllerQps: 200, scheduler: true });
   if (!cluster.available) {
     skipWhen(`${kubeApiCases.length} cases of the contract on a real API server`, cluster.reason);
     return cluster;

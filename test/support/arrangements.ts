@@ -3,11 +3,12 @@
 // its stage and takes it away; never a story itself.
 
 import { join } from 'node:path';
+import { after, before } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ControllerProcess } from './controller-process.ts';
 import type { ServedWorld } from './demo-world.ts';
 import { beginRealStage, type RealStage } from './real-stage.ts';
-import { inWorld, type Judged } from './stories.ts';
+import { inWorld, type Judged, type SuiteWorld, suiteWorld } from './stories.ts';
 import type { FinalFacts } from './story-trace.ts';
 
 export type Arrangement = 'one process' | 'two processes' | 'a real API server';
@@ -70,47 +71,87 @@ const besideController = (
   abandon: () => controller.kill(),
 });
 
+interface Beside {
+  readonly controller: ControllerProcess;
+  readonly end: () => Promise<void>;
+}
+
+/** A controller beside the world, on the world's API server or on a real one. */
+const begin = async (world: ServedWorld, arrangement: Arrangement): Promise<Beside> => {
+  let real: RealStage | undefined;
+  try {
+    if (arrangement === 'a real API server') real = await beginRealStage(world);
+    const own = join(world.dataDir, 'controller.kubeconfig');
+    const controller = await ControllerProcess.start(world, real?.kubeconfigPath ?? own);
+    const end = async (): Promise<void> => {
+      await controller.stop();
+      await real?.end();
+    };
+    return { controller, end };
+  } catch (error) {
+    await real?.end();
+    throw error;
+  }
+};
+
 const withController = async (
   world: ServedWorld,
-  options: { readonly kubeconfigPath: string; readonly arrangement: Arrangement },
+  arrangement: Arrangement,
   story: (stage: Stage) => Promise<void>,
 ): Promise<void> => {
-  const controller = await ControllerProcess.start(world, options.kubeconfigPath);
+  const { controller, end } = await begin(world, arrangement);
   try {
-    await story(besideController(world, controller, options.arrangement));
+    await story(besideController(world, controller, arrangement));
     controller.assertWell();
   } catch (error) {
     process.stderr.write(`the end of drover controller's log:\n${controller.tail()}\n`);
     throw error;
   } finally {
-    await controller.stop();
+    await end();
   }
 };
 
+const argsOf = ({ arrangement, seed }: StageOptions): readonly string[] => [
+  ...['--demo', '--port', '0'],
+  ...(seed === undefined ? [] : ['--seed', seed]),
+  ...(arrangement === 'one process' ? [] : ['--no-controller']),
+];
+
 /** Runs one story in a world of its own; returns the end state, by which runs are compared. */
 export const inArrangement = (
-  { arrangement, judged, seed }: StageOptions,
+  options: StageOptions,
   story: (stage: Stage) => Promise<void>,
 ): Promise<FinalFacts | undefined> => {
-  const base = ['--demo', '--port', '0', ...(seed === undefined ? [] : ['--seed', seed])];
+  const { arrangement, judged } = options;
   const how = judged === undefined ? { unjudged: true } : { judged };
-  if (arrangement === 'one process') {
-    return inWorld({ args: base, ...how }, (world) => story(ownProcess(world)));
-  }
-  const args = [...base, '--no-controller'];
-  return inWorld({ args, ...how }, async (world) => {
-    if (arrangement === 'two processes') {
-      const kubeconfigPath = join(world.dataDir, 'controller.kubeconfig');
-      await withController(world, { kubeconfigPath, arrangement }, story);
-      return;
-    }
-    let real: RealStage | undefined;
+  return inWorld({ args: argsOf(options), ...how }, (world) =>
+    arrangement === 'one process'
+      ? story(ownProcess(world))
+      : withController(world, arrangement, story),
+  );
+};
+
+/** As `suiteWorld`: call inside `describe`, before its own `before`. */
+export const suiteOn = (options: StageOptions & { readonly judged: Judged }): SuiteWorld => {
+  let beside: Beside | undefined;
+  let trouble: unknown;
+  // Before the world is stopped and judged, which a hook that fails would prevent.
+  after(async () => {
     try {
-      real = await beginRealStage(world);
-      const { kubeconfigPath } = real;
-      await withController(world, { kubeconfigPath, arrangement }, story);
-    } finally {
-      await real?.end();
+      beside?.controller.assertWell();
+    } catch (error) {
+      trouble = error;
     }
+    await beside?.end();
   });
+  const suite = suiteWorld({ args: argsOf(options), judged: options.judged });
+  if (options.arrangement !== 'one process') {
+    before(async () => {
+      beside = await begin(suite.world, options.arrangement);
+    });
+  }
+  after(() => {
+    if (trouble !== undefined) throw trouble;
+  });
+  return suite;
 };

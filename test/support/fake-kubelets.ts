@@ -12,6 +12,8 @@ export interface FakeNode {
   readonly providerId?: string;
   readonly taints?: readonly Taint[];
   readonly zone?: string;
+  /** The kubelet's version, as kubectl shows it; none unless given. */
+  readonly version?: string;
   /** Largest number of pods; default 110. */
   readonly pods?: number;
 }
@@ -67,6 +69,7 @@ const nodeStatus = (node: FakeNode, now: string): JsonObject => {
       allocatable: resources,
       conditions: ['MemoryPressure', 'DiskPressure', 'PIDPressure', 'Ready'].map(healthy),
       addresses: [{ type: 'Hostname', address: node.name }],
+      ...(node.version === undefined ? {} : { nodeInfo: { kubeletVersion: node.version } }),
     },
   };
 };

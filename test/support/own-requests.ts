@@ -1,6 +1,7 @@
 // What the controllers asked of an API server about one node, freed of what may differ between two
 // runs of one story: times, names, uids, versions, and how many pods the scheduler put on the node.
 // Keeps what each arrangement gave, to be compared.
+import assert from 'node:assert/strict';
 import { nodeManagerAgent } from '../../src/world/index.ts';
 import type { AuditEvent } from './demo-world.ts';
 
@@ -91,5 +92,16 @@ export const remember = (story: string, arrangement: string, requests: OwnReques
   kept.set(story, ofStory.set(arrangement, requests));
 };
 
-/** By story and arrangement. */
-export const remembered = (): ReadonlyMap<string, ReadonlyMap<string, OwnRequests>> => kept;
+/** Of each of these stories all arrangements that told it made the same requests. */
+export const assertAlike = (stories: readonly string[]): void => {
+  assert.deepEqual([...kept.keys()].toSorted(), stories.toSorted());
+  for (const [story, runs] of kept) {
+    const [first, ...others] = [...runs];
+    assert.ok(first !== undefined && others.length > 0, `${story} was told once only`);
+    const [told, { effects }] = first;
+    assert.ok(effects.length > 5, `${story}: ${effects.join('\n')}`);
+    for (const [arrangement, requests] of others) {
+      assert.deepEqual(requests, first[1], `${story}: ${told} (expected), ${arrangement}`);
+    }
+  }
+};

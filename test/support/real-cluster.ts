@@ -35,6 +35,11 @@ export interface RunningCluster {
   stop(): Promise<void>;
 }
 
+/** A cluster that somebody else started, or one that is ours. */
+export type AnyCluster =
+  | Pick<RunningCluster, 'available' | 'kubeconfigPath' | 'stop'>
+  | { readonly available: false; readonly reason: string };
+
 export type RealCluster = RunningCluster | { readonly available: false; readonly reason: string };
 
 const controllers = [
@@ -300,4 +305,14 @@ export const startRealCluster = async (options: RealClusterOptions = {}): Promis
     await stop();
     throw error;
   }
+};
+
+/**
+ * The cluster of the kubeconfig that DROVER_E2E_KUBECONFIG names, which is left with all that was
+ * made in it; a control plane of our own where it names none.
+ */
+export const anyCluster = async (options: RealClusterOptions = {}): Promise<AnyCluster> => {
+  const kubeconfigPath = process.env.DROVER_E2E_KUBECONFIG ?? '';
+  if (kubeconfigPath === '') return startRealCluster(options);
+  return { available: true, kubeconfigPath, stop: async () => {} };
 };

@@ -67,13 +67,14 @@ const workloads = async (world: ServedWorld): Promise<readonly JsonObject[]> => 
 };
 
 const nodesOf = async (world: ServedWorld): Promise<readonly FakeNode[]> =>
-  (await items(world, 'nodes')).map(({ metadata, spec }) => {
+  (await items(world, 'nodes')).map(({ metadata, spec, status }) => {
     const labels = objectOr(objectOr(metadata).labels) as Readonly<Record<string, string>>;
     return {
       name: String(objectOr(metadata).name),
       labels,
       providerId: String(objectOr(spec).providerID),
       zone: String(labels['topology.kubernetes.io/zone']),
+      version: String(objectOr(objectOr(status).nodeInfo).kubeletVersion),
       pods: 29,
     };
   });
