@@ -6,10 +6,11 @@ import { budget } from './budget.ts';
 import { drain } from './drain.ts';
 import { notice } from './notice.ts';
 import { ready } from './ready.ts';
+import { scale } from './scale.ts';
 import { sim } from './sim.ts';
 import { type Bench, machineLine, table } from './support/report.ts';
 
-const benches: readonly Bench[] = [ready, notice, drain, budget, sim];
+const benches: readonly Bench[] = [ready, notice, drain, budget, scale, sim];
 
 const usage = (problem: string): never => {
   const list = benches.map(({ name, summary }) => `  ${name.padEnd(8)}${summary}`).join('\n');

@@ -84,6 +84,21 @@ describe('field selectors', () => {
     });
   });
 
+  it('follow an event that is about another object now, and one that is deleted', () => {
+    const world = new TestWorld();
+    const events = '/api/v1/namespaces/demo/events';
+    const about = (uid: string) => ({ kind: 'Node', name: 'n1', uid });
+    for (const name of ['e', 'f']) {
+      world.post(events, { metadata: { name }, involvedObject: about('u'), reason: 'Drained' });
+    }
+    const of = (uid: string) =>
+      names(world.get(`/api/v1/events?fieldSelector=involvedObject.uid%3D${uid}`).body);
+    world.patch(`${events}/e`, { involvedObject: about('v') });
+    expect([of('u'), of('v')]).toEqual([['f'], ['e']]);
+    world.delete(`${events}/f`);
+    expect([of('u'), of('v')]).toEqual([[], ['e']]);
+  });
+
   it('refuses fields it does not know', () => {
     const world = new TestWorld();
     const pods = world.get('/api/v1/pods?fieldSelector=spec.foo%3D1');

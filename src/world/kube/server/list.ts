@@ -66,6 +66,18 @@ const unknownFieldMessage = (definition: ResourceDefinition) => (field: string) 
 export const selectionFor = (definition: ResourceDefinition, query: URLSearchParams): Selection =>
   selectionOf(query, definition.fields, unknownFieldMessage(definition));
 
+function byIndex(
+  store: Store,
+  { storage }: ResourceDefinition,
+  { exact }: Selection,
+): readonly Stored[] | undefined {
+  if (storage.group !== '') return undefined;
+  const node = exact.get('spec.nodeName');
+  if (storage.resource === 'pods' && node) return store.podsOnNode(node);
+  const about = exact.get('involvedObject.uid');
+  return storage.resource === 'events' && about ? store.eventsAbout(about) : undefined;
+}
+
 /** Objects of the collection now, in key order, narrowed by an index where one fits. */
 export function candidates(
   store: Store,
@@ -80,11 +92,10 @@ export function candidates(
     const object = store.get(definition.storage, key);
     return object === undefined ? [] : [object];
   }
-  const node = selection.exact.get('spec.nodeName');
-  if (definition.storage.group === '' && definition.resource === 'pods' && node) {
-    return store
-      .podsOnNode(node)
-      .filter((pod) => namespace === undefined || pod.metadata.namespace === namespace)
+  const narrowed = byIndex(store, definition, selection);
+  if (narrowed !== undefined) {
+    return narrowed
+      .filter((one) => namespace === undefined || one.metadata.namespace === namespace)
       .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   }
   return store.list(definition.storage, namespace);

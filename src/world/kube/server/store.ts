@@ -1,7 +1,7 @@
 // All objects, one monotonic revision, what changed lately (for watches and consistent pages), and
 // the indexes that keep the cost of a question at the size of its answer. Knows no kinds: it never
 // validates and never decides what may be written.
-import type { JsonObject } from '../../../api/json.ts';
+import { type JsonObject, objectOr } from '../../../api/json.ts';
 import type { GroupResource, StoreChange } from '../../contracts.ts';
 import type { Kernel, Table } from '../../kernel/index.ts';
 import { History, type Recorded } from './history.ts';
@@ -40,6 +40,7 @@ interface Delivery {
 }
 
 const podsResource = { group: '', resource: 'pods' };
+const eventsResource = { group: '', resource: 'events' };
 
 export class Store {
   readonly #kernel: Kernel;
@@ -49,6 +50,8 @@ export class Store {
   readonly #podsByNode: Index<string> = new Map();
   /** Owner's uid to what it owns, by the owned object's uid. */
   readonly #owned: Index<Owned> = new Map();
+  /** Uid of what an event is about to the keys of its events. There are five a pod: no maps. */
+  readonly #eventsAbout = new Map<string, string[]>();
   readonly #historySize: number;
   readonly #queue: Delivery[] = [];
   #delivering = false;
@@ -118,6 +121,12 @@ export class Store {
   podsOnNode(nodeName: string): readonly Stored[] {
     const table = this.open(podsResource).table;
     return found(this.#podsByNode.get(nodeName), (key) => table.get(key));
+  }
+
+  eventsAbout(uid: string): readonly Stored[] {
+    const { table } = this.open(eventsResource);
+    const keys = this.#eventsAbout.get(uid) ?? [];
+    return keys.flatMap((key) => (table.get(key) as Stored | undefined) ?? []);
   }
 
   ownedBy(uid: string): readonly Stored[] {
@@ -195,6 +204,18 @@ export class Store {
     }
   }
 
+  #aboutAnother(key: string, before: string | undefined, after: string | undefined): void {
+    if (before !== undefined) {
+      const left = this.#eventsAbout.get(before)?.filter((other) => other !== key) ?? [];
+      if (left.length === 0) this.#eventsAbout.delete(before);
+      else this.#eventsAbout.set(before, left);
+    }
+    if (after === undefined) return;
+    const known = this.#eventsAbout.get(after);
+    if (known === undefined) this.#eventsAbout.set(after, [key]);
+    else known.push(key);
+  }
+
   /** Nothing to do, at little cost, while neither node nor owners change. */
   #index(
     { resource, table }: Collection,
@@ -211,12 +232,20 @@ export class Store {
         give(this.#podsByNode, after, uid, key);
       }
     }
+    if (resource.resource === 'events' && resource.group === '') {
+      const before = aboutOf(previous);
+      const after = aboutOf(object);
+      if (before !== after) this.#aboutAnother(key, before, after);
+    }
     const before = previous?.metadata.ownerReferences;
     if (before === object?.metadata.ownerReferences) return;
     for (const owner of ownersOf(previous)) take(this.#owned, owner, uid);
     for (const owner of ownersOf(object)) give(this.#owned, owner, uid, { table, key });
   }
 }
+
+const aboutOf = (event: Stored | undefined): string | undefined =>
+  event === undefined ? undefined : textOf(objectOr(event.involvedObject).uid);
 
 const nodeOf = (pod: Stored | undefined): string | undefined =>
   pod === undefined ? undefined : textOf(specOf(pod).nodeName) || undefined;
