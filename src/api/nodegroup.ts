@@ -140,5 +140,5 @@ export const nodeGroupUuid = (group: Named): string =>
   /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.exec(autoScalingGroupNameOf(group))?.[0] ??
   group.metadata.uid;
 
-/** The launch template that is derived for the group, beside the user's own. */
+/** The launch template that is derived for the group, beside the user's own; so is its instance profile. */
 export const launchTemplateNameOf = (group: Named): string => `eks-${nodeGroupUuid(group)}`;

@@ -215,6 +215,15 @@ export class FakeCloud implements CloudApi {
   async deleteLaunchTemplate(): Promise<boolean> {
     return false;
   }
+  async findInstanceProfile(): Promise<undefined> {
+    return undefined;
+  }
+  async ensureInstanceProfile(): Promise<never> {
+    throw unsupported();
+  }
+  async deleteInstanceProfile(): Promise<boolean> {
+    return false;
+  }
   async createGroup(): Promise<never> {
     throw unsupported();
   }

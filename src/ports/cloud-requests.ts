@@ -105,9 +105,17 @@ export const createTemplateRequest = (
   ],
 });
 
+export const createProfileRequest = ({
+  name,
+  tags,
+}: Pick<Parameters<CloudApi['ensureInstanceProfile']>[0], 'name' | 'tags'>) => ({
+  InstanceProfileName: name,
+  Tags: Object.entries(tags).map(([Key, Value]) => ({ Key, Value })),
+});
+
 /** How many activities are looked at: the last failures of a group stand among its newest. */
 export const newestActivities = 20;
 
 /** Whether an error says that the thing named does not exist: for callers to whom that is a value. */
 export const isAbsence = (code: string, message: string): boolean =>
-  /NotFound/.test(code) || /AutoScalingGroup name not found/.test(message);
+  /NotFound|NoSuchEntity/.test(code) || /AutoScalingGroup name not found/.test(message);

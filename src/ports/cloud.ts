@@ -104,6 +104,13 @@ export interface LaunchTemplate {
   readonly data: JsonObject;
 }
 
+export interface InstanceProfile {
+  readonly name: string;
+  /** At most one: IAM's own limit. */
+  readonly roles: readonly string[];
+  readonly tags: Readonly<Record<string, string>>;
+}
+
 export interface NewGroup {
   readonly name: string;
   readonly minSize: number;
@@ -241,6 +248,21 @@ export interface CloudApi {
   ): Promise<string>;
   /** `false` when there was none. */
   deleteLaunchTemplate(name: string, options?: CallOptions): Promise<boolean>;
+  findInstanceProfile(name: string, options?: CallOptions): Promise<InstanceProfile | undefined>;
+  /**
+   * There afterwards, with this role: made and filled as far as it is missing. Throws InvalidRequest
+   * when it has another role, or when there is no such role.
+   */
+  ensureInstanceProfile(
+    profile: {
+      readonly name: string;
+      readonly roleName: string;
+      readonly tags: Readonly<Record<string, string>>;
+    },
+    options?: CallOptions,
+  ): Promise<void>;
+  /** Taken from its role first. `false` when there was none. */
+  deleteInstanceProfile(name: string, options?: CallOptions): Promise<boolean>;
   /** Throws InvalidRequest when the name is taken. */
   createGroup(group: NewGroup, options?: CallOptions): Promise<void>;
   updateGroup(

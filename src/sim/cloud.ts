@@ -1,20 +1,17 @@
 // The CloudApi port over the world's AWS services in the same process: the same operations as the
 // SDK adapter calls, in virtual time. Never reads the world's tables directly.
-import { epochMs, formatKubeTime } from '../api/brand.ts';
 import { isObject, type JsonObject, objectOr } from '../api/json.ts';
 import {
   type CloudApi,
-  CloudError,
-  type CloudErrorCode,
   type CloudInstance,
   type ClusterAccess,
-  cloudErrorCodeOf,
   createGroupRequest,
+  createProfileRequest,
   createTemplateRequest,
   type HookCall,
   type Image,
+  type InstanceProfile,
   type InstanceTypeFacts,
-  isAbsence,
   type LaunchTemplate,
   type LaunchTemplateFacts,
   type LifecycleHook,
@@ -23,148 +20,43 @@ import {
   type QueueMessage,
   type ScalingActivity,
   type ScalingGroup,
-  type ScalingInstance,
   type Stack,
   type Subnet,
   updateGroupRequest,
 } from '../ports/index.ts';
-import { AwsError } from '../wire/index.ts';
+import {
+  CloudCalls,
+  type Options,
+  type SentCall,
+  type WorldAwsCall,
+  type WorldReceive,
+} from './cloud-calls.ts';
+import {
+  hookInput,
+  numberOf,
+  objects,
+  tagsOf,
+  textOf,
+  timeOf,
+  toCloudInstance,
+  toGroup,
+  toHook,
+  toInstanceType,
+  toProfile,
+} from './cloud-values.ts';
 import type { Network } from './network.ts';
 
-/** One AWS call of the world: input and output named as in the service model. */
-export type WorldAwsCall = (service: string, operation: string, input: JsonObject) => unknown;
-
-/** Waits in world time until the queue has something, or `waitSeconds` have passed. */
-export type WorldReceive = (
-  request: {
-    readonly queueUrl: string;
-    readonly waitSeconds: number;
-    readonly visibilitySeconds: number;
-  },
-  done: (messages: readonly QueueMessage[]) => void,
-) => () => void;
-
-/** One call as it left, for traces. `error` = what the caller was told, injected failures too. */
-export interface SentCall {
-  readonly service: string;
-  readonly operation: string;
-  readonly input: JsonObject;
-  readonly error?: string;
-  /** Of DeleteMessage: the body of the message. */
-  readonly message?: string;
-}
-
-interface Options {
-  readonly signal?: AbortSignal;
-}
-
-const objects = (value: unknown): readonly JsonObject[] =>
-  Array.isArray(value) ? value.filter(isObject) : [];
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
-const textsOf = (value: unknown): readonly string[] =>
-  Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
-const numberOf = (value: unknown): number => (typeof value === 'number' ? value : 0);
-const timeOf = (value: unknown): string => formatKubeTime(epochMs(numberOf(value)));
-
-const tagsOf = (value: unknown): Readonly<Record<string, string>> =>
-  Object.fromEntries(objects(value).map((tag) => [textOf(tag.Key), textOf(tag.Value)]));
-
-const toInstance = (groupName: string, instance: JsonObject): ScalingInstance => ({
-  instanceId: textOf(instance.InstanceId),
-  autoScalingGroupName: groupName,
-  availabilityZone: textOf(instance.AvailabilityZone),
-  lifecycleState: textOf(instance.LifecycleState),
-  instanceType: textOf(instance.InstanceType),
-  protectedFromScaleIn: instance.ProtectedFromScaleIn === true,
-  healthStatus: textOf(instance.HealthStatus),
-  launchTemplateVersion: textOf(objectOr(instance.LaunchTemplate).Version),
-});
-
-const mixedOf = (group: JsonObject): JsonObject =>
-  objectOr(objectOr(group.MixedInstancesPolicy).LaunchTemplate);
-
-const templateOf = (group: JsonObject): ScalingGroup['launchTemplate'] => {
-  const template = group.LaunchTemplate ?? mixedOf(group).LaunchTemplateSpecification;
-  if (!isObject(template)) return undefined;
-  const { LaunchTemplateId, LaunchTemplateName, Version } = template;
-  return {
-    id: textOf(LaunchTemplateId),
-    name: textOf(LaunchTemplateName),
-    version: textOf(Version),
-  };
-};
-
-const toGroup = (group: JsonObject): ScalingGroup => {
-  const name = textOf(group.AutoScalingGroupName);
-  const launchTemplate = templateOf(group);
-  return {
-    name,
-    minSize: numberOf(group.MinSize),
-    maxSize: numberOf(group.MaxSize),
-    desiredCapacity: numberOf(group.DesiredCapacity),
-    createdAt: timeOf(group.CreatedTime),
-    instances: objects(group.Instances).map((instance) => toInstance(name, instance)),
-    tags: tagsOf(group.Tags),
-    ...(launchTemplate === undefined ? {} : { launchTemplate }),
-    ...(isObject(group.MixedInstancesPolicy)
-      ? { instanceTypes: objects(mixedOf(group).Overrides).map((one) => textOf(one.InstanceType)) }
-      : {}),
-  };
-};
-
-const toHook = (hook: JsonObject): LifecycleHook => ({
-  name: textOf(hook.LifecycleHookName),
-  autoScalingGroupName: textOf(hook.AutoScalingGroupName),
-  transition: textOf(hook.LifecycleTransition) as LifecycleHook['transition'],
-  heartbeatTimeoutSeconds: numberOf(hook.HeartbeatTimeout),
-  globalTimeoutSeconds: numberOf(hook.GlobalTimeout),
-  defaultResult: hook.DefaultResult === 'CONTINUE' ? 'CONTINUE' : 'ABANDON',
-});
-
-const toCloudInstance = (instance: JsonObject): CloudInstance => ({
-  instanceId: textOf(instance.InstanceId),
-  state: isObject(instance.State) ? textOf(instance.State.Name) : '',
-  privateDnsName: textOf(instance.PrivateDnsName),
-  instanceType: textOf(instance.InstanceType),
-  imageId: textOf(instance.ImageId),
-  availabilityZone: isObject(instance.Placement) ? textOf(instance.Placement.AvailabilityZone) : '',
-  launchTime: timeOf(instance.LaunchTime),
-});
-
-const toInstanceType = (type: JsonObject): InstanceTypeFacts => ({
-  name: textOf(type.InstanceType),
-  interfaces: numberOf(objectOr(type.NetworkInfo).MaximumNetworkInterfaces),
-  addressesPerInterface: numberOf(objectOr(type.NetworkInfo).Ipv4AddressesPerInterface),
-  architectures: textsOf(objectOr(type.ProcessorInfo).SupportedArchitectures),
-});
-
-/** As the SDK adapter would see it on the wire: an error without a status is a 400. */
-const codeOf = ({ code, message, httpStatus = 400 }: AwsError): CloudErrorCode =>
-  cloudErrorCodeOf({ codes: [code], message, httpStatus });
-
-const hookInput = (call: HookCall): JsonObject => ({
-  AutoScalingGroupName: call.autoScalingGroupName,
-  LifecycleHookName: call.hookName,
-  ...(call.token === undefined
-    ? { InstanceId: call.instanceId }
-    : { LifecycleActionToken: call.token, InstanceId: call.instanceId }),
-});
-
 export class SimCloudApi implements CloudApi {
-  readonly #call: WorldAwsCall;
+  readonly #calls: CloudCalls;
   readonly #receive: WorldReceive;
   readonly #network: Network;
-  readonly #onCall: ((call: SentCall) => void) | undefined;
-  /** Bodies of messages in hand, by receipt: only kept while somebody traces. */
-  readonly #bodies = new Map<string, string>();
   constructor(options: {
     readonly call: WorldAwsCall;
     readonly receive: WorldReceive;
     readonly network: Network;
     readonly onCall?: (call: SentCall) => void;
   }) {
-    this.#onCall = options.onCall;
-    this.#call = options.call;
+    this.#calls = new CloudCalls(options);
     this.#receive = options.receive;
     this.#network = options.network;
   }
@@ -175,7 +67,7 @@ export class SimCloudApi implements CloudApi {
   ): Promise<readonly QueueMessage[]> {
     const { signal, waitSeconds, visibilitySeconds } = options;
     const fate = this.#network.faults.cloudCall('ReceiveMessage');
-    if (fate.kind !== 'ok') return this.#fail(fate, 'ReceiveMessage', signal);
+    if (fate.kind !== 'ok') return this.#calls.fail(fate, 'ReceiveMessage', signal);
     return new Promise((resolve, reject) => {
       if (signal?.aborted) {
         reject(signal.reason);
@@ -192,7 +84,7 @@ export class SimCloudApi implements CloudApi {
         stop = this.#receive({ queueUrl, waitSeconds, visibilitySeconds }, (messages) =>
           this.#network.leg(() => {
             signal?.removeEventListener('abort', abort);
-            this.#remember(messages);
+            this.#calls.remember(messages);
             resolve(messages);
           }),
         );
@@ -206,7 +98,7 @@ export class SimCloudApi implements CloudApi {
     options: Options = {},
   ): Promise<void> {
     const input = { QueueUrl: queueUrl, ReceiptHandle: receiptHandle };
-    await this.#send('sqs', 'DeleteMessage', input, options);
+    await this.#calls.send('sqs', 'DeleteMessage', input, options);
   }
 
   async changeVisibility(
@@ -216,7 +108,7 @@ export class SimCloudApi implements CloudApi {
     options: Options = {},
   ): Promise<void> {
     const input = { QueueUrl: queueUrl, ReceiptHandle: receiptHandle, VisibilityTimeout: seconds };
-    await this.#send('sqs', 'ChangeMessageVisibility', input, options);
+    await this.#calls.send('sqs', 'ChangeMessageVisibility', input, options);
   }
 
   async describeGroups(
@@ -225,7 +117,7 @@ export class SimCloudApi implements CloudApi {
   ): Promise<readonly ScalingGroup[]> {
     if (names?.length === 0) return [];
     const input = names === undefined ? {} : { AutoScalingGroupNames: names };
-    return this.#all(
+    return this.#calls.all(
       'autoscaling',
       'DescribeAutoScalingGroups',
       input,
@@ -237,7 +129,7 @@ export class SimCloudApi implements CloudApi {
 
   async describeHooks(name: string, options: Options = {}): Promise<readonly LifecycleHook[]> {
     const input = { AutoScalingGroupName: name };
-    const output = await this.#send('autoscaling', 'DescribeLifecycleHooks', input, options);
+    const output = await this.#calls.send('autoscaling', 'DescribeLifecycleHooks', input, options);
     return objects(output.LifecycleHooks).map(toHook);
   }
 
@@ -246,11 +138,16 @@ export class SimCloudApi implements CloudApi {
     options: Options = {},
   ): Promise<void> {
     const input = { ...hookInput(call), LifecycleActionResult: call.result };
-    await this.#send('autoscaling', 'CompleteLifecycleAction', input, options);
+    await this.#calls.send('autoscaling', 'CompleteLifecycleAction', input, options);
   }
 
   async heartbeatHook(call: HookCall, options: Options = {}): Promise<void> {
-    await this.#send('autoscaling', 'RecordLifecycleActionHeartbeat', hookInput(call), options);
+    await this.#calls.send(
+      'autoscaling',
+      'RecordLifecycleActionHeartbeat',
+      hookInput(call),
+      options,
+    );
   }
 
   async terminateInGroup(
@@ -261,7 +158,7 @@ export class SimCloudApi implements CloudApi {
       InstanceId: instanceId,
       ShouldDecrementDesiredCapacity: options.decrementDesired,
     };
-    await this.#send('autoscaling', 'TerminateInstanceInAutoScalingGroup', input, options);
+    await this.#calls.send('autoscaling', 'TerminateInstanceInAutoScalingGroup', input, options);
   }
 
   async describeInstances(
@@ -271,7 +168,7 @@ export class SimCloudApi implements CloudApi {
     if (instanceIds.length === 0) return [];
     // A filter answers with what exists; InstanceIds would refuse the whole call for one unknown id.
     const input = { Filters: [{ Name: 'instance-id', Values: instanceIds }] };
-    const reservations = await this.#all(
+    const reservations = await this.#calls.all(
       'ec2',
       'DescribeInstances',
       input,
@@ -287,7 +184,7 @@ export class SimCloudApi implements CloudApi {
     options: Options = {},
   ): Promise<LaunchTemplateFacts | undefined> {
     const input = { LaunchTemplateId: template.id, Versions: [template.version] };
-    const output = await this.#send('ec2', 'DescribeLaunchTemplateVersions', input, options);
+    const output = await this.#calls.send('ec2', 'DescribeLaunchTemplateVersions', input, options);
     const data = objects(output.LaunchTemplateVersions)[0]?.LaunchTemplateData;
     if (!isObject(data)) return undefined;
     return {
@@ -297,7 +194,7 @@ export class SimCloudApi implements CloudApi {
   }
 
   async listStacks(options: Options = {}): Promise<readonly Stack[]> {
-    const stacks = await this.#all(
+    const stacks = await this.#calls.all(
       'cloudformation',
       'DescribeStacks',
       {},
@@ -308,7 +205,7 @@ export class SimCloudApi implements CloudApi {
     const found: Stack[] = [];
     for (const stack of stacks) {
       const input = { StackName: textOf(stack.StackName) };
-      const output = await this.#send('cloudformation', 'ListStackResources', input, options);
+      const output = await this.#calls.send('cloudformation', 'ListStackResources', input, options);
       const group = objects(output.StackResourceSummaries).find(
         (resource) => resource.ResourceType === 'AWS::AutoScaling::AutoScalingGroup',
       );
@@ -332,17 +229,19 @@ export class SimCloudApi implements CloudApi {
     const filters = [
       ...(name === undefined ? [] : [{ Name: 'launch-template-name', Values: [name] }]),
     ];
-    const [found] = await this.#all(
-      'ec2',
-      'DescribeLaunchTemplates',
-      { Filters: filters },
-      'LaunchTemplates',
-      options,
-      (one) => one,
-    ).then((all) => all.filter((one) => id === undefined || one.LaunchTemplateId === id));
+    const [found] = await this.#calls
+      .all(
+        'ec2',
+        'DescribeLaunchTemplates',
+        { Filters: filters },
+        'LaunchTemplates',
+        options,
+        (one) => one,
+      )
+      .then((all) => all.filter((one) => id === undefined || one.LaunchTemplateId === id));
     if (found === undefined) return undefined;
     const input = { LaunchTemplateId: textOf(found.LaunchTemplateId), Versions: [version] };
-    const output = await this.#maybe('ec2', 'DescribeLaunchTemplateVersions', input, options);
+    const output = await this.#calls.maybe('ec2', 'DescribeLaunchTemplateVersions', input, options);
     const row = objects(output?.LaunchTemplateVersions)[0];
     if (row === undefined) return undefined;
     return {
@@ -358,7 +257,7 @@ export class SimCloudApi implements CloudApi {
     template: Pick<LaunchTemplate, 'name' | 'tags' | 'data'>,
     options: Options = {},
   ): Promise<void> {
-    await this.#send('ec2', 'CreateLaunchTemplate', createTemplateRequest(template), options);
+    await this.#calls.send('ec2', 'CreateLaunchTemplate', createTemplateRequest(template), options);
   }
 
   async addLaunchTemplateVersion(
@@ -367,29 +266,74 @@ export class SimCloudApi implements CloudApi {
   ): Promise<string> {
     const { id: LaunchTemplateId, source: SourceVersion, data: LaunchTemplateData } = template;
     const input = { LaunchTemplateId, SourceVersion, LaunchTemplateData };
-    const output = await this.#send('ec2', 'CreateLaunchTemplateVersion', input, options);
+    const output = await this.#calls.send('ec2', 'CreateLaunchTemplateVersion', input, options);
     return String(numberOf(objectOr(output.LaunchTemplateVersion).VersionNumber));
   }
 
   async deleteLaunchTemplate(name: string, options: Options = {}): Promise<boolean> {
     const input = { LaunchTemplateName: name };
-    return (await this.#maybe('ec2', 'DeleteLaunchTemplate', input, options)) !== undefined;
+    return (await this.#calls.maybe('ec2', 'DeleteLaunchTemplate', input, options)) !== undefined;
+  }
+
+  async findInstanceProfile(
+    name: string,
+    options: Options = {},
+  ): Promise<InstanceProfile | undefined> {
+    const input = { InstanceProfileName: name };
+    const output = await this.#calls.maybe('iam', 'GetInstanceProfile', input, options);
+    return output === undefined ? undefined : toProfile(objectOr(output.InstanceProfile));
+  }
+
+  async ensureInstanceProfile(
+    profile: Parameters<CloudApi['ensureInstanceProfile']>[0],
+    options: Options = {},
+  ): Promise<void> {
+    const input = { InstanceProfileName: profile.name };
+    let known = await this.findInstanceProfile(profile.name, options);
+    if (known === undefined) {
+      const request = createProfileRequest(profile);
+      const made = await this.#calls.send('iam', 'CreateInstanceProfile', request, options);
+      known = toProfile(objectOr(made.InstanceProfile));
+    }
+    if (known.roles.includes(profile.roleName)) return;
+    const adding = { ...input, RoleName: profile.roleName };
+    await this.#calls.send('iam', 'AddRoleToInstanceProfile', adding, options);
+  }
+
+  async deleteInstanceProfile(name: string, options: Options = {}): Promise<boolean> {
+    const input = { InstanceProfileName: name };
+    const known = await this.findInstanceProfile(name, options);
+    for (const RoleName of known?.roles ?? []) {
+      const removing = { ...input, RoleName };
+      await this.#calls.maybe('iam', 'RemoveRoleFromInstanceProfile', removing, options);
+    }
+    return (await this.#calls.maybe('iam', 'DeleteInstanceProfile', input, options)) !== undefined;
   }
 
   async createGroup(group: NewGroup, options: Options = {}): Promise<void> {
-    await this.#send('autoscaling', 'CreateAutoScalingGroup', createGroupRequest(group), options);
+    await this.#calls.send(
+      'autoscaling',
+      'CreateAutoScalingGroup',
+      createGroupRequest(group),
+      options,
+    );
   }
 
   async updateGroup(
     change: Parameters<CloudApi['updateGroup']>[0],
     options: Options = {},
   ): Promise<void> {
-    await this.#send('autoscaling', 'UpdateAutoScalingGroup', updateGroupRequest(change), options);
+    await this.#calls.send(
+      'autoscaling',
+      'UpdateAutoScalingGroup',
+      updateGroupRequest(change),
+      options,
+    );
   }
 
   async deleteGroup(name: string, options: Options = {}): Promise<boolean> {
     const input = { AutoScalingGroupName: name };
-    const answer = await this.#maybe('autoscaling', 'DeleteAutoScalingGroup', input, options);
+    const answer = await this.#calls.maybe('autoscaling', 'DeleteAutoScalingGroup', input, options);
     return answer !== undefined;
   }
 
@@ -398,7 +342,12 @@ export class SimCloudApi implements CloudApi {
     options: Options = {},
   ): Promise<readonly ScalingActivity[]> {
     const input = { AutoScalingGroupName: name, MaxRecords: newestActivities };
-    const output = await this.#send('autoscaling', 'DescribeScalingActivities', input, options);
+    const output = await this.#calls.send(
+      'autoscaling',
+      'DescribeScalingActivities',
+      input,
+      options,
+    );
     return objects(output.Activities).map((activity) => ({
       id: textOf(activity.ActivityId),
       startedAt: timeOf(activity.StartTime),
@@ -409,7 +358,7 @@ export class SimCloudApi implements CloudApi {
 
   async describeSubnets(ids: readonly string[], options: Options = {}): Promise<readonly Subnet[]> {
     const input = { Filters: [{ Name: 'subnet-id', Values: ids }] };
-    return this.#all('ec2', 'DescribeSubnets', input, 'Subnets', options, (subnet) => ({
+    return this.#calls.all('ec2', 'DescribeSubnets', input, 'Subnets', options, (subnet) => ({
       id: textOf(subnet.SubnetId),
       availabilityZone: textOf(subnet.AvailabilityZone),
       vpcId: textOf(subnet.VpcId),
@@ -422,7 +371,7 @@ export class SimCloudApi implements CloudApi {
     options: Options = {},
   ): Promise<readonly InstanceTypeFacts[]> {
     const input = { Filters: [{ Name: 'instance-type', Values: names }] };
-    return this.#all(
+    return this.#calls.all(
       'ec2',
       'DescribeInstanceTypes',
       input,
@@ -434,7 +383,7 @@ export class SimCloudApi implements CloudApi {
 
   async describeImages(name: string, options: Options = {}): Promise<readonly Image[]> {
     const input = { Filters: [{ Name: 'name', Values: [name] }] };
-    return this.#all('ec2', 'DescribeImages', input, 'Images', options, (image) => ({
+    return this.#calls.all('ec2', 'DescribeImages', input, 'Images', options, (image) => ({
       id: textOf(image.ImageId),
       name: textOf(image.Name),
       description: textOf(image.Description),
@@ -442,7 +391,7 @@ export class SimCloudApi implements CloudApi {
   }
 
   async describeCluster(name: string, options: Options = {}): Promise<ClusterAccess | undefined> {
-    const output = await this.#maybe('eks', 'DescribeCluster', { name }, options);
+    const output = await this.#calls.maybe('eks', 'DescribeCluster', { name }, options);
     if (output === undefined) return undefined;
     const cluster = objectOr(output.cluster);
     const serviceCidr = textOf(objectOr(cluster.kubernetesNetworkConfig).serviceIpv4Cidr);
@@ -457,114 +406,9 @@ export class SimCloudApi implements CloudApi {
 
   async consoleOutput(instanceId: string, options: Options = {}): Promise<string> {
     const input = { InstanceId: instanceId };
-    const output = await this.#send('ec2', 'GetConsoleOutput', input, options);
+    const output = await this.#calls.send('ec2', 'GetConsoleOutput', input, options);
     return new TextDecoder().decode(
       Uint8Array.from(atob(textOf(output.Output)), (char) => char.charCodeAt(0)),
     );
-  }
-
-  /** Undefined where the thing named does not exist. */
-  async #maybe(
-    service: string,
-    operation: string,
-    input: JsonObject,
-    options: Options,
-  ): Promise<JsonObject | undefined> {
-    try {
-      return await this.#send(service, operation, input, options);
-    } catch (error) {
-      if (error instanceof CloudError && error.cause instanceof AwsError) {
-        if (isAbsence(error.cause.code, error.cause.message)) return undefined;
-      }
-      throw error;
-    }
-  }
-
-  /** Every page of a paged call. */
-  async #all<T>(
-    service: string,
-    operation: string,
-    input: JsonObject,
-    member: string,
-    options: Options,
-    convert: (item: JsonObject) => T,
-  ): Promise<readonly T[]> {
-    const items: T[] = [];
-    let token: string | undefined;
-    do {
-      const page = token === undefined ? input : { ...input, NextToken: token };
-      const output = await this.#send(service, operation, page, options);
-      items.push(...objects(output[member]).map(convert));
-      token = typeof output.NextToken === 'string' ? output.NextToken : undefined;
-    } while (token !== undefined);
-    return items;
-  }
-
-  async #fail(
-    fate: { readonly kind: 'refused'; readonly code: string } | { readonly kind: 'lost' },
-    operation: string,
-    signal: AbortSignal | undefined,
-  ): Promise<never> {
-    await this.#network.call(() => undefined, signal);
-    const code = fate.kind === 'lost' ? 'Unreachable' : (fate.code as CloudErrorCode);
-    throw new CloudError(code, `${operation}: injected`);
-  }
-
-  async #send(
-    service: string,
-    operation: string,
-    input: JsonObject,
-    { signal }: Options,
-  ): Promise<JsonObject> {
-    const { faults } = this.#network;
-    const fate = faults.cloudCall(operation);
-    const told = (error?: string): void => this.#tell({ service, operation, input }, error);
-    if (fate.kind === 'refused') {
-      told(fate.code);
-      return this.#fail(fate, operation, signal);
-    }
-    try {
-      const output = await this.#network.call(() => {
-        const answer = this.#answer(() => this.#call(service, operation, input), told);
-        if (!/^(?:Describe|List|Get|Receive)/.test(operation)) {
-          faults.afterWrite({ verb: operation, resource: service });
-        }
-        return answer;
-      }, signal);
-      if (fate.kind === 'lost') throw new CloudError('Unreachable', `${operation}: answer lost`);
-      return isObject(output) ? output : {};
-    } catch (error) {
-      if (!(error instanceof AwsError)) throw error;
-      throw new CloudError(codeOf(error), `${operation}: ${error.message}`, { cause: error });
-    }
-  }
-
-  /** Told at the moment it takes effect, whether or not the answer arrives. */
-  #answer(call: () => unknown, told: (error?: string) => void): unknown {
-    try {
-      const output = call();
-      told();
-      return output;
-    } catch (error) {
-      told(error instanceof AwsError ? error.code : String(error));
-      throw error;
-    }
-  }
-
-  #remember(messages: readonly QueueMessage[]): void {
-    if (this.#onCall === undefined) return;
-    for (const { receiptHandle, body } of messages) this.#bodies.set(receiptHandle, body);
-  }
-
-  #tell(call: Omit<SentCall, 'error' | 'message'>, error: string | undefined): void {
-    if (this.#onCall === undefined) return;
-    const receipt = call.operation === 'DeleteMessage' ? textOf(call.input.ReceiptHandle) : '';
-    const message = this.#bodies.get(receipt);
-    this.#onCall({
-      ...call,
-      ...(error === undefined ? {} : { error }),
-      ...(message === undefined ? {} : { message }),
-    });
-    if (error === undefined) this.#bodies.delete(receipt);
   }
 }

@@ -3,7 +3,7 @@
 import type { Log, Random } from '../ports/index.ts';
 import { nodeManagerAgent, nodeManagerUser, type World } from '../world/index.ts';
 import { microsPerMs, microsPerSecond } from '../world/kernel/index.ts';
-import type { SentCall } from './cloud.ts';
+import type { SentCall } from './cloud-calls.ts';
 import { FaultPlan, type FaultRates, type NetworkFaultKind } from './fault-plan.ts';
 import { ControllerProcess } from './process.ts';
 

@@ -4,7 +4,8 @@ import type { AwsCallContext } from '../wire/index.ts';
 import type { World } from '../world/index.ts';
 import type { Micros } from '../world/kernel/index.ts';
 import { SimClock } from './clock.ts';
-import { type SentCall, SimCloudApi } from './cloud.ts';
+import { SimCloudApi } from './cloud.ts';
+import type { SentCall } from './cloud-calls.ts';
 import { type Identity, SimKubeApi } from './kube.ts';
 import { Network, type NetworkFaults, noFaults } from './network.ts';
 

@@ -5,7 +5,7 @@ import type { Journal, Log } from '../ports/index.ts';
 import { LeaderElector } from '../runtime/index.ts';
 import type { World } from '../world/index.ts';
 import { microsPerSecond } from '../world/kernel/index.ts';
-import type { SentCall } from './cloud.ts';
+import type { SentCall } from './cloud-calls.ts';
 import type { Identity } from './kube.ts';
 import type { Network, NetworkFaults } from './network.ts';
 import { createInProcessPorts } from './ports.ts';

@@ -287,6 +287,10 @@ export class GroupLife {
     const { LaunchTemplates } = objectOr(answer);
     return (LaunchTemplates as readonly JsonObject[]).map((one) => String(one.LaunchTemplateName));
   }
+  profiles(): readonly JsonObject[] {
+    const answer = this.world.aws.call('iam', 'ListInstanceProfiles', {});
+    return objectOr(answer).InstanceProfiles as readonly JsonObject[];
+  }
   called(operation: string): number {
     return this.calls.filter((call) => call.operation === operation).length;
   }
@@ -315,6 +319,7 @@ export class GroupLife {
     expect(this.group(name)).toBeUndefined();
     expect(this.autoScalingGroups(name)).toEqual([]);
     expect(this.templates().filter((one) => uid !== '' && one.includes(uid))).toEqual([]);
+    expect(JSON.stringify(this.profiles())).not.toContain(`eks-${uid || 'none'}`);
     expect(this.nodes(name)).toEqual([]);
     expect(this.updates().filter(({ spec }) => spec.nodeGroup === name)).toEqual([]);
   }

@@ -193,4 +193,37 @@ describe('the AWS cloud', () => {
       ['asked', 'asg-2'],
     ]);
   });
+
+  it('makes an instance profile with its role, and only what is missing of it', async () => {
+    const profile = (inner: string): string =>
+      `<R><GetInstanceProfileResult><InstanceProfile>${inner}</InstanceProfile></GetInstanceProfileResult></R>`;
+    const none = '<ErrorResponse><Error><Code>NoSuchEntity</Code></Error></ErrorResponse>';
+    const actions = (seen: readonly Seen[]) =>
+      seen.map(({ body }) => new URLSearchParams(body).get('Action'));
+    const asked = { name: 'eks-1', roleName: 'r', tags: { k: 'v' } };
+
+    const fresh = await cloudAt(xml(none, 404), xml('<R/>'));
+    await fresh.cloud.ensureInstanceProfile(asked);
+    expect(actions(fresh.seen)).toEqual([
+      'GetInstanceProfile',
+      'CreateInstanceProfile',
+      'AddRoleToInstanceProfile',
+    ]);
+    expect(new URLSearchParams(fresh.seen[1]?.body).get('Tags.member.1.Key')).toBe('k');
+
+    const half = await cloudAt(xml(profile('<Roles/>')), xml('<R/>'));
+    await half.cloud.ensureInstanceProfile(asked);
+    expect(actions(half.seen)).toEqual(['GetInstanceProfile', 'AddRoleToInstanceProfile']);
+
+    const roles = '<Roles><member><RoleName>r</RoleName></member></Roles>';
+    const whole = await cloudAt(xml(profile(roles)), xml('<R/>'));
+    expect(await whole.cloud.deleteInstanceProfile('eks-1')).toBe(true);
+    expect(actions(whole.seen)).toEqual([
+      'GetInstanceProfile',
+      'RemoveRoleFromInstanceProfile',
+      'DeleteInstanceProfile',
+    ]);
+    const gone = await cloudAt(xml(none, 404));
+    expect(await gone.cloud.deleteInstanceProfile('eks-1')).toBe(false);
+  });
 });

@@ -65,6 +65,10 @@ export const createClients = (options: AwsOptions) => ({
     const sdk = await import('@aws-sdk/client-eks');
     return { sdk, client: new sdk.EKSClient(settings(options)) };
   }),
+  iam: lazy(async () => {
+    const sdk = await import('@aws-sdk/client-iam');
+    return { sdk, client: new sdk.IAMClient(settings(options)) };
+  }),
   ssm: lazy(async () => {
     const sdk = await import('@aws-sdk/client-ssm');
     return { sdk, client: new sdk.SSMClient(settings(options)) };

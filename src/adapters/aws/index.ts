@@ -4,6 +4,7 @@ import { catalogueCalls } from './catalogue.ts';
 import { type AwsOptions, createClients } from './clients.ts';
 import { groupChanges } from './group-changes.ts';
 import { groupCalls } from './groups.ts';
+import { profileCalls } from './profiles.ts';
 import { queueCalls } from './queue.ts';
 import { stackCalls } from './stacks.ts';
 import { templateCalls } from './templates.ts';
@@ -21,6 +22,7 @@ export const createAwsCloud = (options: AwsOptions): CloudApi => {
     ...groupChanges(clients),
     ...templateCalls(clients),
     ...catalogueCalls(clients),
+    ...profileCalls(clients),
     ...stackCalls(clients, groups),
   };
 };

@@ -1,4 +1,4 @@
-// Launch template and Auto Scaling group of a new node group. Each call may be the one that an earlier
+// Instance profile, launch template and Auto Scaling group of a new node group. Each call may be the one that an earlier
 // process made and did not live to see: what is there already is found by name and tag.
 import { isObject, type JsonObject } from '../../api/json.ts';
 import {
@@ -16,8 +16,10 @@ import {
   isMixedGroup,
   newestImage,
   ownerTags,
+  ownsProfile,
   ownsTemplate,
   releaseOf,
+  roleNameOf,
   type TemplateFacts,
   templateData,
   templateTags,
@@ -107,6 +109,29 @@ export const templateFacts = async (
   };
 };
 
+/** What the template names: it stands first. Throws Impossible, CloudError. */
+const ensureProfile = async (
+  { cloud, ...deps }: NodeGroupDeps,
+  group: NodeGroup,
+  signal: AbortSignal,
+): Promise<void> => {
+  const name = launchTemplateNameOf(group);
+  const roleName = roleNameOf(group);
+  const known = await cloud.findInstanceProfile(name, { signal });
+  if (known !== undefined && !ownsProfile(group, known)) {
+    const message = `Instance profile ${name} exists and is not this node group's.`;
+    throw new Impossible('IamInstanceProfileNotFound', message, [name]);
+  }
+  if (known?.roles.includes(roleName)) return;
+  if (known?.roles[0] !== undefined) {
+    const message = `Instance profile ${name} has the role ${known.roles[0]}, not ${roleName}.`;
+    throw new Impossible('IamInstanceProfileNotFound', message, [name]);
+  }
+  mustLead(deps);
+  const profile = { name, roleName, tags: templateTags(group) };
+  await cloud.ensureInstanceProfile(profile, { signal });
+};
+
 /** The derived template of the group, made if it is not there. Throws Impossible, CloudError. */
 const ensureTemplate = async (
   deps: NodeGroupDeps,
@@ -174,6 +199,7 @@ export const createGroup = async (
   signal: AbortSignal,
 ): Promise<Made> => {
   const subnets = await checkSubnets(deps, group, signal);
+  await ensureProfile(deps, group, signal);
   const { template, made } = await ensureTemplate(deps, group, signal);
   const { minSize, maxSize, desired } = group.spec.scaling;
   const zone = subnets[0]?.availabilityZone ?? '';

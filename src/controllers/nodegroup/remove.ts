@@ -1,5 +1,5 @@
 // The end of a node group: its nodes drained and gone, then Auto Scaling group, launch template,
-// finalizer, in this order. Never touches what carries another owner's tags.
+// instance profile, finalizer, in this order. Never touches what carries another owner's tags.
 import { type EpochMs, epochMs, formatTime } from '../../api/brand.ts';
 import {
   autoScalingGroupNameOf,
@@ -9,7 +9,7 @@ import {
   type NodeGroup,
   type NodeGroupStatus,
 } from '../../api/nodegroup.ts';
-import { foreignGroup, ownsTemplate, scaleInId } from '../../core/scaling/index.ts';
+import { foreignGroup, ownsProfile, ownsTemplate, scaleInId } from '../../core/scaling/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { journalRemoved } from './events.ts';
@@ -65,6 +65,18 @@ const removeTemplate = async (
   await cloud.deleteLaunchTemplate(template.name, { signal });
 };
 
+const removeProfile = async (
+  { cloud, ...deps }: NodeGroupDeps,
+  group: NodeGroup,
+  signal: AbortSignal,
+): Promise<void> => {
+  const name = launchTemplateNameOf(group);
+  const profile = await cloud.findInstanceProfile(name, { signal });
+  if (profile === undefined || !ownsProfile(group, profile)) return;
+  mustLead(deps);
+  await cloud.deleteInstanceProfile(name, { signal });
+};
+
 /** What must be set before the first drain: nobody is started any more, desired may fall to 0. */
 export const openBounds = async (
   deps: NodeGroupDeps,
@@ -94,6 +106,7 @@ export const removeRest = async (
     await cloud.deleteGroup(name, { signal });
   }
   await removeTemplate(deps, group, signal);
+  await removeProfile(deps, group, signal);
   await removeFinalizer(deps, group, signal);
   journalRemoved(deps.journal, group);
   return true;

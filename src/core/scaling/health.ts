@@ -19,6 +19,7 @@ const launchCodes: readonly (readonly [RegExp, string])[] = [
   [/InvalidGroup|security group '.*' does not exist/i, 'Ec2SecurityGroupNotFound'],
   [/launch template.*(?:not exist|version)|InvalidLaunchTemplate/i, 'Ec2LaunchTemplateNotFound'],
   [/InvalidAMIID|image id '.*' does not exist/i, 'AmiIdNotFound'],
+  [/role with name .* cannot be found/i, 'IamNodeRoleNotFound'],
   [/instance profile/i, 'IamInstanceProfileNotFound'],
   [/Invalid value .* for InstanceType/i, 'Ec2InstanceTypeDoesNotExist'],
   [/not authorized|AccessDenied|UnauthorizedOperation/i, 'AccessDenied'],

@@ -17,7 +17,15 @@ export {
   supportedAmiTypes,
 } from './images.ts';
 export { markedBy, nodePatch } from './nodes.ts';
-export { foreignGroup, instanceTags, ownerTags, ownsTemplate, templateTags } from './ownership.ts';
+export {
+  foreignGroup,
+  instanceTags,
+  ownerTags,
+  ownsProfile,
+  ownsTemplate,
+  roleNameOf,
+  templateTags,
+} from './ownership.ts';
 export { type Candidate, chooseForScaleIn } from './scale-in.ts';
 export { decideSizes, type Sizes, sizeChange } from './sizes.ts';
 export { statusOf } from './status.ts';

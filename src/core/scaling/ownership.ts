@@ -43,6 +43,14 @@ export const foreignGroup = (group: NodeGroup, tags: Tags): string | undefined =
   return `Auto Scaling group ${name} belongs to node group ${owner ?? '?'} of cluster ${cluster ?? '?'} by its tags; a NodeGroup of that name may adopt it.`;
 };
 
+/** A profile is only ever ours by our own tag: an adopted group's is that of whoever made the group. */
+export const ownsProfile = ({ metadata }: NodeGroup, { tags }: { readonly tags: Tags }): boolean =>
+  tags[ownerTag] === metadata.uid;
+
+/** `arn:aws:iam::111122223333:role/path/name` -> `name`. */
+export const roleNameOf = ({ spec }: NodeGroup): string =>
+  spec.nodeRole.slice(spec.nodeRole.lastIndexOf('/') + 1);
+
 /** The derived template of this group: never one that the user brought. */
 export const ownsTemplate = (
   group: NodeGroup,

@@ -75,8 +75,12 @@ const createdAt = (facts: StatusFacts, { ready }: Counts): string | undefined =>
   return whole && scaling.desiredCapacity >= facts.target ? formatKubeTime(now) : undefined;
 };
 
-/** What no waiting mends. */
-const patientCodes = new Set(['AsgInstanceLaunchFailures', 'InsufficientFreeAddresses']);
+/** What waiting may mend: IAM tells other services of a new instance profile only after a while. */
+const patientCodes = new Set([
+  'AsgInstanceLaunchFailures',
+  'InsufficientFreeAddresses',
+  'IamInstanceProfileNotFound',
+]);
 
 const stateOf = (facts: StatusFacts, created: string | undefined): NodeGroupState => {
   const { group, issues, failure, isUpdating, now } = facts;

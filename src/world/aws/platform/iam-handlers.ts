@@ -63,6 +63,7 @@ const profileHandlers = (identity: Identity): ServiceHandlers => ({
       name: text(input, 'InstanceProfileName'),
       path: optionalText(input, 'Path') ?? '/',
       roles: [],
+      tags: tagsOf(input),
     });
     return { InstanceProfile: renderProfile(identity, row) };
   },

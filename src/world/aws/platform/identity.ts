@@ -32,6 +32,7 @@ export type ProfileRow = {
   readonly path: string;
   readonly createdAt: number;
   readonly roles: readonly string[];
+  readonly tags?: Tags;
 };
 
 export type SessionRow = {
@@ -304,4 +305,5 @@ export const renderProfile = (identity: Identity, row: ProfileRow) => ({
   Arn: identity.profileArn(row),
   CreateDate: row.createdAt,
   Roles: row.roles.map((name) => renderRole(identity, identity.needRole(name))),
+  ...(Object.keys(row.tags ?? {}).length === 0 ? {} : { Tags: tagList(row.tags ?? {}) }),
 });

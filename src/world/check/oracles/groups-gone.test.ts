@@ -10,11 +10,13 @@ const object = (adopted: boolean) => ({
   spec: adopted ? { autoScalingGroupName: group } : {},
   status: { autoScalingGroupName: group },
 });
+const profile = { InstanceProfileName: `eks-${uuid}` };
 const template = { LaunchTemplateName: `eks-${uuid}` };
 const named = { AutoScalingGroupName: group };
 const made = (): Story =>
   new Story()
     .object('nodegroups', object(false))
+    .call('CreateInstanceProfile', profile)
     .call('CreateLaunchTemplate', template)
     .call('CreateAutoScalingGroup', named);
 const gone = (story: Story, adopted = false): Story =>
@@ -31,28 +33,38 @@ describe('nothing-left-after-delete', () => {
   it('accepts a group that goes after all that was made for it', () => {
     const ended = made()
       .call('DeleteAutoScalingGroup', named)
-      .call('DeleteLaunchTemplate', template);
+      .call('DeleteLaunchTemplate', template)
+      .call('DeleteInstanceProfile', profile);
     expect(judge(groupsGone, deleted(ended))).toEqual({ said: [], saw: 1 });
   });
 
-  it('reports a template, a group and an instance that are left', () => {
-    const without = made().call('DeleteAutoScalingGroup', named);
+  it('reports a template, a profile, a group and an instance that are left', () => {
+    const unprofiled = made()
+      .call('DeleteAutoScalingGroup', named)
+      .call('DeleteLaunchTemplate', template);
+    expect(judge(groupsGone, deleted(unprofiled)).said).toEqual([
+      `ng: deleted before instance profile eks-${uuid}`,
+    ]);
+    const without = made()
+      .call('DeleteAutoScalingGroup', named)
+      .call('DeleteInstanceProfile', profile);
     expect(judge(groupsGone, deleted(without)).said).toEqual([
       `ng: deleted before launch template eks-${uuid}`,
     ]);
     expect(judge(groupsGone, deleted(made())).said[0]).toContain(`Auto Scaling group ${group}`);
     const served = made()
       .call('DeleteAutoScalingGroup', named)
-      .call('DeleteLaunchTemplate', template);
+      .call('DeleteLaunchTemplate', template)
+      .call('DeleteInstanceProfile', profile);
     const left = served.state(i1, 'InService', { group });
     expect(judge(groupsGone, deleted(left)).said).toEqual([`ng: deleted before ${i1}`]);
   });
 
   it('reports a group that goes a moment too early', () => {
-    const early = deleted(made().call('DeleteLaunchTemplate', template)).call(
-      'DeleteAutoScalingGroup',
-      named,
-    );
+    const cleared = made()
+      .call('DeleteLaunchTemplate', template)
+      .call('DeleteInstanceProfile', profile);
+    const early = deleted(cleared).call('DeleteAutoScalingGroup', named);
     expect(judge(groupsGone, early).said).toEqual([
       `ng: deleted before Auto Scaling group ${group}`,
     ]);

@@ -1,5 +1,6 @@
 // Oracle 13: after delete nothing of ours remains. The object of a NodeGroup goes last: its instances,
-// its Auto Scaling group and its launch template have gone before it, its nodes follow soon.
+// its Auto Scaling group, its launch template and its instance profile have gone before it, its nodes
+// follow soon.
 import { type JsonObject, objectOr } from '../../../api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import type { Call } from '../state/book.ts';
@@ -19,19 +20,36 @@ const groupNameOf = (object: JsonObject): string =>
 const templateNameOf = (groupName: string): string =>
   `eks-${/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.exec(groupName)?.[0] ?? groupName}`;
 
-/** What our calls have made and not ended again, by name. */
+/** What our calls make and end: the operation's name without its verb, and the member that names it. */
+const named = {
+  AutoScalingGroup: 'AutoScalingGroupName',
+  LaunchTemplate: 'LaunchTemplateName',
+  InstanceProfile: 'InstanceProfileName',
+} as const;
+type Made = keyof typeof named;
+const isMade = (what: string): what is Made => Object.hasOwn(named, what);
+
+/** What our calls have made and not ended again. */
 class Standing {
-  readonly made = new Set<string>();
-  readonly ended = new Set<string>();
+  readonly #made = new Set<string>();
+  readonly #ended = new Set<string>();
 
   take({ operation, input }: Call): void {
-    const name = textOf(input.AutoScalingGroupName) || textOf(input.LaunchTemplateName);
-    if (operation === 'CreateAutoScalingGroup' || operation === 'CreateLaunchTemplate') {
-      this.made.add(name);
-      this.ended.delete(name);
-    } else if (operation === 'DeleteAutoScalingGroup' || operation === 'DeleteLaunchTemplate') {
-      this.ended.add(name);
+    const [, verb, what = ''] = /^(Create|Delete)(\w+)$/.exec(operation) ?? [];
+    if (!isMade(what)) return;
+    const key = `${what} ${textOf(input[named[what]])}`;
+    if (verb === 'Delete') this.#ended.add(key);
+    else {
+      this.#made.add(key);
+      this.#ended.delete(key);
     }
+  }
+
+  stands(what: Made, name: string): boolean {
+    return this.#made.has(`${what} ${name}`) && !this.hasEnded(what, name);
+  }
+  hasEnded(what: Made, name: string): boolean {
+    return this.#ended.has(`${what} ${name}`);
   }
 }
 
@@ -39,15 +57,16 @@ const leftOf = ({ book }: Context, standing: Standing, object: JsonObject): read
   const group = groupNameOf(object);
   const template = templateNameOf(group);
   const isAdopted = textOf(objectOr(object.spec).autoScalingGroupName) !== '';
-  const ours = (name: string): boolean => standing.made.has(name) && !standing.ended.has(name);
   const members = [...book.cloud.instances.values()].filter(
     (one) => one.group === group && !leaving.test(one.state),
   );
   return [
-    ...(ours(group) || (isAdopted && !standing.ended.has(group))
+    ...(standing.stands('AutoScalingGroup', group) ||
+    (isAdopted && !standing.hasEnded('AutoScalingGroup', group))
       ? [`Auto Scaling group ${group}`]
       : []),
-    ...(ours(template) ? [`launch template ${template}`] : []),
+    ...(standing.stands('LaunchTemplate', template) ? [`launch template ${template}`] : []),
+    ...(standing.stands('InstanceProfile', template) ? [`instance profile ${template}`] : []),
     ...members.map(({ instanceId }) => instanceId),
   ];
 };
@@ -66,7 +85,7 @@ const checkNodes = ({ book, saw, report }: Context, gone: ReadonlyMap<string, nu
 
 export const groupsGone: Oracle = {
   name: 'nothing-left-after-delete',
-  what: 'a deleted NodeGroup goes after its instances, its Auto Scaling group and its launch template',
+  what: 'a deleted NodeGroup goes after its instances, its Auto Scaling group, launch template and profile',
   strategies: both,
   needs: ['object', 'call'],
   watch: (context) => {

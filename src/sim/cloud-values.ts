@@ -1,0 +1,107 @@
+// What the world's AWS answers look like as values of the CloudApi port, and the one request that
+// more than one operation shares. Pure.
+import { epochMs, formatKubeTime } from '../api/brand.ts';
+import { isObject, type JsonObject, objectOr } from '../api/json.ts';
+import type {
+  CloudInstance,
+  HookCall,
+  InstanceProfile,
+  InstanceTypeFacts,
+  LifecycleHook,
+  ScalingGroup,
+  ScalingInstance,
+} from '../ports/index.ts';
+
+export const objects = (value: unknown): readonly JsonObject[] =>
+  Array.isArray(value) ? value.filter(isObject) : [];
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+export const textsOf = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+export const numberOf = (value: unknown): number => (typeof value === 'number' ? value : 0);
+export const timeOf = (value: unknown): string => formatKubeTime(epochMs(numberOf(value)));
+
+export const tagsOf = (value: unknown): Readonly<Record<string, string>> =>
+  Object.fromEntries(objects(value).map((tag) => [textOf(tag.Key), textOf(tag.Value)]));
+
+const toInstance = (groupName: string, instance: JsonObject): ScalingInstance => ({
+  instanceId: textOf(instance.InstanceId),
+  autoScalingGroupName: groupName,
+  availabilityZone: textOf(instance.AvailabilityZone),
+  lifecycleState: textOf(instance.LifecycleState),
+  instanceType: textOf(instance.InstanceType),
+  protectedFromScaleIn: instance.ProtectedFromScaleIn === true,
+  healthStatus: textOf(instance.HealthStatus),
+  launchTemplateVersion: textOf(objectOr(instance.LaunchTemplate).Version),
+});
+
+export const toProfile = (profile: JsonObject): InstanceProfile => ({
+  name: textOf(profile.InstanceProfileName),
+  roles: objects(profile.Roles).map((role) => textOf(role.RoleName)),
+  tags: tagsOf(profile.Tags),
+});
+
+const mixedOf = (group: JsonObject): JsonObject =>
+  objectOr(objectOr(group.MixedInstancesPolicy).LaunchTemplate);
+
+const templateOf = (group: JsonObject): ScalingGroup['launchTemplate'] => {
+  const template = group.LaunchTemplate ?? mixedOf(group).LaunchTemplateSpecification;
+  if (!isObject(template)) return undefined;
+  const { LaunchTemplateId, LaunchTemplateName, Version } = template;
+  return {
+    id: textOf(LaunchTemplateId),
+    name: textOf(LaunchTemplateName),
+    version: textOf(Version),
+  };
+};
+
+export const toGroup = (group: JsonObject): ScalingGroup => {
+  const name = textOf(group.AutoScalingGroupName);
+  const launchTemplate = templateOf(group);
+  return {
+    name,
+    minSize: numberOf(group.MinSize),
+    maxSize: numberOf(group.MaxSize),
+    desiredCapacity: numberOf(group.DesiredCapacity),
+    createdAt: timeOf(group.CreatedTime),
+    instances: objects(group.Instances).map((instance) => toInstance(name, instance)),
+    tags: tagsOf(group.Tags),
+    ...(launchTemplate === undefined ? {} : { launchTemplate }),
+    ...(isObject(group.MixedInstancesPolicy)
+      ? { instanceTypes: objects(mixedOf(group).Overrides).map((one) => textOf(one.InstanceType)) }
+      : {}),
+  };
+};
+
+export const toHook = (hook: JsonObject): LifecycleHook => ({
+  name: textOf(hook.LifecycleHookName),
+  autoScalingGroupName: textOf(hook.AutoScalingGroupName),
+  transition: textOf(hook.LifecycleTransition) as LifecycleHook['transition'],
+  heartbeatTimeoutSeconds: numberOf(hook.HeartbeatTimeout),
+  globalTimeoutSeconds: numberOf(hook.GlobalTimeout),
+  defaultResult: hook.DefaultResult === 'CONTINUE' ? 'CONTINUE' : 'ABANDON',
+});
+
+export const toCloudInstance = (instance: JsonObject): CloudInstance => ({
+  instanceId: textOf(instance.InstanceId),
+  state: isObject(instance.State) ? textOf(instance.State.Name) : '',
+  privateDnsName: textOf(instance.PrivateDnsName),
+  instanceType: textOf(instance.InstanceType),
+  imageId: textOf(instance.ImageId),
+  availabilityZone: isObject(instance.Placement) ? textOf(instance.Placement.AvailabilityZone) : '',
+  launchTime: timeOf(instance.LaunchTime),
+});
+
+export const toInstanceType = (type: JsonObject): InstanceTypeFacts => ({
+  name: textOf(type.InstanceType),
+  interfaces: numberOf(objectOr(type.NetworkInfo).MaximumNetworkInterfaces),
+  addressesPerInterface: numberOf(objectOr(type.NetworkInfo).Ipv4AddressesPerInterface),
+  architectures: textsOf(objectOr(type.ProcessorInfo).SupportedArchitectures),
+});
+
+export const hookInput = (call: HookCall): JsonObject => ({
+  AutoScalingGroupName: call.autoScalingGroupName,
+  LifecycleHookName: call.hookName,
+  ...(call.token === undefined
+    ? { InstanceId: call.instanceId }
+    : { LifecycleActionToken: call.token, InstanceId: call.instanceId }),
+});

@@ -1,0 +1,64 @@
+// What lets a node group's nodes act and join: the instance profile of its role, in virtual time.
+import { describe, expect, it } from 'vitest';
+import { objectOr } from '../../src/api/json.ts';
+import { GroupLife } from '../support/nodegroup-world.ts';
+
+const begun = async (more: Parameters<GroupLife['create']>[0] = {}): Promise<GroupLife> => {
+  const life = await GroupLife.begin();
+  await life.create(more);
+  await life.until('the group is ACTIVE', () => life.isActive(2));
+  return life;
+};
+
+describe('the instance profile of a node group', () => {
+  it('carries the role, stands before the template and goes with the group', async () => {
+    const life = await begun();
+    const uid = life.group()?.metadata.uid ?? '';
+    const role = life.group()?.spec.nodeRole ?? '';
+    const profile = life.profiles().find((one) => one.InstanceProfileName === `eks-${uid}`);
+    expect(profile?.Roles).toMatchObject([{ Arn: role }]);
+    const order = life.calls.map(({ operation }) => operation);
+    expect(order.indexOf('AddRoleToInstanceProfile')).toBeLessThan(
+      order.indexOf('CreateLaunchTemplate'),
+    );
+    await life.delete();
+    await life.until('it is gone', () => life.group() === undefined, 600);
+    life.expectNothingLeft('ng', uid);
+    expect(life.called('DeleteInstanceProfile')).toBe(1);
+    expect(life.check().violations).toEqual([]);
+    await life.end();
+  });
+
+  it('is refused in EKS’ code when there is no such role, and made when there is', async () => {
+    const life = await GroupLife.begin();
+    await life.create({ nodeRole: 'arn:aws:iam::111111111111:role/later' });
+    await life.until('it is told', () => life.state() === 'CREATE_FAILED', 60);
+    expect(life.group()?.status?.health).toMatchObject([{ code: 'IamNodeRoleNotFound' }]);
+    expect(life.called('CreateLaunchTemplate')).toBe(0);
+    life.world.aws.call('iam', 'CreateRole', {
+      RoleName: 'later',
+      AssumeRolePolicyDocument: JSON.stringify({ Version: '2012-10-17', Statement: [] }),
+    });
+    await life.until('it is ACTIVE', () => life.isActive(2));
+    await life.end();
+  });
+
+  it('of its name that is somebody else’s is neither used nor deleted', async () => {
+    const life = await GroupLife.begin();
+    const away = (operation: string) => operation === 'CreateInstanceProfile';
+    life.faults = {
+      cloudCall: (operation) =>
+        away(operation) ? { kind: 'refused', code: 'Throttled' } : { kind: 'ok' },
+    };
+    await life.create();
+    const name = `eks-${life.group()?.metadata.uid}`;
+    life.world.aws.call('iam', 'CreateInstanceProfile', { InstanceProfileName: name });
+    life.faults = {};
+    await life.until('it is told', () => (life.group()?.status?.health ?? []).length > 0, 60);
+    expect(life.group()?.status?.health).toMatchObject([{ code: 'IamInstanceProfileNotFound' }]);
+    await life.delete();
+    await life.until('it is gone', () => life.group() === undefined, 60);
+    expect(JSON.stringify(life.profiles().map(objectOr))).toContain(name);
+    await life.end();
+  });
+});
