@@ -197,6 +197,12 @@ describe('drover create nodegroup', {
       3,
       /no subnet subnet-0123456789abcdef0/,
     ],
+    [
+      'a label that no node can have',
+      ['--node-labels=a b=c'],
+      3,
+      /Invalid value: a b : field must/,
+    ],
     ['a zone without subnets', ['--node-zones=eu-west-1z'], 3, /no public subnet in eu-west-1z/],
   ];
   for (const [what, flags, code, message] of refusals) {

@@ -116,6 +116,13 @@ export const createCluster = async (creation: ClusterCreation): Promise<void> =>
   const { context, connection, config, api, progress, embedded, deadline } = creation;
   progress.info(`using region ${config.region}`);
   await refuseSecond(creation);
+  const zones = await api.availabilityZones();
+  if (embedded && !zones.some((zone) => zone.startsWith(config.region))) {
+    // A file of another region is taken as it is; nobody should look for its nodes there.
+    progress.info(
+      `nothing is made in ${config.region}: this world's zones are ${zones.join(', ')}`,
+    );
+  }
   const groups = config.groups.length;
   progress.info(
     `creating EKS cluster "${config.name}" in "${config.region}" region with ` +

@@ -14,6 +14,7 @@ import {
   nodeGroupStack,
   nodeGroupStackName,
 } from '../../core/provisioning/index.ts';
+import { marksComplaint } from '../../core/scaling/index.ts';
 import { type GroupConfig, type SubnetConfig, sizesOf } from '../../formats/index.ts';
 import type { CloudApi, ClusterFacts, KubeApi, ProvisioningApi } from '../../ports/index.ts';
 import { addIdentity } from '../aws-auth.ts';
@@ -104,6 +105,8 @@ interface Prepared {
 const prepare = async (creation: Creation, group: GroupConfig): Promise<Prepared> => {
   const { api, cluster, progress } = creation;
   const family = familyOf(creation, group);
+  const wrong = marksComplaint(group);
+  if (wrong !== undefined) throw refused(`node group ${group.name}: ${wrong}`);
   const imageId = await imageOf(creation, group);
   progress.info(
     `nodegroup "${group.name}" will use "${imageId ?? ''}" [${family}/${cluster.version}]`,
