@@ -1,7 +1,6 @@
 // `drover controller` as a process of its own beside a served world: started, killed and started
 // again as a story tells. Ends only what it started.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually, type ServedWorld } from './demo-world.ts';
 
@@ -60,12 +59,6 @@ export class ControllerProcess {
   tail(): string {
     return this.#output.slice(-logTailChars);
   }
-  /** Resident memory in MiB; 0 where the system does not tell. */
-  residentMiB(): number {
-    const status = readFileSync(`/proc/${this.#child.pid}/status`, 'utf8');
-    return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
-  }
-
   /** It runs if it should; what it cannot do it would have told as an error. */
   assertWell(): void {
     if (this.#isWanted) this.assertRunning();
