@@ -3,29 +3,23 @@
 import { instanceIdOfProviderId } from '../api/brand.ts';
 import { marks } from '../api/disruption.ts';
 import { isObject, type JsonObject, objectOr } from '../api/json.ts';
-import type { Random } from '../ports/index.ts';
 import { AwsError } from '../wire/index.ts';
-import type { WorldClient } from '../world/contracts.ts';
 import type { FaultKind } from '../world/faults/index.ts';
-import type { World } from '../world/index.ts';
 import { microsPerSecond } from '../world/kernel/index.ts';
+import { type ActionContext, nodeGroups, pickOf } from './action.ts';
+import {
+  changeDrain,
+  createGroup,
+  deleteGroup,
+  relabelGroup,
+  scaleGroup,
+} from './group-actions.ts';
 import { appNamespace, type GroupSettings } from './scenario.ts';
 
 const nodes = { group: '', resource: 'nodes' } as const;
 const disruptions = { group: 'drover.dev', resource: 'nodedisruptions' } as const;
 const deployments = { group: 'apps', resource: 'deployments' } as const;
 const pods = { group: '', resource: 'pods' } as const;
-const nodeGroups = { group: 'drover.dev', resource: 'nodegroups' } as const;
-
-export interface ActionContext {
-  readonly world: World;
-  readonly random: Random;
-  /** A person with kubectl. */
-  readonly user: WorldClient;
-  readonly onFault: (fault: string, what: 'on' | 'off') => void;
-  /** EC2 has warned of something: an event, though no object shows it. */
-  readonly onWarning: (kind: string) => void;
-}
 
 interface NodeFacts {
   readonly name: string;
@@ -55,9 +49,6 @@ const liveNodes = ({ world }: ActionContext): readonly NodeFacts[] => {
   }
   return found;
 };
-
-const pickOf = <T>(random: Random, items: readonly T[]): T | undefined =>
-  items.length === 0 ? undefined : items[random.below(items.length)];
 
 /** AWS refusing a user's call is an answer, not a defect. */
 const tryAws = (context: ActionContext, operation: string, input: JsonObject): void => {
@@ -247,6 +238,19 @@ const deleteNode = (context: ActionContext): void => {
   if (node !== undefined) context.user.delete(nodes, { name: node.name });
 };
 
+/** The node comes back under its name as another object: its marks are gone. */
+const rejoin = (context: ActionContext): void => {
+  const node = pickOf(context.random, liveNodes(context));
+  if (node === undefined) return;
+  context.user.delete(nodes, { name: node.name });
+  try {
+    const input = { InstanceIds: [node.instanceId] };
+    context.world.aws.call('ec2', 'RebootInstances', input, { userAgent: 'aws-cli' });
+  } catch (error) {
+    if (!(error instanceof AwsError)) throw error;
+  }
+};
+
 const scaleApp = (context: ActionContext): void => {
   const apps = [...context.world.kube.readAll(deployments, appNamespace)];
   const app = pickOf(context.random, apps);
@@ -295,60 +299,6 @@ const worldFaults: readonly [FaultKind, ...FaultKind[]] = [
   'no-capacity',
 ];
 
-const groupNames = ({ world }: ActionContext): readonly string[] =>
-  [...world.kube.readAll(nodeGroups)]
-    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-    .map(({ metadata }) => metadata.name);
-
-/** Bounds a life: more groups than these prove no more. */
-const maxGroups = 4;
-
-/** As `kubectl apply` of a NodeGroup like one that is there, for which everything is to be made. */
-const createGroup = (context: ActionContext): void => {
-  const { world, random, user } = context;
-  const all = [...world.kube.readAll(nodeGroups)];
-  const [known] = all;
-  if (known === undefined || all.length >= maxGroups) return;
-  const { autoScalingGroupName: _, scaling: __, drain: ___, ...spec } = objectOr(known.spec);
-  user.create(nodeGroups, undefined, {
-    apiVersion: 'drover.dev/v1alpha1',
-    kind: 'NodeGroup',
-    metadata: { name: `n${Math.floor(world.kernel.now() / 1000)}` },
-    spec: { ...spec, scaling: { minSize: 0, maxSize: 3, desired: random.below(3) } },
-  });
-};
-
-/** As `kubectl scale nodegroup`; sometimes with a bound of its own. */
-const scaleGroup = (context: ActionContext): void => {
-  const { random, user, world } = context;
-  const name = pickOf(random, groupNames(context));
-  const group = name === undefined ? undefined : world.kube.read(nodeGroups, { name });
-  if (name === undefined || group === undefined) return;
-  const maxSize = Number(objectOr(objectOr(group.spec).scaling).maxSize);
-  const desired = random.below(Math.min(maxSize, 5) + 1);
-  const bounds = random.next() < 0.2 ? { minSize: 0, maxSize: Math.max(1, desired) } : {};
-  const body = { spec: { scaling: { desired, ...bounds } } };
-  user.patch(nodeGroups, { name }, { type: 'merge', body });
-};
-
-const relabelGroup = (context: ActionContext): void => {
-  const { random, user } = context;
-  const name = pickOf(random, groupNames(context));
-  if (name === undefined) return;
-  const tier = random.next() < 0.7 ? `t${random.below(3)}` : null;
-  const taints = random.next() < 0.3 ? [{ key: 'soft', effect: 'PreferNoSchedule' }] : [];
-  const body = { spec: { labels: { tier }, taints } };
-  user.patch(nodeGroups, { name }, { type: 'merge', body });
-};
-
-/** Groups that were made in this life; those that a life begins with go rarely. */
-const deleteGroup = (context: ActionContext): void => {
-  const { random, user } = context;
-  const made = groupNames(context).filter((name) => name.startsWith('n'));
-  const name = pickOf(random, random.next() < 0.9 ? made : groupNames(context));
-  if (name !== undefined) user.delete(nodeGroups, { name });
-};
-
 const toggleFault = (context: ActionContext): void => {
   const { world, random } = context;
   const on = pickOf(random, world.faults.list());
@@ -375,6 +325,7 @@ const weighted: readonly (readonly [number, (context: ActionContext) => void])[]
   [4, undrain],
   [2, userCordon],
   [1, deleteNode],
+  [1, rejoin],
   [2, scaleApp],
   [5, toggleFault],
   [3, cordonThenDrain],
@@ -383,6 +334,7 @@ const weighted: readonly (readonly [number, (context: ActionContext) => void])[]
   [4, scaleGroup],
   [1, relabelGroup],
   [1, deleteGroup],
+  [2, changeDrain],
 ];
 const totalWeight = weighted.reduce((sum, [weight]) => sum + weight, 0);
 

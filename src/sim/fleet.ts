@@ -15,6 +15,8 @@ export interface FleetOptions {
   readonly onFault: (kind: NetworkFaultKind) => void;
   readonly onCloudCall: (call: SentCall) => void;
   readonly onFailure: (error: unknown) => void;
+  /** No process runs from now on, or one does again. */
+  readonly onDown: (isDown: boolean) => void;
 }
 
 interface Replica {
@@ -45,6 +47,7 @@ export class Fleet {
   readonly #skewMs: number;
   readonly #replicas: Replica[];
   #pausesAgainAt = 0;
+  #isDown = false;
 
   constructor(options: FleetOptions) {
     this.#options = options;
@@ -80,6 +83,12 @@ export class Fleet {
     last.process.start();
   }
 
+  #tellDown(): void {
+    const isDown = !this.#replicas.some(({ process }) => process.isRunning);
+    if (isDown !== this.#isDown) this.#options.onDown(isDown);
+    this.#isDown = isDown;
+  }
+
   /** Rarely enough that a rest of patience remains: who stands still all the time proves nothing. */
   #pause(process: ControllerProcess, seconds: number): boolean {
     const now = this.#options.world.kernel.now();
@@ -111,6 +120,7 @@ export class Fleet {
       log,
       onCloudCall,
       onFailure,
+      onRunning: () => this.#tellDown(),
     });
     return { process, plan };
   }

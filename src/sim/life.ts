@@ -212,6 +212,7 @@ class Life {
       onFailure: (error) => {
         this.#failure ??= error;
       },
+      onDown: (isDown) => this.#recorder.fault('process-down', isDown ? 'on' : 'off'),
     });
     this.#fleet.start();
     const wanted = this.#scenario.groups.reduce((sum, group) => sum + group.desired, 0);

@@ -25,6 +25,8 @@ export interface ProcessOptions {
   readonly onCloudCall: (call: SentCall) => void;
   /** Called when a process ended by itself: always a defect. */
   readonly onFailure: (error: unknown) => void;
+  /** Called after it began to run and after it was killed. */
+  readonly onRunning?: () => void;
 }
 
 /** The oracles judge what reached the world, not what a process says of itself. */
@@ -63,12 +65,18 @@ export class ControllerProcess {
       ports.network.cut();
       life.abort(new Error('killed'));
       this.#kill = undefined;
+      this.#options.onRunning?.();
     };
     this.#network = ports.network;
+    this.#options.onRunning?.();
     const work = this.#work({ ...ports, log, journal: unread }, life.signal);
     work.catch((error: unknown) => {
       if (!life.signal.aborted) this.#options.onFailure(error);
     });
+  }
+
+  get isRunning(): boolean {
+    return this.#kill !== undefined;
   }
 
   /** As `drover controller` does: with replicas, only as long as the lease is held. */

@@ -229,6 +229,11 @@ export class Stage {
       }),
     );
   }
+  /** As `kubectl patch` of a group's spec; of the one that all begins with where no name is given. */
+  changeGroup(spec: JsonObject, name: string = groupName): void {
+    const patch = { type: 'merge', body: { spec } } as const;
+    this.#must(this.#user().patch(gr.groups, { name }, patch));
+  }
   deleteGroup(name: string): void {
     this.#must(this.#user().delete(gr.groups, { name }));
   }

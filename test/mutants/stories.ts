@@ -173,6 +173,42 @@ const stories = {
     stage.deleteGroup('n1');
     await stage.advance(15 * minutes);
   },
+  /** Its owner shortens what drains may take while one waits for a budget. */
+  'a-group-gives-its-drains-less-time': async (stage: Stage) => {
+    const { first } = pick(stage.nodes());
+    stage.closedBudget('app');
+    stage.pod('app', first);
+    await stage.advance(30);
+    stage.terminate(first);
+    await stage.until(() => stage.phaseOf(first) === 'Draining');
+    stage.changeGroup({ drain: { timeoutSeconds: 120 } });
+    await stage.advance(20 * minutes);
+  },
+  /** Asked for less, and for more again while the nodes are being drained. */
+  'a-scale-in-is-taken-back': async (stage: Stage) => {
+    const { first, second } = pick(stage.nodes());
+    stage.pod('app', first);
+    stage.pod('other', second);
+    await stage.advance(30);
+    stage.changeGroup({ scaling: { desired: 0 } });
+    await stage.until(() => stage.phaseOf(first) === 'Draining');
+    stage.changeGroup({ scaling: { desired: 1 } });
+    await stage.advance(10 * minutes);
+  },
+  /** Two nodes of two, one of them held by a budget that never opens. */
+  'a-scale-in-is-held-by-a-budget': async (stage: Stage) => {
+    const { first } = pick(stage.nodes());
+    stage.closedBudget('app');
+    stage.pod('app', first);
+    await stage.advance(30);
+    stage.changeGroup({ scaling: { desired: 0 } });
+    await stage.advance(40 * minutes);
+  },
+  /** One node of two goes, and nothing holds it. */
+  'a-group-is-scaled-in': async (stage: Stage) => {
+    stage.changeGroup({ scaling: { desired: 1 } });
+    await stage.advance(10 * minutes);
+  },
 } as const satisfies Readonly<Record<string, (stage: Stage) => Promise<void>>>;
 
 export const storyNames: readonly string[] = Object.keys(stories);

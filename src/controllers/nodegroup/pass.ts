@@ -146,7 +146,7 @@ export class Pass {
     const before = this.#group.status?.scaleIn;
     let scaleIn = this.#scaleIn(scaling, target);
     let failure = this.#lastFailure();
-    const view = scaleIn && viewScaleIn(this.#deps, this.#group, scaling, scaleIn);
+    const view = scaleIn && viewScaleIn(this.#deps, scaling, scaleIn);
     const failed = view && scaleInFailure(this.#group, view);
     if (failed !== undefined) {
       // Given up: the spec is set back to what is there, the rest is undone.
@@ -165,7 +165,7 @@ export class Pass {
     if (!(await this.#report({ target, scaleIn, failure, issues }))) return false;
     spec = this.#group.spec;
     const keep = scaleIn && view ? keepsCause(view, scaleIn.id) : () => false;
-    await withdrawOthers(this.#deps, this.#group, keep, signal);
+    await withdrawOthers(this.#deps, { group: this.#group, scaling }, keep, signal);
     await this.#attempt(() => this.#changeSizes(scaling, { ...spec.scaling, target }));
     if (scaleIn !== undefined) await this.#runScaleIn(scaling, scaleIn);
     return true;
@@ -253,8 +253,7 @@ export class Pass {
     let { scaleIn, failure, dueAt } = deleteTry(this.#group, this.#deps.clock.now());
     this.#wake(dueAt);
     const failed =
-      scaleIn &&
-      scaleInFailure(this.#group, viewScaleIn(this.#deps, this.#group, scaling, scaleIn));
+      scaleIn && scaleInFailure(this.#group, viewScaleIn(this.#deps, scaling, scaleIn));
     if (failed !== undefined) {
       const generation = this.#group.metadata.generation ?? 0;
       failure = { ...failed, generation, at: formatTime(this.#deps.clock.now()) };
@@ -265,7 +264,7 @@ export class Pass {
     const id = scaleIn?.id;
     const keep = (_: unknown, cause: { readonly id: string }): boolean =>
       id !== undefined && isOfScaleIn(cause.id, id);
-    await withdrawOthers(this.#deps, this.#group, keep, signal);
+    await withdrawOthers(this.#deps, { group: this.#group, scaling }, keep, signal);
     if (scaleIn === undefined) return true;
     await openBounds(this.#deps, scaling, signal);
     this.#acted(againMs * 5);

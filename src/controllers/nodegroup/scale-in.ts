@@ -47,7 +47,6 @@ export const surplusOf = (scaling: ScalingGroup, target: number): number =>
 
 export const viewScaleIn = (
   deps: NodeGroupDeps,
-  group: NodeGroup,
   scaling: ScalingGroup,
   { id, target }: ScaleIn,
 ): ScaleInView => {
@@ -61,26 +60,32 @@ export const viewScaleIn = (
     const disruption = deps.disruptions.get(instanceId);
     if (disruption === undefined) continue;
     const hasNode = nodeOfInstance(deps.nodes, instanceId) !== undefined;
-    const state = victimState(disruption, { id, group, hasNode, now: deps.clock.now() });
+    const state = victimState(disruption, { id, hasNode, now: deps.clock.now() });
     if (state !== undefined) view[state.kind].push(disruption);
   }
   return view;
 };
 
-/** Nobody's wish any more: causes of ours on instances that are still in the group. */
+/**
+ * Nobody's wish any more: causes of ours on instances that stay. One that leaves has been taken: its
+ * node is not given back.
+ */
 export const withdrawOthers = async (
   deps: NodeGroupDeps,
-  group: NodeGroup,
+  { group, scaling }: { readonly group: NodeGroup; readonly scaling: ScalingGroup },
   keep: (disruption: NodeDisruption, cause: DisruptionCause) => boolean,
   signal: AbortSignal,
 ): Promise<void> => {
   const { disruptions, clock } = deps;
   const { name } = group.metadata;
   const cancelledAt = formatTime(clock.now());
+  const isLeaving = ({ lifecycleState }: ScalingInstance): boolean =>
+    /^Terminat/.test(lifecycleState);
+  const leaving = new Set(scaling.instances.filter(isLeaving).map(({ instanceId }) => instanceId));
   for (const disruption of disruptions.list()) {
     const isDone = (cause: DisruptionCause): boolean =>
       isOwnScaleIn(cause, name) && !keep(disruption, cause);
-    if (!disruption.spec.causes.some(isDone)) continue;
+    if (leaving.has(disruption.metadata.name) || !disruption.spec.causes.some(isDone)) continue;
     mustLead(deps);
     const causes = disruption.spec.causes.map(
       ({ hook, ...cause }): JsonObject => ({
@@ -231,7 +236,7 @@ export const runScaleIn = async (
     return;
   }
   if (isForced(group)) return;
-  const view = viewScaleIn(deps, group, scaling, scaleIn);
+  const view = viewScaleIn(deps, scaling, scaleIn);
   await terminateDrained(deps, group, scaleIn, view.drained, signal);
   await askForDrains(deps, group, scaling, scaleIn, view, signal);
 };

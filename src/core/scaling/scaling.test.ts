@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { epochMs } from '../../api/brand.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
-import type { NodeGroup } from '../../api/nodegroup.ts';
 import { codeOfRefusal, launchIssues } from './health.ts';
 import { familyOf } from './images.ts';
 import { nodePatch } from './nodes.ts';
@@ -102,23 +101,32 @@ describe('the cause of a scale-in', () => {
 
 describe('the drain that a scale-in asked for', () => {
   const id = 'scale-in/ng/t';
-  const group = { spec: {} } as unknown as NodeGroup;
-  const now = epochMs(Date.parse('2022-09-25T13:00:00Z'));
-  type Row = readonly [string, object, { readonly hasNode: boolean }, string | undefined];
-  const rows: readonly Row[] = [
+  const deadline = Date.parse('2022-09-25T13:00:00Z');
+  interface At {
+    readonly hasNode: boolean;
+    readonly after?: number;
+  }
+  const rows: readonly (readonly [string, object, At, string | undefined])[] = [
     ['drained', { outcome: 'Drained' }, { hasNode: true }, 'drained'],
     ['failed', { outcome: 'Failed' }, { hasNode: true }, 'failed'],
     ['never joined', { outcome: 'NothingToDrain' }, { hasNode: false }, 'drained'],
     ['joined since: asked again', { outcome: 'NothingToDrain' }, { hasNode: true }, undefined],
     ['taken back by others: asked again', { outcome: 'Cancelled' }, { hasNode: true }, undefined],
+    [
+      'past its deadline',
+      { phase: 'Draining', handledCauses: [] },
+      { hasNode: true, after: 181 },
+      'failed',
+    ],
     ['still open', { phase: 'Draining', handledCauses: [] }, { hasNode: true }, 'draining'],
   ];
-  it.each(rows)('%s', (_name, status, { hasNode }, kind) => {
+  it.each(rows)('%s', (_name, status, { hasNode, after = 180 }, kind) => {
     const disruption = {
-      spec: { causes: [{ id, receivedAt: '2022-09-25T13:00:00Z' }] },
+      spec: { causes: [{ id, deadline: '2022-09-25T13:00:00Z' }] },
       status: { phase: 'Ended', handledCauses: [id], ...status },
     } as unknown as NodeDisruption;
-    expect(victimState(disruption, { id, group, hasNode, now })?.kind).toBe(kind);
+    const now = epochMs(deadline + (after - 60) * 1000);
+    expect(victimState(disruption, { id, hasNode, now })?.kind).toBe(kind);
   });
 });
 

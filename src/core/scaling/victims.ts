@@ -1,9 +1,7 @@
 // Nodes on their way out through a scale-in or delete: which there are, which are too many, which are
 // drained and may be terminated, which drain failed. Reads NodeDisruptions; writes nothing.
 import { type EpochMs, parseTime } from '../../api/brand.ts';
-import { defaultDrainTimeoutSeconds } from '../../api/causes.ts';
 import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
-import type { NodeGroup } from '../../api/nodegroup.ts';
 
 /** Ids of causes of scale-in and delete begin so; the group's name and a time follow. */
 export const scaleInId = (group: string, at: string): string => `scale-in/${group}/${at}`;
@@ -36,7 +34,6 @@ export type VictimState =
 export interface VictimFacts {
   /** The scale-in that asks. */
   readonly id: string;
-  readonly group: NodeGroup;
   /** The instance is a node now. */
   readonly hasNode: boolean;
   readonly now: EpochMs;
@@ -45,7 +42,7 @@ export interface VictimFacts {
 /** How the drain stands that `id` asked for; undefined when it did not, or must ask again. */
 export const victimState = (
   disruption: NodeDisruption,
-  { id, group, hasNode, now }: VictimFacts,
+  { id, hasNode, now }: VictimFacts,
 ): VictimState | undefined => {
   const { spec, status } = disruption;
   const isOpen = (one: DisruptionCause): boolean => one.cancelledAt === undefined;
@@ -58,10 +55,8 @@ export const victimState = (
     if (status.outcome === 'Cancelled' || isStale) return undefined;
     return status.outcome === 'Failed' ? { kind: 'failed', message } : { kind: 'drained' };
   }
-  const seconds = group.spec.drain?.timeoutSeconds ?? defaultDrainTimeoutSeconds;
-  const since = parseTime(cause.receivedAt) ?? now;
   // Another cause on the node may have no end of its own; ours has.
-  if (now > since + seconds * 1000 + graceMs) return { kind: 'failed', message };
+  if (now > (parseTime(cause.deadline) ?? now) + graceMs) return { kind: 'failed', message };
   return { kind: 'draining' };
 };
 

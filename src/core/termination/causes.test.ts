@@ -64,12 +64,19 @@ describe('the deadline of merged causes', () => {
     expect(merged.onDeadline).toBe(onDeadline);
   });
 
-  it('follows the group’s drain policy', () => {
-    expect(demand([aHookCause()], aGroup({ timeoutSeconds: 120 })).deadline).toBe(tPlus(120));
-    const patient = aGroup({ timeoutSeconds: 7200 });
-    expect(demand([aHookCause()], patient).deadline).toBe(tPlus(7200));
-    const kept = demand([aHookCause()], aGroup({ timeoutSeconds: 120, onDeadline: 'fail' }));
-    expect([kept.onDeadline, kept.deadline]).toEqual(['fail', tPlus(172_740)]);
+  it('is what was recorded, whatever the group’s drain policy says by now', () => {
+    for (const timeoutSeconds of [120, 7200]) {
+      const group = aGroup({ timeoutSeconds, onDeadline: 'force' });
+      expect(demand([aHookCause()], group).deadline).toBe(tPlus(900));
+      const kept = demand([failing], group);
+      expect([kept.onDeadline, kept.deadline]).toEqual(['fail', tPlus(172_740)]);
+    }
+    expect(demand([aHookCause()], aGroup({ onDeadline: 'fail' })).onDeadline).toBe('force');
+  });
+  it('follows the group’s drain policy where none was recorded', () => {
+    const { deadline: _none, ...open } = aHookCause();
+    expect(demand([open], aGroup({ timeoutSeconds: 120 })).deadline).toBe(tPlus(120));
+    expect(demand([open], aGroup({ timeoutSeconds: 7200 })).deadline).toBe(tPlus(7200));
   });
   it('leaves 5 s instead of 10 s when it is a spot notice that presses', () => {
     expect(demand([aHookCause(), spot]).safetyMs).toBe(5_000);

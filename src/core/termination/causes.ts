@@ -89,27 +89,26 @@ const hasDefaultTimeout: Readonly<Record<DisruptionCause['kind'], boolean>> = {
   Manual: false,
 };
 
-/** The deadline of one cause. A drain that fails keeps its instance as long as the hook lets it. */
+/**
+ * The deadline of one cause: what was recorded with it, whatever its group's settings say by now. A
+ * drain that fails keeps its instance as long as the hook lets it.
+ */
 const termOf = (cause: DisruptionCause, observation: Observation): Term => {
   const { group, options } = observation;
-  const forHook = cause.hook !== undefined || cause.kind === 'ScaleIn';
-  const wanted = forHook ? group?.spec.drain?.onDeadline : undefined;
-  const onDeadline = wanted ?? cause.onDeadline;
+  const { onDeadline } = cause;
   if (onDeadline === 'fail' && cause.hook !== undefined) {
     return { cause, onDeadline, deadline: lastCompletion(cause.hook) };
   }
   const own = parseTime(cause.deadline);
+  if (own !== undefined) return { cause, onDeadline, deadline: own };
   const receivedAt = parseTime(cause.receivedAt) ?? observation.now;
+  if (cause.kind === 'SpotInterruption') {
+    return { cause, onDeadline, deadline: epochMs(receivedAt + spotNoticeMs) };
+  }
   const seconds = group?.spec.drain?.timeoutSeconds;
   const timeoutMs = seconds === undefined ? options.drainTimeoutMs : seconds * 1000;
-  const usual = hasDefaultTimeout[cause.kind] ? epochMs(receivedAt + timeoutMs) : undefined;
-  // Intake's deadline of a hook without a timeout is the hook's end; EKS waits less than that.
-  if (cause.hook !== undefined && own !== undefined && usual !== undefined) {
-    return { cause, onDeadline, deadline: epochMs(Math.min(own, usual)) };
-  }
-  if (own !== undefined) return { cause, onDeadline, deadline: own };
-  const spot = cause.kind === 'SpotInterruption';
-  return { cause, onDeadline, deadline: spot ? epochMs(receivedAt + spotNoticeMs) : usual };
+  const deadline = hasDefaultTimeout[cause.kind] ? epochMs(receivedAt + timeoutMs) : undefined;
+  return { cause, onDeadline, deadline };
 };
 
 const earliest = (terms: readonly Term[]): Term | undefined => {

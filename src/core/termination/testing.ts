@@ -30,12 +30,12 @@ export const aHook = (more: Partial<HookRef> = {}): HookRef => ({
   ...more,
 });
 
-/** A terminate hook of EKS as intake records it: force, deadline at the hook's end. */
+/** A terminate hook of EKS as intake records it: force, 15 minutes. */
 export const aHookCause = (more: Partial<DisruptionCause> = {}): DisruptionCause => ({
   kind: 'LifecycleHook',
   id: 'hook/asg-1/Terminate-LC-Hook/token-1',
   receivedAt: timePlus(0),
-  deadline: timePlus(172_800),
+  deadline: timePlus(900),
   onDeadline: 'force',
   followUp: 'Release',
   hook: aHook(),

@@ -166,14 +166,15 @@ const forcedEarly: readonly Mutant[] = [
     ],
   },
   {
-    name: 'a-groups-own-drain-timeout-is-ignored',
+    name: 'a-groups-own-drain-timeout-of-today-counts',
     oracles: ['nothing-forced-early'],
     kind: 'timing',
+    story: 'a-group-gives-its-drains-less-time',
     edits: [
       {
         file: 'src/core/termination/causes.ts',
-        find: 'const seconds = group?.spec.drain?.timeoutSeconds;',
-        replace: 'const seconds = group === undefined ? 900 : undefined;',
+        find: 'if (own !== undefined) return',
+        replace: 'if (own !== undefined && cause.hook === undefined) return',
       },
     ],
   },

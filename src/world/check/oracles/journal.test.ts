@@ -164,6 +164,24 @@ describe('marks-undone', () => {
     ]);
   });
 
+  it('reports marks taken away from a node whose instance we have had terminated', () => {
+    const withdrawn = () =>
+      new Story()
+        .node('n1', { by: kubectl })
+        .draining(i1)
+        .at(9)
+        .disruption(i1, { causes: [{ cancelledAt: 9 }], status: { phase: 'Undoing' } })
+        .at(10);
+    const terminate = 'TerminateInstanceInAutoScalingGroup';
+    const taken = withdrawn().call(terminate, { InstanceId: i1 }).at(10.01).node('n1');
+    const given = withdrawn().node('n1').at(10.01).call(terminate, { InstanceId: i1 });
+    expect(judge(marksUndone, taken).said).toEqual([
+      'n1: our label was taken away, and our own termination was not withdrawn',
+      'n1: our cordon was taken away, and our own termination was not withdrawn',
+    ]);
+    expect(judge(marksUndone, given).said).toEqual([]);
+  });
+
   it("reports a user's own cordon taken away, and its label overwritten", () => {
     const theirs = new Story().node('n1', { cordon: true, label: 'mine', by: kubectl }).at(5);
     const taken = theirs.draining(i1).at(9).node('n1', { label: 'true' }).at(10);

@@ -55,15 +55,25 @@ const checkLeft = ({ book, saw, report }: Context): void => {
   }
 };
 
-const checkChange = (context: Context, entry: Request, ofGroups: ReadonlySet<string>): void => {
+interface Known {
+  /** Taints that some node group's spec has had: its own to take away again. */
+  readonly groupTaints: Set<string>;
+  /** Instances that we have had terminated: their nodes serve nobody any more. */
+  readonly taken: Set<string>;
+}
+
+const checkChange = (context: Context, entry: Request, known: Known): void => {
   const { book, saw, report } = context;
   const node = book.nodes.byName.get(entry.name ?? '');
   if (node === undefined) return;
-  checkTaints(context, node, entry, ofGroups);
+  checkTaints(context, node, entry, known.groupTaints);
   if (node.pending.length === 0) return;
   saw();
   const disruption = book.disruptions.ofNode(node);
-  const wanted = disruption === undefined ? [] : standing(disruption, book.now - book.lagMicros);
+  const wanted = [
+    ...(disruption === undefined ? [] : standing(disruption, book.now - book.lagMicros)),
+    ...(known.taken.has(node.instanceId) ? ['our own termination'] : []),
+  ];
   for (const { kind, from, to } of node.pending) {
     const owner = node.owners.get(kind);
     if (from !== undefined && owner === 'other') {
@@ -85,20 +95,25 @@ export const marksUndone: Oracle = {
   needs: ['request', 'object'],
   watch: (context) => {
     const { book, saw, report } = context;
-    /** Taints that some node group's spec has had: its own to take away again. */
-    const groupTaints = new Set<string>();
+    const known: Known = { groupTaints: new Set(), taken: new Set() };
     return {
       end: () => {
         if (book.facts.settled) checkLeft(context);
       },
       request: (entry) => {
         if (entry.resource !== 'nodes' || !succeeded(entry) || !book.isOurs(entry)) return;
-        checkChange(context, entry, groupTaints);
+        checkChange(context, entry, known);
+      },
+      call: (entry) => {
+        if (entry.operation !== 'TerminateInstanceInAutoScalingGroup') return;
+        if (book.isOurs(entry) && entry.error === undefined) {
+          known.taken.add(book.instanceOfCall(entry));
+        }
       },
       object: ({ type, resource, object }) => {
         if (resource === 'nodegroups') {
           for (const taint of objectsOf(objectOr(object.spec).taints)) {
-            groupTaints.add(`${textOf(taint.key)}:${textOf(taint.effect)}`);
+            known.groupTaints.add(`${textOf(taint.key)}:${textOf(taint.effect)}`);
           }
         }
         if (resource !== 'nodedisruptions' || type === 'DELETED') return;
