@@ -253,7 +253,8 @@ const createListeners = (options: {
       kube: world.kube,
       pacer,
       tls: { ca: pki.ca.certificate, cert: pki.server.certificate, key: pki.server.key },
-      authenticateToken: aws.userOfToken,
+      authenticateToken: async (token) =>
+        world.kube.userOfToken(token) ?? (await aws.userOfToken(token)),
       // Few clients send YAML, and the parser would cost every start.
       parseYaml: async (text) => (await import('yaml')).parse(text) as Json,
     },

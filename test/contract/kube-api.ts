@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import type { KubeApi } from '../../src/ports/index.ts';
 import type { RawKube } from '../support/kube-raw.ts';
+import { accessCases } from './kube-api-access.ts';
 import { admissionCases } from './kube-api-admission.ts';
 import { applyCases } from './kube-api-apply.ts';
 import { type ContractCase, type ContractEnv, contractEnv } from './kube-api-env.ts';
@@ -25,6 +26,7 @@ export const kubeApiCases: readonly ContractCase[] = [
   ...workloadCases,
   ...schedulingCases,
   ...rbacCases,
+  ...accessCases,
 ];
 
 export type ContractTarget =

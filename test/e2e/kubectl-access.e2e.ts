@@ -150,4 +150,47 @@ describe('access with kubectl', {
     await world.restart();
     assert.match(await issued('late'), /BEGIN CERTIFICATE/);
   });
+
+  it('a token lets its account in with the rights of its bindings, until the account is gone', async () => {
+    await kubectl.ok('create serviceaccount robot');
+    await kubectl.ok('create rolebinding robot --clusterrole=view --serviceaccount=default:robot');
+    const token = (await kubectl.ok('create token robot --duration=20m')).trim();
+    assert.match(token, /^eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+$/);
+    const robot = async (...args: readonly string[]) =>
+      asOthers(...(await serverOf()), '--token', token, ...args);
+    const whoami = await robot('auth', 'whoami');
+    assert.match(whoami.stdout, /Username +system:serviceaccount:default:robot\n/);
+    assert.equal((await robot('get', 'pods')).code, 0);
+    assert.match((await robot('get', 'nodes')).stderr, /robot" cannot list resource "nodes"/);
+    assert.match(
+      await kubectl.fails('create token robot --duration=5m'),
+      /may not specify a duration less than 10 minutes/,
+    );
+    assert.match(await kubectl.fails('create token nobody'), /serviceaccounts "nobody" not found/);
+    await kubectl.ok('delete serviceaccount robot');
+    assert.match((await robot('get', 'pods')).stderr, /You must be logged in/);
+    assert.ok(world.audit().every((event) => !JSON.stringify(event).includes(token)));
+  });
+
+  it('a token ends with its time, and outlives a killed world until then', async () => {
+    const token = (await kubectl.ok('create token default --duration=20m')).trim();
+    const whoami = async () =>
+      asOthers(...(await serverOf()), '--token', token, 'auth', 'whoami', '-o', 'name');
+    await world.kill();
+    await world.restart();
+    assert.equal((await whoami()).code, 0);
+    assert.equal((await world.drover('world', 'advance', '21m')).code, 0);
+    assert.match((await whoami()).stderr, /Unauthorized|must be logged in/);
+  });
+
+  it('the roles that a cluster is born with are there', async () => {
+    const table = await kubectl.ok('get clusterroles');
+    assert.deepEqual(columnsOf(table), ['NAME', 'CREATED AT']);
+    for (const role of ['admin', 'cluster-admin', 'edit', 'view', 'system:discovery']) {
+      assert.match(table, new RegExp(`^${role} `, 'm'));
+    }
+    assert.match(await kubectl.ok('get clusterrole view -o yaml'), /- pods\/log\n/);
+    const binding = await kubectl.ok('get clusterrolebinding cluster-admin -o wide');
+    assert.match(binding, /ClusterRole\/cluster-admin +\S+ +system:masters/);
+  });
 });

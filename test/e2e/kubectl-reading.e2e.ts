@@ -263,4 +263,21 @@ describe('reading with kubectl', {
     assert.match(attach, /pods\/attach is not available in this embedded world/);
     assert.match(top, /Metrics API not available/);
   });
+
+  it('debug of a pod is refused in words, debug of a node makes its pod', async () => {
+    const pod = (await kubectl.ok('get pods -n demo -o name')).split('\n')[0] ?? '';
+    assert.match(
+      await kubectl.fails(`debug -n demo ${pod} --image=busybox`),
+      /NotImplemented\): pods\/ephemeralcontainers is not available in this embedded world/,
+    );
+    const node = (await kubectl.ok('get nodes -o name')).split('\n')[0] ?? '';
+    const said = await kubectl.ok(`debug ${node} --image=busybox --profile=general`);
+    const made = /Creating debugging pod (\S+) with container debugger on node/.exec(said)?.[1];
+    const where = 'jsonpath={.spec.nodeName} {.spec.hostNetwork}';
+    assert.equal(
+      await kubectl.ok(`get pod ${made} -o`, where),
+      `${node.slice('node/'.length)} true`,
+    );
+    await kubectl.ok(`delete pod ${made} --now`);
+  });
 });

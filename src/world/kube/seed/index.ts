@@ -4,6 +4,7 @@ import type { JsonObject } from '../../../api/json.ts';
 import type { GroupResource, WorldClient, WorldKube } from '../../contracts.ts';
 import { clientFor, clusterIdentity, type Labels, resources } from '../actors/index.ts';
 import { addonObjects } from './addons.ts';
+import { defaultRoles } from './roles.ts';
 
 export interface SeedOptions {
   readonly kube: WorldKube;
@@ -32,6 +33,8 @@ const collections: Readonly<Record<string, GroupResource>> = {
   DaemonSet: resources.daemonsets,
   Deployment: resources.deployments,
   PodDisruptionBudget: resources.poddisruptionbudgets,
+  ClusterRole: resources.clusterroles,
+  ClusterRoleBinding: resources.clusterrolebindings,
 };
 
 const namespace = (name: string): JsonObject => ({
@@ -116,6 +119,7 @@ export const seedKube = (options: SeedOptions): void => {
     ...['default', 'kube-system', 'kube-public', 'kube-node-lease'].map(namespace),
     priorityClass('system-cluster-critical', 2_000_000_000),
     priorityClass('system-node-critical', 2_000_001_000),
+    ...defaultRoles(),
     gp2,
     apiService(prefix),
     awsAuth(options.nodeRoleArns ?? []),

@@ -27,6 +27,10 @@ const reads: readonly string[] = ['get', 'list', 'watch'];
 /** Written so often that their bodies would be most of the log. */
 const metadataOnly: readonly string[] = ['leases', 'events', 'secrets', 'tokenreviews'];
 
+/** Bodies with what only their receiver may know, or with what nobody reads. */
+const isBodiless = ({ resource, subresource }: AuditSubject): boolean =>
+  metadataOnly.includes(resource) || (resource === 'serviceaccounts' && subresource === 'token');
+
 const isHeartbeat = (subject: AuditSubject, user: UserInfo): boolean =>
   subject.resource === 'leases' &&
   subject.namespace === 'kube-node-lease' &&
@@ -42,7 +46,7 @@ const isManagersWatch = (subject: AuditSubject, user: UserInfo): boolean =>
 function levelOf(subject: AuditSubject | undefined, user: UserInfo): string | undefined {
   if (subject === undefined) return undefined;
   if (isHeartbeat(subject, user) || isManagersWatch(subject, user)) return undefined;
-  if (reads.includes(subject.verb) || metadataOnly.includes(subject.resource)) return 'Metadata';
+  if (reads.includes(subject.verb) || isBodiless(subject)) return 'Metadata';
   // Status writes of kubelets and controllers repeat the whole object: their request is enough.
   const system = user.username.startsWith('system:');
   return system && subject.subresource === 'status' ? 'Request' : 'RequestResponse';
@@ -89,7 +93,7 @@ export function writeRecordOf(
     userAgent,
     code: answer.code,
     dryRun: request.query.has('dryRun'),
-    body: metadataOnly.includes(resource) ? undefined : body,
+    body: isBodiless(subject) ? undefined : body,
   };
 }
 

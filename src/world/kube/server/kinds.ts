@@ -163,6 +163,7 @@ const coreKinds: readonly ResourceDefinition[] = [
         version: 'v1',
         verbs: ['create'],
       },
+      { name: 'ephemeralcontainers', kind: 'Pod', verbs: readWrite },
       { name: 'exec', kind: 'PodExecOptions', verbs: ['create', 'get'] },
       { name: 'log', kind: 'Pod', verbs: ['get'] },
       { name: 'portforward', kind: 'PodPortForwardOptions', verbs: ['create', 'get'] },
@@ -198,7 +199,19 @@ const coreKinds: readonly ResourceDefinition[] = [
     shortNames: ['ep'],
     createOnUpdate: true,
   }),
-  define(core, 'serviceaccounts', 'ServiceAccount', { shortNames: ['sa'], returnsDeleted: true }),
+  define(core, 'serviceaccounts', 'ServiceAccount', {
+    shortNames: ['sa'],
+    returnsDeleted: true,
+    extra: [
+      {
+        name: 'token',
+        kind: 'TokenRequest',
+        group: 'authentication.k8s.io',
+        version: 'v1',
+        verbs: ['create'],
+      },
+    ],
+  }),
   define(core, 'persistentvolumes', 'PersistentVolume', {
     ...cluster,
     ...status,

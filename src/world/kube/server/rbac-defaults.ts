@@ -82,10 +82,13 @@ export const defaultClusterRoles: Readonly<Record<string, readonly JsonObject[]>
   view,
 };
 
-/** system:basic-user and system:discovery: what everybody may who is known. */
-export const everybodysRules: readonly JsonObject[] = [
+/** system:basic-user. */
+export const basicRules: readonly JsonObject[] = [
   rule('authorization.k8s.io', ['selfsubjectaccessreviews', 'selfsubjectrulesreviews'], ['create']),
   rule('authentication.k8s.io', ['selfsubjectreviews'], ['create']),
+];
+/** system:discovery. */
+export const discoveryRules: readonly JsonObject[] = [
   {
     nonResourceURLs: [
       '/api',
@@ -103,3 +106,5 @@ export const everybodysRules: readonly JsonObject[] = [
     verbs: ['get'],
   },
 ];
+/** What everybody may who is known. */
+export const everybodysRules: readonly JsonObject[] = [...basicRules, ...discoveryRules];

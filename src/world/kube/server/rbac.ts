@@ -124,7 +124,10 @@ export class Rbac {
 
   #grants(user: UserInfo, namespace: string | undefined, missing: string[]): readonly Grant[] {
     const grants: Grant[] = [];
-    if (user.groups.includes('system:authenticated')) {
+    // Where the default roles are stored, they say it themselves.
+    const isBare =
+      this.#store.get(resources.clusterRoleBindings, 'system:basic-user') === undefined;
+    if (isBare && user.groups.includes('system:authenticated')) {
       grants.push({ rules: everybodysRules, by: '' });
     }
     const add = (binding: Stored, kind: string, shown: string): void => {

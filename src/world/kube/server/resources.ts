@@ -42,6 +42,7 @@ import {
 } from './status.ts';
 import { objectKey, type Store } from './store.ts';
 import type { Subresource } from './subresource-writes.ts';
+import type { Tokens } from './tokens.ts';
 import type { Watches } from './watch.ts';
 import { fromStored, type WriteOptions, type Writer } from './write.ts';
 import { writeOptionsOf } from './write-options.ts';
@@ -55,6 +56,7 @@ export interface Parts {
   /** Throws what policies and quotas refuse. */
   readonly admit: (admission: Admission) => void;
   readonly watches: Watches;
+  readonly tokens: Tokens;
   readonly printerOf: (definition: ResourceDefinition) => Printer;
   readonly scalePathsOf: (definition: ResourceDefinition) => ScalePaths | undefined;
 }
@@ -307,6 +309,8 @@ export class Resources {
         return this.#evict(call, name);
       case 'binding':
         return this.#bind(call, name);
+      case 'token':
+        return object(this.#parts.tokens.issue(this.#find(call, name), request), 201);
       case 'log':
         return podLog(this.#find(call, name), request.query);
       default:

@@ -34,6 +34,7 @@ import { isWatch, Resources } from './resources.ts';
 import { answerReview, reviewKinds } from './reviews.ts';
 import { ApiError, noSuchResource } from './status.ts';
 import { objectKey, Store } from './store.ts';
+import { Tokens } from './tokens.ts';
 import { Watches } from './watch.ts';
 import { Writer } from './write.ts';
 
@@ -69,6 +70,7 @@ export class KubeApiServer implements WorldKube {
   readonly #custom: CustomKinds;
   readonly #discovery: Discovery;
   readonly #rbac: Rbac;
+  readonly #tokens: Tokens;
 
   constructor(options: KubeApiServerOptions) {
     const { kernel } = options;
@@ -98,6 +100,7 @@ export class KubeApiServer implements WorldKube {
       registry: this.#registry,
       deleter,
     });
+    this.#tokens = new Tokens(kernel, this.#store);
     this.#discovery = new Discovery(this.#registry, options.version);
     this.#resources = new Resources({
       kernel,
@@ -107,6 +110,7 @@ export class KubeApiServer implements WorldKube {
       admit,
       evictor: new Evictor(kernel, this.#store, deleter),
       watches: new Watches(kernel, this.#store),
+      tokens: this.#tokens,
       printerOf: (definition) =>
         this.#custom.printerOf(definition) ??
         options.printers[`${definition.storage.group}/${definition.resource}`] ??
@@ -128,6 +132,11 @@ export class KubeApiServer implements WorldKube {
 
   as(identity: { readonly user: UserInfo; readonly userAgent: string }): WorldClient {
     return new InWorldClient(this, identity);
+  }
+
+  /** The account behind a token that this server gave. */
+  userOfToken(token: string): UserInfo | undefined {
+    return this.#tokens.userOf(token);
   }
 
   /** The definition that in-world callers mean by group and resource. */

@@ -1,5 +1,5 @@
-// The ports of a container, checked and worded as the API server does (measured on 1.36). Looks at
-// one container at a time: ports of the host that two containers want are the scheduler's business.
+// The ports of a container, checked and worded as the API server does (measured on 1.36). Ports of the
+// host that two pods want are the scheduler's business.
 import type { JsonObject } from '../../../../api/json.ts';
 import { numberOf, objectsOf, textOf } from '../objects.ts';
 import {
@@ -40,6 +40,26 @@ const numberErrors = (port: JsonObject, at: string): readonly FieldError[] => {
   else if (!isPort(own)) errors.push(invalidValue(`${at}.containerPort`, own, portWords));
   const host = numberOf(port.hostPort) ?? 0;
   if (host !== 0 && !isPort(host)) errors.push(invalidValue(`${at}.hostPort`, host, portWords));
+  return errors;
+};
+
+/** One port of the host is given to one container: of those that run together, none may share. */
+export const validateHostPorts = (
+  containers: readonly JsonObject[],
+  path: string,
+): readonly FieldError[] => {
+  const errors: FieldError[] = [];
+  const taken = new Set<string>();
+  for (const [index, container] of containers.entries()) {
+    for (const [nth, port] of objectsOf(container.ports).entries()) {
+      const host = numberOf(port.hostPort) ?? 0;
+      if (host === 0) continue;
+      const key = `${textOf(port.protocol) ?? 'TCP'}/${textOf(port.hostIP) ?? ''}/${host}`;
+      const at = `${path}[${index}].ports[${nth}].hostPort`;
+      if (taken.has(key)) errors.push(duplicateValue(at, key));
+      taken.add(key);
+    }
+  }
   return errors;
 };
 

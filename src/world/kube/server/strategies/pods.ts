@@ -13,7 +13,7 @@ import {
   requiredValue,
   unsupportedValue,
 } from '../status.ts';
-import { validateContainerPorts } from './container-ports.ts';
+import { validateContainerPorts, validateHostPorts } from './container-ports.ts';
 
 const podsResource = { group: '', resource: 'pods' };
 const label = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
@@ -40,6 +40,11 @@ export function validatePodSpec(spec: JsonObject, path: string): readonly FieldE
       if ((textOf(container.image) ?? '') === '') errors.push(requiredValue(`${at}.image`));
       errors.push(...validateContainerPorts(container, at));
     }
+  }
+  errors.push(...validateHostPorts(containers, `${path}.containers`));
+  // Init containers run one after another: each has the host for itself.
+  for (const container of objectsOf(spec.initContainers)) {
+    errors.push(...validateHostPorts([container], `${path}.initContainers`));
   }
   const policy = textOf(spec.restartPolicy);
   const policies = ['Always', 'OnFailure', 'Never'];
