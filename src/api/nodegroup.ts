@@ -107,6 +107,11 @@ export interface NodeGroupStatus {
   /** Labels and taints of the spec that were set on nodes: what leaves the spec leaves the nodes. */
   readonly nodeLabels?: readonly string[];
   readonly nodeTaints?: readonly { readonly key: string; readonly effect: string }[];
+  /**
+   * A digest of the labels and taints that every node was given, and since when. What somebody takes off
+   * a node afterwards (an agent its start-up taint) is not put back.
+   */
+  readonly nodeMarks?: { readonly applied: string; readonly since: string };
   readonly health?: readonly HealthIssue[];
   readonly conditions?: readonly Condition[];
 }

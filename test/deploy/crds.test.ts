@@ -208,6 +208,7 @@ const nodeGroup: { spec: Full<NodeGroupSpec>; status: Full<NodeGroupStatus> } = 
     failure: { code: 'c', message: 'm', resourceIds: ['r'], generation: 1, at: t },
     nodeLabels: ['a'],
     nodeTaints: [{ key: 'k', effect: 'NoSchedule' }],
+    nodeMarks: { applied: 'a', since: '2026-01-01T00:00:00Z' },
     health: [{ code: 'c', message: 'm', resourceIds: ['r'] }],
     conditions,
   },

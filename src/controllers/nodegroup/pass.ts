@@ -13,7 +13,7 @@ import {
   decideSizes,
   foreignGroup,
   isOfScaleIn,
-  markedBy,
+  type MarksStatus,
   marksComplaint,
   type Sizes,
   scaleInId,
@@ -25,7 +25,7 @@ import { isReady, nodeOfInstance } from '../informers.ts';
 import { createGroup, Impossible, type Made } from './create.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { journalStatus, journalWriteBack } from './events.ts';
-import { markNodes, syncTemplate } from './labels.ts';
+import { markNodes, marksOf, syncTemplate } from './labels.ts';
 import { observeHealth } from './observe.ts';
 import { deleteTry, issueOfFailure, openBounds, removeRest } from './remove.ts';
 import {
@@ -321,11 +321,17 @@ export class Pass {
   }
 
   /** What the nodes have of the spec; what they had before, while the spec's marks cannot be. */
-  #marked(): Pick<NodeGroupStatus, 'nodeLabels' | 'nodeTaints'> {
+  #marked(): MarksStatus {
     const { spec, status } = this.#group;
-    if (marksComplaint(spec) === undefined) return this.#scaling ? markedBy(spec) : {};
-    const { nodeLabels, nodeTaints } = status ?? {};
-    return { ...(nodeLabels && { nodeLabels }), ...(nodeTaints && { nodeTaints }) };
+    if (marksComplaint(spec) === undefined) {
+      return this.#scaling ? marksOf(this.#deps, this.#group, this.#scaling) : {};
+    }
+    const { nodeLabels, nodeTaints, nodeMarks } = status ?? {};
+    return {
+      ...(nodeLabels && { nodeLabels }),
+      ...(nodeTaints && { nodeTaints }),
+      ...(nodeMarks && { nodeMarks }),
+    };
   }
 
   #ownIssues(): readonly HealthIssue[] {

@@ -16,7 +16,7 @@ export {
   releaseOf,
   supportedAmiTypes,
 } from './images.ts';
-export { markedBy, nodePatch } from './nodes.ts';
+export { type MarkPlace, type MarksStatus, markedBy, mustMark, nodePatch } from './nodes.ts';
 export {
   foreignGroup,
   instanceTags,

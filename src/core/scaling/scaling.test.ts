@@ -6,7 +6,7 @@ import type { NodeDisruption } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
 import { codeOfRefusal, launchIssues } from './health.ts';
 import { familyOf } from './images.ts';
-import { nodePatch } from './nodes.ts';
+import { markedBy, mustMark, nodePatch } from './nodes.ts';
 import { chooseForScaleIn } from './scale-in.ts';
 import { decideSizes, sizeChange } from './sizes.ts';
 import { renderUserData, sameNodes } from './user-data.ts';
@@ -225,7 +225,7 @@ describe('labels and taints on a node that is there', () => {
         { nodeLabels: ['a', 'b'] },
       ),
     ).toEqual({
-      metadata: { labels: { a: '9', b: null } },
+      metadata: { uid: 'u', labels: { a: '9', b: null } },
     });
     const patch = nodePatch(
       node({}, ['other', 'old']),
@@ -241,6 +241,41 @@ describe('labels and taints on a node that is there', () => {
     expect(
       nodePatch(node({ a: '1' }, ['k']), { labels: { a: '1' }, taints: [taint] }, {}),
     ).toBeUndefined();
+  });
+});
+
+describe('when a node is made as the spec has it', () => {
+  const now = epochMs(Date.parse('2026-01-01T01:00:00Z'));
+  const wanted = { labels: { a: '1' }, taints: [{ key: 'k', effect: 'NoExecute' as const }] };
+  const minutesAgo = (minutes: number) => epochMs(now - minutes * 60_000);
+  const settled = markedBy(wanted, {}, [], minutesAgo(30));
+  const old = { joinedAt: minutesAgo(40), isCurrent: true };
+
+  it('once when labels or taints have changed; what an agent takes off later is not put back', () => {
+    expect(mustMark(wanted, {}, old, now)).toBe(true);
+    expect(mustMark(wanted, settled, old, now)).toBe(false);
+    expect(mustMark({ ...wanted, labels: { a: '2' } }, settled, old, now)).toBe(true);
+    const valued = [{ key: 'k', value: 'v', effect: 'NoExecute' as const }];
+    expect(mustMark({ ...wanted, taints: valued }, settled, old, now)).toBe(true);
+  });
+
+  it('once more when it was starting from an older template meanwhile', () => {
+    const late = { joinedAt: minutesAgo(5), isCurrent: false };
+    expect(mustMark(wanted, settled, late, now)).toBe(true);
+    expect(mustMark(wanted, settled, { ...late, isCurrent: true }, now)).toBe(false);
+    expect(mustMark(wanted, settled, { ...late, joinedAt: minutesAgo(20) }, now)).toBe(false);
+    expect(mustMark(wanted, settled, { ...late, joinedAt: minutesAgo(35) }, now)).toBe(false);
+  });
+
+  it('remembers what has left the spec while a node with it may still join', () => {
+    const starting = [{ joinedAt: undefined, isCurrent: false }];
+    const left = markedBy({}, settled, starting, now);
+    expect(left).toMatchObject({
+      nodeLabels: ['a'],
+      nodeTaints: [{ key: 'k', effect: 'NoExecute' }],
+    });
+    expect(markedBy({}, left, starting, now)).toEqual(left);
+    expect(markedBy({}, left, [old], now)).toMatchObject({ nodeLabels: [], nodeTaints: [] });
   });
 });
 

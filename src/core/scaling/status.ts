@@ -11,6 +11,7 @@ import {
   type NodeGroupStatus,
 } from '../../api/nodegroup.ts';
 import { bounded, joinTimeoutMs } from './health.ts';
+import type { MarksStatus } from './nodes.ts';
 
 export interface GroupInstance {
   readonly instanceId: string;
@@ -41,7 +42,7 @@ export interface StatusFacts {
   readonly isUpdating: boolean;
   /** What the template was made for, where that was looked at. */
   readonly made?: Pick<NodeGroupStatus, 'imageId' | 'releaseVersion'>;
-  readonly marked: Pick<NodeGroupStatus, 'nodeLabels' | 'nodeTaints'>;
+  readonly marked: MarksStatus;
   readonly now: EpochMs;
 }
 
