@@ -9,6 +9,7 @@ import { admissionCases } from './kube-api-admission.ts';
 import { applyCases } from './kube-api-apply.ts';
 import { type ContractCase, type ContractEnv, contractEnv } from './kube-api-env.ts';
 import { evictionCases } from './kube-api-evictions.ts';
+import { limitCases } from './kube-api-limits.ts';
 import { objectCases } from './kube-api-objects.ts';
 import { patchCases } from './kube-api-patches.ts';
 import { rbacCases } from './kube-api-rbac.ts';
@@ -27,6 +28,7 @@ export const kubeApiCases: readonly ContractCase[] = [
   ...schedulingCases,
   ...rbacCases,
   ...accessCases,
+  ...limitCases,
 ];
 
 export type ContractTarget =

@@ -3,6 +3,7 @@
 import { type Json, type JsonObject, objectOr } from '../../../../api/json.ts';
 import { values } from '../../schema/index.ts';
 import type { Strategy, WriteContext } from '../definition.ts';
+import { limitClaim } from '../limit-ranges.ts';
 import { metadataOf, numberOf, type Stored, specOf, withFields, withMetadata } from '../objects.ts';
 import { type FieldError, forbiddenValue, immutableField, invalidValue } from '../status.ts';
 
@@ -135,6 +136,8 @@ export const volumeStrategy: Strategy = {
 
 export const claimStrategy: Strategy = {
   initialStatus: () => ({ phase: 'Pending' }),
-  prepareForCreate: (claim, context) =>
-    withDefaultClass(withFinalizer(claim, 'kubernetes.io/pvc-protection'), context),
+  prepareForCreate: (claim, context) => {
+    limitClaim(context.store, claim);
+    return withDefaultClass(withFinalizer(claim, 'kubernetes.io/pvc-protection'), context);
+  },
 };

@@ -3,6 +3,7 @@
 import { type Json, type JsonObject, objectOr } from '../../../../api/json.ts';
 import { values } from '../../schema/index.ts';
 import type { Strategy, WriteContext } from '../definition.ts';
+import { withLimits } from '../limit-ranges.ts';
 import { numberOf, objectsOf, type Stored, specOf, textOf, withFields } from '../objects.ts';
 import {
   duplicateValue,
@@ -204,7 +205,7 @@ const gatedConditions = (time: string): JsonObject => ({
 export const podStrategy: Strategy = {
   prepareForCreate: (pod, context) => {
     const spec = withServiceAccount(withDefaultTolerations(specOf(pod)));
-    return { ...pod, spec: withPriority(spec, context) };
+    return withLimits(context.store, { ...pod, spec: withPriority(spec, context) });
   },
   initialStatus: (pod, { time }) => ({
     phase: 'Pending',
