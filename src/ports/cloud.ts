@@ -136,6 +136,8 @@ export interface NewHook
 /** One attempt of Auto Scaling to start or end an instance. */
 export interface ScalingActivity {
   readonly id: string;
+  /** Auto Scaling's own words: "Launching a new EC2 instance: i-...", "Terminating EC2 ...". */
+  readonly description: string;
   readonly startedAt: string;
   /** Auto Scaling's own word: Successful, Failed, InProgress, ... */
   readonly status: string;

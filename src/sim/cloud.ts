@@ -350,6 +350,7 @@ export class SimCloudApi implements CloudApi {
     );
     return objects(output.Activities).map((activity) => ({
       id: textOf(activity.ActivityId),
+      description: textOf(activity.Description),
       startedAt: timeOf(activity.StartTime),
       status: textOf(activity.StatusCode),
       message: textOf(activity.StatusMessage),

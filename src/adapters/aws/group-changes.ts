@@ -41,6 +41,7 @@ export const groupChanges = (
     );
     return (answer.Activities ?? []).map((activity) => ({
       id: activity.ActivityId ?? '',
+      description: activity.Description ?? '',
       startedAt: activity.StartTime?.toISOString() ?? '',
       status: activity.StatusCode ?? '',
       message: activity.StatusMessage ?? '',

@@ -111,7 +111,7 @@ describe('user data of a self-managed group', () => {
     ],
     [
       'node-config',
-      /boundary="\/\/"\n\n--\/\/\nContent-Type: text\/x-shellscript[^\n]*\n\n#!\/bin\/bash\nset -ex\necho first\n\n--\/\/\nContent-Type: application\/node\.eks\.aws\n\napiVersion: node\.eks\.aws\/v1alpha1\nkind: NodeConfig\n[\s\S]*cidr: 10\.100\.0\.0\/16\n[\s\S]*team=a\n[\s\S]*\n--\/\/--\n$/,
+      /boundary="\/\/"\n\n--\/\/\nContent-Type: text\/x-shellscript[^\n]*\n\n#!\/bin\/bash\nset -ex\necho first\n\n--\/\/\nContent-Type: application\/node\.eks\.aws\n\napiVersion: node\.eks\.aws\/v1alpha1\nkind: NodeConfig\n[\s\S]*cidr: 10\.100\.0\.0\/16\n[\s\S]*team=a"\n[\s\S]*\n--\/\/--\n$/,
     ],
     [
       'settings',
@@ -123,6 +123,18 @@ describe('user data of a self-managed group', () => {
     ],
   ] as const)('%s', (kind, expected) => {
     expect(userDataOf(kind, facts, group)).toMatch(expected);
+  });
+
+  it.each([
+    ['shell', 'team=a\\"\\$(id)\\`,node-lifecycle=$INSTANCE_LIFECYCLE,'],
+    ['shell', '/etc/eks/bootstrap.sh "c\\$(id)" --kubelet-extra-args "$KUBELET_ARGS"'],
+    ['node-config', '    name: "c$(id)"\n'],
+    ['node-config', ',team=a\\"$(id)`"\n'],
+    ['powershell', '-EKSClusterName "c`$(id)" '],
+    ['powershell', ',team=a`"`$(id)``"'],
+  ] as const)('%s: strange text is told, never run: %s', (kind, line) => {
+    const strange = own({ labels: { team: 'a"$(id)`' } });
+    expect(userDataOf(kind, { ...facts, cluster: 'c$(id)' }, strange)).toContain(line);
   });
 });
 

@@ -34,22 +34,30 @@ const kubeletArguments = (labels: string, group: GroupConfig): readonly string[]
   ...(group.maxPods === undefined ? [] : [`--max-pods=${group.maxPods}`]),
 ];
 
+/** Within double quotes, beside variables that the shell is to fill in. */
+const inDoubleQuotes = (text: string): string => text.replaceAll(/[\\"$`]/g, '\\$&');
+
+const shellWord = (text: string): string =>
+  /^[\w.:/@-]+$/.test(text) ? text : `"${inDoubleQuotes(text)}"`;
+
 const shell = (facts: JoinFacts, group: GroupConfig): string => {
-  const labels = {
-    ...labelsOf(facts.cluster, group),
+  const known = pairs({
     'node-lifecycle': '$INSTANCE_LIFECYCLE',
     'alpha.eksctl.io/instance-id': '$INSTANCE_ID',
-  };
+  });
+  const given = inDoubleQuotes(pairs(labelsOf(facts.cluster, group)));
+  const [labelArgument, ...others] = kubeletArguments(`${given},${known}`, group);
+  const flags = [labelArgument, ...others.map(inDoubleQuotes)].join(' ');
   const bootstrap =
     group.overrideBootstrapCommand ??
-    `/etc/eks/bootstrap.sh ${facts.cluster} --kubelet-extra-args "$KUBELET_ARGS"`;
+    `/etc/eks/bootstrap.sh ${shellWord(facts.cluster)} --kubelet-extra-args "$KUBELET_ARGS"`;
   return [
     '#!/bin/bash',
     'set -ex',
     ...group.preBootstrapCommands,
     'INSTANCE_ID=$(imds instance-id)',
     'INSTANCE_LIFECYCLE=$(imds instance-life-cycle)',
-    `KUBELET_ARGS="${kubeletArguments(pairs(labels), group).join(' ')}"`,
+    `KUBELET_ARGS="${flags}"`,
     bootstrap,
     '',
   ].join('\n');
@@ -65,13 +73,13 @@ const nodeConfig = (facts: JoinFacts, group: GroupConfig): string => {
     'kind: NodeConfig',
     'spec:',
     '  cluster:',
-    `    name: ${facts.cluster}`,
+    `    name: ${JSON.stringify(facts.cluster)}`,
     `    apiServerEndpoint: ${facts.endpoint}`,
     `    certificateAuthority: ${facts.certificateAuthority}`,
     `    cidr: ${facts.serviceCidr ?? '10.100.0.0/16'}`,
     '  kubelet:',
     '    flags:',
-    ...flags.map((flag) => `    - ${flag}`),
+    ...flags.map((flag) => `    - ${JSON.stringify(flag)}`),
     '',
   ].join('\n');
   const part = (type: string, body: string): readonly string[] => [
@@ -116,15 +124,17 @@ const settings = (facts: JoinFacts, group: GroupConfig): string => {
   ].join('\n');
 };
 
+const powershellQuoted = (text: string): string => `"${text.replaceAll(/[`"$]/g, '`$&')}"`;
+
 const powershell = (facts: JoinFacts, group: GroupConfig): string => {
   const flags = kubeletArguments(pairs(labelsOf(facts.cluster, group)), group).join(' ');
   return [
     '<powershell>',
     ...group.preBootstrapCommands,
     '[string]$EKSBootstrapScriptFile = "$env:ProgramFiles\\Amazon\\EKS\\Start-EKSBootstrap.ps1"',
-    `& $EKSBootstrapScriptFile -EKSClusterName "${facts.cluster}" ` +
+    `& $EKSBootstrapScriptFile -EKSClusterName ${powershellQuoted(facts.cluster)} ` +
       `-APIServerEndpoint "${facts.endpoint}" ` +
-      `-Base64ClusterCA "${facts.certificateAuthority}" -KubeletExtraArgs "${flags}"`,
+      `-Base64ClusterCA "${facts.certificateAuthority}" -KubeletExtraArgs ${powershellQuoted(flags)}`,
     '</powershell>',
     '',
   ].join('\n');

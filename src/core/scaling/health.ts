@@ -30,18 +30,23 @@ export const codeOfRefusal = (message: string, otherwise: string): string =>
   launchCodes.find(([pattern]) => pattern.test(message))?.[1] ?? otherwise;
 
 interface Activity {
+  readonly description: string;
   readonly status: string;
   readonly message: string;
   readonly startedAt: string;
 }
+
+/** Auto Scaling's words for a launch, one out of a warm pool too; a termination is none. */
+const isLaunch = ({ description }: Activity): boolean => description.startsWith('Launching ');
 
 /** The launches that failed since the last one that succeeded, one issue per code. */
 export const launchIssues = (
   activities: readonly Activity[],
   autoScalingGroupName: string,
 ): readonly HealthIssue[] => {
-  const lastGood = activities.findIndex(({ status }) => status === 'Successful');
-  const failed = (lastGood < 0 ? activities : activities.slice(0, lastGood)).filter(
+  const launches = activities.filter(isLaunch);
+  const lastGood = launches.findIndex(({ status }) => status === 'Successful');
+  const failed = (lastGood < 0 ? launches : launches.slice(0, lastGood)).filter(
     ({ status }) => status === 'Failed' || status === 'Cancelled',
   );
   const issues = new Map<string, HealthIssue>();

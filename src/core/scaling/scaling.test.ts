@@ -293,10 +293,20 @@ describe('what is wrong, in EKS’ codes', () => {
   });
 
   it('forgets what failed before the last launch that succeeded', () => {
-    const activity = (status: string, message = '') => ({ status, message, startedAt: '' });
+    const activity = (
+      status: string,
+      message = '',
+      description = 'Launching a new EC2 instance: i-1',
+    ) => ({ status, message, description, startedAt: '' });
     const failed = activity('Failed', 'no capacity');
     expect(launchIssues([failed, activity('Successful')], 'g')).toHaveLength(1);
     expect(launchIssues([activity('Successful'), failed], 'g')).toEqual([]);
+    const gone = activity('Successful', '', 'Terminating EC2 instance: i-2');
+    expect(launchIssues([gone, failed], 'g')).toHaveLength(1);
+    const stuck = activity('Failed', 'busy', 'Terminating EC2 instance: i-2');
+    expect(launchIssues([stuck], 'g')).toEqual([]);
+    const warm = activity('Successful', '', 'Launching a new EC2 instance from warm pool: i-3');
+    expect(launchIssues([warm, failed], 'g')).toEqual([]);
   });
 });
 

@@ -52,9 +52,14 @@ const maxPodsOf = (types: readonly TypeFacts[]): number | undefined =>
     ? undefined
     : Math.min(...types.map((type) => type.interfaces * (type.addressesPerInterface - 1) + 2));
 
-const decode = (base64: string): string => {
-  const bytes = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
-  return new TextDecoder().decode(bytes);
+/** Undefined: it is no base64. */
+const decode = (base64: string): string | undefined => {
+  try {
+    const bytes = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
+    return new TextDecoder().decode(bytes);
+  } catch {
+    return undefined;
+  }
 };
 
 const encode = (text: string): string => {
@@ -71,11 +76,7 @@ const textIn = (data: JsonObject | undefined, name: string): string | undefined 
 /** User data in clear; of a template whose data is not base64 the text itself. */
 export const userDataOf = (data: JsonObject): string => {
   const text = textIn(data, 'UserData') ?? '';
-  try {
-    return decode(text);
-  } catch {
-    return text;
-  }
+  return decode(text) ?? text;
 };
 
 export interface TemplateProblem {
@@ -86,9 +87,17 @@ export interface TemplateProblem {
 /** In clear text; base64 is the template's form. */
 export const userDataFor = (facts: TemplateFacts): string | TemplateProblem => {
   const { group, source, imageId, types, cluster } = facts;
+  const base64 = textIn(source, 'UserData');
+  const theirs = base64 === undefined ? undefined : decode(base64);
+  if (base64 !== undefined && theirs === undefined) {
+    const { id, version } = group.spec.launchTemplate ?? {};
+    return {
+      code: 'Ec2LaunchTemplateInvalidConfiguration',
+      message: `User data of launch template ${id} version ${version} is not base64.`,
+    };
+  }
   // A template with an image brings its own bootstrap: EKS merges nothing.
-  const theirs = source === undefined ? undefined : textIn(source, 'UserData');
-  if (textIn(source, 'ImageId') !== undefined) return theirs === undefined ? '' : decode(theirs);
+  if (textIn(source, 'ImageId') !== undefined) return theirs ?? '';
   const family = familyOf(group.spec.amiType);
   if (family === undefined) {
     return { code: 'AmiIdNotFound', message: `no bootstrap known for ${group.spec.amiType}` };
@@ -100,7 +109,7 @@ export const userDataFor = (facts: TemplateFacts): string | TemplateProblem => {
     taints: group.spec.taints ?? [],
     maxPods: maxPodsOf(types),
     cluster,
-    userParts: theirs === undefined ? undefined : decode(theirs),
+    userParts: theirs,
   });
   return (
     rendered ?? {

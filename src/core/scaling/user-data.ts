@@ -37,6 +37,11 @@ const kubeletFlags = ({ labels, taints }: BootstrapFacts): readonly string[] => 
   ...(taints.length === 0 ? [] : [taintFlag(taints)]),
 ];
 
+/** One word of a shell whatever is in it; what needs no quotes has none, as EKS writes it. */
+const shellWord = (text: string): string => (/^[\w.:/@-]+$/.test(text) ? text : shellQuoted(text));
+
+const shellQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
 const shellScript = (facts: BootstrapFacts): string => {
   const { maxPods } = facts;
   const flags = [
@@ -46,8 +51,8 @@ const shellScript = (facts: BootstrapFacts): string => {
   return [
     '#!/bin/bash',
     'set -ex',
-    `KUBELET_ARGS='${flags.join(' ')}'`,
-    `/etc/eks/bootstrap.sh ${facts.clusterName} --kubelet-extra-args "$KUBELET_ARGS"`,
+    `KUBELET_ARGS=${shellQuoted(flags.join(' '))}`,
+    `/etc/eks/bootstrap.sh ${shellWord(facts.clusterName)} --kubelet-extra-args "$KUBELET_ARGS"`,
     '',
   ].join('\n');
 };
@@ -63,19 +68,21 @@ const nodeConfig = (facts: BootstrapFacts): string => {
     'kind: NodeConfig',
     'spec:',
     '  cluster:',
-    `    name: ${clusterName}`,
+    `    name: ${JSON.stringify(clusterName)}`,
     ...line('apiServerEndpoint', cluster.endpoint),
     ...line('certificateAuthority', cluster.certificateAuthority),
     ...line('cidr', cluster.serviceCidr),
     '  kubelet:',
     ...(maxPods === undefined ? [] : ['    config:', `      maxPods: ${maxPods}`]),
     '    flags:',
-    ...kubeletFlags(facts).map((flag) => `      - "${flag}"`),
+    ...kubeletFlags(facts).map((flag) => `      - ${JSON.stringify(flag)}`),
     '',
   ].join('\n');
 };
 
-const quoted = (text: string): string => `'${text.replaceAll("'", '')}'`;
+/** TOML's literal string, or its basic one (JSON's escapes) for what a literal cannot hold. */
+const quoted = (text: string): string =>
+  /['\n\r]/.test(text) ? JSON.stringify(text) : `'${text}'`;
 
 /** Bottlerocket's settings as dotted keys, the form that article 003 shows; a key once, for tables. */
 const settings = (facts: BootstrapFacts): string => {
@@ -102,6 +109,9 @@ const settings = (facts: BootstrapFacts): string => {
   ].join('\n');
 };
 
+/** In PowerShell's double quotes, where ` escapes. */
+const powershellQuoted = (text: string): string => `"${text.replaceAll(/[`"$]/g, '`$&')}"`;
+
 /** The user's commands first, then EKS', in one tag: EC2Launch reads no second one. */
 const powershell = (facts: BootstrapFacts): string => {
   const { clusterName, cluster, userParts } = facts;
@@ -112,10 +122,10 @@ const powershell = (facts: BootstrapFacts): string => {
     ...(theirs === undefined ? [] : [theirs.trim()]),
     '[string]$EKSBootstrapScriptFile = "$env:ProgramFiles\\Amazon\\EKS\\Start-EKSBootstrap.ps1"',
     [
-      `& $EKSBootstrapScriptFile -EKSClusterName "${clusterName}"`,
+      `& $EKSBootstrapScriptFile -EKSClusterName ${powershellQuoted(clusterName)}`,
       ...(endpoint === undefined ? [] : [`-APIServerEndpoint "${endpoint}"`]),
       ...(certificateAuthority === undefined ? [] : [`-Base64ClusterCA "${certificateAuthority}"`]),
-      `-KubeletExtraArgs "${kubeletFlags(facts).join(' ')}"`,
+      `-KubeletExtraArgs ${powershellQuoted(kubeletFlags(facts).join(' '))}`,
     ].join(' '),
     '</powershell>',
     '',
@@ -141,10 +151,9 @@ const partsOf = (document: string): readonly string[] | undefined => {
   const head = /^Content-Type:\s*multipart\/[^;]+;\s*boundary="?([^"\s;]+)"?/im.exec(document);
   if (head?.[1] === undefined) return undefined;
   const [, ...rest] = document.split(`--${head[1]}`);
-  const bodies = rest.slice(
-    0,
-    rest.findIndex((text) => text.startsWith('--')),
-  );
+  const end = rest.findIndex((text) => text.startsWith('--'));
+  // cloud-init reads a document whose closing boundary is missing, so its last part counts.
+  const bodies = end < 0 ? rest : rest.slice(0, end);
   return bodies.map((body) => `--${boundary}\n${body.trim()}\n`);
 };
 
