@@ -37,8 +37,33 @@ const wholeLife = async (life: GroupLife): Promise<void> => {
   life.expectNothingLeft('ng', uid);
 };
 
+/** Asked to shrink while a budget holds its pods: given back, and said to have failed. */
+const heldLife = async (life: GroupLife): Promise<void> => {
+  await life.create({ scalingConfig: { minSize: 0, maxSize: 4, desiredSize: 2 } });
+  await life.until('the group is ACTIVE', () => life.isActive(2), 1800);
+  life.deploy(2, 0);
+  await life.driver.advance(30);
+  await life.updateConfig({ scalingConfig: { desiredSize: 1 } });
+  const ended = () => (life.updates()[0]?.status?.status ?? 'InProgress') !== 'InProgress';
+  await life.until('the update has ended', ended, 1800);
+  expect(life.updates()[0]?.status).toMatchObject({
+    status: 'Failed',
+    errors: [{ code: 'PodEvictionFailure' }],
+  });
+  await life.driver.advance(60);
+  expect(life.group()?.spec.scaling.desired).toBe(2);
+  expect(life.group()?.status).toMatchObject({ failure: { code: 'PodEvictionFailure' } });
+  expect(life.group()?.status?.scaleIn).toBeUndefined();
+  const marked = life.nodes().map(({ spec }) => JSON.stringify(spec));
+  expect(marked.filter((spec) => spec.includes('"unschedulable":true'))).toEqual([]);
+  expect(marked).toHaveLength(2);
+};
+
 /** Lives with a kill after the `nth` write; 0 = none. The writes that there were. */
-const livedWithKill = async (nth: number): Promise<readonly Call[]> => {
+const livedWithKill = async (
+  tell: (life: GroupLife) => Promise<void>,
+  nth: number,
+): Promise<readonly Call[]> => {
   const writes: Call[] = [];
   const life = await GroupLife.begin({
     afterWrite: (call) => {
@@ -48,7 +73,7 @@ const livedWithKill = async (nth: number): Promise<readonly Call[]> => {
     },
   });
   const start = writes.length;
-  await wholeLife(life);
+  await tell(life);
   const { violations } = life.check();
   expect(violations).toEqual([]);
   await life.end();
@@ -75,20 +100,32 @@ const faulty = (random: () => number, rate: number): Partial<NetworkFaults> => (
   },
 });
 
+/** A kill after each write of the story in turn; at least `atLeast` of them. */
+const survives = async (
+  tell: (life: GroupLife) => Promise<void>,
+  atLeast: number,
+): Promise<void> => {
+  const writes = await livedWithKill(tell, 0);
+  // Fewer would mean that the story no longer tells what it should.
+  expect(writes.length).toBeGreaterThan(atLeast);
+  for (let nth = 1; nth <= writes.length; nth++) {
+    try {
+      await livedWithKill(tell, nth);
+    } catch (error) {
+      throw new Error(`killed after write ${nth}: ${JSON.stringify(writes[nth - 1])}`, {
+        cause: error,
+      });
+    }
+  }
+};
+
 describe('a process that is killed', () => {
   it('after any write in a node group’s life comes to the same end', async () => {
-    const writes = await livedWithKill(0);
-    // Fewer would mean that the story no longer tells what it should.
-    expect(writes.length).toBeGreaterThan(40);
-    for (let nth = 1; nth <= writes.length; nth++) {
-      try {
-        await livedWithKill(nth);
-      } catch (error) {
-        throw new Error(`killed after write ${nth}: ${JSON.stringify(writes[nth - 1])}`, {
-          cause: error,
-        });
-      }
-    }
+    await survives(wholeLife, 40);
+  }, 240_000);
+
+  it('after any write of a scale-in that budgets hold says that it failed', async () => {
+    await survives(heldLife, 25);
   }, 240_000);
 });
 

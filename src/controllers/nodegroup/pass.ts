@@ -1,9 +1,8 @@
 // One pass over one node group: observe, follow or carry out, report. Every effect comes after the
 // status that tells of it, and is safe to repeat.
-import { type EpochMs, epochMs, formatTime } from '../../api/brand.ts';
+import { type EpochMs, epochMs } from '../../api/brand.ts';
 import {
   autoScalingGroupNameOf,
-  followedAnnotation,
   type HealthIssue,
   type NodeGroup,
   type NodeGroupStatus,
@@ -15,8 +14,6 @@ import {
   isOfScaleIn,
   type MarksStatus,
   marksComplaint,
-  type Sizes,
-  scaleInId,
   sizeChange,
   statusOf,
 } from '../../core/scaling/index.ts';
@@ -28,6 +25,7 @@ import { journalStatus, journalWriteBack } from './events.ts';
 import { markNodes, marksOf, syncTemplate } from './labels.ts';
 import { observeHealth } from './observe.ts';
 import { deleteTry, issueOfFailure, openBounds, removeRest } from './remove.ts';
+import { lastFailure, scaleInNow, sizeFacts } from './request.ts';
 import {
   isForced,
   keepsCause,
@@ -139,71 +137,39 @@ export class Pass {
 
   async #resize(scaling: ScalingGroup): Promise<boolean> {
     const { signal } = this.#input;
-    let { spec } = this.#group;
-    const decided = decideSizes(this.#sizeFacts(scaling));
-    if (decided.scaling !== spec.scaling && !(await this.#follow(decided.scaling))) return false;
+    const { clock } = this.#deps;
+    const decided = decideSizes(sizeFacts(this.#group, scaling));
+    if (decided.scaling !== this.#group.spec.scaling && !(await this.#follow(decided.scaling))) {
+      return false;
+    }
     let { target } = decided;
     const before = this.#group.status?.scaleIn;
-    let scaleIn = this.#scaleIn(scaling, target);
-    let failure = this.#lastFailure();
+    let scaleIn = scaleInNow(this.#group, scaling, target, clock.now());
+    let failure = lastFailure(this.#group);
+    if (scaleIn !== undefined && before === undefined) failure = undefined;
+    const health = await observeHealth(this.#deps, this.#group, scaling, signal);
+    this.#wake(health.nextAt);
+    const { issues } = health;
     const view = scaleIn && viewScaleIn(this.#deps, scaling, scaleIn);
-    const failed = view && scaleInFailure(this.#group, view);
+    const failed = view && (failure ?? scaleInFailure(this.#group, view, clock.now()));
     if (failed !== undefined) {
-      // Given up: the spec is set back to what is there, the rest is undone.
+      // Told before the spec is set back: a process that dies in between still knows what failed.
+      failure = failed;
+      if (!(await this.#report({ target, scaleIn, failure, issues }))) return false;
       const desired = scaling.desiredCapacity;
       const { minSize, maxSize } = this.#group.spec.scaling;
       const restored = { minSize, maxSize: Math.max(maxSize, desired), desired };
       if (!(await this.#follow(restored))) return false;
-      const generation = this.#group.metadata.generation ?? 0;
-      failure = { ...failed, generation, at: formatTime(this.#deps.clock.now()) };
       scaleIn = undefined;
       target = desired;
-    } else if (scaleIn !== undefined && before === undefined) failure = undefined;
-    const health = await observeHealth(this.#deps, this.#group, scaling, signal);
-    this.#wake(health.nextAt);
-    const { issues } = health;
+    }
     if (!(await this.#report({ target, scaleIn, failure, issues }))) return false;
-    spec = this.#group.spec;
+    const wanted = { ...this.#group.spec.scaling, target };
     const keep = scaleIn && view ? keepsCause(view, scaleIn.id) : () => false;
     await withdrawOthers(this.#deps, { group: this.#group, scaling }, keep, signal);
-    await this.#attempt(() => this.#changeSizes(scaling, { ...spec.scaling, target }));
+    await this.#attempt(() => this.#changeSizes(scaling, wanted));
     if (scaleIn !== undefined) await this.#runScaleIn(scaling, scaleIn);
     return true;
-  }
-
-  #sizeFacts(scaling: ScalingGroup) {
-    const { status, spec, metadata } = this.#group;
-    const { minSize, maxSize, desiredCapacity: desired } = scaling;
-    const last: Sizes | undefined = status;
-    return {
-      spec: spec.scaling,
-      actual: { minSize, maxSize, desired },
-      last,
-      noted: status?.requested,
-      followed: metadata.annotations?.[followedAnnotation] === String(metadata.generation ?? 0),
-    };
-  }
-
-  /** The scale-in that is needed now: the one under way, or a new one; undefined when none. */
-  #scaleIn(scaling: ScalingGroup, target: number): NodeGroupStatus['scaleIn'] {
-    if (scaling.desiredCapacity <= target) return undefined;
-    const known = this.#group.status?.scaleIn;
-    if (known !== undefined) return known.target === target ? known : { ...known, target };
-    const since = formatTime(this.#deps.clock.now());
-    return { id: scaleInId(this.#group.metadata.name, since), target, since };
-  }
-
-  /** A failure is told until the sizes are changed again. */
-  #lastFailure(): NodeGroupStatus['failure'] {
-    const { status, spec } = this.#group;
-    const { requested, failure } = status ?? {};
-    if (failure === undefined || requested === undefined) return undefined;
-    const { minSize, maxSize, desired } = spec.scaling;
-    const same =
-      requested.minSize === minSize &&
-      requested.maxSize === maxSize &&
-      requested.desired === desired;
-    return same ? failure : undefined;
   }
 
   async #changeSizes(
@@ -252,11 +218,10 @@ export class Pass {
     }
     let { scaleIn, failure, dueAt } = deleteTry(this.#group, this.#deps.clock.now());
     this.#wake(dueAt);
-    const failed =
-      scaleIn && scaleInFailure(this.#group, viewScaleIn(this.#deps, scaling, scaleIn));
+    const view = scaleIn && viewScaleIn(this.#deps, scaling, scaleIn);
+    const failed = view && scaleInFailure(this.#group, view, this.#deps.clock.now());
     if (failed !== undefined) {
-      const generation = this.#group.metadata.generation ?? 0;
-      failure = { ...failed, generation, at: formatTime(this.#deps.clock.now()) };
+      failure = failed;
       scaleIn = undefined;
     }
     const issues = failure === undefined ? [] : [issueOfFailure(failure)];

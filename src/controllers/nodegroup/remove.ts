@@ -37,10 +37,12 @@ export const deleteTry = (
   readonly dueAt?: EpochMs;
 } => {
   const { status, metadata } = group;
-  if (status?.scaleIn?.target === 0) return { scaleIn: status.scaleIn };
-  const { failure } = status ?? {};
-  const begun = Date.parse(metadata.deletionTimestamp ?? '');
-  // What failed before it was deleted does not hold the delete up.
+  const { failure, scaleIn } = status ?? {};
+  // Beside a failure it is a scale-in that was being given up when the delete came.
+  if (scaleIn?.target === 0 && failure === undefined) return { scaleIn };
+  // What failed before it was deleted does not hold the delete up; the API server cuts off what is
+  // less than a second.
+  const begun = Date.parse(metadata.deletionTimestamp ?? '') + 1000;
   if (failure !== undefined && Date.parse(failure.at) >= begun) {
     const dueAt = epochMs(Date.parse(failure.at) + deleteAgainMs);
     const isAsked = metadata.annotations?.[deleteAgainAnnotation] === failure.at;

@@ -1,11 +1,11 @@
 // Scale-in and delete of live groups: has nodes drained, and terminates those that are. Who goes is
 // core's decision; each termination looks at the group once more and never goes below the target.
-import { epochMs, formatTime } from '../../api/brand.ts';
+import { type EpochMs, epochMs, formatTime } from '../../api/brand.ts';
 import { defaultDrainTimeoutSeconds } from '../../api/causes.ts';
 import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { resourceTypes } from '../../api/kube.ts';
-import { forceAnnotation, type NodeGroup } from '../../api/nodegroup.ts';
+import { forceAnnotation, type NodeGroup, type NodeGroupStatus } from '../../api/nodegroup.ts';
 import {
   type Candidate,
   chooseForScaleIn,
@@ -215,8 +215,15 @@ const terminateDrained = async (
 };
 
 /** The failure that ends this scale-in, or undefined while it goes on. */
-export const scaleInFailure = (group: NodeGroup, view: ScaleInView) =>
-  view.failed.length === 0 ? undefined : evictionFailure(group.metadata.name, view.failed);
+export const scaleInFailure = (
+  { metadata }: NodeGroup,
+  view: ScaleInView,
+  now: EpochMs,
+): NodeGroupStatus['failure'] => {
+  if (view.failed.length === 0) return undefined;
+  const failure = evictionFailure(metadata.name, view.failed);
+  return { ...failure, generation: metadata.generation ?? 0, at: formatTime(now) };
+};
 
 /** Every effect of a scale-in that is due now. */
 export const runScaleIn = async (

@@ -106,9 +106,11 @@ export const joinIssue = (late: readonly Unjoined[]): HealthIssue | undefined =>
         resourceIds: late.map(({ instanceId }) => instanceId),
       };
 
+export const boundedIssue = ({ code, message, resourceIds }: HealthIssue): HealthIssue => ({
+  code,
+  message: message.slice(0, maxMessage),
+  resourceIds: resourceIds.slice(0, maxResources),
+});
+
 export const bounded = (issues: readonly HealthIssue[]): readonly HealthIssue[] =>
-  issues.slice(0, maxIssues).map(({ code, message, resourceIds }) => ({
-    code,
-    message: message.slice(0, maxMessage),
-    resourceIds: resourceIds.slice(0, maxResources),
-  }));
+  issues.slice(0, maxIssues).map(boundedIssue);

@@ -10,7 +10,7 @@ import {
   type NodeGroupState,
   type NodeGroupStatus,
 } from '../../api/nodegroup.ts';
-import { bounded, joinTimeoutMs } from './health.ts';
+import { bounded, boundedIssue, joinTimeoutMs } from './health.ts';
 import type { MarksStatus } from './nodes.ts';
 
 export interface GroupInstance {
@@ -102,7 +102,8 @@ const wantedAtFirst = ({ requested, target }: StatusFacts): number =>
   Math.max(requested.minSize, Math.min(requested.maxSize, target));
 
 export const statusOf = (facts: StatusFacts): NodeGroupStatus => {
-  const { group, scaling, scaleIn, failure, made } = facts;
+  const { group, scaling, scaleIn, made } = facts;
+  const failure = facts.failure && { ...facts.failure, ...boundedIssue(facts.failure) };
   const before = group.status;
   const counts = countsOf(facts);
   const created = createdAt(facts, counts);
