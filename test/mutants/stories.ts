@@ -195,19 +195,30 @@ const stories = {
     stage.changeGroup({ scaling: { desired: 1 } });
     await stage.advance(10 * minutes);
   },
-  /** Two nodes of two, one of them held by a budget that never opens. */
-  'a-scale-in-is-held-by-a-budget': async (stage: Stage) => {
-    const { first } = pick(stage.nodes());
-    stage.closedBudget('app');
-    stage.pod('app', first);
-    await stage.advance(30);
-    stage.changeGroup({ scaling: { desired: 0 } });
-    await stage.advance(40 * minutes);
+  /** A third node comes, and nothing keeps it from coming. */
+  'a-group-is-scaled-out': async (stage: Stage) => {
+    stage.changeGroup({ scaling: { desired: 3 } });
+    await stage.advance(15 * minutes);
   },
   /** One node of two goes, and nothing holds it. */
   'a-group-is-scaled-in': async (stage: Stage) => {
     stage.changeGroup({ scaling: { desired: 1 } });
-    await stage.advance(10 * minutes);
+    await stage.advance(50 * minutes);
+  },
+  /** A budget holds its node until the first try is over. */
+  'a-delete-waits-for-a-budget': async (stage: Stage) => {
+    const before = stage.nodes();
+    stage.createGroup('n1');
+    await stage.until(() => stage.nodes().length === 3);
+    await stage.advance(minutes);
+    const node = stage.nodes().find((one) => !before.includes(one)) ?? '';
+    stage.closedBudget('app');
+    stage.pod('app', node);
+    await stage.advance(30);
+    stage.deleteGroup('n1');
+    await stage.advance(17 * minutes);
+    stage.dropBudget('app');
+    await stage.advance(15 * minutes);
   },
 } as const satisfies Readonly<Record<string, (stage: Stage) => Promise<void>>>;
 

@@ -1,10 +1,14 @@
-// Mistakes about node groups that are deleted.
+// Mistakes about node groups: deleted, scaled in, never done with.
 import type { Mutant } from '../mutant.ts';
 
 const remove = 'src/controllers/nodegroup/remove.ts';
+const pass = 'src/controllers/nodegroup/pass.ts';
+const sizes = 'src/core/scaling/sizes.ts';
+const scaleIn = 'src/controllers/nodegroup/scale-in.ts';
 const story = 'a-node-group-is-made-and-deleted';
+const scaledIn = 'a-group-is-scaled-in';
 
-export const groupMutants: readonly Mutant[] = [
+const deleted: readonly Mutant[] = [
   {
     name: 'the-template-of-a-deleted-group-stays',
     oracles: ['nothing-left-after-delete'],
@@ -46,3 +50,89 @@ export const groupMutants: readonly Mutant[] = [
     ],
   },
 ];
+
+const sized: readonly Mutant[] = [
+  {
+    name: 'one-more-than-asked-is-taken',
+    oracles: ['desired-within-bounds'],
+    kind: 'logic',
+    story: scaledIn,
+    edits: [
+      {
+        file: sizes,
+        find: 'return { scaling, target: desired ??',
+        replace: 'return { scaling, target: (desired === 1 ? 0 : desired) ??',
+      },
+    ],
+  },
+  {
+    name: 'a-scale-in-goes-on-to-its-first-target',
+    oracles: ['desired-within-bounds'],
+    kind: 'timing',
+    story: 'a-scale-in-is-taken-back',
+    edits: [
+      {
+        file: pass,
+        find: 'known.target === target ? known : { ...known, target }',
+        replace: 'known',
+      },
+    ],
+  },
+  {
+    name: 'made-smaller-before-its-nodes-are-drained',
+    oracles: ['desired-within-bounds'],
+    kind: 'timing',
+    story: scaledIn,
+    edits: [
+      {
+        file: scaleIn,
+        find: 'const lower = isForced(group) ? scaleIn.target : floor;',
+        replace: 'const lower = isForced(group) || floor > 0 ? scaleIn.target : floor;',
+      },
+    ],
+  },
+];
+
+const ended: readonly Mutant[] = [
+  {
+    name: 'a-request-is-noted-and-not-carried-out',
+    oracles: ['everything-ends'],
+    kind: 'logic',
+    story: 'a-group-is-scaled-out',
+    edits: [
+      {
+        file: sizes,
+        find: '{ desiredCapacity: desired }',
+        replace: '{}',
+      },
+    ],
+  },
+  {
+    name: 'a-scale-in-asks-nobody',
+    oracles: ['everything-ends'],
+    kind: 'logic',
+    story: scaledIn,
+    edits: [
+      {
+        file: scaleIn,
+        find: 'if (missing <= 0) return;',
+        replace: 'if (missing <= scaling.maxSize) return;',
+      },
+    ],
+  },
+  {
+    name: 'a-failed-delete-is-tried-again-a-day-later',
+    oracles: ['everything-ends'],
+    kind: 'timing',
+    story: 'a-delete-waits-for-a-budget',
+    edits: [
+      {
+        file: remove,
+        find: 'const deleteAgainMs = 300_000;',
+        replace: 'const deleteAgainMs = 86_400_000;',
+      },
+    ],
+  },
+];
+
+export const groupMutants: readonly Mutant[] = [...deleted, ...sized, ...ended];

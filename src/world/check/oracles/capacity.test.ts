@@ -14,7 +14,7 @@ describe('desired-within-bounds', () => {
     story.call('SetDesiredCapacity', { AutoScalingGroupName: group, DesiredCapacity: desired });
 
   it('accepts sizes within the bounds of the instant', () => {
-    expect(judge(capacity, resize(sized(new Story(), 3), 0))).toEqual({ said: [], saw: 2 });
+    expect(judge(capacity, resize(sized(new Story(), 3), 0))).toEqual({ said: [], saw: 3 });
   });
 
   it('reports a group outside its bounds, and a call of ours that asks for it', () => {
@@ -22,6 +22,22 @@ describe('desired-within-bounds', () => {
       'eks-ng1: desired size 4 is outside 0 to 3',
     ]);
     expect(judge(capacity, resize(sized(new Story(), 1), 9)).said).toHaveLength(1);
+  });
+
+  it('reports a call of ours that leaves it to Auto Scaling who goes, unless force is asked for', () => {
+    const members = (seconds: number, annotations: Readonly<Record<string, string>> = {}) => {
+      const story = new Story().state(i1, 'InService', { group }).state(i2, 'InService', { group });
+      const spec = { autoScalingGroupName: group, scaling: { desired: 1 } };
+      const status = { desired: 2, minSize: 0, maxSize: 3 };
+      const metadata = { name: 'ng1', uid: 'ng1', annotations };
+      return resize(story.object('nodegroups', { metadata, spec, status }).at(seconds), 1);
+    };
+    expect(judge(capacity, members(2.1)).said).toEqual([
+      'eks-ng1: made smaller to 1 while 2 instances are in it',
+    ]);
+    // One that came a moment ago need not have been known.
+    expect(judge(capacity, members(1.9)).said).toEqual([]);
+    expect(judge(capacity, members(2.1, { 'drover.dev/force': 'true' })).said).toEqual([]);
   });
 
   it('reports a size that was not followed, once the group has stood still for two minutes', () => {

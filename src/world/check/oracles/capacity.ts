@@ -1,5 +1,5 @@
 // Oracle 5, the part that holds for terminations: a group's desired size lies within its min and max
-// whenever it is told or changed, no call of ours asks for another, and in the end the size that is
+// whenever it is told or changed, no call of ours asks for another or for fewer than there are, and in the end the size that is
 // told is that of the group: who changes it from outside is followed.
 import { type JsonObject, objectOr } from '../../../api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
@@ -70,7 +70,22 @@ export const capacity: Oracle = {
     const movedAt = new Map<string, number>();
     const wishes = new Wishes();
     const leftAt = new Map<string, number>();
+    const joinedAt = new Map<string, number>();
+    const forced = new Map<string, boolean>();
     const taken = new Set<string>();
+    /** Auto Scaling would choose among instances whose nodes nobody has drained. */
+    const checkLowered = (group: string, desired: number): void => {
+      if (forced.get(group) !== false) return;
+      let members = 0;
+      for (const one of book.cloud.instances.values()) {
+        if (one.group !== group || leaving.test(one.state)) continue;
+        if (book.now - (joinedAt.get(one.instanceId) ?? 0) > book.lagMicros) members++;
+      }
+      saw();
+      if (members <= desired) return;
+      const message = `made smaller to ${desired} while ${members} instances are in it`;
+      report({ subject: group, message });
+    };
     /** A scale-in of ours leaves as many instances as were asked for. */
     const checkTaken = (entry: Call): void => {
       const instanceId = textOf(entry.input.InstanceId);
@@ -113,10 +128,13 @@ export const capacity: Oracle = {
         if (min === undefined || max === undefined) return;
         known.set(group, { min, max });
         wishes.take(group, at, object);
+        const { annotations } = objectOr(object.metadata);
+        forced.set(group, objectOr(annotations)['drover.dev/force'] === 'true');
         check(group, { min, max, desired: numberOf(desired) ?? 0 });
         told.set(group, numberOf(desired) ?? 0);
       },
       lifecycle: ({ instanceId, at, state }) => {
+        if (!joinedAt.has(instanceId)) joinedAt.set(instanceId, at);
         if (leaving.test(state) && !leftAt.has(instanceId)) leftAt.set(instanceId, at);
         movedAt.set(book.cloud.instances.get(instanceId)?.group ?? '', at);
       },
@@ -142,7 +160,9 @@ export const capacity: Oracle = {
         if (min === undefined || max === undefined) return;
         known.set(group, { min, max });
         const desired = numberOf(DesiredCapacity);
-        if (desired !== undefined && book.isOurs(entry)) check(group, { min, max, desired });
+        if (desired === undefined || !book.isOurs(entry)) return;
+        check(group, { min, max, desired });
+        checkLowered(group, desired);
       },
     };
   },

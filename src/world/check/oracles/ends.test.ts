@@ -1,5 +1,6 @@
 // Canaries of the oracles about how things end: liveness, and blockers named on the way.
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../api/json.ts';
 import { hookName, i1, judge, Story } from '../testing.ts';
 import { blockers } from './blockers.ts';
 import { liveness } from './liveness.ts';
@@ -7,6 +8,39 @@ import { liveness } from './liveness.ts';
 const named = (kind = 'pdb', budgets: readonly string[] = ['demo/web']) => ({
   waitingOn: [{ kind, pod: 'demo/p1', budgets }],
   waitingOnTotal: 1,
+});
+
+describe('everything-ends, of node groups', () => {
+  const timed = (minutes: number) => new Date(t0 + minutes * 60_000).toISOString();
+  const t0 = Date.parse('2022-09-25T13:00:00Z');
+  const group = (status: JsonObject, metadata: JsonObject = {}) =>
+    new Story({ settled: true }).object('nodegroups', {
+      metadata: { name: 'ng', uid: 'ng', ...metadata },
+      spec: { scaling: { desired: 1 } },
+      status,
+    });
+  const at = (story: Story, minutes: number) => judge(liveness, story.at(minutes * 60)).said;
+  const since = timed(0);
+
+  it('gives each node its time, and then asks why the scale-in goes on', () => {
+    const scaling = () => group({ desired: 2, scaleIn: { id: 's', target: 1, since } });
+    expect(at(scaling(), 39.9)).toEqual([]);
+    expect(at(scaling(), 40.1)).toEqual(['ng: still scaling in']);
+  });
+  it('wants a delete that failed to be tried again', () => {
+    const failed = (minutes: number) =>
+      group(
+        { failure: { code: 'PodEvictionFailure', at: timed(minutes) } },
+        { deletionTimestamp: since, finalizers: ['drover.dev/nodegroup'] },
+      );
+    expect(at(failed(15), 24)).toEqual([]);
+    expect(at(failed(15), 26)).toEqual(['ng: is to be deleted, and nobody tries any more']);
+  });
+  it('wants a request carried out, unless it is told what is wrong', () => {
+    const asked = (health: JsonObject[]) => at(group({ desired: 2, health }), 11);
+    expect(asked([])).toEqual(['ng: asked for as 1, and still told as 2']);
+    expect(asked([{ code: 'AccessDenied' }])).toEqual([]);
+  });
 });
 
 describe('everything-ends', () => {

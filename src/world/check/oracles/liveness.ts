@@ -1,11 +1,12 @@
 // Oracle 14, at the end: once faults are off and things have settled, no drain is open and no instance
 // waits, unless a pod and the budgets that hold it are named; and every Deployment is whole again,
-// unless the cluster has no room for it.
+// unless the cluster has no room for it. Of node groups: group-ends.ts.
 import { type JsonObject, objectOr } from '../../../api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import type { DisruptionState } from '../state/book.ts';
 import { isHealthy, type PodState } from '../state/pods.ts';
 import { microsPerMinute, numberOf, selectorMatch, textOf } from '../state/read.ts';
+import { GroupEnds } from './group-ends.ts';
 
 /** A pod that came to its node so lately may still be starting. */
 const startMicros = 2 * microsPerMinute;
@@ -99,12 +100,13 @@ const checkDeployment = (context: Context, deployment: JsonObject): void => {
 
 export const liveness: Oracle = {
   name: 'everything-ends',
-  what: 'drains end by their deadlines; once settled, no drain is open, no instance waits, Deployments are whole, or it is said why',
+  what: 'drains end by their deadlines; once settled, no drain is open, no instance waits, no node group has a request open, Deployments are whole, or it is said why',
   strategies: both,
   needs: ['object', 'lifecycle'],
   watch: (context) => {
     const { book } = context;
     const told = new Set<string>();
+    const groups = new GroupEnds();
     let next = 0;
     const tick = (): void => {
       if (book.now < next) return;
@@ -112,12 +114,16 @@ export const liveness: Oracle = {
       checkDeadlines(context, told);
     };
     return {
-      object: tick,
+      object: (entry) => {
+        groups.take(entry);
+        tick();
+      },
       end: () => {
         checkDeadlines(context, told);
         if (!book.facts.settled) return;
         checkDrains(context);
         checkInstances(context);
+        groups.check(context);
         for (const deployment of book.deployments.values()) checkDeployment(context, deployment);
       },
     };
