@@ -4,7 +4,7 @@
 import { objectOr } from '../../../api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import type { Request } from '../state/book.ts';
-import { keyOf, microsPerMinute, textOf } from '../state/read.ts';
+import { keyOf, microsPerMinute, objectsOf, textOf, timeOf } from '../state/read.ts';
 
 /** Kept out: written by time on purpose, or for people. */
 const unrelated = new Set(['leases', 'events', 'nodegroups']);
@@ -74,6 +74,8 @@ class QuietMinutes {
   #isBusy = true;
   #wasBusy = true;
   #first: string | undefined;
+  /** Minutes in which a cause's deadline passes: that is an event, though nobody writes it. */
+  readonly #deadlines = new Set<number>();
 
   constructor(context: Context) {
     this.#context = context;
@@ -82,6 +84,10 @@ class QuietMinutes {
   busy(at: number): void {
     this.#advance(at);
     this.#isBusy = true;
+  }
+
+  deadline(at: number): void {
+    this.#deadlines.add(Math.floor(at / microsPerMinute));
   }
 
   heartbeat(at: number): void {
@@ -102,6 +108,7 @@ class QuietMinutes {
   #advance(at: number): void {
     const minute = Math.floor(at / microsPerMinute);
     if (minute === this.#minute) return;
+    this.#isBusy ||= this.#deadlines.has(this.#minute);
     if (!this.#isBusy && !this.#wasBusy) this.#judge();
     const isNext = minute === this.#minute + 1;
     this.#wasBusy = isNext && this.#isBusy;
@@ -142,6 +149,11 @@ export const fixedState: Oracle = {
         if (unrelated.has(resource)) return;
         if (book.isNewVersion) useless.changed(resource, textOf(objectOr(object.metadata).name));
         if (book.matters && !isJournal(resource)) minutes.busy(at);
+        if (!isJournal(resource)) return;
+        for (const { deadline } of objectsOf(objectOr(object.spec).causes)) {
+          const deadlineAt = timeOf(deadline);
+          if (deadlineAt !== undefined) minutes.deadline(deadlineAt);
+        }
       },
       lifecycle: (entry) => minutes.busy(entry.at),
       fault: (entry) => minutes.busy(entry.at),

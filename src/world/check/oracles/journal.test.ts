@@ -311,6 +311,20 @@ describe('fixed-state-writes-nothing', () => {
     expect(judge(fixedState, story(10)).said).toHaveLength(1);
   });
 
+  it('takes a deadline that passes for an event, and not the minutes around it', () => {
+    const written = (deadline: number) => {
+      const causes = [{ deadline }];
+      const story = new Story().draining(i1, { causes }).at(630);
+      for (const phase of ['Draining', 'Completing', 'Ended']) {
+        story.disruption(i1, { causes, status: { phase, message: phase } });
+      }
+      return judge(fixedState, story.at(900)).said;
+    };
+    expect(written(640)).toEqual([]);
+    expect(written(661)).toHaveLength(1);
+    expect(written(539)).toHaveLength(1);
+  });
+
   it('reports a write in a minute without any event once drains have ended', () => {
     const story = journal(new Story().draining(i1).at(30), 'Ended').at(300);
     journal(story, 'Ended', { message: 'again' }).at(600);
