@@ -66,10 +66,24 @@ const terminate = (observation: Observation, demand: Demand): Decision => {
   return decision({ steps: [step], waitingOn });
 };
 
+/** What was to be completed without a drain has a node again: the next episode drains it. */
+const beginAgain = ({ disruption, now }: Observation): Decision => {
+  const change = {
+    phase: 'Ended' as const,
+    message: 'the node came back before its hooks were completed',
+    endedAt: formatTime(now),
+    handledCauses: handledIds(disruption, []),
+    ...waitingFields([]),
+  };
+  return decision({ steps: [writeStatus({ disruption, change, now })] });
+};
+
 export const decideCompleting = (observation: Observation, demand: Demand): Decision => {
-  const { disruption, now } = observation;
+  const { disruption, node, now } = observation;
   const { instanceId } = disruption.spec;
   const open = demand.hooks.filter(({ status }) => status.state === 'Open');
+  const isBack = node !== undefined && disruption.status?.outcome === 'NothingToDrain';
+  if (isBack && open.length > 0) return beginAgain(observation);
   if (open.length > 0 && instanceId !== undefined) {
     const due = open.filter((hook) => completionDue(hook) <= now);
     return decision({

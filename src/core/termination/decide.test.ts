@@ -80,6 +80,22 @@ describe('Pending', () => {
     model.settle();
     expect(model.status?.outcome).toBe('InstanceGone');
   });
+  it('drains a node that comes back before its hook was completed for want of one', () => {
+    const model = new Model(observe({ node: undefined }));
+    for (let step = 0; model.status?.phase !== 'Completing'; step += 1) {
+      const [next] = decideDisruption(model.observation).steps;
+      if (next === undefined || step > 5) throw new Error('it never completes');
+      model.apply(next);
+    }
+    expect(model.status?.outcome).toBe('NothingToDrain');
+    const back = { ...model.observation, node: aNode({ uid: 'uid-new' }) };
+    const again = decideDisruption(back);
+    expect(stepNames(again)).toEqual(['Ended']);
+    expect(again.steps[0]).toMatchObject({ status: { handledCauses: [] } });
+    expect(decideDisruption(model.observation).steps.map(({ kind }) => kind)).toContain(
+      'CompleteHook',
+    );
+  });
   it('ends without a trace on the node when it is withdrawn first', () => {
     const causes = [aManualCause({ cancelledAt: timePlus(0) })];
     const model = new Model(observe({ disruption: aDisruption(causes) }));

@@ -2,7 +2,7 @@
 import type { Mutant } from '../mutant.ts';
 
 const remove = 'src/controllers/nodegroup/remove.ts';
-const pass = 'src/controllers/nodegroup/pass.ts';
+const request = 'src/controllers/nodegroup/request.ts';
 const sizes = 'src/core/scaling/sizes.ts';
 const scaleIn = 'src/controllers/nodegroup/scale-in.ts';
 const story = 'a-node-group-is-made-and-deleted';
@@ -72,7 +72,7 @@ const sized: readonly Mutant[] = [
     story: 'a-scale-in-is-taken-back',
     edits: [
       {
-        file: pass,
+        file: request,
         find: 'known.target === target ? known : { ...known, target }',
         replace: 'known',
       },
