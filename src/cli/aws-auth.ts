@@ -19,6 +19,13 @@ const name = { namespace: 'kube-system', name: 'aws-auth' } as const;
 /** Others write it too, but rarely. */
 const attempts = 8;
 
+const leftAlone = (why: string): CommandError =>
+  new CommandError(
+    exitCodes.refused,
+    `ConfigMap kube-system/aws-auth cannot be changed: ${why}; mend it with ` +
+      '`kubectl edit -n kube-system configmap aws-auth`',
+  );
+
 const swap = async (
   kube: KubeApi,
   change: (data: AwsAuthData) => AwsAuthChange,
@@ -28,10 +35,7 @@ const swap = async (
     const result = change(found.kind === 'found' ? (found.object.data ?? {}) : {});
     if (result.kind === 'unchanged') return false;
     if (result.kind === 'refused') {
-      throw new CommandError(
-        exitCodes.refused,
-        `ConfigMap kube-system/aws-auth is left as it is: ${result.why}`,
-      );
+      throw leftAlone(result.why);
     }
     try {
       if (found.kind === 'gone') {
@@ -66,3 +70,18 @@ export const addIdentity = (
 /** False when the role was not there. */
 export const removeIdentity = (kube: KubeApi, roleArn: string): Promise<boolean> =>
   swap(kube, (data) => removeNodeRole(data, roleArn));
+
+/** Throws CommandError when the map could not take a new role: asked before anything is made. */
+export const checkIdentities = async (kube: KubeApi): Promise<void> => {
+  const found = await kube.get<ConfigMap>(resourceTypes.configmaps, name);
+  const data = found.kind === 'found' ? (found.object.data ?? {}) : {};
+  const change = addNodeRole(data, 'arn:aws:iam::000000000000:role/probe');
+  if (change.kind === 'refused') throw leftAlone(change.why);
+};
+
+/** Whether the map lets this role in as a node's. */
+export const hasIdentity = async (kube: KubeApi, roleArn: string): Promise<boolean> => {
+  const found = await kube.get<ConfigMap>(resourceTypes.configmaps, name);
+  const data = found.kind === 'found' ? (found.object.data ?? {}) : {};
+  return addNodeRole(data, roleArn).kind === 'unchanged';
+};

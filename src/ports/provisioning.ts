@@ -5,6 +5,7 @@ import type { JsonObject } from '../api/json.ts';
 
 export interface ClusterFacts {
   readonly name: string;
+  readonly arn: string;
   /** EKS' own word: CREATING, ACTIVE, DELETING, FAILED, UPDATING. */
   readonly status: string;
   /** Minor version, e.g. 1.32. */

@@ -162,6 +162,22 @@ describe('drover create nodegroup', {
     );
   });
 
+  it('a creation that was left is finished by the same command: its role is let in', async () => {
+    const role = /rolearn: (\S*own\S*)\n/.exec(await mapRoles())?.[1] ?? '';
+    const without = (await mapRoles()).replace(
+      /- groups:\n(?: {2}- .*\n)+ {2}rolearn: \S*own\S*\n {2}username: .*\n/,
+      '',
+    );
+    const body = JSON.stringify({ data: { mapRoles: without } });
+    await world.kubectl('patch', 'cm', '-n', 'kube-system', 'aws-auth', '--type=merge', '-p', body);
+    assert.doesNotMatch(await mapRoles(), /own/);
+    const words = ['--name=own-ng', '--cluster=ironman-2022', '--managed=false', '--nodes=1'];
+    const ran = await world.drover('create', 'nodegroup', ...words);
+    assert.equal(ran.code, 0, ran.stderr + ran.stdout);
+    assert.match(ran.stdout, /nodegroup "own-ng" was begun before: what is missing is made now/);
+    assert.ok((await mapRoles()).includes(role));
+  });
+
   it('a second one of the same name is refused, and nothing happens', async () => {
     const ran = await world.drover('create', 'ng', '--name=own-ng', '--cluster=ironman-2022');
     assert.equal(ran.code, 3, ran.stdout);

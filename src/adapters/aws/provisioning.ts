@@ -22,6 +22,7 @@ type Clients = ReturnType<typeof createClients>;
 
 const clusterOf = (cluster: Cluster): ClusterFacts => ({
   name: cluster.name ?? '',
+  arn: cluster.arn ?? '',
   status: cluster.status ?? '',
   version: cluster.version ?? '',
   endpoint: cluster.endpoint ?? '',

@@ -119,11 +119,12 @@ const createNodeGroup = async (
     makesKeyPairs: embedded && flags.configFile !== undefined,
     deadline,
   };
-  const fresh = await choose(creation, groups);
-  if (fresh.length === 0 && flags.configFile === undefined) {
+  const chosen = await choose(creation, groups);
+  const nothing = chosen.fresh.length === 0 && chosen.unfinished.length === 0;
+  if (nothing && flags.configFile === undefined) {
     throw await existsAlready(api, clusterName, groups[0]?.name ?? '');
   }
-  await createNodeGroups(creation, fresh);
+  await createNodeGroups(creation, chosen);
 };
 
 /** A name that is taken: what to do about it depends on how its stack stands. */
@@ -225,7 +226,13 @@ const waitForAddon = async (
     if (context.clock.now() >= deadline) {
       throw new CommandError(exitCodes.timedOut, `timed out: addon ${name} is ${addon.status}`);
     }
-    await context.clock.sleep(durationMs(addonLookEveryMs), context.signal);
+    if (context.signal.aborted) {
+      throw new CommandError(
+        exitCodes.interrupted,
+        `not watching any more; EKS goes on with addon ${name} (${addon.status})`,
+      );
+    }
+    await context.clock.sleep(durationMs(addonLookEveryMs), context.signal).catch(() => undefined);
   }
 };
 

@@ -14,6 +14,7 @@ import { drainForRemoval } from '../drain/removal.ts';
 import { type Progress, progressOf } from '../progress.ts';
 import { requireCluster, timeoutMs } from './create.ts';
 import { collectNodeGroups } from './get.ts';
+import { oneName } from './one-name.ts';
 
 interface DeleteFlags {
   readonly cluster: string;
@@ -37,6 +38,8 @@ interface Deletion {
 }
 
 const lookEveryMs = durationMs(1_000);
+/** EKS waits so long for budgets, then deletes what is left. */
+const forcedAfterMs = 15 * 60_000;
 
 const nodeGroupNamed = async ({ kube, name, flags }: Deletion): Promise<NodeGroup | undefined> => {
   const found = await kube.get<NodeGroup>(resourceTypes.nodegroups, { name });
@@ -55,25 +58,31 @@ const drainNodes = async (deletion: Deletion) => {
     kube,
     nodes: items,
     now: (await context.cluster(connection)).now,
-    timeoutMs: deadline - context.clock.now(),
+    timeoutMs: flags.force ? forcedAfterMs : deadline - context.clock.now(),
+    force: flags.force,
     reason: `drover delete nodegroup ${name}`,
     tell: (line) => progress.info(line),
     consequence: `node group ${name} is left as it is (--no-drain goes on without)`,
   });
 };
 
-/** Roles that another stack's nodes use stay in aws-auth. */
-const dropIdentity = async ({ kube, api, progress, flags }: Deletion, stack: StackState) => {
+/** A role that the stack made goes with the stack; one that the user brought may have other nodes. */
+const isOwnRole = (stackName: string, roleArn: string): boolean => {
+  // CloudFormation cuts the stack's name where the role's would grow too long.
+  const made = /^(.+)-NodeInstanceRole-[A-Za-z0-9]+$/.exec(roleArn.split('/').at(-1) ?? '');
+  return made?.[1] !== undefined && stackName.startsWith(made[1]);
+};
+
+/** Once the stack is gone: before, a deletion that fails would leave nodes that are not let in. */
+const dropIdentity = async ({ kube, progress }: Deletion, stack: StackState): Promise<void> => {
   const role = stack.outputs.InstanceRoleARN;
-  if (role === undefined) return;
-  const others = await Promise.all(
-    (await api.listNodegroups(flags.cluster)).map((group) =>
-      api.describeStack(nodeGroupStackName(flags.cluster, group)),
-    ),
-  );
-  if (others.some((other) => other?.outputs.InstanceRoleARN === role)) return;
-  if (await removeIdentity(kube, role)) {
+  if (role === undefined || !isOwnRole(stack.name, role)) return;
+  try {
+    if (!(await removeIdentity(kube, role))) return;
     progress.info(`removed identity "${role}" from auth ConfigMap`);
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    progress.warning(`identity "${role}" stays: ${error.message}`);
   }
 };
 
@@ -92,11 +101,16 @@ const waitForObject = async ({ kube, context, name, deadline }: Deletion): Promi
   }
 };
 
-const deleteStack = async (deletion: Deletion, stack: string): Promise<void> => {
+const deleteStack = async (
+  deletion: Deletion,
+  stack: string,
+  isManaged: boolean,
+): Promise<void> => {
   const { api, context, progress, deadline, flags } = deletion;
   progress.info(`will delete stack "${stack}"`);
   await api.deleteStack(stack);
-  if (!flags.wait) return;
+  // A self-managed group's identity goes last, so its stack is waited for.
+  if (!flags.wait && isManaged) return;
   const state = await waitForStack({ api, context, progress, deadline }, stack);
   if (state === undefined) return;
   const [failure] = await api.stackFailures(stack);
@@ -122,7 +136,7 @@ const deleteNodeGroup = async (
   positional: string | undefined,
   flags: DeleteFlags,
 ): Promise<void> => {
-  const name = positional ?? flags.name;
+  const name = oneName(positional, flags.name);
   if (name === undefined) {
     throw new CommandError(exitCodes.usage, 'name the node group: drover delete nodegroup NAME');
   }
@@ -145,12 +159,12 @@ const deleteNodeGroup = async (
   const stack = await api.describeStack(stackName);
   if (group === undefined && stack === undefined) throw await unknown(deletion, connection);
   progress.info(`will delete 1 nodegroup (${name}) from cluster "${flags.cluster}"`);
-  if (group === undefined && flags.drain && !flags.force) await drainNodes(deletion);
+  if (group === undefined && flags.drain) await drainNodes(deletion);
   if (group !== undefined && (flags.force || !flags.drain)) {
     const body = { metadata: { annotations: { [forceAnnotation]: 'true' } } };
     await kube.patch(resourceTypes.nodegroups, { name }, { type: 'merge', body });
   }
-  if (stack !== undefined) await deleteStack(deletion, stackName);
+  if (stack !== undefined) await deleteStack(deletion, stackName, group !== undefined);
   else {
     await kube.delete(resourceTypes.nodegroups, { name });
     if (flags.wait) await waitForObject(deletion);
@@ -159,7 +173,8 @@ const deleteNodeGroup = async (
   progress.done(
     flags.wait || group === undefined
       ? `deleted 1 nodegroup(s) from cluster "${flags.cluster}"`
-      : `deletion of nodegroup "${name}" has begun; its nodes are drained first`,
+      : `deletion of nodegroup "${name}" has begun; its nodes are drained first` +
+          (flags.force || !flags.drain ? ', for 15 minutes at most' : ''),
   );
 };
 

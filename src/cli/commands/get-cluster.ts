@@ -11,6 +11,7 @@ import {
 } from '../context.ts';
 import { outputOption, print } from '../output.ts';
 import { requireCluster } from './create.ts';
+import { oneName } from './one-name.ts';
 
 /** One row; the json and yaml form of `drover get cluster`, version 1. */
 interface ClusterRow {
@@ -24,17 +25,11 @@ interface ClusterRow {
   readonly logTypes: readonly string[];
 }
 
-/** The region stands in the endpoint's name on EKS; an embedded world has one. */
-const regionOf = (cluster: ClusterFacts, asked: string | undefined): string =>
-  asked ?? /\.([a-z]{2}(?:-[a-z]+)+-\d)\.eks\./.exec(cluster.endpoint)?.[1] ?? 'eu-west-1';
+const regionOf = ({ arn }: ClusterFacts): string => arn.split(':')[3] ?? '';
 
-const clusterRow = async (
-  api: ProvisioningApi,
-  cluster: ClusterFacts,
-  region: string | undefined,
-): Promise<ClusterRow> => ({
+const clusterRow = async (api: ProvisioningApi, cluster: ClusterFacts): Promise<ClusterRow> => ({
   name: cluster.name,
-  region: regionOf(cluster, region),
+  region: regionOf(cluster),
   eksctlCreated: (await api.describeStack(clusterStackName(cluster.name))) !== undefined,
   status: cluster.status,
   version: cluster.version,
@@ -56,12 +51,12 @@ const getCluster = async (
 ): Promise<void> => {
   const there = flags.region === undefined ? connection : { ...connection, region: flags.region };
   const api = await context.provisioning(there);
-  const name = positional ?? flags.name;
+  const name = oneName(positional, flags.name);
   const names = name === undefined ? await api.listClusters() : [name];
   const rows: ClusterRow[] = [];
   for (const one of names) {
     const cluster = await api.describeCluster(one);
-    if (cluster !== undefined) rows.push(await clusterRow(api, cluster, flags.region));
+    if (cluster !== undefined) rows.push(await clusterRow(api, cluster));
     else if (name !== undefined) {
       const known = (await api.listClusters()).join(', ');
       throw new CommandError(exitCodes.failed, `no cluster ${one}; there are: ${known || 'none'}`);

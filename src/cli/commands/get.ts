@@ -12,6 +12,7 @@ import {
 } from '../context.ts';
 import { outputOption, print } from '../output.ts';
 import { addGetClusterCommands } from './get-cluster.ts';
+import { oneName } from './one-name.ts';
 
 /** One row; the json and yaml form of `drover get ng`, version 1. */
 export interface NodeGroupRow {
@@ -166,7 +167,7 @@ export const addGetCommands = (
       ) => {
         const kube = await context.kube(connection());
         const cloud = await context.cloud(connection());
-        const name = positional ?? options.name;
+        const name = oneName(positional, options.name);
         const all = await collectNodeGroups(kube, cloud, options.cluster);
         const rows = all.filter((row) => name === undefined || row.name === name);
         if (all.length === 0 && options.cluster !== undefined) {

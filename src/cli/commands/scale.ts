@@ -3,6 +3,7 @@
 // scaled in only after the nodes that go have been drained.
 import type { Command } from 'commander';
 import { durationMs, instanceIdOfProviderId } from '../../api/brand.ts';
+import type { JsonObject } from '../../api/json.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import { clusterTag, groupTag } from '../../core/provisioning/index.ts';
@@ -13,6 +14,7 @@ import { drainForRemoval } from '../drain/removal.ts';
 import { type Progress, progressOf } from '../progress.ts';
 import { timeoutMs } from './create.ts';
 import { collectNodeGroups } from './get.ts';
+import { oneName } from './one-name.ts';
 
 interface ScaleFlags {
   readonly cluster: string;
@@ -91,6 +93,22 @@ export const sizesWanted = (
   return { minSize, maxSize, desired };
 };
 
+/**
+ * Only what was asked for, and the size where a bound moves it: a field that is left out belongs to
+ * autoscalers, and is not taken from them in passing.
+ */
+const askedOnly = (
+  asked: AskedSizes,
+  wanted: Required<AskedSizes>,
+  desired: number | undefined,
+): JsonObject => ({
+  ...(asked.minSize === undefined ? {} : { minSize: wanted.minSize }),
+  ...(asked.maxSize === undefined ? {} : { maxSize: wanted.maxSize }),
+  ...(asked.desired !== undefined || (desired !== undefined && desired !== wanted.desired)
+    ? { desired: wanted.desired }
+    : {}),
+});
+
 const scaleManaged = async (scaling: Scaling, group: NodeGroup, asked: AskedSizes) => {
   const { kube, name, progress, flags } = scaling;
   const { status, spec } = group;
@@ -102,7 +120,7 @@ const scaleManaged = async (scaling: Scaling, group: NodeGroup, asked: AskedSize
   const patched = await kube.patch<NodeGroup>(
     resourceTypes.nodegroups,
     { name },
-    { type: 'merge', body: { spec: { scaling: { ...wanted } } } },
+    { type: 'merge', body: { spec: { scaling: askedOnly(asked, wanted, spec.scaling.desired) } } },
   );
   progress.info('initiated scaling of nodegroup');
   if (patched.kind === 'gone') throw new CommandError(exitCodes.failed, `${name} is gone`);
@@ -150,9 +168,13 @@ const readyOf = (node: Node | undefined): boolean =>
     ({ type, status }) => type === 'Ready' && status === 'True',
   );
 
-/** Drains as many nodes as are too many, then ends each with its place in the group. */
-const scaleInUnmanaged = async (scaling: Scaling, group: ScalingGroup, count: number) => {
-  const { kube, cloud, context, connection, progress, name, flags, deadline } = scaling;
+/** Drains as many nodes as are too many; the instances that may go then. */
+const drainSurplus = async (
+  scaling: Scaling,
+  group: ScalingGroup,
+  count: number,
+): Promise<readonly string[]> => {
+  const { kube, context, connection, progress, name, flags, deadline } = scaling;
   const labelSelector = `${groupTag}=${name},${clusterTag}=${flags.cluster}`;
   const { items } = await kube.list<Node>(resourceTypes.nodes, { labelSelector });
   const nodes = new Map<string, Node>(
@@ -191,7 +213,7 @@ const scaleInUnmanaged = async (scaling: Scaling, group: ScalingGroup, count: nu
     tell: (line) => progress.info(line),
     consequence: `node group ${name} keeps its size`,
   });
-  for (const id of victims) await cloud.terminateInGroup(id, { decrementDesired: true });
+  return victims;
 };
 
 const scaleUnmanaged = async (scaling: Scaling, group: ScalingGroup, asked: AskedSizes) => {
@@ -200,9 +222,10 @@ const scaleUnmanaged = async (scaling: Scaling, group: ScalingGroup, asked: Aske
   const surplus = group.desiredCapacity - wanted.desired;
   const change = { name: group.name, minSize: wanted.minSize };
   if (surplus > 0) {
+    const victims = await drainSurplus(scaling, group, surplus);
     // The minimum first, or a decrement would be refused; the maximum last, or AWS would choose.
     await cloud.updateGroup(change);
-    await scaleInUnmanaged(scaling, group, surplus);
+    for (const id of victims) await cloud.terminateInGroup(id, { decrementDesired: true });
     await cloud.updateGroup({ name: group.name, maxSize: wanted.maxSize });
   } else {
     await cloud.updateGroup({
@@ -227,7 +250,7 @@ const scale = async (
   positional: string | undefined,
   flags: ScaleFlags,
 ): Promise<void> => {
-  const name = positional ?? flags.name;
+  const name = oneName(positional, flags.name);
   if (name === undefined) throw usage('name the node group: drover scale nodegroup NAME');
   const asked = askedOf(flags);
   const there = flags.region === undefined ? connection : { ...connection, region: flags.region };

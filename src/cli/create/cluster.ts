@@ -2,10 +2,10 @@
 // names by id is made in an embedded world first; a real account must have it.
 import { clusterStack, zoneBlocks } from '../../core/provisioning/index.ts';
 import type { ClusterConfig } from '../../formats/index.ts';
-import type { ProvisioningApi } from '../../ports/index.ts';
+import { CloudError, type ProvisioningApi } from '../../ports/index.ts';
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
 import type { Progress } from '../progress.ts';
-import { choose, createNodeGroups } from './nodegroups.ts';
+import { choose, createNodeGroups, imageComplaint } from './nodegroups.ts';
 import { failStack, waitForStack } from './stack-wait.ts';
 
 export interface ClusterCreation {
@@ -100,22 +100,52 @@ const deployCluster = async (creation: ClusterCreation): Promise<void> => {
 
 const addAddons = async ({ api, config, progress }: ClusterCreation): Promise<void> => {
   const there = (await api.listAddons(config.name)).map((addon) => addon.name);
+  const failed: string[] = [];
   for (const { name, version, configurationValues } of config.addons) {
     if (there.includes(name)) continue;
     progress.info(`creating addon "${name}"`);
-    await api.createAddon(config.name, {
-      name,
-      ...(version === undefined ? {} : { version }),
-      ...(configurationValues === undefined ? {} : { configurationValues }),
-    });
+    try {
+      await api.createAddon(config.name, {
+        name,
+        ...(version === undefined ? {} : { version }),
+        ...(configurationValues === undefined ? {} : { configurationValues }),
+      });
+    } catch (error) {
+      if (!(error instanceof CloudError) || error.retry !== 'never') throw error;
+      progress.failed(`addon "${name}": ${error.message}`);
+      failed.push(name);
+    }
+  }
+  if (failed.length === 0) return;
+  throw new CommandError(
+    exitCodes.failed,
+    `cluster ${config.name} and its node groups stand; addon(s) ${failed.join(', ')} do not: ` +
+      '`drover create addon` makes them',
+  );
+};
+
+/** What would stop the node groups is told before the cluster: families, images, key pairs. */
+const refuseGroups = async ({ api, config, embedded }: ClusterCreation): Promise<void> => {
+  for (const group of config.groups) {
+    const complaint = imageComplaint(group, config.version);
+    if (complaint !== undefined) {
+      throw new CommandError(exitCodes.refused, `node group ${group.name}: ${complaint}`);
+    }
+    const key = group.sshKeyName;
+    if (key === undefined || embedded || (await api.keyPairExists(key))) continue;
+    throw new CommandError(
+      exitCodes.refused,
+      `node group ${group.name}: no EC2 key pair ${key}; \`aws ec2 create-key-pair\` makes one`,
+    );
   }
 };
 
-/** Throws CommandError; what stands by then is named in its message. */
+/** Throws CommandError; what stands by then is told. */
 export const createCluster = async (creation: ClusterCreation): Promise<void> => {
   const { context, connection, config, api, progress, embedded, deadline } = creation;
   progress.info(`using region ${config.region}`);
   await refuseSecond(creation);
+  await refuseGroups(creation);
   const zones = await api.availabilityZones();
   if (embedded && !zones.some((zone) => zone.startsWith(config.region))) {
     // A file of another region is taken as it is; nobody should look for its nodes there.
@@ -137,8 +167,8 @@ export const createCluster = async (creation: ClusterCreation): Promise<void> =>
   if (config.withOidc) {
     progress.info(`cluster "${config.name}" has an OIDC issuer; service accounts may use it`);
   }
-  await addAddons(creation);
   if (!embedded) {
+    await addAddons(creation);
     // Our kubeconfig names another cluster, and is not ours to change.
     progress.info(
       `\`aws eks update-kubeconfig --name ${config.name} --region ${config.region}\`, then ` +
@@ -158,7 +188,16 @@ export const createCluster = async (creation: ClusterCreation): Promise<void> =>
       namedSubnets: config.subnets,
       makesKeyPairs: true,
     };
-    await createNodeGroups(nodes, await choose(nodes, config.groups));
+    try {
+      await createNodeGroups(nodes, await choose(nodes, config.groups));
+    } catch (error) {
+      progress.info(
+        `cluster "${config.name}" stands; \`drover create nodegroup -f\` with the same file makes ` +
+          'what is missing',
+      );
+      throw error;
+    }
   }
+  await addAddons(creation);
   progress.done(`EKS cluster "${config.name}" in "${config.region}" region is ready`);
 };

@@ -16,8 +16,14 @@ import {
 } from '../../core/provisioning/index.ts';
 import { marksComplaint } from '../../core/scaling/index.ts';
 import { type GroupConfig, type SubnetConfig, sizesOf } from '../../formats/index.ts';
-import type { CloudApi, ClusterFacts, KubeApi, ProvisioningApi } from '../../ports/index.ts';
-import { addIdentity } from '../aws-auth.ts';
+import type {
+  CloudApi,
+  ClusterFacts,
+  KubeApi,
+  ProvisioningApi,
+  StackState,
+} from '../../ports/index.ts';
+import { addIdentity, checkIdentities, hasIdentity } from '../aws-auth.ts';
 import { type CliContext, CommandError, exitCodes } from '../context.ts';
 import type { Progress } from '../progress.ts';
 import { failStack, type StackWait, waitForStack } from './stack-wait.ts';
@@ -74,6 +80,21 @@ const subnetsOf = async (creation: Creation, group: GroupConfig): Promise<readon
 const familyOf = (creation: Creation, group: GroupConfig): string =>
   group.amiFamily ?? defaultFamily(creation.cluster.version);
 
+/** Why EKS, or whoever publishes images, has none for this group; undefined when they may. */
+export const imageComplaint = (
+  group: GroupConfig,
+  version: string | undefined,
+): string | undefined => {
+  if (group.ami !== undefined) return undefined;
+  const name = group.amiFamily ?? defaultFamily(version ?? '1.32');
+  const family = familyNamed(name);
+  const architecture = architectureOf(group.instanceTypes[0] ?? '');
+  const published = group.kind === 'managed' ? family?.amiType?.[architecture] : family?.parameter;
+  if (published !== undefined) return undefined;
+  const whose = group.kind === 'managed' ? 'EKS has' : 'this program knows';
+  return `${whose} no ${name} image for ${architecture}; name one with --node-ami (ami in a file)`;
+};
+
 /** The image that a self-managed group starts from; undefined where EKS chooses. */
 const imageOf = async (creation: Creation, group: GroupConfig): Promise<string | undefined> => {
   if (group.ami !== undefined) return group.ami;
@@ -81,11 +102,9 @@ const imageOf = async (creation: Creation, group: GroupConfig): Promise<string |
   const family = familyNamed(name);
   const architecture = architectureOf(group.instanceTypes[0] ?? '');
   if (group.kind === 'managed') {
-    if (family?.amiType?.[architecture] !== undefined) return undefined;
-    throw refused(
-      `node group ${group.name}: EKS has no ${name} image for ${architecture}; name one with ` +
-        '--node-ami (ami in a file)',
-    );
+    const complaint = imageComplaint(group, creation.cluster.version);
+    if (complaint === undefined) return undefined;
+    throw refused(`node group ${group.name}: ${complaint}`);
   }
   const parameter = family?.parameter?.(creation.cluster.version, architecture);
   const image = parameter && (await creation.api.imageParameter(parameter));
@@ -155,17 +174,28 @@ const existingGroups = async (
   return { existing: [...known].filter((name) => !wanted.some((one) => one.name === name)), taken };
 };
 
+export interface Chosen {
+  readonly fresh: readonly GroupConfig[];
+  /** Begun by an earlier command that was left or timed out. */
+  readonly unfinished: readonly GroupConfig[];
+}
+
 /** Which groups are made: those that exist already are left out, as eksctl does with a file. */
 export const choose = async (
   creation: Creation,
   wanted: readonly GroupConfig[],
-): Promise<readonly GroupConfig[]> => {
+): Promise<Chosen> => {
   const { progress, cluster } = creation;
   progress.info(
     `will use version ${cluster.version} for new nodegroup(s) based on control plane version`,
   );
   const { existing, taken } = await existingGroups(creation, wanted);
-  const excluded = [...existing, ...taken];
+  const unfinished: GroupConfig[] = [];
+  for (const group of wanted) {
+    if (taken.includes(group.name) && (await isUnfinished(creation, group))) unfinished.push(group);
+  }
+  const left = taken.filter((name) => !unfinished.some((group) => group.name === name));
+  const excluded = [...existing, ...left];
   if (excluded.length > 0) {
     progress.info(
       `${excluded.length} existing nodegroup(s) (${excluded.join(',')}) will be excluded`,
@@ -178,7 +208,7 @@ export const choose = async (
         `${fresh.length === 1 ? 'was' : 'were'} included (based on the include/exclude rules)`,
     );
   }
-  return fresh;
+  return { fresh, unfinished };
 };
 
 const deploy = async (creation: Creation, { group, stack }: Prepared): Promise<void> => {
@@ -193,12 +223,42 @@ const deploy = async (creation: Creation, { group, stack }: Prepared): Promise<v
   const wait: StackWait = { api, context, progress, deadline };
   const state = await waitForStack(wait, stack.name);
   if (state?.status !== 'CREATE_COMPLETE') return failStack(wait, state, stack.name);
-  const role = state.outputs.InstanceRoleARN;
-  if (group.kind === 'self-managed' && role !== undefined) {
-    progress.info(`adding identity "${role}" to auth ConfigMap`);
-    const system = familyOf(creation, group).startsWith('Windows') ? 'windows' : 'linux';
-    await addIdentity(creation.kube, role, system);
-  }
+  await letIn(creation, group, state);
+};
+
+/** The role of a self-managed group; EKS, or its controller, lets in those of managed ones. */
+const letIn = async (
+  creation: Creation,
+  group: GroupConfig,
+  { outputs }: StackState,
+): Promise<void> => {
+  const role = outputs.InstanceRoleARN;
+  if (group.kind === 'managed' || role === undefined) return;
+  creation.progress.info(`adding identity "${role}" to auth ConfigMap`);
+  const system = familyOf(creation, group).startsWith('Windows') ? 'windows' : 'linux';
+  await addIdentity(creation.kube, role, system);
+};
+
+/** A self-managed group whose creation was left: its stack stands or comes, its role is not let in. */
+const isUnfinished = async (
+  { api, kube, cluster }: Creation,
+  group: GroupConfig,
+): Promise<boolean> => {
+  if (group.kind === 'managed') return false;
+  const stack = await api.describeStack(nodeGroupStackName(cluster.name, group.name));
+  if (stack === undefined || !/^CREATE_(IN_PROGRESS|COMPLETE)$/.test(stack.status)) return false;
+  const role = stack.outputs.InstanceRoleARN;
+  return role === undefined || !(await hasIdentity(kube, role));
+};
+
+const finish = async (creation: Creation, group: GroupConfig): Promise<void> => {
+  const { api, progress, context, deadline, cluster } = creation;
+  const name = nodeGroupStackName(cluster.name, group.name);
+  progress.info(`nodegroup "${group.name}" was begun before: what is missing is made now`);
+  const wait: StackWait = { api, context, progress, deadline };
+  const state = await waitForStack(wait, name);
+  if (state?.status !== 'CREATE_COMPLETE') return failStack(wait, state, name);
+  await letIn(creation, group, state);
 };
 
 const isReady = (node: Node): boolean =>
@@ -239,12 +299,14 @@ const waitForNodes = async (creation: Creation, group: GroupConfig): Promise<voi
   tell(nodes);
 };
 
-/** Makes `groups`; every one of them is tried, and the first failure is thrown at the end. */
+/** Makes them all; each is tried, each failure told, and the first is thrown at the end. */
 export const createNodeGroups = async (
   creation: Creation,
-  groups: readonly GroupConfig[],
+  { fresh: groups, unfinished }: Chosen,
 ): Promise<void> => {
-  const { progress, cluster } = creation;
+  const { progress, cluster, kube } = creation;
+  const every = [...groups, ...unfinished];
+  if (every.some(({ kind }) => kind === 'self-managed')) await checkIdentities(kube);
   const prepared: Prepared[] = [];
   // All that can be refused is refused before the first stack.
   for (const group of groups) prepared.push(await prepare(creation, group));
@@ -260,14 +322,28 @@ export const createNodeGroups = async (
     );
   }
   const results = await Promise.allSettled(
-    prepared.map(async (one) => {
-      await deploy(creation, one);
-      await waitForNodes(creation, one.group);
+    every.map(async (group, i) => {
+      const one = prepared[i];
+      await (one === undefined ? finish(creation, group) : deploy(creation, one));
+      await waitForNodes(creation, group);
     }),
   );
   const made = (kind: GroupConfig['kind']): number =>
-    groups.filter((group, i) => group.kind === kind && results[i]?.status === 'fulfilled').length;
-  progress.done(`created ${made('self-managed')} nodegroup(s) in cluster "${cluster.name}"`);
-  progress.done(`created ${made('managed')} managed nodegroup(s) in cluster "${cluster.name}"`);
-  for (const result of results) if (result.status === 'rejected') throw result.reason;
+    every.filter((group, i) => group.kind === kind && results[i]?.status === 'fulfilled').length;
+  const failed = results.flatMap((result, i) =>
+    result.status === 'rejected' ? [{ name: every[i]?.name, reason: result.reason }] : [],
+  );
+  for (const { name, reason } of failed) {
+    progress.failed(`nodegroup "${name}": ${reason instanceof Error ? reason.message : reason}`);
+  }
+  for (const [kind, noun] of [
+    ['self-managed', 'nodegroup'],
+    ['managed', 'managed nodegroup'],
+  ] as const) {
+    // eksctl tells both numbers; beside a failure a check mark for none would be a lie.
+    if (failed.length > 0 && made(kind) === 0) continue;
+    progress.done(`created ${made(kind)} ${noun}(s) in cluster "${cluster.name}"`);
+  }
+  const [first] = failed;
+  if (first !== undefined) throw first.reason;
 };

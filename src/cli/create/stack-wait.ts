@@ -18,7 +18,8 @@ export interface StackWait {
 const interrupted = (name: string): CommandError =>
   new CommandError(
     exitCodes.interrupted,
-    `not watching any more; CloudFormation goes on with stack "${name}"`,
+    `not watching any more; CloudFormation goes on with stack "${name}"; the same command again ` +
+      'finishes what is missing',
   );
 
 /** Its last state, once nothing is in progress any more; undefined when it is gone. */
@@ -41,7 +42,7 @@ export const waitForStack = async (
     if (now >= deadline) {
       throw new CommandError(
         exitCodes.timedOut,
-        `timed out waiting for CloudFormation stack "${name}" (${state.status}); it goes on: ` +
+        `timed out waiting for CloudFormation stack "${name}" (${state.status}); it goes on, and the same command again finishes what is missing: ` +
           `\`aws cloudformation describe-stack-events --stack-name ${name}\` shows how far it is`,
       );
     }

@@ -14,13 +14,17 @@ export interface Removal {
   readonly nodes: readonly Node[];
   /** The cluster's time: an embedded world may be ahead of the wall clock. */
   readonly now: EpochMs;
-  /** The drains fail after so long, and nothing is forced. */
+  /** The drains fail after so long, or force what is left. */
   readonly timeoutMs: number;
+  readonly force?: boolean;
   readonly reason: string;
   readonly tell: (line: string) => void;
   /** What is told of the thing that stays as it is. */
   readonly consequence: string;
 }
+
+/** A forced drain still has to see its pods go. */
+const afterDeadlineMs = 120_000;
 
 /** Resolves when every node is empty. Throws CommandError, with the exit code of the worst drain. */
 export const drainForRemoval = async (removal: Removal): Promise<void> => {
@@ -33,7 +37,7 @@ export const drainForRemoval = async (removal: Removal): Promise<void> => {
         now,
         userName: context.userName,
         timeoutSeconds: Math.max(1, Math.round(timeoutMs / 1000)),
-        onDeadline: 'fail',
+        onDeadline: removal.force === true ? 'force' : 'fail',
         reason,
       }),
     );
@@ -41,7 +45,7 @@ export const drainForRemoval = async (removal: Removal): Promise<void> => {
   if (recorded.length === 0) return;
   const { clock, signal } = context;
   const wait = new DrainWait({ kube, clock, signal, tell, progress: undefined }, recorded);
-  const { states } = await wait.run(timeoutMs);
+  const { states } = await wait.run(timeoutMs + afterDeadlineMs);
   const code = worstOf([...states.values()].map(exitCodeOf));
   if (code === exitCodes.done) return;
   const names = recorded.map(({ node }) => node).join(' ');

@@ -55,12 +55,31 @@ describe('addNodeRole', () => {
   });
 
   it('completes the groups of an entry that is there', () => {
-    const lacking = `- groups:\n  - eks:kube-proxy-windows\n  rolearn: ${arn('a')}\n  username: u\n`;
+    const lacking = `- groups:\n  - eks:kube-proxy-windows\n  rolearn: ${arn('a')}\n  username: system:node:{{EC2PrivateDNSName}}\n`;
     const { mapRoles } = changed({ mapRoles: lacking }, arn('a'));
     expect(mapRoles).toContain(
       '- eks:kube-proxy-windows\n  - system:bootstrappers\n  - system:nodes',
     );
     expect(mapRoles?.match(/rolearn/g)).toHaveLength(1);
+  });
+
+  it('completes groups under the key that stands there, whatever its case', () => {
+    const { mapRoles } = changed(
+      { mapRoles: `- Groups:\n  - system:nodes\n  rolearn: ${arn('a')}\n` },
+      arn('a'),
+    );
+    expect(mapRoles).toMatch(/- Groups:\n\s+- system:nodes\n\s+- system:bootstrappers/);
+    expect(mapRoles).not.toContain('groups:');
+  });
+
+  it('refuses to make nodes of somebody else', () => {
+    const mapRoles = `- rolearn: ${arn('a')}\n  username: admin\n  groups: [system:masters]\n`;
+    const change = addNodeRole({ mapRoles }, arn('a'));
+    expect(change.kind === 'refused' && change.why).toMatch(/to the user admin/);
+  });
+
+  it('takes a map of comments alone for an empty one', () => {
+    expect(changed({ mapRoles: '# nobody yet\n' }, arn('a')).mapRoles).toContain(entry('a'));
   });
 
   it.each([
@@ -81,6 +100,12 @@ describe('removeNodeRole', () => {
       kind: 'changed',
       data: { mapRoles: entry('a'), mapUsers: '[]\n' },
     });
+  });
+
+  it('leaves alone what is not written for nodes, and a role that stands there twice', () => {
+    const own = `- rolearn: ${arn('a')}\n  username: admin\n  groups: [system:masters]\n`;
+    expect(removeNodeRole({ mapRoles: own }, arn('a'))).toEqual({ kind: 'unchanged' });
+    expect(removeNodeRole({ mapRoles: entry('a') + entry('a') }, arn('a')).kind).toBe('refused');
   });
 
   it('leaves an empty list when the last one goes, and nothing to do when there is none', () => {

@@ -1,6 +1,6 @@
 // The ConfigMap kube-system/aws-auth: which IAM roles may act as which users. Adds and removes roles
 // of nodes. Whatever else stands there, comments and order included, stays as it is.
-import { isMap, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
+import { type Document, isMap, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
 
 /** data of the ConfigMap; all of its values are texts of YAML. */
 export type AwsAuthData = Readonly<Record<string, string>>;
@@ -27,11 +27,13 @@ type Roles =
   | { readonly kind: 'refused'; readonly why: string };
 
 const readRoles = (text: string | undefined): Roles => {
-  const document = parseDocument(text === undefined || text.trim() === '' ? '[]' : text);
+  const document: Document = parseDocument(text === undefined || text.trim() === '' ? '[]' : text);
   const [error] = document.errors;
   if (error !== undefined) {
     return { kind: 'refused', why: `mapRoles is not YAML: ${error.message.split('\n')[0]}` };
   }
+  // Nothing but comments is an empty list with comments.
+  document.contents ??= document.createNode([]);
   const { contents } = document;
   if (!isSeq(contents)) return { kind: 'refused', why: 'mapRoles is not a list' };
   if (!contents.items.every((item) => isMap(item))) {
@@ -63,6 +65,16 @@ const groupsOf = (entry: YAMLMap): readonly string[] => {
   return isSeq(groups) ? groups.items.map(String) : [];
 };
 
+/** Written for nodes: their user name, and no groups but theirs. Anything else is somebody's own. */
+const isNodeEntry = (entry: YAMLMap): boolean =>
+  String(fieldOf(entry, 'username') ?? nodeUser) === nodeUser &&
+  groupsOf(entry).every((group) => (nodeGroups.windows as readonly string[]).includes(group));
+
+const setGroups = (entry: YAMLMap, groups: readonly string[]): void => {
+  const pair = entry.items.find(({ key }) => String(key).toLowerCase() === 'groups');
+  entry.set(pair?.key ?? 'groups', [...groups]);
+};
+
 /** Lets nodes with this role in. An entry that is there is completed, never doubled. */
 export const addNodeRole = (
   data: AwsAuthData,
@@ -81,10 +93,15 @@ export const addNodeRole = (
   if (entry === undefined) {
     seq.add({ groups: [...nodeGroups[system]], rolearn: roleArn, username: nodeUser });
   } else {
+    const user = String(fieldOf(entry, 'username') ?? nodeUser);
+    if (user !== nodeUser) {
+      // Completed, nodes would act as that user.
+      return { kind: 'refused', why: `mapRoles maps ${roleArn} to the user ${user}` };
+    }
     const had = groupsOf(entry);
     const missing = nodeGroups[system].filter((group) => !had.includes(group));
     if (missing.length === 0) return { kind: 'unchanged' };
-    entry.set('groups', [...had, ...missing]);
+    setGroups(entry, [...had, ...missing]);
   }
   return {
     kind: 'changed',
@@ -92,11 +109,15 @@ export const addNodeRole = (
   };
 };
 
-/** Takes a role's entry away; other entries of the same text stay as they are. */
+/** Takes a node role's entry away; an entry of somebody's own stays, and so does all else. */
 export const removeNodeRole = (data: AwsAuthData, roleArn: string): AwsAuthChange => {
   const roles = readRoles(data.mapRoles);
   if (roles.kind === 'refused') return roles;
   const known = entriesOf(roles.seq, roleArn);
+  if (known.length > 1) {
+    return { kind: 'refused', why: `mapRoles names ${roleArn} ${known.length} times; keep one` };
+  }
+  if (!known.every(isNodeEntry)) return { kind: 'unchanged' };
   if (known.length === 0) return { kind: 'unchanged' };
   roles.seq.items = roles.seq.items.filter((item) => !known.includes(item as YAMLMap));
   return { kind: 'changed', data: { ...data, mapRoles: roles.print() } };
