@@ -170,6 +170,7 @@ export const nodeGroupStatus: Schema = object(
     nodeLabels: listOf(text(317), 100),
     nodeTaints: listOf(object({ key: text(317), effect: text(63) }, ['key', 'effect']), 100),
     nodeMarks: object({ applied: text(63), since: time }, ['applied', 'since']),
+    templateGeneration: generation,
     health: listOf(object(issue, issueFields), 20),
     conditions,
   },

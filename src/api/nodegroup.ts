@@ -112,6 +112,8 @@ export interface NodeGroupStatus {
    * a node afterwards (an agent its start-up taint) is not put back.
    */
   readonly nodeMarks?: { readonly applied: string; readonly since: string };
+  /** The generation of the spec whose labels and taints the launch template has. */
+  readonly templateGeneration?: number;
   readonly health?: readonly HealthIssue[];
   readonly conditions?: readonly Condition[];
 }

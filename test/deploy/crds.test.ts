@@ -199,6 +199,7 @@ const nodeGroup: { spec: Full<NodeGroupSpec>; status: Full<NodeGroupStatus> } = 
     ready: 1,
     perZone: { a: 1 },
     perTemplateVersion: { 1: 1 },
+    templateGeneration: 1,
     autoScalingGroupName: 'a',
     releaseVersion: 'r',
     imageId: 'i',

@@ -51,3 +51,87 @@ describe('drains that budgets hold', () => {
     await life.end();
   });
 });
+
+describe('nodes that register and never become Ready', () => {
+  it('are told after 15 minutes, as those that never register', async () => {
+    const life = await GroupLife.begin();
+    await life.create();
+    // As soon as a node registers its kubelet stops.
+    for (let tick = 0; tick < 400; tick++) {
+      await life.driver.advance(0.5);
+      if (life.nodes().length > 0) life.world.faults.inject('kubelet-stop', { group: 'ng' });
+    }
+    expect(life.nodes()).toHaveLength(2);
+    expect(life.group()?.status).toMatchObject({ state: 'CREATING', ready: 0, health: [] });
+    await life.until('it is told', () => life.state() === 'CREATE_FAILED', 900);
+    const [issue] = life.group()?.status?.health ?? [];
+    expect(issue).toMatchObject({ code: 'NodeCreationFailure' });
+    expect(issue?.resourceIds).toHaveLength(2);
+    expect(issue?.message).toContain('its node is not Ready');
+    await life.end();
+  });
+});
+
+describe('a launch template that may not be changed', () => {
+  const taint = { key: 'k', value: 'v', effect: 'NO_SCHEDULE' };
+  const refusing = (life: GroupLife): void => {
+    life.faults = {
+      cloudCall: (operation) =>
+        operation === 'CreateLaunchTemplateVersion'
+          ? { kind: 'refused', code: 'AccessDenied' }
+          : { kind: 'ok' },
+    };
+  };
+
+  it('is told and tried again; the update ends when new nodes get what it asks for', async () => {
+    const life = await begun();
+    refusing(life);
+    await life.updateConfig({
+      scalingConfig: { desiredSize: 3 },
+      taints: { addOrUpdateTaints: [taint] },
+    });
+    await life.until('there are three', () => life.group()?.status?.ready === 3, 900);
+    await life.driver.advance(120);
+    expect(life.group()?.status?.health).toMatchObject([{ code: 'AccessDenied' }]);
+    expect(updateStatus(life)).toBe('InProgress');
+    // It is not forgotten by the next process either.
+    life.killFor(3);
+    life.faults = {};
+    await life.until('the update has ended', () => updateStatus(life) === 'Successful', 60);
+    expect(life.autoScalingGroups()[0]).toMatchObject({ LaunchTemplate: { Version: '2' } });
+    await life.until('it is ACTIVE', () => life.isActive(3), 60);
+    expect(life.group()?.status?.health).toEqual([]);
+    await life.end();
+  });
+
+  it('holds up no update of sizes alone', async () => {
+    const life = await begun();
+    refusing(life);
+    life.patch({ spec: { taints: [{ key: 'k', value: 'v', effect: 'NoSchedule' }] } });
+    await life.driver.advance(30);
+    await life.updateConfig({ scalingConfig: { desiredSize: 3 } });
+    await life.until('the update has ended', () => updateStatus(life) === 'Successful', 600);
+    await life.end();
+  });
+});
+
+it('labels edited between the launch template and the group are in the template', async () => {
+  const life = await GroupLife.begin();
+  life.faults = {
+    cloudCall: (operation) =>
+      operation === 'CreateAutoScalingGroup'
+        ? { kind: 'refused', code: 'Throttled' }
+        : { kind: 'ok' },
+  };
+  await life.create();
+  await life.until('there is a template', () => life.templates().length > 1, 60);
+  life.patch({ spec: { labels: { tier: 'web' } } });
+  await life.driver.advance(30);
+  life.faults = {};
+  await life.until('the group is ACTIVE', () => life.isActive(2));
+  life.patch({ spec: { scaling: { desired: 3 } } });
+  await life.until('there are three', () => life.isActive(3));
+  const { perTemplateVersion } = life.group()?.status ?? {};
+  expect(perTemplateVersion?.['2'] ?? 0).toBeGreaterThan(0);
+  await life.end();
+});

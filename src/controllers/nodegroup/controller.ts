@@ -110,7 +110,7 @@ class NodeGroups {
       return undefined;
     }
     const known = this.#memory.get(group.metadata.uid);
-    const memory: PassMemory = known ?? { actedAt: 0, lookedAt: 0 };
+    const memory: PassMemory = known ?? { actedAt: 0, lookedAt: 0, trouble: new Map() };
     if (known === undefined) this.#memory.set(group.metadata.uid, memory);
     let nextAt: EpochMs | undefined;
     try {

@@ -38,13 +38,18 @@ const maxConsoles = 3;
 
 const unjoinedOf = async (
   deps: NodeGroupDeps,
+  { status }: NodeGroup,
   scaling: ScalingGroup,
   signal: AbortSignal,
 ): Promise<readonly Unjoined[]> => {
+  const hasJoined = (id: string): boolean => {
+    const node = nodeOfInstance(deps.nodes, id);
+    // In a group that was whole a node that is ill has joined: that is health, not creation.
+    return node !== undefined && (status?.createdAt !== undefined || isReady(node));
+  };
   const ids = countedOf(scaling)
     .map(({ instanceId }) => instanceId)
-    // A node that was Ready once and is ill now has joined: that is health, not creation.
-    .filter((id) => nodeOfInstance(deps.nodes, id) === undefined);
+    .filter((id) => !hasJoined(id));
   if (ids.length === 0) return [];
   const found = await deps.cloud.describeInstances(ids, { signal });
   return found.map(({ instanceId, state, launchTime }) => {
@@ -64,7 +69,7 @@ export const observeHealth = async (
   const isShort = countedOf(scaling).length < scaling.desiredCapacity;
   const name = autoScalingGroupNameOf(group);
   const activities = isShort ? await deps.cloud.describeActivities(name, { signal }) : [];
-  const unjoined = await unjoinedOf(deps, scaling, signal);
+  const unjoined = await unjoinedOf(deps, group, scaling, signal);
   const late: Unjoined[] = [];
   for (const one of unjoined.filter((each) => isLate(each, now))) {
     const console =

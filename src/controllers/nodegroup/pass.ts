@@ -39,14 +39,17 @@ import {
 import { applyUpdate, endUpdate, failUpdate, openUpdate } from './updates.ts';
 import { writeBack, writeStatus } from './write.ts';
 
+/** What is tried each for itself: that one succeeds says nothing about another. */
+type Effect = 'create' | 'template' | 'sizes';
+
 /** Known to this process alone; a restart costs a look or a call more. */
 export interface PassMemory {
   /** Our last change of the cloud: what was seen before it is not believed after it. */
   actedAt: number;
   /** The last look past the shared ones. */
   lookedAt: number;
-  /** Why the last try to create or change something was refused for good. */
-  trouble?: HealthIssue;
+  /** Why the last try of an effect was refused for good. */
+  readonly trouble: Map<Effect, HealthIssue>;
   made?: Made;
 }
 
@@ -67,6 +70,8 @@ export class Pass {
   readonly #scaling: ScalingGroup | undefined;
   readonly #foreign: string | undefined;
   #group: NodeGroup;
+  /** The generation of the spec whose labels and taints the launch template has. */
+  #templateGeneration: number | undefined;
   #wrote = false;
   #hasActed = false;
   #nextAt: number = Number.POSITIVE_INFINITY;
@@ -78,6 +83,10 @@ export class Pass {
     this.#group = group;
     this.#foreign = found && foreignGroup(group, found.tags);
     this.#scaling = this.#foreign === undefined ? found : undefined;
+    const { status, metadata } = group;
+    // What is adopted is as its owner made it; a change after that is a request.
+    const isFirstLook = status === undefined && this.#scaling !== undefined;
+    this.#templateGeneration = isFirstLook ? metadata.generation : status?.templateGeneration;
   }
 
   /** When to look again, if sooner than usual. */
@@ -111,17 +120,28 @@ export class Pass {
       await this.#create();
       return true;
     }
-    const isNew = this.#group.metadata.generation !== this.#group.status?.observedGeneration;
-    // A label that no node can have holds up the labels alone, not the sizes.
-    if (marksComplaint(this.#group.spec) === undefined) {
-      if (isNew && this.#group.status !== undefined) {
-        await this.#attempt(() => syncTemplate(this.#deps, this.#group, scaling, signal));
-      }
-      await markNodes(this.#deps, this.#group, scaling, signal);
-    }
+    this.#input.memory.trouble.delete('create');
+    await this.#mark(scaling);
     if (!(await this.#resize(scaling))) return false;
     if (update !== undefined) await endUpdate(this.#deps, this.#group, update, signal);
     return true;
+  }
+
+  /** Labels and taints. One that no node can have holds up these alone, not the sizes. */
+  async #mark(scaling: ScalingGroup): Promise<void> {
+    const { memory, signal } = this.#input;
+    const { spec, status, metadata } = this.#group;
+    if (marksComplaint(spec) !== undefined) {
+      memory.trouble.delete('template');
+      return;
+    }
+    if (status !== undefined && this.#templateGeneration !== metadata.generation) {
+      await this.#attempt('template', async () => {
+        await syncTemplate(this.#deps, this.#group, scaling, signal);
+        this.#templateGeneration = metadata.generation;
+      });
+    }
+    await markNodes(this.#deps, this.#group, scaling, signal);
   }
 
   async #create(): Promise<void> {
@@ -129,7 +149,7 @@ export class Pass {
     if (this.#group.status?.createdAt !== undefined || this.#foreign !== undefined) return;
     if (marksComplaint(this.#group.spec) !== undefined) return;
     const { memory, signal } = this.#input;
-    await this.#attempt(async () => {
+    await this.#attempt('create', async () => {
       memory.made = await createGroup(this.#deps, this.#group, signal);
       this.#acted();
     });
@@ -167,7 +187,7 @@ export class Pass {
     const wanted = { ...this.#group.spec.scaling, target };
     const keep = scaleIn && view ? keepsCause(view, scaleIn.id) : () => false;
     await withdrawOthers(this.#deps, { group: this.#group, scaling }, keep, signal);
-    await this.#attempt(() => this.#changeSizes(scaling, wanted));
+    await this.#attempt('sizes', () => this.#changeSizes(scaling, wanted));
     if (scaleIn !== undefined) await this.#runScaleIn(scaling, scaleIn);
     return true;
   }
@@ -196,7 +216,12 @@ export class Pass {
     const same =
       scaling.minSize === minSize && scaling.maxSize === maxSize && scaling.desired === desired;
     if (same) return true;
+    const { generation } = this.#group.metadata;
     const written = await writeBack(this.#deps, this.#group, scaling, this.#input.signal);
+    // Sizes alone were written, on what the template was made for.
+    if (written !== undefined && this.#templateGeneration === generation) {
+      this.#templateGeneration = written.metadata.generation;
+    }
     if (written !== undefined) journalWriteBack(this.#deps.journal, this.#group, scaling);
     return this.#take(written);
   }
@@ -240,17 +265,17 @@ export class Pass {
   // ---- shared ----
 
   /** Runs an effect; what no retry mends becomes a health issue instead of an error. */
-  async #attempt(effect: () => Promise<void>): Promise<void> {
-    const { memory } = this.#input;
+  async #attempt(name: Effect, effect: () => Promise<void>): Promise<void> {
+    const { trouble } = this.#input.memory;
     try {
       await effect();
-      delete memory.trouble;
+      trouble.delete(name);
     } catch (error) {
       const issue = issueOf(error, autoScalingGroupNameOf(this.#group));
       if (issue === undefined) throw error;
       // Told by the next pass, at once when it is news.
-      if (memory.trouble?.message !== issue.message) this.#wake(this.#deps.clock.now());
-      memory.trouble = issue;
+      if (trouble.get(name)?.message !== issue.message) this.#wake(this.#deps.clock.now());
+      trouble.set(name, issue);
     }
   }
 
@@ -278,6 +303,7 @@ export class Pass {
       isUpdating: openUpdate(this.#deps, group.metadata.name) !== undefined,
       ...(memory.made === undefined ? {} : { made: memory.made }),
       marked: this.#marked(),
+      templateGeneration: this.#templateGeneration,
       now: clock.now(),
     });
     const written = await writeStatus(this.#deps, group, status, signal);
@@ -301,9 +327,8 @@ export class Pass {
 
   #ownIssues(): readonly HealthIssue[] {
     const name = autoScalingGroupNameOf(this.#group);
-    const { trouble } = this.#input.memory;
     const wrong = marksComplaint(this.#group.spec);
-    const known: HealthIssue[] = trouble === undefined ? [] : [trouble];
+    const known = [...this.#input.memory.trouble.values()];
     if (wrong !== undefined && this.#group.metadata.deletionTimestamp === undefined) {
       known.unshift({ code: 'KubernetesLabelInvalid', message: wrong, resourceIds: [] });
     }

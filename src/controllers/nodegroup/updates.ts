@@ -98,6 +98,11 @@ export const applyUpdate = async (
   return written;
 };
 
+const changesNodes = (change: NodeGroupChange): boolean =>
+  [change.addLabels, change.removeLabels, change.addTaints, change.removeTaints].some(
+    (part) => part !== undefined && Object.keys(part).length > 0,
+  );
+
 /** Ends the update when the group's status has its end; otherwise nothing. */
 export const endUpdate = async (
   deps: NodeGroupDeps,
@@ -119,6 +124,8 @@ export const endUpdate = async (
     return;
   }
   const { minSize, maxSize, desired } = group.spec.scaling;
+  const isInTemplate = (status.templateGeneration ?? 0) >= (since.generation ?? 0);
+  if (changesNodes(update.spec.change) && !isInTemplate) return;
   const isThere =
     status.scaleIn === undefined &&
     status.minSize === minSize &&

@@ -43,6 +43,8 @@ export interface StatusFacts {
   /** What the template was made for, where that was looked at. */
   readonly made?: Pick<NodeGroupStatus, 'imageId' | 'releaseVersion'>;
   readonly marked: MarksStatus;
+  /** The generation whose labels and taints the launch template has. */
+  readonly templateGeneration: number | undefined;
   readonly now: EpochMs;
 }
 
@@ -102,7 +104,7 @@ const wantedAtFirst = ({ requested, target }: StatusFacts): number =>
   Math.max(requested.minSize, Math.min(requested.maxSize, target));
 
 export const statusOf = (facts: StatusFacts): NodeGroupStatus => {
-  const { group, scaling, scaleIn, made } = facts;
+  const { group, scaling, scaleIn, made, templateGeneration } = facts;
   const failure = facts.failure && { ...facts.failure, ...boundedIssue(facts.failure) };
   const before = group.status;
   const counts = countsOf(facts);
@@ -134,6 +136,7 @@ export const statusOf = (facts: StatusFacts): NodeGroupStatus => {
     ...(scaleIn === undefined ? {} : { scaleIn }),
     ...(failure === undefined ? {} : { failure }),
     ...facts.marked,
+    ...(templateGeneration === undefined ? {} : { templateGeneration }),
     health: issues,
     conditions,
   };
