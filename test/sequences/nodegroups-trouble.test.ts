@@ -129,9 +129,22 @@ it('labels edited between the launch template and the group are in the template'
   await life.driver.advance(30);
   life.faults = {};
   await life.until('the group is ACTIVE', () => life.isActive(2));
-  life.patch({ spec: { scaling: { desired: 3 } } });
-  await life.until('there are three', () => life.isActive(3));
-  const { perTemplateVersion } = life.group()?.status ?? {};
-  expect(perTemplateVersion?.['2'] ?? 0).toBeGreaterThan(0);
+  expect(life.autoScalingGroups()[0]).toMatchObject({ LaunchTemplate: { Version: '2' } });
+  await life.end();
+});
+
+it('updates that have ended are kept, the last twenty of them', async () => {
+  const life = await begun(1);
+  const ids: unknown[] = [];
+  for (let n = 1; n <= 23; n++) {
+    const { update } = await life.updateConfig({ updateConfig: { maxUnavailable: (n % 3) + 1 } });
+    ids.push((update as { id: string }).id);
+    const isOpen = () =>
+      life.updates().some(({ status }) => (status?.status ?? 'InProgress') === 'InProgress');
+    await life.until('the update has ended', () => !isOpen(), 60);
+  }
+  await life.driver.advance(10);
+  const kept = life.updates().map(({ metadata }) => metadata.name);
+  expect(new Set(kept)).toEqual(new Set(ids.slice(-20)));
   await life.end();
 });

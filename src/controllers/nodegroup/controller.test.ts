@@ -1,5 +1,6 @@
 // NodeGroups follow their Auto Scaling groups, in virtual time.
 import { describe, expect, it } from 'vitest';
+import { maxCauses } from '../../api/causes.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import { type NodeGroup, nodeGroupFinalizer } from '../../api/nodegroup.ts';
 import { aGroupSpec, anInstance, setUpControllers } from '../testing.ts';
@@ -185,5 +186,26 @@ describe('the node group controller', () => {
     await clock.settle();
     await running;
     expect(clock.sleeping).toBe(0);
+  });
+
+  it('asks another node where the record of the first has no room for a cause', async () => {
+    const { clock, cloud, kube, putNode } = await setUp(2);
+    const i2 = anInstance(2);
+    cloud.putGroup('asg-1', { instances: [{ instanceId: i1 }, { instanceId: i2 }] });
+    putNode('n2', { instanceId: i2 });
+    const causes = Array.from({ length: maxCauses }, (_, n) => ({
+      kind: 'Manual',
+      id: `manual/${n}`,
+      receivedAt: '2026-01-01T00:00:00Z',
+      onDeadline: 'fail',
+      followUp: 'Keep',
+    }));
+    const disruptions = resourceTypes.nodedisruptions;
+    kube.put(disruptions, { name: i1, spec: { instanceId: i1, nodeName: 'n1', causes } });
+    await clock.advance(16_000);
+    const body = { spec: { scaling: { desired: 1 } } };
+    await kube.patch(type, { name: 'ng' }, { type: 'merge', body });
+    await clock.advance(16_000);
+    expect(kube.peek(disruptions, i2)).toMatchObject({ spec: { causes: [{ kind: 'ScaleIn' }] } });
   });
 });

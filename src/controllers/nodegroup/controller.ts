@@ -8,6 +8,7 @@ import { type Change, type PassResult, WorkQueue } from '../../runtime/index.ts'
 import { GroupDirectory } from '../group-directory.ts';
 import { isReady } from '../informers.ts';
 import { type NodeGroupDeps, NotLeading } from './deps.ts';
+import { PassMemories } from './memory.ts';
 import { Pass, type PassMemory } from './pass.ts';
 import { addFinalizer } from './write.ts';
 
@@ -35,7 +36,7 @@ class NodeGroups {
   readonly #deps: NodeGroupDeps;
   readonly #directory: GroupDirectory;
   readonly #queue: WorkQueue<string>;
-  readonly #memory = new Map<string, PassMemory>();
+  readonly #memories = new PassMemories();
   #lookedAt = 0;
 
   constructor(deps: NodeGroupDeps) {
@@ -106,12 +107,10 @@ class NodeGroups {
     const { nodeGroups, clock } = this.#deps;
     const group = nodeGroups.get(name);
     if (group === undefined) {
-      this.#memory.delete(name);
+      this.#memories.forget(name);
       return undefined;
     }
-    const known = this.#memory.get(group.metadata.uid);
-    const memory: PassMemory = known ?? { actedAt: 0, lookedAt: 0, trouble: new Map() };
-    if (known === undefined) this.#memory.set(group.metadata.uid, memory);
+    const memory = this.#memories.of(group);
     let nextAt: EpochMs | undefined;
     try {
       if (!(group.metadata.finalizers ?? []).includes(nodeGroupFinalizer)) {

@@ -36,7 +36,7 @@ import {
   viewScaleIn,
   withdrawOthers,
 } from './scale-in.ts';
-import { applyUpdate, endUpdate, failUpdate, openUpdate } from './updates.ts';
+import { applyUpdate, endUpdate, failUpdate, openUpdate, pruneUpdates } from './updates.ts';
 import { writeBack, writeStatus } from './write.ts';
 
 /** What is tried each for itself: that one succeeds says nothing about another. */
@@ -123,7 +123,10 @@ export class Pass {
     this.#input.memory.trouble.delete('create');
     await this.#mark(scaling);
     if (!(await this.#resize(scaling))) return false;
-    if (update !== undefined) await endUpdate(this.#deps, this.#group, update, signal);
+    if (update !== undefined) {
+      await endUpdate(this.#deps, this.#group, update, signal);
+      await pruneUpdates(this.#deps, this.#group.metadata.name, signal);
+    }
     return true;
   }
 

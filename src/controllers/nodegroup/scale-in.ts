@@ -154,7 +154,31 @@ const causeOf = (group: NodeGroup, scaleIn: ScaleIn, now: number): DisruptionCau
       : 'the node group is being deleted',
 });
 
-/** Asks for as many drains as are still missing. */
+/** False: its record is full of causes in force, which are never dropped for another. */
+const askForDrain = async (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  scaleIn: ScaleIn,
+  instanceId: string,
+  signal: AbortSignal,
+): Promise<boolean> => {
+  const node = nodeOfInstance(deps.nodes, instanceId);
+  const subject = {
+    name: instanceId,
+    instanceId,
+    nodeGroup: group.metadata.name,
+    ...(node === undefined ? {} : { nodeName: node.metadata.name }),
+  };
+  mustLead(deps);
+  const known = deps.disruptions.get(instanceId);
+  const id = nextCauseId(known, scaleIn.id);
+  const cause = causeOf(group, { ...scaleIn, id }, deps.clock.now());
+  if ((await recordCause(deps, { subject, cause }, signal)) === 'refused') return false;
+  journalDrain(deps.journal, group, instanceId);
+  return true;
+};
+
+/** Asks for as many drains as are still missing; where one cannot be asked, another is. */
 const askForDrains = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
@@ -166,26 +190,19 @@ const askForDrains = async (
   const asked = new Set(
     [...view.draining, ...view.drained, ...view.failed].map(({ metadata }) => metadata.name),
   );
-  const missing = view.needed - asked.size;
+  let missing = view.needed - asked.size;
   if (missing <= 0) return;
   const open = countedOf(scaling).filter(({ instanceId }) => !asked.has(instanceId));
   const candidates = await candidatesOf(deps, open, signal);
   const isDelete = group.metadata.deletionTimestamp !== undefined;
-  const free = isDelete ? candidates.map((one) => ({ ...one, isProtected: false })) : candidates;
-  for (const instanceId of chooseForScaleIn(free, missing)) {
-    const node = nodeOfInstance(deps.nodes, instanceId);
-    const subject = {
-      name: instanceId,
-      instanceId,
-      nodeGroup: group.metadata.name,
-      ...(node === undefined ? {} : { nodeName: node.metadata.name }),
-    };
-    mustLead(deps);
-    const known = deps.disruptions.get(instanceId);
-    const id = nextCauseId(known, scaleIn.id);
-    const cause = causeOf(group, { ...scaleIn, id }, deps.clock.now());
-    await recordCause(deps, { subject, cause }, signal);
-    journalDrain(deps.journal, group, instanceId);
+  let free = isDelete ? candidates.map((one) => ({ ...one, isProtected: false })) : candidates;
+  while (missing > 0) {
+    const chosen = chooseForScaleIn(free, missing);
+    if (chosen.length === 0) return;
+    for (const instanceId of chosen) {
+      if (await askForDrain(deps, group, scaleIn, instanceId, signal)) missing -= 1;
+    }
+    free = free.filter(({ instanceId }) => !chosen.includes(instanceId));
   }
 };
 

@@ -29,6 +29,27 @@ export const openUpdate = (
         a.metadata.name.localeCompare(b.metadata.name),
     )[0];
 
+/** How many ended updates of a group are kept, to be looked up and told apart by their tokens. */
+const keptUpdates = 20;
+
+/** Deletes the oldest of those that have ended, where there are more than are kept. */
+export const pruneUpdates = async (
+  deps: NodeGroupDeps,
+  groupName: string,
+  signal: AbortSignal,
+): Promise<void> => {
+  const endedAt = ({ status }: NodeGroupUpdate): string => status?.endedAt ?? '';
+  const ended = deps.updates
+    .list()
+    .filter((one) => one.spec.nodeGroup === groupName && updateStatusOf(one) !== 'InProgress')
+    .toSorted((a, b) => endedAt(b).localeCompare(endedAt(a)));
+  for (const { metadata } of ended.slice(keptUpdates)) {
+    const { name, uid } = metadata;
+    mustLead(deps);
+    await deps.kube.delete(resourceTypes.nodegroupupdates, { name }, { uid, signal });
+  }
+};
+
 const sameTaint = (a: Taint, b: Taint): boolean => a.key === b.key && a.effect === b.effect;
 
 /** The spec with the change in it; changing it twice gives the same. */

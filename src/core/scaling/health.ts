@@ -106,11 +106,20 @@ export const joinIssue = (late: readonly Unjoined[]): HealthIssue | undefined =>
         resourceIds: late.map(({ instanceId }) => instanceId),
       };
 
-export const boundedIssue = ({ code, message, resourceIds }: HealthIssue): HealthIssue => ({
+/** How often what is told may be halved to fit; names first go to one, then issues do. */
+export const maxHalvings = 7;
+
+/** Within its bounds, each of them halved so many times. */
+export const boundedIssue = (
+  { code, message, resourceIds }: HealthIssue,
+  halvings = 0,
+): HealthIssue => ({
   code,
-  message: message.slice(0, maxMessage),
-  resourceIds: resourceIds.slice(0, maxResources),
+  message: message.slice(0, Math.max(100, maxMessage >> halvings)),
+  resourceIds: resourceIds.slice(0, Math.max(1, maxResources >> halvings)),
 });
 
-export const bounded = (issues: readonly HealthIssue[]): readonly HealthIssue[] =>
-  issues.slice(0, maxIssues).map(boundedIssue);
+export const bounded = (issues: readonly HealthIssue[], halvings = 0): readonly HealthIssue[] =>
+  issues
+    .slice(0, Math.max(1, maxIssues >> Math.max(0, halvings - 3)))
+    .map((issue) => boundedIssue(issue, halvings));

@@ -4,11 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { epochMs } from '../../api/brand.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
 import { codeOfRefusal, launchIssues } from './health.ts';
 import { familyOf } from './images.ts';
 import { markedBy, mustMark, nodePatch } from './nodes.ts';
 import { chooseForScaleIn } from './scale-in.ts';
 import { decideSizes, sizeChange } from './sizes.ts';
+import { statusOf } from './status.ts';
 import { renderUserData, sameNodes } from './user-data.ts';
 import {
   labelsComplaint,
@@ -307,6 +309,46 @@ describe('what is wrong, in EKS’ codes', () => {
     expect(launchIssues([stuck], 'g')).toEqual([]);
     const warm = activity('Successful', '', 'Launching a new EC2 instance from warm pool: i-3');
     expect(launchIssues([warm, failed], 'g')).toEqual([]);
+  });
+});
+
+describe('a status', () => {
+  const issue = (n: number, length: number) => ({
+    code: `Code${n}`,
+    message: 'ä'.repeat(length),
+    resourceIds: Array.from({ length: 30 }, (_, i) => `${n}-${i}-`.padEnd(250, 'x')),
+  });
+  const told = (issues: readonly ReturnType<typeof issue>[]) =>
+    statusOf({
+      group: {
+        metadata: { name: 'ng', uid: 'u', creationTimestamp: '2026-01-01T00:00:00Z' },
+        spec: { scaling: { minSize: 0, maxSize: 1 } },
+      } as NodeGroup,
+      scaling: undefined,
+      isReady: () => false,
+      issues,
+      requested: { minSize: 0, maxSize: 1 },
+      target: 0,
+      scaleIn: undefined,
+      failure: { ...issue(99, 5000), generation: 1, at: '2026-01-01T00:00:00Z' },
+      isUpdating: false,
+      marked: {},
+      templateGeneration: undefined,
+      now: epochMs(Date.parse('2026-01-01T00:00:00Z')),
+    });
+
+  it('is at most 16 KB, however much is wrong, and names what is', () => {
+    const many = Array.from({ length: 40 }, (_, n) => issue(n, 5000));
+    const status = told(many);
+    expect(new TextEncoder().encode(JSON.stringify(status)).length).toBeLessThanOrEqual(16_384);
+    expect(status.health?.[0]?.code).toBe('Code0');
+    expect(status.failure?.code).toBe('Code99');
+    expect(status.health?.length).toBeGreaterThan(5);
+  });
+
+  it('tells what fits in full', () => {
+    const small = { code: 'C', message: 'm'.repeat(400), resourceIds: ['i-1', 'i-2'] };
+    expect(told([small]).health).toEqual([small]);
   });
 });
 

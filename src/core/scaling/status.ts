@@ -10,7 +10,7 @@ import {
   type NodeGroupState,
   type NodeGroupStatus,
 } from '../../api/nodegroup.ts';
-import { bounded, boundedIssue, joinTimeoutMs } from './health.ts';
+import { bounded, boundedIssue, joinTimeoutMs, maxHalvings } from './health.ts';
 import type { MarksStatus } from './nodes.ts';
 
 export interface GroupInstance {
@@ -103,14 +103,27 @@ const stateOf = (facts: StatusFacts, created: string | undefined): NodeGroupStat
 const wantedAtFirst = ({ requested, target }: StatusFacts): number =>
   Math.max(requested.minSize, Math.min(requested.maxSize, target));
 
+/** docs/designs/termination.md: a status is at most 16 KB. */
+const maxStatusBytes = 16_384;
+const utf8 = new TextEncoder();
+const bytesOf = (status: NodeGroupStatus): number => utf8.encode(JSON.stringify(status)).length;
+
+/** What is wrong is told shorter until the whole fits. */
 export const statusOf = (facts: StatusFacts): NodeGroupStatus => {
+  for (let halvings = 0; ; halvings++) {
+    const status = wholeStatus(facts, halvings);
+    if (halvings === maxHalvings || bytesOf(status) <= maxStatusBytes) return status;
+  }
+};
+
+const wholeStatus = (facts: StatusFacts, halvings: number): NodeGroupStatus => {
   const { group, scaling, scaleIn, made, templateGeneration } = facts;
-  const failure = facts.failure && { ...facts.failure, ...boundedIssue(facts.failure) };
+  const failure = facts.failure && { ...facts.failure, ...boundedIssue(facts.failure, halvings) };
   const before = group.status;
   const counts = countsOf(facts);
   const created = createdAt(facts, counts);
   const { generation } = group.metadata;
-  const issues = bounded(facts.issues);
+  const issues = bounded(facts.issues, halvings);
   const releaseVersion =
     made?.releaseVersion ?? before?.releaseVersion ?? group.spec.releaseVersion;
   const imageId = made?.imageId ?? before?.imageId;
