@@ -282,9 +282,13 @@ const readSpec = async (
   };
 };
 
-/** The group that this very request has created before; throws when the name is another's. */
+/** The group that this very request created before; throws when it is another's, or leaving. */
 const repeated = (group: NodeGroup, token: string, named: Named): NodeGroup => {
-  if (group.metadata.annotations?.[clientTokenAnnotation] === token) return group;
+  const { annotations, deletionTimestamp } = group.metadata;
+  // Who asks again would wait for a group that is being deleted to become ACTIVE.
+  if (annotations?.[clientTokenAnnotation] === token && deletionTimestamp === undefined) {
+    return group;
+  }
   throw inUse(
     `NodeGroup already exists with name ${named.nodegroupName} and cluster name ${named.clusterName}`,
     named,
@@ -322,7 +326,12 @@ export const createNodegroup = async (
     if (error.code === 'Invalid') throw invalid(error.message, named);
     if (error.code !== 'AlreadyExists') throw error;
     const other = await findGroup(options, clusterName, nodegroupName);
-    if (other === undefined) throw error;
+    if (other === undefined) {
+      throw inUse(
+        `The name ${nodegroupName} belongs to a node group of another cluster: Drover's node groups are Kubernetes objects, each with a name of its own. Choose another name.`,
+        named,
+      );
+    }
     return repeated(other, token, named);
   }
 };

@@ -62,3 +62,30 @@ describe('the instance profile of a node group', () => {
     await life.end();
   });
 });
+
+describe('the name of a node group', () => {
+  const taken = 'ResourceInUseException: NodeGroup already exists with name ng and cluster name c';
+
+  it('is taken while the group leaves, by the very request that made it too', async () => {
+    const request = { clientRequestToken: 'once' };
+    const life = await begun(request);
+    expect(await life.create(request)).toMatchObject({ nodegroup: { status: 'ACTIVE' } });
+    await life.delete();
+    expect(await life.refused('CreateNodegroup', life.request(request))).toBe(taken);
+    await life.until('it is gone', () => life.group() === undefined, 600);
+    expect(await life.create(request)).toMatchObject({ nodegroup: { status: 'CREATING' } });
+    await life.end();
+  });
+
+  it('that another cluster’s group has is refused with the reason', async () => {
+    const life = await begun();
+    const { apiVersion, kind, spec } = JSON.parse(JSON.stringify(life.group()));
+    const metadata = { name: 'other' };
+    life.createGroup({ apiVersion, kind, metadata, spec: { ...spec, clusterName: 'd' } });
+    const request = life.request({ nodegroupName: 'other' });
+    expect(await life.refused('CreateNodegroup', request)).toMatch(
+      /^ResourceInUseException: The name other belongs to a node group of another cluster: /,
+    );
+    await life.end();
+  });
+});
