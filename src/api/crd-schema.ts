@@ -57,13 +57,38 @@ export const conditions: Schema = {
   'x-kubernetes-list-map-keys': ['type'],
 };
 
+/** Kubernetes' and EKS' own, in CEL's form; a name that only ends so (x.kubernetes.io) is free. */
+const reservedPrefixes = ['kubernetes[.]io', 'k8s[.]io', 'eks[.]amazonaws[.]com'];
+
 /** Kubernetes' rule for the value of a label; its own text says what is wrong. */
-export const labelValue = '^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$';
+const labelValue = '^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$';
+
+const labelPrefix = '[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/';
+/** Kubernetes' rule for the key of a label or taint; [.] because CEL would take \\. apart. */
+const labelKey = `^(${labelPrefix})?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`;
+
+/** Labels that people may give nodes. A schema has no pattern for keys: CEL has. */
+export const nodeLabels: Schema = {
+  ...mapOf({ ...text(63), pattern: labelValue }, 50),
+  'x-kubernetes-validations': [
+    {
+      rule: `self.all(key, key.matches('${labelKey}'))`,
+      message:
+        "a label's key is an optional DNS name and '/', then at most 63 alphanumeric characters, " +
+        "'-', '_' or '.', with an alphanumeric one at both ends",
+    },
+    {
+      rule: `self.all(key, !key.matches('^(${reservedPrefixes.join('|')})/'))`,
+      message:
+        'labels with the prefixes kubernetes.io/, k8s.io/ and eks.amazonaws.com/ are reserved',
+    },
+  ],
+};
 
 export const taint: Schema = object(
   {
-    key: text(),
-    value: text(63),
+    key: { ...text(317), pattern: labelKey },
+    value: { ...text(63), pattern: labelValue },
     effect: oneOf(['NoSchedule', 'PreferNoSchedule', 'NoExecute']),
     timeAdded: time,
   },

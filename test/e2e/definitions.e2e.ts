@@ -111,6 +111,13 @@ describe('Our objects on a real API server', { timeout: 120_000 }, async () => {
       { scaling: { minSize: 3, maxSize: 2 } },
       { scaling: { minSize: 0, maxSize: 1, desired: -1 } },
       { drain: { onDeadline: 'explode' } },
+      { labels: { 'a b': 'c' } },
+      { labels: { 'a/b/c': 'd' } },
+      { labels: { a: '-x' } },
+      { labels: { 'kubernetes.io/x': 'y' } },
+      { labels: { 'eks.amazonaws.com/nodegroup': 'y' } },
+      { taints: [{ key: 'a b', effect: 'NoSchedule' }] },
+      { taints: [{ key: 'a', value: 'b c', effect: 'NoSchedule' }] },
     ]) {
       assert.equal(await codeOf(kube.create(nodegroups, body('wrong', wrong))), 'Invalid');
     }
