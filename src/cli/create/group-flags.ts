@@ -2,7 +2,7 @@
 // configuration: the same type that a ClusterConfig leads to, with the same defaults and rules.
 import type { Command } from 'commander';
 import type { JsonObject } from '../../api/json.ts';
-import { type GroupConfig, groupFaults, groupOf } from '../../formats/index.ts';
+import { type GroupConfig, readGroup } from '../../formats/index.ts';
 import { CommandError, exitCodes } from '../context.ts';
 
 export interface GroupFlags {
@@ -44,7 +44,7 @@ export const addGroupFlags = (command: Command): Command =>
     .option('--node-labels <labels>', 'labels of the nodes, key=value,...')
     .option('--node-zones <zones>', 'availability zones, separated by commas')
     .option('-P, --node-private-networking', 'no public addresses', false)
-    .option('--max-pods-per-node <number>', 'of a self-managed group')
+    .option('--max-pods-per-node <number>', 'of a self-managed group, or with --node-ami')
     .option('--ssh-access', 'let SSH in', false)
     .option('--ssh-public-key <name>', 'EC2 key pair')
     .option('--spot', 'spot instances (managed groups)', false)
@@ -102,7 +102,7 @@ const asConfig = (flags: GroupFlags, name: string): JsonObject => {
     ...(flags.instanceTypes === undefined
       ? {}
       : { instanceTypes: [...split(flags.instanceTypes)] }),
-    spot: flags.spot,
+    ...(flags.spot ? { spot: true } : {}),
     privateNetworking: flags.nodePrivateNetworking,
     availabilityZones: [...split(flags.nodeZones)],
     subnets: [...split(flags.subnetIds)],
@@ -116,14 +116,52 @@ const asConfig = (flags: GroupFlags, name: string): JsonObject => {
   };
 };
 
+/** The flag that says what a field of a ClusterConfig says. */
+const flagOf: Readonly<Record<string, string>> = {
+  name: '--name',
+  desiredCapacity: '--nodes',
+  minSize: '--nodes-min',
+  maxSize: '--nodes-max',
+  volumeSize: '--node-volume-size',
+  volumeType: '--node-volume-type',
+  maxPodsPerNode: '--max-pods-per-node',
+  instanceType: '--node-type',
+  instanceTypes: '--instance-types',
+  ami: '--node-ami',
+  amiFamily: '--node-ami-family',
+  labels: '--node-labels',
+  availabilityZones: '--node-zones',
+  privateNetworking: '--node-private-networking',
+  subnets: '--subnet-ids',
+  spot: '--spot',
+  tags: '--tags',
+};
+
+/** `labels.a b` is the member `a b` of --node-labels. */
+const inFlags = (path: string, message: string): string => {
+  const [, field = '', rest = ''] = /^(\w*)\.?(.*)$/s.exec(path) ?? [];
+  const flag = flagOf[field];
+  if (flag === undefined) return `${path} ${message}`;
+  // Words such as name and tags are also plain English.
+  const told = Object.entries(flagOf).filter(([name]) => /[A-Z]|^subnets$/.test(name));
+  const mine = told.reduce(
+    (text, [name, its]) => text.replaceAll(new RegExp(`(?<=^| )${name}(?=[ ;,]|$)`, 'g'), its),
+    message,
+  );
+  return `${flag}${rest === '' ? '' : `: ${rest}`} ${mine}`;
+};
+
 /** Throws a usage error that names the flag. */
 export const groupOfFlags = (flags: GroupFlags, name: string): GroupConfig => {
   const kind = managedOf(flags.managed) ? 'managed' : 'self-managed';
-  if (!/^[0-9A-Za-z][A-Za-z0-9_-]{0,62}$/.test(name)) {
-    throw usage(`${name} is no name of a node group: up to 63 letters, digits, - and _`);
+  const read = readGroup(asConfig(flags, name), kind);
+  if (read.kind === 'ok') return read.group;
+  const [fault] = read.faults;
+  if (fault?.path === 'name') {
+    throw usage(`${name} is no name of a node group: up to 63 letters, digits and -`);
   }
-  const group = groupOf(asConfig(flags, name), kind);
-  const [fault] = groupFaults(group);
-  if (fault !== undefined) throw usage(`node group ${name} ${fault}`);
-  return group;
+  if (fault === undefined || fault.path === '') {
+    throw usage(`node group ${name} ${fault?.message ?? 'cannot be read'}`);
+  }
+  throw usage(inFlags(fault.path, fault.message));
 };

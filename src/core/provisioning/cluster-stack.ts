@@ -45,7 +45,10 @@ const named = (suffix: string): JsonObject => ({
 });
 const logical = (zone: string): string => zone.toUpperCase().replaceAll('-', '');
 
-const zoneResources = ({ zone, publicCidr, privateCidr }: ZoneBlocks): JsonObject => {
+const zoneResources = (
+  { zone, publicCidr, privateCidr }: ZoneBlocks,
+  hasNat: boolean,
+): JsonObject => {
   const id = logical(zone);
   const subnet = (kind: 'Public' | 'Private', cidr: string): JsonObject => ({
     Type: 'AWS::EC2::Subnet',
@@ -75,20 +78,28 @@ const zoneResources = ({ zone, publicCidr, privateCidr }: ZoneBlocks): JsonObjec
       Type: 'AWS::EC2::RouteTable',
       Properties: { VpcId: ref('VPC'), Tags: [named(`PrivateRouteTable${id}`)] },
     },
-    [`NATPrivateSubnetRoute${id}`]: {
-      Type: 'AWS::EC2::Route',
-      Properties: {
-        RouteTableId: ref(`PrivateRouteTable${id}`),
-        DestinationCidrBlock: '0.0.0.0/0',
-        NatGatewayId: ref('NATGateway'),
-      },
-    },
+    ...(hasNat
+      ? {
+          [`NATPrivateSubnetRoute${id}`]: {
+            Type: 'AWS::EC2::Route',
+            Properties: {
+              RouteTableId: ref(`PrivateRouteTable${id}`),
+              DestinationCidrBlock: '0.0.0.0/0',
+              NatGatewayId: ref('NATGateway'),
+            },
+          },
+        }
+      : {}),
     [`RouteTableAssociationPublic${id}`]: association('Public', 'PublicRouteTable'),
     [`RouteTableAssociationPrivate${id}`]: association('Private', `PrivateRouteTable${id}`),
   };
 };
 
-const networkResources = (cidr: string, blocks: readonly ZoneBlocks[]): JsonObject => ({
+const networkResources = (
+  cidr: string,
+  blocks: readonly ZoneBlocks[],
+  hasNat: boolean,
+): JsonObject => ({
   VPC: {
     Type: 'AWS::EC2::VPC',
     Properties: {
@@ -116,18 +127,22 @@ const networkResources = (cidr: string, blocks: readonly ZoneBlocks[]): JsonObje
       GatewayId: ref('InternetGateway'),
     },
   },
-  NATIP: { Type: 'AWS::EC2::EIP', Properties: { Domain: 'vpc' } },
-  NATGateway: {
-    Type: 'AWS::EC2::NatGateway',
-    Properties: {
-      AllocationId: getAtt('NATIP', 'AllocationId'),
-      SubnetId: ref(`SubnetPublic${logical(blocks[0]?.zone ?? '')}`),
-    },
-  },
-  ...Object.assign({}, ...blocks.map(zoneResources)),
+  ...(hasNat
+    ? {
+        NATIP: { Type: 'AWS::EC2::EIP', Properties: { Domain: 'vpc' } },
+        NATGateway: {
+          Type: 'AWS::EC2::NatGateway',
+          Properties: {
+            AllocationId: getAtt('NATIP', 'AllocationId'),
+            SubnetId: ref(`SubnetPublic${logical(blocks[0]?.zone ?? '')}`),
+          },
+        },
+      }
+    : {}),
+  ...Object.assign({}, ...blocks.map((block) => zoneResources(block, hasNat))),
 });
 
-const serviceRole: JsonObject = {
+const serviceRole = (boundary: string | undefined): JsonObject => ({
   Type: 'AWS::IAM::Role',
   Properties: {
     AssumeRolePolicyDocument: {
@@ -140,20 +155,25 @@ const serviceRole: JsonObject = {
         },
       ],
     },
+    ...(boundary === undefined ? {} : { PermissionsBoundary: boundary }),
     ManagedPolicyArns: ['AmazonEKSClusterPolicy', 'AmazonEKSVPCResourceController'].map((name) => ({
       'Fn::Sub': `arn:\${AWS::Partition}:iam::aws:policy/${name}`,
     })),
   },
-};
+});
 
-const securityGroups = (vpc: JsonObject | string): JsonObject => ({
-  ControlPlaneSecurityGroup: {
-    Type: 'AWS::EC2::SecurityGroup',
-    Properties: {
-      GroupDescription: 'Communication between the control plane and worker nodegroups',
-      VpcId: vpc,
-    },
-  },
+const securityGroups = (vpc: JsonObject | string, makesOwn: boolean): JsonObject => ({
+  ...(makesOwn
+    ? {
+        ControlPlaneSecurityGroup: {
+          Type: 'AWS::EC2::SecurityGroup',
+          Properties: {
+            GroupDescription: 'Communication between the control plane and worker nodegroups',
+            VpcId: vpc,
+          },
+        },
+      }
+    : {}),
   ClusterSharedNodeSecurityGroup: {
     Type: 'AWS::EC2::SecurityGroup',
     Properties: {
@@ -179,17 +199,21 @@ const controlPlane = (config: ClusterConfig, subnets: readonly (JsonObject | str
   Properties: {
     Name: config.name,
     ...(config.version === undefined ? {} : { Version: config.version }),
-    RoleArn: getAtt('ServiceRole', 'Arn'),
+    RoleArn: config.serviceRoleArn ?? getAtt('ServiceRole', 'Arn'),
     ResourcesVpcConfig: {
       SubnetIds: [...subnets],
-      SecurityGroupIds: [ref('ControlPlaneSecurityGroup')],
+      SecurityGroupIds: [config.securityGroupId ?? ref('ControlPlaneSecurityGroup')],
       EndpointPublicAccess: config.publicAccess,
       EndpointPrivateAccess: config.privateAccess,
+      ...(config.publicAccessCidrs === undefined
+        ? {}
+        : { PublicAccessCidrs: [...config.publicAccessCidrs] }),
     },
     AccessConfig: {
       AuthenticationMode: config.authenticationMode,
       BootstrapClusterCreatorAdminPermissions: true,
     },
+    ...(config.defaultAddonsDisabled === true ? { BootstrapSelfManagedAddons: false } : {}),
     ...(config.serviceCidr === undefined
       ? {}
       : { KubernetesNetworkConfig: { ServiceIpv4Cidr: config.serviceCidr } }),
@@ -232,12 +256,14 @@ export const clusterStack = (config: ClusterConfig, facts: ClusterStackFacts): C
     template: {
       AWSTemplateFormatVersion: '2010-09-09',
       Description:
-        `EKS cluster (dedicated VPC: ${own}, dedicated IAM: true) ` +
+        `EKS cluster (dedicated VPC: ${own}, dedicated IAM: ${config.serviceRoleArn === undefined}) ` +
         '[created and managed by drover]',
       Resources: {
-        ...(own ? networkResources(config.vpcCidr, blocks) : {}),
-        ...securityGroups(vpc),
-        ServiceRole: serviceRole,
+        ...(own ? networkResources(config.vpcCidr, blocks, config.natGateway !== 'Disable') : {}),
+        ...securityGroups(vpc, config.securityGroupId === undefined),
+        ...(config.serviceRoleArn === undefined
+          ? { ServiceRole: serviceRole(config.serviceRoleBoundary) }
+          : {}),
         ControlPlane: controlPlane(config, subnets),
       },
       Outputs: {

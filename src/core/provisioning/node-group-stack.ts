@@ -6,7 +6,7 @@ import type { Taint } from '../../api/kube.ts';
 import { type GroupConfig, sizesOf } from '../../formats/index.ts';
 import { architectureOf, familyNamed } from './images.ts';
 import { nodeGroupStackName, nodeGroupStackTags } from './names.ts';
-import { type JoinFacts, userDataOf } from './user-data.ts';
+import { type JoinFacts, type UserDataKind, userDataOf } from './user-data.ts';
 
 export interface NodeGroupStackFacts extends JoinFacts {
   readonly vpcId: string;
@@ -29,10 +29,14 @@ const nodePolicies = [
   'AmazonEKSWorkerNodePolicy',
   'AmazonEKS_CNI_Policy',
   'AmazonEC2ContainerRegistryPullOnly',
-  'AmazonSSMManagedInstanceCore',
 ];
+/** eksctl keeps the SSM agent's also when the user names the others. */
+const agentPolicy = 'AmazonSSMManagedInstanceCore';
+const ofAws = (name: string): JsonObject => ({
+  'Fn::Sub': `arn:\${AWS::Partition}:iam::aws:policy/${name}`,
+});
 
-const role = (): JsonObject => ({
+const role = (policyArns: readonly string[]): JsonObject => ({
   Type: 'AWS::IAM::Role',
   Properties: {
     AssumeRolePolicyDocument: {
@@ -45,9 +49,10 @@ const role = (): JsonObject => ({
         },
       ],
     },
-    ManagedPolicyArns: nodePolicies.map((name) => ({
-      'Fn::Sub': `arn:\${AWS::Partition}:iam::aws:policy/${name}`,
-    })),
+    ManagedPolicyArns:
+      policyArns.length === 0
+        ? [...nodePolicies, agentPolicy].map(ofAws)
+        : [...policyArns.filter((arn) => !arn.endsWith(`/${agentPolicy}`)), ofAws(agentPolicy)],
     Path: '/',
   },
 });
@@ -56,25 +61,33 @@ const getAtt = (resource: string, attribute: string): JsonObject => ({
   'Fn::GetAtt': [resource, attribute],
 });
 
+const sshSources = (group: GroupConfig): readonly JsonObject[] => {
+  const groups = group.sshSourceGroups.map((id) => ({ SourceSecurityGroupId: id }));
+  if (groups.length > 0) return groups;
+  return [{ CidrIp: group.privateNetworking ? '192.168.0.0/16' : '0.0.0.0/0' }];
+};
+
 const sshGroup = (facts: NodeGroupStackFacts, group: GroupConfig): JsonObject => ({
   Type: 'AWS::EC2::SecurityGroup',
   Properties: {
     GroupDescription: 'Allow SSH access',
     VpcId: facts.vpcId,
-    SecurityGroupIngress: [
-      {
-        CidrIp: group.privateNetworking ? '192.168.0.0/16' : '0.0.0.0/0',
-        Description: 'Allow SSH access to nodes',
-        FromPort: 22,
-        ToPort: 22,
-        IpProtocol: 'tcp',
-      },
-    ],
+    SecurityGroupIngress: sshSources(group).map((source) => ({
+      ...source,
+      Description: 'Allow SSH access to nodes',
+      FromPort: 22,
+      ToPort: 22,
+      IpProtocol: 'tcp',
+    })),
   },
 });
 
 const disk = (facts: NodeGroupStackFacts, group: GroupConfig): JsonObject => {
-  const volume: JsonObject = { VolumeSize: group.volumeSizeGiB, VolumeType: group.volumeType };
+  const volume: JsonObject = {
+    VolumeSize: group.volumeSizeGiB,
+    VolumeType: group.volumeType,
+    ...(group.volumeEncrypted === undefined ? {} : { Encrypted: group.volumeEncrypted }),
+  };
   return {
     DeviceName: familyNamed(facts.family)?.rootDevice ?? '/dev/xvda',
     Ebs: group.volumeType === 'gp3' ? { ...volume, Iops: 3000, Throughput: 125 } : volume,
@@ -83,6 +96,13 @@ const disk = (facts: NodeGroupStackFacts, group: GroupConfig): JsonObject => {
 
 const tagList = (tags: Readonly<Record<string, string>>): JsonObject[] =>
   Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
+
+/** Throws for a family without one, which the rules of a group have refused before. */
+const bootstrapOf = (family: string): UserDataKind => {
+  const kind = familyNamed(family)?.userData;
+  if (kind === undefined) throw new Error(`no bootstrap of ${family} is known`);
+  return kind;
+};
 
 const nodeName = (facts: NodeGroupStackFacts, group: GroupConfig): string =>
   `${facts.cluster}-${group.name}-Node`;
@@ -94,7 +114,11 @@ const launchData = (facts: NodeGroupStackFacts, group: GroupConfig): JsonObject 
   const clusters = facts.clusterSecurityGroupId;
   return {
     BlockDeviceMappings: [disk(facts, group)],
-    MetadataOptions: { HttpTokens: 'required', HttpPutResponseHopLimit: 2 },
+    MetadataOptions: {
+      HttpTokens: group.imdsV1 ? 'optional' : 'required',
+      // A pod is one hop further away than the node.
+      HttpPutResponseHopLimit: group.podImdsDisabled ? 1 : 2,
+    },
     SecurityGroupIds: [...(clusters === undefined ? [] : [clusters]), ...ssh],
     ...(group.sshAllowed && group.sshKeyName !== undefined ? { KeyName: group.sshKeyName } : {}),
     TagSpecifications: ['instance', 'volume'].map((type) => ({
@@ -152,6 +176,15 @@ const upperKeys = (value: JsonObject): JsonObject =>
     ]),
   );
 
+/** EKS adds no bootstrap to an image of the user's own: the template must have it. */
+const ownBootstrap = (facts: NodeGroupStackFacts, group: GroupConfig): JsonObject => {
+  if (group.overrideBootstrapCommand !== undefined) {
+    return { UserData: { 'Fn::Base64': group.overrideBootstrapCommand } };
+  }
+  if (group.ami === undefined) return {};
+  return { UserData: { 'Fn::Base64': userDataOf(bootstrapOf(facts.family), facts, group) } };
+};
+
 const managedResources = (
   facts: NodeGroupStackFacts,
   group: GroupConfig,
@@ -173,9 +206,7 @@ const managedResources = (
               LaunchTemplateData: {
                 ...launchData(facts, group),
                 ...(group.ami === undefined ? {} : { ImageId: group.ami }),
-                ...(group.overrideBootstrapCommand === undefined
-                  ? {}
-                  : { UserData: { 'Fn::Base64': group.overrideBootstrapCommand } }),
+                ...ownBootstrap(facts, group),
               },
             },
           },
@@ -209,7 +240,7 @@ const selfManagedResources = (
   tags: Readonly<Record<string, string>>,
 ): JsonObject => {
   const { min, max, desired } = sizesOf(group.sizes);
-  const kind = familyNamed(facts.family)?.userData ?? 'shell';
+  const kind = bootstrapOf(facts.family);
   return {
     NodeGroup: {
       Type: 'AWS::AutoScaling::AutoScalingGroup',
@@ -280,7 +311,9 @@ export const nodeGroupStack = (facts: NodeGroupStackFacts, group: GroupConfig): 
       Description: describe(facts, group),
       Resources: {
         ...make(facts, group, tags),
-        ...(group.instanceRoleArn === undefined ? { NodeInstanceRole: role() } : {}),
+        ...(group.instanceRoleArn === undefined
+          ? { NodeInstanceRole: role(group.policyArns) }
+          : {}),
         ...(needsKeys ? { SSH: sshGroup(facts, group) } : {}),
       },
       Outputs: {

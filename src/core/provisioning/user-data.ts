@@ -1,5 +1,6 @@
-// User data of a self-managed group, as eksctl writes it for its families: from the cluster's facts
-// to a kubelet with the labels of article 002. Managed groups get theirs from their controller.
+// User data of a node group, as eksctl writes it for its families: from the cluster's facts
+// to a kubelet with the labels of article 002. Managed groups get theirs from their controller, but
+// for those with an image of the user's own.
 import type { Taint } from '../../api/kube.ts';
 import type { GroupConfig } from '../../formats/index.ts';
 import { clusterTag, groupTag } from './names.ts';
@@ -11,7 +12,7 @@ export interface JoinFacts {
   readonly serviceCidr: string | undefined;
 }
 
-type UserDataKind = 'shell' | 'node-config' | 'settings' | 'powershell';
+export type UserDataKind = 'shell' | 'node-config' | 'settings' | 'powershell';
 
 const flagOf = (taints: readonly Taint[]): string =>
   taints.map(({ key, value, effect }) => `${key}=${value ?? ''}:${effect}`).join(',');
@@ -21,11 +22,18 @@ const pairs = (labels: Readonly<Record<string, string>>): string =>
     .map(([key, value]) => `${key}=${value}`)
     .join(',');
 
-/** The labels of article 002's self-managed node; what the instance knows of itself comes last. */
-const labelsOf = (cluster: string, group: GroupConfig) => ({
+/** The labels of article 002's nodes; what an instance knows of itself comes after them. */
+const labelsOf = (cluster: string, group: GroupConfig): Readonly<Record<string, string>> => ({
   [clusterTag]: cluster,
   [groupTag]: group.name,
   ...group.labels,
+  ...(group.kind === 'managed'
+    ? {
+        'eks.amazonaws.com/nodegroup': group.name,
+        'eks.amazonaws.com/capacityType': group.spot ? 'SPOT' : 'ON_DEMAND',
+        ...(group.ami === undefined ? {} : { 'eks.amazonaws.com/nodegroup-image': group.ami }),
+      }
+    : {}),
 });
 
 const kubeletArguments = (labels: string, group: GroupConfig): readonly string[] => [
@@ -41,12 +49,16 @@ const shellWord = (text: string): string =>
   /^[\w.:/@-]+$/.test(text) ? text : `"${inDoubleQuotes(text)}"`;
 
 const shell = (facts: JoinFacts, group: GroupConfig): string => {
+  const isManaged = group.kind === 'managed';
   const known = pairs({
     'node-lifecycle': '$INSTANCE_LIFECYCLE',
     'alpha.eksctl.io/instance-id': '$INSTANCE_ID',
   });
   const given = inDoubleQuotes(pairs(labelsOf(facts.cluster, group)));
-  const [labelArgument, ...others] = kubeletArguments(`${given},${known}`, group);
+  const [labelArgument, ...others] = kubeletArguments(
+    isManaged ? given : `${given},${known}`,
+    group,
+  );
   const flags = [labelArgument, ...others.map(inDoubleQuotes)].join(' ');
   const bootstrap =
     group.overrideBootstrapCommand ??
@@ -55,8 +67,9 @@ const shell = (facts: JoinFacts, group: GroupConfig): string => {
     '#!/bin/bash',
     'set -ex',
     ...group.preBootstrapCommands,
-    'INSTANCE_ID=$(imds instance-id)',
-    'INSTANCE_LIFECYCLE=$(imds instance-life-cycle)',
+    ...(isManaged
+      ? []
+      : ['INSTANCE_ID=$(imds instance-id)', 'INSTANCE_LIFECYCLE=$(imds instance-life-cycle)']),
     `KUBELET_ARGS="${flags}"`,
     bootstrap,
     '',

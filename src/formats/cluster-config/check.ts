@@ -103,6 +103,8 @@ class Checker {
     if (!isScalar(node)) return this.fault(place, `takes a text, not ${kindOf(node)}`);
     // `version: 1.30` is the number 1.3: what stands in the file is what was meant.
     const value = typeof node.value === 'string' ? node.value : String(node.source ?? node.value);
+    const why = shape.refused?.[value];
+    if (why !== undefined) return this.fault(place, `cannot be ${value}: ${why}`);
     if (shape.oneOf !== undefined && !shape.oneOf.includes(value)) {
       return this.fault(place, `takes one of ${shape.oneOf.join(', ')}, not ${kindOf(node)}`);
     }
@@ -143,6 +145,10 @@ class Checker {
       const key = isScalar(pair.key) ? String(pair.key.value) : '?';
       const path = place.path === '' ? key : `${place.path}.${key}`;
       const at: Place = { path, node: pair.key as Node };
+      if (shape.kind === 'map' && shape.key !== undefined && !shape.key.regex.test(key)) {
+        this.fault(at, `is named wrongly: a name is ${shape.key.says}`);
+        continue;
+      }
       const member = memberOf(shape, key);
       if (member === undefined) {
         const near = nearest(key, Object.keys((shape as ObjectShape).fields));

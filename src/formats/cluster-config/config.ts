@@ -1,9 +1,10 @@
 // eksctl's ClusterConfig as Drover works with it: checked against its shape, omitted fields filled
 // with eksctl's defaults, and the rules that span several fields. Never reads files or the cloud.
-import { isObject, type Json } from '../../api/json.ts';
+import { isObject, type Json, type JsonObject } from '../../api/json.ts';
 import { checkYaml, type Fault, type Position } from './check.ts';
-import { clusterConfigShape } from './fields.ts';
-import { type GroupConfig, groupFaults, groupOf } from './groups.ts';
+import { clusterConfigShape, managedGroup, selfManagedGroup } from './fields.ts';
+import { groupFaults } from './group-faults.ts';
+import { type GroupConfig, groupOf } from './groups.ts';
 import { member, objectsOf, textMapOf, textOf, textsOf } from './values.ts';
 
 /** A subnet that the file names; `id` undefined: made with the cluster's own network. */
@@ -34,6 +35,16 @@ export interface ClusterConfig {
   readonly zones: readonly string[];
   readonly publicAccess: boolean;
   readonly privateAccess: boolean;
+  /** Who reaches the public endpoint; undefined: everybody. */
+  readonly publicAccessCidrs?: readonly string[] | undefined;
+  /** The user's own role of the control plane; undefined: one is made. */
+  readonly serviceRoleArn?: string | undefined;
+  readonly serviceRoleBoundary?: string | undefined;
+  /** The user's own security group of the control plane; undefined: one is made. */
+  readonly securityGroupId?: string | undefined;
+  /** Undefined: one gateway for all zones. */
+  readonly natGateway?: 'Disable' | 'Single' | undefined;
+  readonly defaultAddonsDisabled?: boolean;
   /** Recorded: the world gives every cluster an issuer. */
   readonly withOidc: boolean;
   /** The control plane's log streams that exist, in EKS' words. */
@@ -72,6 +83,9 @@ const logTypesOf = (value: Json | undefined): readonly string[] => {
 const authenticationModeOf = (value: Json | undefined): ClusterConfig['authenticationMode'] =>
   value === 'CONFIG_MAP' || value === 'API' ? value : 'API_AND_CONFIG_MAP';
 
+const natGatewayOf = (value: Json | undefined): ClusterConfig['natGateway'] =>
+  value === 'Disable' || value === 'Single' ? value : undefined;
+
 const configOf = (value: Json): ClusterConfig => {
   const metadata = member(value, 'metadata');
   const vpc = member(value, 'vpc');
@@ -90,6 +104,15 @@ const configOf = (value: Json): ClusterConfig => {
     zones: textsOf(member(value, 'availabilityZones')),
     publicAccess: member(endpoints, 'publicAccess') !== false,
     privateAccess: member(endpoints, 'privateAccess') === true,
+    publicAccessCidrs:
+      member(vpc, 'publicAccessCIDRs') === undefined
+        ? undefined
+        : textsOf(member(vpc, 'publicAccessCIDRs')),
+    serviceRoleArn: textOf(member(member(value, 'iam'), 'serviceRoleARN')),
+    serviceRoleBoundary: textOf(member(member(value, 'iam'), 'serviceRolePermissionsBoundary')),
+    securityGroupId: textOf(member(vpc, 'securityGroup')),
+    natGateway: natGatewayOf(member(member(vpc, 'nat'), 'gateway')),
+    defaultAddonsDisabled: member(member(value, 'addonsConfig'), 'disableDefaultAddons') === true,
     withOidc: member(member(value, 'iam'), 'withOIDC') === true,
     logTypes: logTypesOf(
       member(member(member(value, 'cloudWatch'), 'clusterLogging'), 'enableTypes'),
@@ -109,6 +132,29 @@ const configOf = (value: Json): ClusterConfig => {
   };
 };
 
+/** Fields of the cluster that others would leave without effect, by path. */
+const clusterFaults = (config: ClusterConfig): readonly (readonly [string, string])[] => {
+  const faults: [string, string][] = [];
+  const existing = config.vpcId !== undefined;
+  if (!existing && config.subnets.length > 0) {
+    faults.push(['vpc.subnets', 'without vpc.id: name the VPC that the subnets belong to']);
+  }
+  if (!existing && config.securityGroupId !== undefined) {
+    faults.push(['vpc.securityGroup', 'without vpc.id: name the VPC that it belongs to']);
+  }
+  if (existing && config.natGateway !== undefined) {
+    faults.push(['vpc.nat', 'with vpc.id: a VPC of your own has its own gateways']);
+  }
+  if (existing && config.zones.length > 0) {
+    faults.push(['availabilityZones', 'with vpc.id: the zones are those of vpc.subnets']);
+  }
+  if (config.serviceRoleArn !== undefined && config.serviceRoleBoundary !== undefined) {
+    const message = 'with iam.serviceRoleARN: set the boundary on that role';
+    faults.push(['iam.serviceRolePermissionsBoundary', message]);
+  }
+  return faults;
+};
+
 /** Rules that no single field shows. */
 const spanningFaults = (
   config: ClusterConfig,
@@ -125,7 +171,9 @@ const spanningFaults = (
     const path = i < managed ? `managedNodeGroups[${i}]` : `nodeGroups[${i - managed}]`;
     if (names.has(group.name)) say(path, `is a second group named ${group.name}; names are unique`);
     names.add(group.name);
-    for (const message of groupFaults(group)) say(path, message);
+    for (const { field, message } of groupFaults(group)) {
+      say(field === undefined ? path : `${path}.${field}`, message);
+    }
     for (const name of group.subnets) {
       if (subnets.has(name) || /^subnet-[0-9a-f]+$/.test(name)) continue;
       const known =
@@ -133,6 +181,7 @@ const spanningFaults = (
       say(path, `names the subnet ${name}, which vpc.subnets does not have (${known})`);
     }
   }
+  for (const [path, message] of clusterFaults(config)) say(path, message);
   if (config.vpcId !== undefined && config.subnets.every((subnet) => subnet.id === undefined)) {
     say('vpc', 'names an existing VPC and no subnet of it; name subnets by id');
   }
@@ -146,4 +195,19 @@ export const parseClusterConfig = (text: string): ClusterConfigResult => {
   const config = configOf(checked.value);
   const faults = spanningFaults(config, checked.positionOf);
   return faults.length > 0 ? { kind: 'faults', faults } : { kind: 'ok', config };
+};
+
+export type GroupResult =
+  | { readonly kind: 'ok'; readonly group: GroupConfig }
+  | { readonly kind: 'faults'; readonly faults: readonly Pick<Fault, 'path' | 'message'>[] };
+
+/** One group in a ClusterConfig's words, by the rules of a file: how flags are read. */
+export const readGroup = (group: JsonObject, kind: GroupConfig['kind']): GroupResult => {
+  // JSON is YAML: the checker of files reads it as it is.
+  const shape = kind === 'managed' ? managedGroup : selfManagedGroup;
+  const checked = checkYaml(JSON.stringify(group), shape);
+  if (checked.kind === 'faults') return checked;
+  const config = groupOf(isObject(checked.value) ? checked.value : {}, kind);
+  const faults = groupFaults(config).map(({ field = '', message }) => ({ path: field, message }));
+  return faults.length > 0 ? { kind: 'faults', faults } : { kind: 'ok', group: config };
 };

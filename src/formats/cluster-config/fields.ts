@@ -14,18 +14,17 @@ const cidr = text({
   pattern: { regex: /^\d{1,3}(\.\d{1,3}){3}\/\d{1,2}$/, says: 'a CIDR such as 192.168.0.0/16' },
 });
 
-/** EKS' rule for names of node groups. */
+/** EKS allows _ as well; the name is part of a stack's, where CloudFormation does not. */
 const groupName = text({
   pattern: {
-    regex: /^[0-9A-Za-z][A-Za-z0-9_-]{0,62}$/,
-    says: 'up to 63 letters, digits, - and _, beginning with a letter or digit',
+    regex: /^[0-9A-Za-z][A-Za-z0-9-]{0,62}$/,
+    says: 'up to 63 letters, digits and -, beginning with a letter or digit',
   },
 });
-/** EKS' rule for names of clusters. */
 const clusterName = text({
   pattern: {
-    regex: /^[0-9A-Za-z][A-Za-z0-9_-]{0,99}$/,
-    says: 'up to 100 letters, digits, - and _, beginning with a letter or digit',
+    regex: /^[0-9A-Za-z][A-Za-z0-9-]{0,99}$/,
+    says: 'up to 100 letters, digits and -, beginning with a letter or digit',
   },
 });
 
@@ -49,11 +48,36 @@ export const amiFamilies = [
 const later = refused('Drover does not do this');
 const noPods = refused('Drover runs no pods without nodes');
 
+/** Kubernetes' rules for labels and taints: an optional DNS prefix, then a name of 63 at most. */
+const labelKey = {
+  regex:
+    /^(?=.{1,317}$)(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?\/)?[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?$/,
+  says: 'up to 63 letters, digits, -, _ and ., with a letter or digit at both ends, after an optional DNS prefix/',
+};
+const labelValue = text({
+  pattern: {
+    regex: /^(?:[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?)?$/,
+    says: 'up to 63 letters, digits, -, _ and ., with a letter or digit at both ends',
+  },
+});
+const roleArn = text({
+  pattern: {
+    regex: /^arn:aws[a-z-]*:iam::\d{12}:role\/\S+$/,
+    says: 'a role such as arn:aws:iam::111122223333:role/NAME',
+  },
+});
+const policyArn = text({
+  pattern: {
+    regex: /^arn:aws[a-z-]*:iam::(?:aws|\d{12}):policy\/\S+$/,
+    says: 'a policy such as arn:aws:iam::aws:policy/NAME',
+  },
+});
+
 const subnet = object({ id: resourceId('subnet'), az: text(), cidr });
 const taint = object(
   {
-    key: text(),
-    value: text(),
+    key: text({ pattern: labelKey }),
+    value: labelValue,
     effect: text({ oneOf: ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] }),
   },
   ['key', 'effect'],
@@ -73,7 +97,7 @@ const nodeRepairOverride = object(
 const groupFields: Readonly<Record<string, Shape>> = {
   name: groupName,
   amiFamily: text({ oneOf: amiFamilies }),
-  ami: text(),
+  ami: resourceId('ami'),
   instanceType: text(),
   desiredCapacity: integer({ min: 0 }),
   minSize: integer({ min: 0 }),
@@ -84,7 +108,7 @@ const groupFields: Readonly<Record<string, Shape>> = {
   privateNetworking: flag(),
   availabilityZones: list(text()),
   subnets: list(text()),
-  labels: map(text()),
+  labels: map(labelValue, labelKey),
   tags: map(text()),
   ssh: object({
     allow: flag(),
@@ -92,14 +116,14 @@ const groupFields: Readonly<Record<string, Shape>> = {
     publicKey: refused('import the key to EC2 and name it in publicKeyName'),
     publicKeyPath: refused('import the key to EC2 and name it in publicKeyName'),
     enableSsm: refused('every family of today carries the SSM agent'),
-    sourceSecurityGroupIds: list(text()),
+    sourceSecurityGroupIds: list(resourceId('sg')),
   }),
   iam: object({
-    instanceRoleARN: text(),
-    instanceProfileARN: text(),
-    instanceRoleName: text(),
-    attachPolicyARNs: list(text()),
-    withAddonPolicies: map(flag()),
+    instanceRoleARN: roleArn,
+    instanceProfileARN: refused('name the role in instanceRoleARN; its profile is made'),
+    instanceRoleName: refused('CloudFormation names the role; bring one with instanceRoleARN'),
+    attachPolicyARNs: list(policyArn),
+    withAddonPolicies: refused('name the policies in attachPolicyARNs'),
     attachPolicy: later,
   }),
   maxPodsPerNode: integer({ min: 1, max: 737 }),
@@ -107,7 +131,10 @@ const groupFields: Readonly<Record<string, Shape>> = {
   overrideBootstrapCommand: text(),
   disableIMDSv1: flag(),
   disablePodIMDS: flag(),
-  propagateASGTags: flag(),
+  propagateASGTags: flag({
+    value: false,
+    why: 'labels and taints are not written as tags of the Auto Scaling group',
+  }),
   securityGroups: later,
   additionalVolumes: later,
   efaEnabled: later,
@@ -118,7 +145,7 @@ const groupFields: Readonly<Record<string, Shape>> = {
   instanceSelector: refused('name the instance types'),
 };
 
-const managedGroup = object(
+export const managedGroup = object(
   {
     ...groupFields,
     instanceTypes: list(text()),
@@ -143,23 +170,31 @@ const managedGroup = object(
   ['name'],
 );
 
-const selfManagedGroup = object(
+export const selfManagedGroup = object(
   {
     ...groupFields,
     taints: list(taint),
-    clusterDNS: text(),
+    // Read for their faults, which say what to do instead.
+    instanceTypes: list(text()),
+    spot: flag(),
+    clusterDNS: refused('nodes ask the DNS of their cluster'),
     kubeletExtraConfig: later,
     instancesDistribution: later,
     asgMetricsCollection: later,
-    asgSuspendProcesses: list(text()),
+    asgSuspendProcesses: refused('suspend them with `aws autoscaling suspend-processes`'),
     classicLoadBalancerNames: later,
-    targetGroupARNs: list(text()),
+    targetGroupARNs: refused('attach it with `aws autoscaling attach-traffic-sources`'),
     maxInstanceLifetime: later,
     cpuCredits: later,
     containerRuntime: text({ oneOf: ['containerd'] }),
   },
   ['name'],
 );
+
+const natGateway = text({
+  oneOf: ['Disable', 'Single'],
+  refused: { HighlyAvailable: 'one gateway serves every zone; write Single' },
+});
 
 const logTypes = ['api', 'audit', 'authenticator', 'controllerManager', 'scheduler', 'all', '*'];
 
@@ -185,17 +220,17 @@ export const clusterConfigShape = object(
     }),
     iam: object({
       withOIDC: flag(),
-      serviceRoleARN: text(),
-      serviceRolePermissionsBoundary: text(),
+      serviceRoleARN: roleArn,
+      serviceRolePermissionsBoundary: policyArn,
       serviceAccounts: refused('create the ServiceAccount and its role yourself'),
       podIdentityAssociations: later,
     }),
     vpc: object({
       id: resourceId('vpc'),
       cidr,
-      securityGroup: text(),
+      securityGroup: resourceId('sg'),
       subnets: object({ public: map(subnet), private: map(subnet) }),
-      nat: object({ gateway: text({ oneOf: ['Disable', 'Single', 'HighlyAvailable'] }) }),
+      nat: object({ gateway: natGateway }),
       clusterEndpoints: object({ publicAccess: flag(), privateAccess: flag() }),
       publicAccessCIDRs: list(cidr),
       autoAllocateIPv6: later,
@@ -204,7 +239,7 @@ export const clusterConfigShape = object(
     cloudWatch: object({
       clusterLogging: object({
         enableTypes: list(text({ oneOf: logTypes })),
-        logRetentionInDays: integer({ min: 1 }),
+        logRetentionInDays: refused('set it with `aws logs put-retention-policy`'),
       }),
     }),
     autoModeConfig: object({
@@ -217,7 +252,10 @@ export const clusterConfigShape = object(
     }),
     accessConfig: object({
       authenticationMode: text({ oneOf: ['CONFIG_MAP', 'API_AND_CONFIG_MAP', 'API'] }),
-      bootstrapClusterCreatorAdminPermissions: flag(),
+      bootstrapClusterCreatorAdminPermissions: flag({
+        value: true,
+        why: 'who creates the cluster goes on to let its nodes in',
+      }),
       accessEntries: later,
     }),
     addons: list(
@@ -225,10 +263,10 @@ export const clusterConfigShape = object(
         {
           name: text(),
           version: text(),
-          resolveConflicts: text({ oneOf: ['none', 'overwrite', 'preserve'] }),
+          resolveConflicts: refused('`drover create addon --force` takes over what is there'),
           configurationValues: text(),
-          serviceAccountRoleARN: text(),
-          tags: map(text()),
+          serviceAccountRoleARN: refused('set it with `aws eks update-addon`'),
+          tags: refused('set them with `aws eks tag-resource`'),
         },
         ['name'],
       ),

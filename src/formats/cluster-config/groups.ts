@@ -23,6 +23,11 @@ export interface GroupConfig {
   readonly sizes: AskedSizes;
   readonly volumeSizeGiB: number;
   readonly volumeType: string;
+  readonly volumeEncrypted: boolean | undefined;
+  /** Version 1 of the metadata service answers as well. */
+  readonly imdsV1: boolean;
+  /** Pods that do not use the host's network cannot reach the metadata service. */
+  readonly podImdsDisabled: boolean;
   readonly privateNetworking: boolean;
   readonly zones: readonly string[];
   /** Names of vpc.subnets, or ids. */
@@ -32,7 +37,11 @@ export interface GroupConfig {
   readonly tags: Readonly<Record<string, string>>;
   readonly sshAllowed: boolean;
   readonly sshKeyName: string | undefined;
+  /** Who may reach the SSH port; empty: every address. */
+  readonly sshSourceGroups: readonly string[];
   readonly instanceRoleArn: string | undefined;
+  /** Instead of EKS' own node policies; empty: those. */
+  readonly policyArns: readonly string[];
   readonly maxPods: number | undefined;
   readonly preBootstrapCommands: readonly string[];
   readonly overrideBootstrapCommand: string | undefined;
@@ -43,6 +52,8 @@ export interface GroupConfig {
   /** EKS' updateConfig as written; undefined: EKS' default, one node at a time. */
   readonly updateConfig: JsonObject | undefined;
   readonly nodeRepair: NodeRepairSettings | undefined;
+  /** The fields that were written, for rules that a default cannot break. */
+  readonly written: readonly string[];
 }
 
 export interface AskedSizes {
@@ -137,6 +148,9 @@ export const groupOf = (group: JsonObject, kind: GroupConfig['kind']): GroupConf
     sizes: sizesAsked(group),
     volumeSizeGiB: numberOf(group.volumeSize) ?? defaultVolumeSizeGiB,
     volumeType: textOf(group.volumeType) ?? defaultVolumeType,
+    volumeEncrypted: typeof group.volumeEncrypted === 'boolean' ? group.volumeEncrypted : undefined,
+    imdsV1: group.disableIMDSv1 === false,
+    podImdsDisabled: group.disablePodIMDS === true,
     privateNetworking: group.privateNetworking === true,
     zones: textsOf(group.availabilityZones),
     subnets: textsOf(group.subnets),
@@ -145,6 +159,8 @@ export const groupOf = (group: JsonObject, kind: GroupConfig['kind']): GroupConf
     tags: textMapOf(group.tags),
     sshAllowed: member(group.ssh, 'allow') === true,
     sshKeyName: textOf(member(group.ssh, 'publicKeyName')),
+    sshSourceGroups: textsOf(member(group.ssh, 'sourceSecurityGroupIds')),
+    policyArns: textsOf(member(group.iam, 'attachPolicyARNs')),
     instanceRoleArn: textOf(member(group.iam, 'instanceRoleARN')),
     maxPods: numberOf(group.maxPodsPerNode),
     preBootstrapCommands: textsOf(group.preBootstrapCommands),
@@ -156,30 +172,6 @@ export const groupOf = (group: JsonObject, kind: GroupConfig['kind']): GroupConf
         : { id: template, version: textOf(member(group.launchTemplate, 'version')) },
     updateConfig: isObject(group.updateConfig) ? group.updateConfig : undefined,
     nodeRepair: repairOf(group.nodeRepairConfig),
+    written: Object.keys(group),
   };
-};
-
-/** What is wrong with a group beyond its single fields; sentences that follow its path. */
-export const groupFaults = (group: GroupConfig): readonly string[] => {
-  const faults: string[] = [];
-  const sizes = sizeFault(group.sizes);
-  if (sizes !== undefined) faults.push(`asks for a ${sizes}`);
-  const { updateConfig } = group;
-  if (updateConfig !== undefined) {
-    const both = 'maxUnavailable' in updateConfig && 'maxUnavailablePercentage' in updateConfig;
-    if (both)
-      faults.push('has both updateConfig.maxUnavailable and maxUnavailablePercentage; choose one');
-    const count = numberOf(updateConfig.maxUnavailable);
-    const { max } = sizesOf(group.sizes);
-    if (count !== undefined && count > max) {
-      faults.push(`has updateConfig.maxUnavailable ${count}, more than its maximum size ${max}`);
-    }
-  }
-  if (group.launchTemplate !== undefined && (group.sshAllowed || group.ami !== undefined)) {
-    faults.push('has launchTemplate together with ssh or ami; say these in the template');
-  }
-  if (group.sshKeyName !== undefined && !group.sshAllowed) {
-    faults.push('has ssh.publicKeyName without ssh.allow: true');
-  }
-  return faults;
 };

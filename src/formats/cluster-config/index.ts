@@ -1,4 +1,4 @@
 // Public entry of eksctl's ClusterConfig: parse, defaults, rules.
 export { faultLine } from './check.ts';
-export { type ClusterConfig, parseClusterConfig, type SubnetConfig } from './config.ts';
-export { type GroupConfig, groupFaults, groupOf, sizesOf } from './groups.ts';
+export { type ClusterConfig, parseClusterConfig, readGroup, type SubnetConfig } from './config.ts';
+export { type GroupConfig, groupOf, sizesOf } from './groups.ts';

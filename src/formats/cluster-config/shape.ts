@@ -6,6 +6,8 @@ export interface TextShape {
   /** What the text must look like, and how to say so. */
   readonly pattern?: { readonly regex: RegExp; readonly says: string };
   readonly oneOf?: readonly string[];
+  /** Values that eksctl knows and Drover does not honour, each with the reason. */
+  readonly refused?: Readonly<Record<string, string>>;
 }
 
 export interface IntegerShape {
@@ -29,6 +31,8 @@ export interface ListShape {
 export interface MapShape {
   readonly kind: 'map';
   readonly value: Shape;
+  /** What the names must look like; absent: anything. */
+  readonly key?: TextShape['pattern'];
 }
 
 export interface ObjectShape {
@@ -65,7 +69,11 @@ export const flag = (only?: BooleanShape['only']): BooleanShape => ({
   ...(only && { only }),
 });
 export const list = (item: Shape): ListShape => ({ kind: 'list', item });
-export const map = (value: Shape): MapShape => ({ kind: 'map', value });
+export const map = (value: Shape, key?: TextShape['pattern']): MapShape => ({
+  kind: 'map',
+  value,
+  ...(key && { key }),
+});
 export const object = (
   fields: Readonly<Record<string, Shape>>,
   required: readonly string[] = [],
