@@ -3,7 +3,9 @@
 export {
   type AwsAuthChange,
   type AwsAuthData,
+  type AwsAuthEntry,
   addNodeRole,
+  awsAuthEntries,
   removeNodeRole,
 } from './aws-auth/index.ts';
 export { type CertificateRequest, parseCertificateRequest } from './certificate-request.ts';

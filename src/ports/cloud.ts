@@ -164,6 +164,8 @@ export interface ClusterAccess {
   readonly certificateAuthority: string;
   readonly serviceCidr?: string;
   readonly securityGroupId?: string;
+  /** EKS' own word: CONFIG_MAP, API_AND_CONFIG_MAP or API. */
+  readonly authenticationMode?: string;
 }
 
 export interface Image {
@@ -178,7 +180,12 @@ export interface Stack {
   readonly createdAt: string;
   readonly tags: Readonly<Record<string, string>>;
   readonly autoScalingGroupName?: string;
+  /** ARN: as eksctl's stacks give it out (InstanceRoleARN), or EKS' own template (NodeInstanceRole). */
+  readonly nodeRole?: string;
 }
+
+/** Names of the outputs of a stack that hold its nodes' role. */
+export const nodeRoleOutputs: readonly string[] = ['InstanceRoleARN', 'NodeInstanceRole'];
 
 export interface HookCall {
   readonly autoScalingGroupName: string;

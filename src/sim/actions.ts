@@ -11,6 +11,7 @@ import {
   changeDrain,
   createGroup,
   deleteGroup,
+  editAwsAuth,
   relabelGroup,
   scaleGroup,
 } from './group-actions.ts';
@@ -335,6 +336,7 @@ const weighted: readonly (readonly [number, (context: ActionContext) => void])[]
   [1, relabelGroup],
   [1, deleteGroup],
   [2, changeDrain],
+  [1, editAwsAuth],
 ];
 const totalWeight = weighted.reduce((sum, [weight]) => sum + weight, 0);
 

@@ -17,6 +17,7 @@ import {
   type LifecycleHook,
   type NewGroup,
   newestActivities,
+  nodeRoleOutputs,
   type QueueMessage,
   type ScalingActivity,
   type ScalingGroup,
@@ -209,12 +210,16 @@ export class SimCloudApi implements CloudApi {
       const group = objects(output.StackResourceSummaries).find(
         (resource) => resource.ResourceType === 'AWS::AutoScaling::AutoScalingGroup',
       );
+      const role = objects(stack.Outputs).find((one) =>
+        nodeRoleOutputs.includes(textOf(one.OutputKey)),
+      );
       found.push({
         name: textOf(stack.StackName),
         status: textOf(stack.StackStatus),
         createdAt: timeOf(stack.CreationTime),
         tags: tagsOf(stack.Tags),
         ...(group === undefined ? {} : { autoScalingGroupName: textOf(group.PhysicalResourceId) }),
+        ...(role === undefined ? {} : { nodeRole: textOf(role.OutputValue) }),
       });
     }
     return found;
@@ -396,12 +401,14 @@ export class SimCloudApi implements CloudApi {
     if (output === undefined) return undefined;
     const cluster = objectOr(output.cluster);
     const serviceCidr = textOf(objectOr(cluster.kubernetesNetworkConfig).serviceIpv4Cidr);
+    const authenticationMode = textOf(objectOr(cluster.accessConfig).authenticationMode);
     const securityGroupId = textOf(objectOr(cluster.resourcesVpcConfig).clusterSecurityGroupId);
     return {
       endpoint: textOf(cluster.endpoint),
       certificateAuthority: textOf(objectOr(cluster.certificateAuthority).data),
       ...(serviceCidr === '' ? {} : { serviceCidr }),
       ...(securityGroupId === '' ? {} : { securityGroupId }),
+      ...(authenticationMode === '' ? {} : { authenticationMode }),
     };
   }
 

@@ -1,6 +1,13 @@
-// What owners of node groups do to them: make, scale, relabel, delete, change how they are drained.
+// What owners of node groups do to them: make, scale, relabel, delete, change how they are drained;
+// and what people do to the ConfigMap that lets their nodes in.
 import { objectOr } from '../api/json.ts';
+import { addNodeRole, removeNodeRole } from '../formats/index.ts';
+import { AwsError } from '../wire/index.ts';
+import { worldAccount } from '../world/index.ts';
 import { type ActionContext, nodeGroups, pickOf } from './action.ts';
+
+const configMaps = { group: '', resource: 'configmaps' } as const;
+const awsAuth = { namespace: 'kube-system', name: 'aws-auth' } as const;
 
 const groupNames = ({ world }: ActionContext): readonly string[] =>
   [...world.kube.readAll(nodeGroups)]
@@ -21,8 +28,24 @@ export const createGroup = (context: ActionContext): void => {
     apiVersion: 'drover.dev/v1alpha1',
     kind: 'NodeGroup',
     metadata: { name: `n${Math.floor(world.kernel.now() / 1000)}` },
-    spec: { ...spec, scaling: { minSize: 0, maxSize: 3, desired: random.below(3) } },
+    spec: {
+      ...spec,
+      ...(random.next() < 0.6 ? { nodeRole: ownRole(context) } : {}),
+      scaling: { minSize: 0, maxSize: 3, desired: random.below(3) },
+    },
   });
+};
+
+/** One of two roles that no group begins with: shared by some groups, let in and out with them. */
+const ownRole = ({ world, random }: ActionContext): string => {
+  const RoleName = `life-role-${random.below(2)}`;
+  const AssumeRolePolicyDocument = '{"Version":"2012-10-17","Statement":[]}';
+  try {
+    world.aws.call('iam', 'CreateRole', { RoleName, AssumeRolePolicyDocument });
+  } catch (error) {
+    if (!(error instanceof AwsError) || error.code !== 'EntityAlreadyExists') throw error;
+  }
+  return `arn:aws:iam::${worldAccount}:role/some/path/${RoleName}`;
 };
 
 /** As `kubectl scale nodegroup`; sometimes with a bound of its own. */
@@ -65,4 +88,15 @@ export const changeDrain = (context: ActionContext): void => {
   // Not `fail`: with the usual hooks such a drain may last two days, which no life waits for.
   const drain = { timeoutSeconds, ...(random.next() < 0.5 ? { onDeadline: 'force' } : {}) };
   user.patch(nodeGroups, { name }, { type: 'merge', body: { spec: { drain } } });
+};
+
+/** As `kubectl edit`: a colleague's role comes or goes, whoever else writes meanwhile. */
+export const editAwsAuth = ({ world, random, user }: ActionContext): void => {
+  const map = world.kube.read(configMaps, awsAuth);
+  const mapRoles = objectOr(map?.data).mapRoles;
+  if (typeof mapRoles !== 'string') return;
+  const role = `arn:aws:iam::${worldAccount}:role/colleague-${random.below(3)}`;
+  const change = (random.next() < 0.7 ? addNodeRole : removeNodeRole)({ mapRoles }, role);
+  if (change.kind !== 'changed') return;
+  user.patch(configMaps, awsAuth, { type: 'merge', body: { data: { ...change.data } } });
 };

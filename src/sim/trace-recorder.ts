@@ -2,7 +2,7 @@
 // calls, lifecycle states, faults. Observes only; never changes a step.
 import { isObject, type JsonObject } from '../api/json.ts';
 import type { Trace, TraceEntry, TraceFacts } from '../api/trace.ts';
-import type { WriteRecord } from '../world/contracts.ts';
+import type { StoreChange, WriteRecord } from '../world/contracts.ts';
 import type { World } from '../world/index.ts';
 
 /** The kinds whose objects the oracles look at. */
@@ -14,6 +14,7 @@ const recorded = [
   { group: 'drover.dev', resource: 'nodedisruptions' },
   { group: 'drover.dev', resource: 'nodegroups' },
 ] as const;
+const configMaps = { group: '', resource: 'configmaps' } as const;
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
@@ -59,18 +60,18 @@ export class TraceRecorder {
   /** Call before the world is filled. */
   attach(world: World): void {
     for (const resource of recorded) {
-      world.kube.onChange(resource, (change) => {
-        this.entries.push({
-          kind: 'object',
-          at: this.#now(),
-          type: change.type,
-          resource: resource.resource,
-          object: change.object,
-        });
-      });
+      world.kube.onChange(resource, (change) => this.#object(resource.resource, change));
     }
+    world.kube.onChange(configMaps, (change) => {
+      const isWatched = change.object.metadata.name === 'aws-auth';
+      if (isWatched) this.#object(configMaps.resource, change);
+    });
     this.#attachLifecycle(world);
     this.#attachInstances(world);
+  }
+
+  #object(resource: string, { type, object }: StoreChange): void {
+    this.entries.push({ kind: 'object', at: this.#now(), type, resource, object });
   }
 
   finish(facts: TraceFacts): Trace {

@@ -216,8 +216,14 @@ export class Stage {
       }),
     );
   }
+  /** A role of IAM that nobody has let in yet. Its ARN. */
+  createRole(RoleName: string): string {
+    const AssumeRolePolicyDocument = '{"Version":"2012-10-17","Statement":[]}';
+    const made = this.world.aws.call('iam', 'CreateRole', { RoleName, AssumeRolePolicyDocument });
+    return String(objectOr(objectOr(made).Role).Arn);
+  }
   /** A further group of one node, for which everything is to be made. */
-  createGroup(name: string): void {
+  createGroup(name: string, nodeRole?: string): void {
     const known = objectOr(this.world.kube.read(gr.groups, { name: groupName })?.spec);
     const { autoScalingGroupName: _, ...spec } = known;
     this.#must(
@@ -225,7 +231,11 @@ export class Stage {
         apiVersion: 'drover.dev/v1alpha1',
         kind: 'NodeGroup',
         metadata: { name },
-        spec: { ...spec, scaling: { minSize: 0, maxSize: 2, desired: 1 } },
+        spec: {
+          ...spec,
+          ...(nodeRole === undefined ? {} : { nodeRole }),
+          scaling: { minSize: 0, maxSize: 2, desired: 1 },
+        },
       }),
     );
   }

@@ -220,6 +220,17 @@ const stories = {
     stage.dropBudget('app');
     await stage.advance(15 * minutes);
   },
+  /** Let in with the first of them, and out with the last. */
+  'node-groups-share-a-role': async (stage: Stage) => {
+    const role = stage.createRole('shared');
+    for (const name of ['n1', 'n2']) stage.createGroup(name, role);
+    await stage.until(() => stage.nodes().length === 4);
+    await stage.advance(minutes);
+    stage.deleteGroup('n1');
+    await stage.advance(15 * minutes);
+    stage.deleteGroup('n2');
+    await stage.advance(15 * minutes);
+  },
 } as const satisfies Readonly<Record<string, (stage: Stage) => Promise<void>>>;
 
 export const storyNames: readonly string[] = Object.keys(stories);

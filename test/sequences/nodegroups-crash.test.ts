@@ -6,7 +6,8 @@ import { type Call, GroupLife } from '../support/nodegroup-world.ts';
 
 /** Created with one node, grown to three, shrunk to one under a budget, relabelled, deleted. */
 const wholeLife = async (life: GroupLife): Promise<void> => {
-  await life.create({ scalingConfig: { minSize: 0, maxSize: 4, desiredSize: 1 } });
+  const nodeRole = life.createRole('mine');
+  await life.create({ nodeRole, scalingConfig: { minSize: 0, maxSize: 4, desiredSize: 1 } });
   await life.until('the group is ACTIVE', () => life.isActive(1), 1800);
   const uid = life.group()?.metadata.uid ?? '';
   life.patch({ spec: { scaling: { desired: 3 } } });
@@ -35,6 +36,7 @@ const wholeLife = async (life: GroupLife): Promise<void> => {
   // The cluster's own garbage collector takes the updates.
   await life.driver.advance(30);
   life.expectNothingLeft('ng', uid);
+  expect(life.mapRoles()).not.toContain('role/mine');
 };
 
 /** Asked to shrink while a budget holds its pods: given back, and said to have failed. */

@@ -1,4 +1,5 @@
-// What lets a node group's nodes act and join: the instance profile of its role, in virtual time.
+// What lets a node group's nodes act and join: the instance profile of its role, and the role in
+// aws-auth; in virtual time.
 import { describe, expect, it } from 'vitest';
 import { objectOr } from '../../src/api/json.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';
@@ -86,6 +87,111 @@ describe('the name of a node group', () => {
     expect(await life.refused('CreateNodegroup', request)).toMatch(
       /^ResourceInUseException: The name other belongs to a node group of another cluster: /,
     );
+    await life.end();
+  });
+});
+
+/** As article 002 prints it. */
+const entryOf = (name: string, accountId: string): string =>
+  `- groups:\n  - system:bootstrappers\n  - system:nodes\n  rolearn: arn:aws:iam::${accountId}:role/${name}\n  username: system:node:{{EC2PrivateDNSName}}\n`;
+
+describe('the role of a node group in aws-auth', () => {
+  it('comes with the first group that has it, without its path, and goes with the last', async () => {
+    const life = await GroupLife.begin();
+    const before = life.mapRoles();
+    const nodeRole = life.createRole('shared');
+    const accountId = nodeRole.split(':')[4] ?? '';
+    await life.create({ nodeRole });
+    await life.until('the group is ACTIVE', () => life.isActive(2));
+    expect(life.mapRoles()).toBe(before + entryOf('shared', accountId));
+    await life.create({ nodeRole, nodegroupName: 'other' });
+    await life.until('the other is ACTIVE', () => life.isActive(2, 'other'));
+    await life.delete();
+    await life.until('it is gone', () => life.group() === undefined, 600);
+    expect(life.mapRoles()).toBe(before + entryOf('shared', accountId));
+    await life.eks('DeleteNodegroup', { clusterName: 'c', nodegroupName: 'other' });
+    await life.until('the other is gone', () => life.group('other') === undefined, 600);
+    expect(life.mapRoles()).toBe(before);
+    const left = life.awsAuth()?.metadata.annotations;
+    expect(left ?? {}).toEqual({});
+    expect(life.check().violations).toEqual([]);
+    await life.end();
+  });
+
+  it('goes once when two groups that have it are deleted at once', async () => {
+    const life = await GroupLife.begin();
+    const before = life.mapRoles();
+    const nodeRole = life.createRole('shared');
+    const scalingConfig = { minSize: 0, maxSize: 1, desiredSize: 0 };
+    for (const nodegroupName of ['ng', 'other']) {
+      await life.create({ nodeRole, nodegroupName, scalingConfig });
+    }
+    await life.until('both are', () => life.isActive(0) && life.isActive(0, 'other'));
+    for (const nodegroupName of ['ng', 'other']) {
+      await life.eks('DeleteNodegroup', { clusterName: 'c', nodegroupName });
+    }
+    const areGone = () => [life.group(), life.group('other')].every((one) => one === undefined);
+    await life.until('both are gone', areGone, 120);
+    expect(life.mapRoles()).toBe(before);
+    await life.end();
+  });
+
+  it('that somebody else let in is neither written nor taken out', async () => {
+    const life = await begun();
+    const version = life.awsAuth()?.metadata.resourceVersion;
+    await life.delete();
+    await life.until('it is gone', () => life.group() === undefined, 600);
+    expect(life.awsAuth()?.metadata.resourceVersion).toBe(version);
+    await life.end();
+  });
+
+  it('is not written over what nobody can read: told as AccessDenied, tried until it is mended', async () => {
+    const life = await GroupLife.begin();
+    const before = life.mapRoles();
+    life.putMapRoles('a: [');
+    await life.create({ nodeRole: life.createRole('mine') });
+    await life.until('it is told', () => life.state() === 'CREATE_FAILED', 60);
+    expect(life.group()?.status?.health).toMatchObject([
+      { code: 'AccessDenied', resourceIds: ['aws-auth'] },
+    ]);
+    expect(life.called('CreateAutoScalingGroup')).toBe(0);
+    expect(life.mapRoles()).toBe('a: [');
+    life.putMapRoles(before);
+    await life.until('it is ACTIVE', () => life.isActive(2));
+    expect(life.mapRoles().startsWith(before)).toBe(true);
+    await life.end();
+  });
+
+  it('stays when a self-managed group’s stack has it too', async () => {
+    const life = await GroupLife.begin();
+    const nodeRole = life.createRole('mine');
+    await life.create({ nodeRole });
+    await life.until('the group is ACTIVE', () => life.isActive(2));
+    const launchTemplateId = life.autoScalingGroups()[0]?.LaunchTemplate;
+    life.world.aws.call('cloudformation', 'CreateStack', {
+      StackName: 'eksctl-c-nodegroup-self',
+      TemplateBody: JSON.stringify({
+        Resources: {
+          Group: {
+            Type: 'AWS::AutoScaling::AutoScalingGroup',
+            Properties: {
+              MinSize: '0',
+              MaxSize: '1',
+              VPCZoneIdentifier: [...(life.group()?.spec.subnets ?? [])],
+              LaunchTemplate: {
+                LaunchTemplateId: objectOr(launchTemplateId).LaunchTemplateId,
+                Version: '1',
+              },
+            },
+          },
+        },
+        Outputs: { InstanceRoleARN: { Value: nodeRole } },
+      }),
+    });
+    await life.driver.advance(60);
+    await life.delete();
+    await life.until('it is gone', () => life.group() === undefined, 600);
+    expect(life.mapRoles()).toContain('role/mine');
     await life.end();
   });
 });

@@ -3,7 +3,7 @@
 import { expect } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { objectOr } from '../../src/api/json.ts';
-import { resourceTypes } from '../../src/api/kube.ts';
+import { type KubeObject, resourceTypes } from '../../src/api/kube.ts';
 import type { NodeGroup } from '../../src/api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../src/api/nodegroup-update.ts';
 import { createEksFace } from '../../src/http/index.ts';
@@ -31,6 +31,8 @@ import { microsPerMs, microsPerSecond } from '../../src/world/kernel/index.ts';
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 const identity = { user: nodeManagerUser, userAgent: nodeManagerAgent };
 const type = resourceTypes.nodegroups;
+const awsAuth = { namespace: 'kube-system', name: 'aws-auth' } as const;
+type ConfigMap = KubeObject & { readonly data?: Readonly<Record<string, string>> };
 
 export interface Call {
   readonly verb: string;
@@ -257,7 +259,26 @@ export class GroupLife {
     this.world.aws.call('autoscaling', operation, input, { userAgent: 'aws-cli' });
   }
 
+  /** A role of IAM that nobody has let in yet. Its ARN, with a path. */
+  createRole(RoleName: string): string {
+    const AssumeRolePolicyDocument = '{"Version":"2012-10-17","Statement":[]}';
+    const input = { RoleName, Path: '/team/', AssumeRolePolicyDocument };
+    return String(objectOr(objectOr(this.world.aws.call('iam', 'CreateRole', input)).Role).Arn);
+  }
+  /** As `kubectl edit` of aws-auth. */
+  putMapRoles(mapRoles: string): void {
+    const body = { data: { mapRoles } };
+    this.#user().patch(resourceTypes.configmaps, awsAuth, { type: 'merge', body });
+  }
+
   // ---- what is there ----
+
+  awsAuth(): ConfigMap | undefined {
+    return this.world.kube.read(resourceTypes.configmaps, awsAuth) as ConfigMap | undefined;
+  }
+  mapRoles(): string {
+    return this.awsAuth()?.data?.mapRoles ?? '';
+  }
 
   group(name = 'ng'): NodeGroup | undefined {
     return this.world.kube.read(type, { name }) as unknown as NodeGroup | undefined;

@@ -26,6 +26,7 @@ export const controllerRights = (user: string): readonly JsonObject[] => [
       rule('apps', ['replicasets', 'daemonsets'], look),
       rule('policy', ['poddisruptionbudgets'], look),
       rule('coordination.k8s.io', ['leases'], ['get', 'create', 'patch']),
+      rule('', ['configmaps'], ['get', 'create', 'patch']),
       rule('drover.dev', ['*'], [...look, 'create', 'patch', 'delete']),
     ],
   },

@@ -36,6 +36,7 @@ export interface StoryOptions {
 /** What hardly any story has: to each the reason. A story that has it is judged all the same. */
 const usual: Exempt = {
   'nothing-left-after-delete': 'no node group is deleted',
+  'aws-auth-loses-no-entry': 'no node group brings a role of its own',
   'messages-are-durable': 'no trail tells of messages, and no hook is open for five minutes',
   'blockers-are-named': 'no pod is held by its budget for fifteen minutes',
 };

@@ -79,6 +79,7 @@ export interface Verdict {
 /** What hardly any life here has; one that has it is judged all the same. */
 const usual: Exempt = {
   'desired-within-bounds': 'no controller of node groups runs here',
+  'aws-auth-loses-no-entry': 'no node group brings a role of its own',
   'nothing-left-after-delete': 'no node group is deleted',
   'blockers-are-named': 'no pod is held by its budget for fifteen minutes',
 };

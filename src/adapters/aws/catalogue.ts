@@ -78,12 +78,14 @@ export const catalogueCalls = (
     const cluster = answer?.cluster;
     if (cluster === undefined) return undefined;
     const serviceCidr = cluster.kubernetesNetworkConfig?.serviceIpv4Cidr;
+    const authenticationMode = cluster.accessConfig?.authenticationMode;
     const securityGroupId = cluster.resourcesVpcConfig?.clusterSecurityGroupId;
     return {
       endpoint: cluster.endpoint ?? '',
       certificateAuthority: cluster.certificateAuthority?.data ?? '',
       ...(serviceCidr === undefined ? {} : { serviceCidr }),
       ...(securityGroupId === undefined ? {} : { securityGroupId }),
+      ...(authenticationMode === undefined ? {} : { authenticationMode }),
     };
   },
   consoleOutput: async (instanceId, options = {}) => {

@@ -1,6 +1,6 @@
 // CloudFormation stacks that hold an Auto Scaling group, as eksctl makes them for node groups.
 import type { Stack as SdkStack } from '@aws-sdk/client-cloudformation';
-import type { CloudApi, Stack } from '../../ports/index.ts';
+import { type CloudApi, nodeRoleOutputs, type Stack } from '../../ports/index.ts';
 import { allPages, type CallOptions, type Clients, call, tagsOf } from './clients.ts';
 
 const groupResourceType = 'AWS::AutoScaling::AutoScalingGroup';
@@ -58,12 +58,14 @@ export const stackCalls = (
       const group =
         tagged.get(name) ?? (isNodeGroup ? await groupInStack(clients, name, options) : undefined);
       if (group === undefined && !isNodeGroup) continue;
+      const role = stack.Outputs?.find(({ OutputKey = '' }) => nodeRoleOutputs.includes(OutputKey));
       stacks.push({
         name,
         status: stack.StackStatus ?? '',
         createdAt: stack.CreationTime?.toISOString() ?? '',
         tags,
         ...(group === undefined ? {} : { autoScalingGroupName: group }),
+        ...(role?.OutputValue === undefined ? {} : { nodeRole: role.OutputValue }),
       });
     }
     return stacks;

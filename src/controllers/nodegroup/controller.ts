@@ -9,6 +9,7 @@ import { GroupDirectory } from '../group-directory.ts';
 import { isReady } from '../informers.ts';
 import { type NodeGroupDeps, NotLeading } from './deps.ts';
 import { PassMemories } from './memory.ts';
+import { NodeRoles } from './node-roles.ts';
 import { Pass, type PassMemory } from './pass.ts';
 import { addFinalizer } from './write.ts';
 
@@ -37,11 +38,13 @@ class NodeGroups {
   readonly #directory: GroupDirectory;
   readonly #queue: WorkQueue<string>;
   readonly #memories = new PassMemories();
+  readonly #roles: NodeRoles;
   #lookedAt = 0;
 
   constructor(deps: NodeGroupDeps) {
     this.#deps = deps;
     this.#directory = new GroupDirectory(deps);
+    this.#roles = new NodeRoles(deps);
     this.#queue = new WorkQueue({ ...deps, name: 'nodegroup', concurrency });
   }
 
@@ -123,7 +126,7 @@ class NodeGroups {
         return { nextAt: clock.now() };
       }
       const scaling = await this.#look(group, memory, signal);
-      const pass = new Pass(this.#deps, { group, scaling, memory, signal });
+      const pass = new Pass(this.#deps, { group, scaling, memory, roles: this.#roles, signal });
       nextAt = await pass.run();
     } catch (error) {
       if (!(error instanceof NotLeading)) throw error;

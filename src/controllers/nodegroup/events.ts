@@ -47,6 +47,14 @@ export const journalTerminate = (journal: Journal, group: NodeGroup, instanceId:
 export const journalRemoved = (journal: Journal, group: NodeGroup): void =>
   journal.record({ type: 'nodegroup:removed', subject: group.metadata.name, facts: {} });
 
+/** Of aws-auth: the role with which the group's nodes are let in. */
+export const journalRole = (journal: Journal, group: NodeGroup, what: 'added' | 'removed'): void =>
+  journal.record({
+    type: `nodegroup:role:${what}`,
+    subject: group.metadata.name,
+    facts: { role: group.spec.nodeRole },
+  });
+
 export const journalUpdate = (journal: Journal, update: NodeGroupUpdate, status: string): void =>
   journal.record({
     type: 'nodegroup:update',

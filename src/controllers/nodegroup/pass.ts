@@ -23,6 +23,7 @@ import { createGroup, Impossible, type Made } from './create.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { journalStatus, journalWriteBack } from './events.ts';
 import { markNodes, marksOf, syncTemplate } from './labels.ts';
+import type { NodeRoles } from './node-roles.ts';
 import { observeHealth } from './observe.ts';
 import { deleteTry, issueOfFailure, openBounds, removeRest } from './remove.ts';
 import { lastFailure, scaleInNow, sizeFacts } from './request.ts';
@@ -58,6 +59,7 @@ export interface PassInput {
   /** Undefined: the cloud knows no group of this name. */
   readonly scaling: ScalingGroup | undefined;
   readonly memory: PassMemory;
+  readonly roles: NodeRoles;
   readonly signal: AbortSignal;
 }
 
@@ -151,8 +153,9 @@ export class Pass {
     // One that was whole is not made anew: its nodes are somebody's loss, not a size.
     if (this.#group.status?.createdAt !== undefined || this.#foreign !== undefined) return;
     if (marksComplaint(this.#group.spec) !== undefined) return;
-    const { memory, signal } = this.#input;
+    const { memory, roles, signal } = this.#input;
     await this.#attempt('create', async () => {
+      await roles.admit(this.#group, signal);
       memory.made = await createGroup(this.#deps, this.#group, signal);
       this.#acted();
     });
@@ -240,7 +243,7 @@ export class Pass {
       scaling === undefined ||
       (scaling.instances.length === 0 && scaling.desiredCapacity === 0)
     ) {
-      if (await removeRest(this.#deps, this.#group, signal)) return false;
+      if (await removeRest(this.#deps, this.#group, this.#input.roles, signal)) return false;
       this.#acted();
       return true;
     }

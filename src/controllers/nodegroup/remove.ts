@@ -1,5 +1,5 @@
 // The end of a node group: its nodes drained and gone, then Auto Scaling group, launch template,
-// instance profile, finalizer, in this order. Never touches what carries another owner's tags.
+// instance profile, role in aws-auth, finalizer, in this order. Never touches what carries another owner's tags.
 import { type EpochMs, epochMs, formatTime } from '../../api/brand.ts';
 import {
   autoScalingGroupNameOf,
@@ -13,6 +13,7 @@ import { foreignGroup, ownsProfile, ownsTemplate, scaleInId } from '../../core/s
 import type { ScalingGroup } from '../../ports/index.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { journalRemoved } from './events.ts';
+import type { NodeRoles } from './node-roles.ts';
 import { isForced } from './scale-in.ts';
 import { removeFinalizer } from './write.ts';
 
@@ -97,6 +98,7 @@ export const openBounds = async (
 export const removeRest = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
+  roles: NodeRoles,
   signal: AbortSignal,
 ): Promise<boolean> => {
   const { cloud } = deps;
@@ -109,7 +111,10 @@ export const removeRest = async (
   }
   await removeTemplate(deps, group, signal);
   await removeProfile(deps, group, signal);
-  await removeFinalizer(deps, group, signal);
+  const letGo = async (): Promise<void> => {
+    await removeFinalizer(deps, group, signal);
+  };
+  await roles.release(group, letGo, signal);
   journalRemoved(deps.journal, group);
   return true;
 };

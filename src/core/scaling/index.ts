@@ -20,6 +20,7 @@ export { type MarkPlace, type MarksStatus, markedBy, mustMark, nodePatch } from 
 export {
   foreignGroup,
   instanceTags,
+  mappedRoleOf,
   ownerTags,
   ownsProfile,
   ownsTemplate,

@@ -51,6 +51,10 @@ export const ownsProfile = ({ metadata }: NodeGroup, { tags }: { readonly tags: 
 export const roleNameOf = ({ spec }: NodeGroup): string =>
   spec.nodeRole.slice(spec.nodeRole.lastIndexOf('/') + 1);
 
+/** The node role as aws-auth must name it: an assumed role has lost its path. */
+export const mappedRoleOf = ({ spec }: { readonly spec: { readonly nodeRole: string } }): string =>
+  spec.nodeRole.replace(/^(arn:[^:]*:iam::\d*:role)\/.*\/([^/]+)$/, '$1/$2');
+
 /** The derived template of this group: never one that the user brought. */
 export const ownsTemplate = (
   group: NodeGroup,

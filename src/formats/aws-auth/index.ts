@@ -122,3 +122,22 @@ export const removeNodeRole = (data: AwsAuthData, roleArn: string): AwsAuthChang
   roles.seq.items = roles.seq.items.filter((item) => !known.includes(item as YAMLMap));
   return { kind: 'changed', data: { ...data, mapRoles: roles.print() } };
 };
+
+export interface AwsAuthEntry {
+  readonly arn: string;
+  readonly username: string;
+  readonly groups: readonly string[];
+}
+
+/** The entries of mapRoles in order; undefined when it cannot be read. */
+export const awsAuthEntries = (
+  mapRoles: string | undefined,
+): readonly AwsAuthEntry[] | undefined => {
+  const roles = readRoles(mapRoles);
+  if (roles.kind === 'refused') return undefined;
+  return roles.seq.items.filter(isMap).map((entry) => ({
+    arn: String(fieldOf(entry, 'rolearn') ?? ''),
+    username: String(fieldOf(entry, 'username') ?? ''),
+    groups: groupsOf(entry),
+  }));
+};

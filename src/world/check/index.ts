@@ -2,6 +2,7 @@
 // never imports core, the controllers or the world it judges.
 import type { Trace } from '../../api/trace.ts';
 import { type CheckReport, type Oracle, runOracles } from './oracle.ts';
+import { awsAuth } from './oracles/aws-auth.ts';
 import { blockers } from './oracles/blockers.ts';
 import { budgets } from './oracles/budgets.ts';
 import { capacity } from './oracles/capacity.ts';
@@ -36,6 +37,7 @@ export const oracles: readonly Oracle[] = [
   messages,
   capacity,
   marksUndone,
+  awsAuth,
   intent,
   fixedState,
   groupsGone,

@@ -36,6 +36,7 @@ describe('checkTrace', () => {
     expect(idle.map(([name]) => name)).toEqual([
       'messages-are-durable',
       'desired-within-bounds',
+      'aws-auth-loses-no-entry',
       'nothing-left-after-delete',
       'blockers-are-named',
     ]);

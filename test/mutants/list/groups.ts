@@ -23,6 +23,19 @@ const deleted: readonly Mutant[] = [
     ],
   },
   {
+    name: 'the-profile-of-a-deleted-group-stays',
+    oracles: ['nothing-left-after-delete'],
+    kind: 'logic',
+    story,
+    edits: [
+      {
+        file: remove,
+        find: 'await cloud.deleteInstanceProfile(name, { signal });',
+        replace: 'await Promise.resolve(name);',
+      },
+    ],
+  },
+  {
     name: 'the-group-stays-when-its-nodes-are-gone',
     oracles: ['nothing-left-after-delete'],
     kind: 'logic',

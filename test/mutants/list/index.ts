@@ -6,6 +6,7 @@ import { journalMutants } from './journal.ts';
 import { markMutants } from './marks.ts';
 import { messageMutants } from './messages.ts';
 import { podMutants } from './pods.ts';
+import { roleMutants } from './roles.ts';
 
 export const mutants: readonly Mutant[] = [
   ...podMutants,
@@ -13,5 +14,6 @@ export const mutants: readonly Mutant[] = [
   ...hookMutants,
   ...messageMutants,
   ...groupMutants,
+  ...roleMutants,
   ...journalMutants,
 ];

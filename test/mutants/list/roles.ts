@@ -1,0 +1,76 @@
+// Mistakes about the role with which a group's nodes are let in.
+import type { Mutant } from '../mutant.ts';
+
+const file = 'src/controllers/nodegroup/node-roles.ts';
+const oracles: Mutant['oracles'] = ['aws-auth-loses-no-entry'];
+const story = 'node-groups-share-a-role';
+
+export const roleMutants: readonly Mutant[] = [
+  {
+    name: 'aws-auth-is-written-over-what-was-not-read',
+    oracles,
+    kind: 'logic',
+    story,
+    edits: [
+      {
+        file,
+        find: 'const body = { metadata: { resourceVersion, annotations }, data };',
+        replace: 'const body = { metadata: { annotations }, data };\n        void resourceVersion;',
+      },
+    ],
+  },
+  {
+    name: 'a-role-goes-that-another-group-has',
+    oracles,
+    kind: 'logic',
+    story,
+    edits: [
+      {
+        file,
+        find: 'if (await this.#isUsed(group, role, signal)) return false;',
+        replace: 'await this.#isUsed(group, role, signal);',
+      },
+    ],
+  },
+  {
+    name: 'the-role-of-a-deleted-group-stays',
+    oracles,
+    kind: 'logic',
+    story,
+    edits: [
+      {
+        file,
+        find: 'if (await this.#takeOut(group, signal)) journalRole',
+        replace: 'if (signal.aborted && (await this.#takeOut(group, signal))) journalRole',
+      },
+    ],
+  },
+  {
+    name: 'the-role-comes-when-the-group-is-there',
+    oracles,
+    kind: 'timing',
+    story,
+    edits: [
+      {
+        file: 'src/controllers/nodegroup/pass.ts',
+        find: 'await roles.admit(this.#group, signal);\n      memory.made = await createGroup(this.#deps, this.#group, signal);',
+        replace:
+          'memory.made = await createGroup(this.#deps, this.#group, signal);\n      await roles.admit(this.#group, signal);',
+      },
+    ],
+  },
+  {
+    name: 'the-role-goes-when-the-delete-begins',
+    oracles,
+    kind: 'timing',
+    story,
+    edits: [
+      {
+        file: 'src/controllers/nodegroup/pass.ts',
+        find: 'await openBounds(this.#deps, scaling, signal);',
+        replace:
+          'await this.#input.roles.release(this.#group, async () => {}, signal);\n    await openBounds(this.#deps, scaling, signal);',
+      },
+    ],
+  },
+];
