@@ -27,6 +27,20 @@ const immutable = (what: string, schema: Schema): Schema => ({
   ],
 });
 
+/** What only an update could change: refused, for what is accepted here must come true. */
+const withoutUpdate = (what: string, schema: Schema): Schema => ({
+  ...schema,
+  'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: notYet(what) }],
+});
+const notYet = (what: string): string =>
+  `${what} of a node group cannot be changed yet: make another node group and delete this one`;
+
+/** The rules of a field hold while it is there; these hold when it comes or goes. */
+const settled = (field: string, message: string) => ({
+  rule: `has(self.${field}) == has(oldSelf.${field})`,
+  message,
+});
+
 const scaling: Schema = {
   ...object({ minSize: count, maxSize: count, desired: count }, ['minSize', 'maxSize']),
   // In EKS' words, without numbers: CEL that formats them is dear.
@@ -92,15 +106,21 @@ const nodeGroupSpecFields: Schema = object(
     amiType: immutable('amiType', text(63)),
     capacityType: immutable('capacityType', oneOf(['ON_DEMAND', 'SPOT'])),
     instanceTypes: immutable('instanceTypes', listOf(text(63), 20)),
-    version: text(63),
-    releaseVersion: text(63),
+    version: withoutUpdate('version', text(63)),
+    releaseVersion: withoutUpdate('releaseVersion', text(63)),
     nodeRole: immutable('nodeRole', longText),
     subnets: immutable('subnets', listOf(text(63), 100)),
     scaling,
     labels: nodeLabels,
     taints,
-    launchTemplate: object({ id: text(63), name: text(128), version: text(63) }, ['id', 'version']),
-    remoteAccess: object({ ec2SshKey: text(255), sourceSecurityGroups: listOf(text(63), 16) }),
+    launchTemplate: withoutUpdate(
+      'launchTemplate',
+      object({ id: text(63), name: text(128), version: text(63) }, ['id', 'version']),
+    ),
+    remoteAccess: immutable(
+      'remoteAccess',
+      object({ ec2SshKey: text(255), sourceSecurityGroups: listOf(text(63), 16) }),
+    ),
     diskSizeGiB: immutable('diskSizeGiB', positive),
     tags: mapOf(text(256), 50),
     updateConfig,
@@ -128,14 +148,14 @@ const nodeGroupSpecFields: Schema = object(
   ],
 );
 
-/** Adopted or made by us: that is settled with the object. */
+/** Adopted or made by us, and of what: that is settled with the object. */
 export const nodeGroupSpec: Schema = {
   ...nodeGroupSpecFields,
   'x-kubernetes-validations': [
-    {
-      rule: 'has(self.autoScalingGroupName) == has(oldSelf.autoScalingGroupName)',
-      message: 'autoScalingGroupName of a node group cannot be changed',
-    },
+    ...['autoScalingGroupName', 'remoteAccess', 'diskSizeGiB'].map((field) =>
+      settled(field, `${field} of a node group cannot be changed`),
+    ),
+    ...['releaseVersion', 'launchTemplate'].map((field) => settled(field, notYet(field))),
   ],
 };
 

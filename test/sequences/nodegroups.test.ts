@@ -310,6 +310,20 @@ describe('a node group that is deleted', () => {
     await life.end();
   });
 
+  it('with force waits for budgets that never allow for 15 minutes, as EKS does, and no longer', async () => {
+    const life = await begun();
+    life.deploy(2, 0);
+    await life.driver.advance(30);
+    life.patch({ metadata: { annotations: { 'drover.dev/force': 'true' } } });
+    await life.delete();
+    await life.driver.advance(14 * 60);
+    expect(life.state()).toBe('DELETING');
+    expect(life.nodes()).toHaveLength(2);
+    await life.until('it is gone', () => life.group() === undefined, 240);
+    expect(life.check().violations).toEqual([]);
+    await life.end();
+  });
+
   it('can be adopted ones too: the group goes, the user’s own template stays', async () => {
     const life = await GroupLife.begin();
     expect(life.isActive(1, 'base')).toBe(true);

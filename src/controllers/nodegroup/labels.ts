@@ -29,8 +29,9 @@ const placeOf = (
   const joined = nodeOfInstance(nodes, instanceId)?.metadata.creationTimestamp;
   return {
     joinedAt: joined === undefined ? undefined : parseTime(joined),
-    // A template that is not ours never says what the spec says.
+    // A template that is not ours, or whose image brings its own bootstrap, says nothing of the spec.
     isCurrent:
+      group.spec.amiType !== 'CUSTOM' &&
       launchTemplate?.name === launchTemplateNameOf(group) &&
       launchTemplate.version === launchTemplateVersion,
   };

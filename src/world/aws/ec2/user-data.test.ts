@@ -33,6 +33,15 @@ describe('user data of the articles', () => {
     ].join('\n');
     expect(read(text)).toMatchObject({ joins: true, labels: { team: 'red' } });
     expect(read(text).labels).not.toHaveProperty('a');
+    expect(read(text).taints).toEqual([{ key: 'a', value: 'b', effect: 'NoSchedule' }]);
+  });
+
+  it('of Bottlerocket has several taints of one key, with and without a value', () => {
+    const text = "settings.kubernetes.node-taints.'k' = ['v:NoSchedule', ':NoExecute']\n";
+    expect(read(text).taints).toEqual([
+      { key: 'k', value: 'v', effect: 'NoSchedule' },
+      { key: 'k', effect: 'NoExecute' },
+    ]);
   });
 
   it('of Windows starts EKS bootstrap script', () => {

@@ -52,7 +52,7 @@ export const readUserData = (
   return {
     joins: joinMarks.some((mark) => mark.test(text)),
     labels: {
-      ...settingsLabels(text),
+      ...Object.fromEntries(settingsOf(text, 'node-labels')),
       ...Object.fromEntries(
         (flag(text, 'node-labels') ?? '')
           .split(',')
@@ -60,22 +60,25 @@ export const readUserData = (
           .map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]),
       ),
     },
-    taints: (flag(text, 'register-with-taints') ?? '').split(',').flatMap(readTaint),
+    taints: [
+      ...(flag(text, 'register-with-taints') ?? '').split(','),
+      ...settingsOf(text, 'node-taints').map(([key, value]) => `${key}=${value}`),
+    ].flatMap(readTaint),
     ...(maxPods === undefined ? {} : { maxPods: Number(maxPods) }),
   };
 };
 
-/** Bottlerocket's node labels, as a table of their own or one dotted key per line. */
-const settingsLabels = (text: string): Readonly<Record<string, string>> => {
-  const dotted = /^settings\.kubernetes\.node-labels\.['"]([^'"]+)['"]\s*=\s*['"]([^'"]*)['"]/gm;
-  const table =
-    /^\[settings\.kubernetes\.node-labels\]\s*\n((?:(?!\[).*\n?)*)/m.exec(text)?.[1] ?? '';
-  const line = /^\s*['"]?([^'"\s=]+)['"]?\s*=\s*['"]([^'"]*)['"]/gm;
-  return Object.fromEntries(
-    [...text.matchAll(dotted), ...table.matchAll(line)].map(([, key = '', value = '']) => [
-      key,
-      value,
-    ]),
+/** Keys with a text or a list of texts, as a table of their own or one dotted key per line. */
+const settingsOf = (text: string, name: string): readonly (readonly [string, string])[] => {
+  const value = `\\s*=\\s*(\\[[^\\]]*\\]|'[^']*'|"[^"]*")`;
+  const path = `settings\\.kubernetes\\.${name}`;
+  const dotted = new RegExp(`^${path}\\.['"]([^'"]+)['"]${value}`, 'gm');
+  const table = new RegExp(`^\\[${path}\\]\\s*\\n((?:(?!\\[).*\\n?)*)`, 'm').exec(text)?.[1] ?? '';
+  const line = new RegExp(`^\\s*['"]?([^'"\\s=]+)['"]?${value}`, 'gm');
+  return [...text.matchAll(dotted), ...table.matchAll(line)].flatMap(([, key = '', texts = '']) =>
+    [...texts.matchAll(/'([^']*)'|"([^"]*)"/g)].map(
+      ([, single, double]) => [key, single ?? double ?? ''] as const,
+    ),
   );
 };
 
