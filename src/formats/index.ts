@@ -6,6 +6,8 @@ export {
   type AwsAuthEntry,
   addNodeRole,
   awsAuthEntries,
+  identityOf,
+  mappedUser,
   removeNodeRole,
 } from './aws-auth/index.ts';
 export { type CertificateRequest, parseCertificateRequest } from './certificate-request.ts';

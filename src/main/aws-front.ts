@@ -1,17 +1,20 @@
 // The AWS endpoint of an embedded world: the world's services and the EKS face behind one
 // dispatcher, each call stamped with the world's time and told only after it is on disk.
 import type { HttpRequest, HttpResponse } from '../api/http.ts';
+import { objectOr } from '../api/json.ts';
 import { createEksFace } from '../http/index.ts';
 import type { Log } from '../ports/index.ts';
 import type { Pacer } from '../serve/index.ts';
 import { createInProcessPorts } from '../sim/index.ts';
 import {
   type AwsCallContext,
+  AwsError,
   type AwsHandler,
   type AwsHandlers,
   type AwsInput,
   createAwsDispatcher,
   optionalText,
+  structures,
 } from '../wire/index.ts';
 import { cliUser, nodegroupService } from '../world/aws/index.ts';
 import type { UserInfo } from '../world/contracts.ts';
@@ -132,14 +135,60 @@ export const createAwsFront = (options: {
     handle,
     userOfToken: async (token) => {
       const now = Date.now();
-      if (accepted.has(token, now)) return adminUser;
+      const known = accepted.callerOf(token, now);
+      if (known !== undefined) return userOf(options, known);
       const url = urlOfToken(token);
       const until = url === undefined ? undefined : endOfToken(url);
       if (url === undefined || until === undefined || now >= until) return undefined;
-      if (!(await isSigned(url, world.aws.clusterNames(), handle))) return undefined;
-      accepted.add(token, until);
-      return adminUser;
+      const caller = await signerOf(url, world.aws.clusterNames(), handle);
+      if (caller === undefined) return undefined;
+      accepted.add(token, { caller, until });
+      return userOf(options, caller);
     },
+  };
+};
+
+/** Who signed a token, as GetCallerIdentity tells it. */
+interface Caller {
+  readonly arn: string;
+  readonly userId: string;
+}
+
+const awsAuth = { namespace: 'kube-system', name: 'aws-auth' };
+
+/** As EC2 has it; undefined for an instance that is not there. */
+const privateDnsName = (world: World, instanceId: string): string | undefined => {
+  try {
+    const answer = world.aws.call('ec2', 'DescribeInstances', { InstanceIds: [instanceId] });
+    const [reservation] = structures(objectOr(answer), 'Reservations');
+    const [instance] = reservation === undefined ? [] : structures(reservation, 'Instances');
+    return instance === undefined ? undefined : optionalText(instance, 'PrivateDnsName');
+  } catch (error) {
+    if (error instanceof AwsError) return undefined;
+    throw error;
+  }
+};
+
+/** The cluster's creator is its admin; everybody else is who aws-auth says now, or nobody. */
+const userOf = async (
+  { world, pacer }: { readonly world: World; readonly pacer: Pacer },
+  { arn, userId }: Caller,
+): Promise<UserInfo | undefined> => {
+  if (arn === cliUser(worldAccount).arn) return adminUser;
+  // Few tokens are of others, and the YAML parser would cost every start.
+  const { identityOf, mappedUser } = await import('../formats/index.ts');
+  const data = world.kube.read({ group: '', resource: 'configmaps' }, awsAuth)?.data;
+  const texts = Object.entries(objectOr(data)).map(([key, value]) => [key, String(value)] as const);
+  const user = await pacer.enter(() =>
+    mappedUser(Object.fromEntries(texts), arn, (id) => privateDnsName(world, id)),
+  );
+  if (user === undefined) return undefined;
+  const { arn: canonicalArn, session } = identityOf(arn);
+  return {
+    username: user.username,
+    uid: `aws-iam-authenticator:${worldAccount}:${userId.split(':')[0]}`,
+    groups: [...user.groups, 'system:authenticated'],
+    extra: { arn: [arn], canonicalArn: [canonicalArn], sessionName: [session] },
   };
 };
 
@@ -148,18 +197,19 @@ const tokenLifeMs = 15 * 60_000;
 /** One person's shells hold a handful; beyond that the oldest is asked about again. */
 const maxAcceptedTokens = 64;
 
-/** Tokens that our STS has accepted, until their end: one signature check per token. */
+/** Who signed the tokens that our STS has accepted, until their end: one signature check each. */
 class AcceptedTokens {
-  readonly #until = new Map<string, number>();
+  readonly #known = new Map<string, { readonly caller: Caller; readonly until: number }>();
 
-  has(token: string, now: number): boolean {
-    return (this.#until.get(token) ?? 0) > now;
+  callerOf(token: string, now: number): Caller | undefined {
+    const known = this.#known.get(token);
+    return known !== undefined && known.until > now ? known.caller : undefined;
   }
 
-  add(token: string, until: number): void {
-    this.#until.set(token, until);
-    const [oldest] = this.#until.keys();
-    if (this.#until.size > maxAcceptedTokens && oldest !== undefined) this.#until.delete(oldest);
+  add(token: string, known: { readonly caller: Caller; readonly until: number }): void {
+    this.#known.set(token, known);
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > maxAcceptedTokens && oldest !== undefined) this.#known.delete(oldest);
   }
 }
 
@@ -183,12 +233,12 @@ export const endOfToken = (url: URL): number | undefined => {
   return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`) + tokenLifeMs;
 };
 
-/** Valid when our own STS accepts it, signed for a cluster of this world. */
-const isSigned = async (
+/** Who signed it for a cluster of this world, when our own STS accepts it. */
+const signerOf = async (
   url: URL,
   clusterNames: readonly string[],
   handle: AwsFront['handle'],
-): Promise<boolean> => {
+): Promise<Caller | undefined> => {
   for (const clusterName of clusterNames) {
     const response = await handle({
       method: 'GET',
@@ -198,7 +248,11 @@ const isSigned = async (
       body: new Uint8Array(),
       remoteAddress: '127.0.0.1',
     });
-    if (response.status === 200) return true;
+    if (response.status !== 200) continue;
+    const text = Buffer.from(response.body).toString('utf8');
+    const arn = /<Arn>([^<]+)<\/Arn>/.exec(text)?.[1];
+    const userId = /<UserId>([^<]+)<\/UserId>/.exec(text)?.[1];
+    if (arn !== undefined && userId !== undefined) return { arn, userId };
   }
-  return false;
+  return undefined;
 };

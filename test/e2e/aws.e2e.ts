@@ -243,6 +243,45 @@ describe('the aws CLI', {
     assert.match(refused.stderr, /Unauthorized|must be logged in to the server/);
   });
 
+  it('lets a role in as aws-auth maps it, and not before', async () => {
+    const file = join(world.dataDir, 'role-kubeconfig');
+    await aws.ok(`eks update-kubeconfig --name ${cluster} --kubeconfig ${file}`);
+    const trust = '{"Version":"2012-10-17","Statement":[]}';
+    const { Role } = await json<{ Role: { Arn: string } }>(
+      'iam create-role --role-name readonly --assume-role-policy-document',
+      trust,
+    );
+    const { Credentials } = await json<{ Credentials: Record<string, string> }>(
+      `sts assume-role --role-arn ${Role.Arn} --role-session-name me@home`,
+    );
+    const env = {
+      ...world.env,
+      KUBECONFIG: file,
+      AWS_ACCESS_KEY_ID: Credentials.AccessKeyId,
+      AWS_SECRET_ACCESS_KEY: Credentials.SecretAccessKey,
+      AWS_SESSION_TOKEN: Credentials.SessionToken,
+    };
+    const refused = await run('kubectl', ['get', 'nodes'], { env });
+    assert.notEqual(refused.code, 0);
+    assert.match(refused.stderr, /Unauthorized|must be logged in to the server/);
+
+    const where = ['configmap', 'aws-auth', '-n', 'kube-system'];
+    const before = await world.kubectl('get', ...where, '-o', 'jsonpath={.data.mapRoles}');
+    const entry = `- {rolearn: '${Role.Arn}', username: 'ro:{{SessionName}}', groups: [readers]}\n`;
+    const patch = JSON.stringify({ data: { mapRoles: before.stdout + entry } });
+    const patched = await world.kubectl('patch', ...where, '--type=merge', '-p', patch);
+    assert.equal(patched.code, 0, patched.stderr);
+    // Twice: signed for the first time, and by whom it is known to be.
+    for (let ask = 0; ask < 2; ask++) {
+      const who = await run('kubectl', ['auth', 'whoami'], { env });
+      assert.match(who.stdout, /Username +ro:me-home\n/, who.stderr);
+      assert.match(who.stdout, /Groups +\[readers system:authenticated\]\n/);
+      assert.doesNotMatch(who.stdout, /masters/);
+    }
+    const nodes = await run('kubectl', ['get', 'nodes'], { env });
+    assert.match(nodes.stderr, /User "ro:me-home" cannot list resource "nodes"/);
+  });
+
   it('finds calls in the trail by attribute and page by page', async () => {
     const by = (key: string, value: string): string =>
       `cloudtrail lookup-events --lookup-attributes AttributeKey=${key},AttributeValue=${value}`;

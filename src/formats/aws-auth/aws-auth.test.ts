@@ -1,6 +1,6 @@
 // aws-auth: a role is added as article 002 prints it, and nothing else is lost.
 import { describe, expect, it } from 'vitest';
-import { addNodeRole, removeNodeRole } from './index.ts';
+import { addNodeRole, mappedUser, removeNodeRole } from './index.ts';
 
 const arn = (name: string): string => `arn:aws:iam::111111111111:role/${name}`;
 const entry = (name: string): string =>
@@ -112,5 +112,55 @@ describe('removeNodeRole', () => {
     const change = removeNodeRole({ mapRoles: entry('a') }, arn('a'));
     expect(change).toEqual({ kind: 'changed', data: { mapRoles: '[]\n' } });
     expect(removeNodeRole({ mapRoles: entry('a') }, arn('b'))).toEqual({ kind: 'unchanged' });
+  });
+});
+
+describe('mappedUser', () => {
+  const session = (role: string, name: string): string =>
+    `arn:aws:sts::111111111111:assumed-role/${role}/${name}`;
+  const user = (name: string): string => `arn:aws:iam::111111111111:user/${name}`;
+  const dns = 'ip-192-168-1-2.eu-west-1.compute.internal';
+  const names = new Map([['i-0123456789abcdef0', dns]]);
+  const mapRoles = `${entry('path/to/node')}
+- rolearn: ${arn('viewer')}
+  username: old
+- rolearn: ${arn('viewer')}
+  username: 'view:{{AccountID}}:{{SessionName}}'
+  groups: [viewers]
+- {rolearn: ${arn('raw')}, username: '{{SessionNameRaw}}'}
+- {rolearn: ${arn('odd')}, username: '{{Nobody}}'}
+- {rolearn: ${arn('nameless')}, groups: [system:masters]}
+`;
+  const mapUsers = `- {userarn: ${user('ann')}, username: ann, groups: [a, b]}\n`;
+  const of = (who: string) => mappedUser({ mapRoles, mapUsers }, who, (id) => names.get(id));
+
+  it.each([
+    [
+      session('node', 'i-0123456789abcdef0'),
+      { username: `system:node:${dns}`, groups: ['system:bootstrappers', 'system:nodes'] },
+    ],
+    [session('viewer', 'me@home'), { username: 'view:111111111111:me-home', groups: ['viewers'] }],
+    [session('raw', 'me@home'), { username: 'me@home', groups: [] }],
+    [user('ann'), { username: 'ann', groups: ['a', 'b'] }],
+  ])('knows %s', (who, expected) => {
+    expect(of(who)).toEqual(expected);
+  });
+
+  it.each([
+    ['a role without entry', session('readonly', 's')],
+    ['a user without entry', user('bob')],
+    ['a session of a node role that no instance has', session('node', 'i-00000000000000000')],
+    ['a session of a node role that a person opened', session('node', 'me')],
+    ['a template that nobody can fill', session('odd', 's')],
+    ['an entry without user name', session('nameless', 's')],
+  ])('knows nobody behind %s', (_, who) => {
+    expect(of(who)).toBeUndefined();
+  });
+
+  it('knows nobody where the map is no list', () => {
+    for (const broken of ['a: [', 'a: b', '']) {
+      expect(mappedUser({ mapRoles: broken }, session('viewer', 's'), () => dns)).toBeUndefined();
+    }
+    expect(mappedUser({}, session('viewer', 's'), () => dns)).toBeUndefined();
   });
 });

@@ -1,5 +1,6 @@
 // The ConfigMap kube-system/aws-auth: which IAM roles may act as which users. Adds and removes roles
-// of nodes. Whatever else stands there, comments and order included, stays as it is.
+// of nodes, and tells whom an entry means. Whatever else stands there, comments and order included,
+// stays as it is.
 import { type Document, isMap, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
 
 /** data of the ConfigMap; all of its values are texts of YAML. */
@@ -54,11 +55,14 @@ const fieldOf = (entry: YAMLMap, name: string): unknown => {
   return pair === undefined ? undefined : entry.get(pair.key);
 };
 
-const entriesOf = (seq: YAMLSeq, roleArn: string): readonly YAMLMap[] =>
+const namedIn = (seq: YAMLSeq, field: string, arn: string): readonly YAMLMap[] =>
   seq.items.filter(
     (item): item is YAMLMap =>
-      isMap(item) && comparable(String(fieldOf(item, 'rolearn') ?? '')) === comparable(roleArn),
+      isMap(item) && comparable(String(fieldOf(item, field) ?? '')) === comparable(arn),
   );
+
+const entriesOf = (seq: YAMLSeq, roleArn: string): readonly YAMLMap[] =>
+  namedIn(seq, 'rolearn', roleArn);
 
 const groupsOf = (entry: YAMLMap): readonly string[] => {
   const groups = fieldOf(entry, 'groups');
@@ -140,4 +144,64 @@ export const awsAuthEntries = (
     username: String(fieldOf(entry, 'username') ?? ''),
     groups: groupsOf(entry),
   }));
+};
+
+/** Who an ARN of GetCallerIdentity is to the API server. */
+export interface MappedUser {
+  readonly username: string;
+  readonly groups: readonly string[];
+}
+
+const sessionOf = /^arn:([^:]*):sts::(\d*):assumed-role\/([^/]+)\/(.+)$/;
+
+/** The ARN that an entry names, and the name of the session where a role is assumed. */
+export const identityOf = (arn: string): { readonly arn: string; readonly session: string } => {
+  const [, partition, account, role, session] = sessionOf.exec(arn) ?? [];
+  return session === undefined
+    ? { arn, session: '' }
+    : { arn: `arn:${partition}:iam::${account}:role/${role}`, session };
+};
+
+const entriesFor = (text: string | undefined, field: string, arn: string): readonly YAMLMap[] => {
+  const { contents, errors } = parseDocument(text ?? '[]');
+  if (errors.length > 0 || !isSeq(contents)) return [];
+  return namedIn(contents, field, arn);
+};
+
+/** Undefined where the template asks for the name of an instance and the session is none's. */
+const filled = (
+  template: string,
+  facts: Readonly<Record<string, string | undefined>>,
+): string | undefined => {
+  const names = [...template.matchAll(/\{\{(\w+)\}\}/g)].map(([, name = '']) => name);
+  if (names.some((name) => facts[name] === undefined)) return undefined;
+  return template.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => facts[name] ?? '');
+};
+
+/**
+ * Whom `arn` (of a user, a role or a role's session) is mapped to, undefined for nobody. Of several
+ * entries the last one counts. `privateDnsName` is asked for a session that is named as an
+ * instance, as those of nodes are.
+ */
+export const mappedUser = (
+  data: AwsAuthData,
+  arn: string,
+  privateDnsName: (instanceId: string) => string | undefined,
+): MappedUser | undefined => {
+  const identity = identityOf(arn);
+  const entry =
+    entriesFor(data.mapRoles, 'rolearn', identity.arn).at(-1) ??
+    entriesFor(data.mapUsers, 'userarn', identity.arn).at(-1);
+  const template = entry && fieldOf(entry, 'username');
+  if (entry === undefined || typeof template !== 'string' || template === '') return undefined;
+  const { session } = identity;
+  const username = filled(template, {
+    AccountID: identity.arn.split(':')[4],
+    // As the authenticator: an `@` would read as another domain's user.
+    SessionName: session.replaceAll('@', '-'),
+    SessionNameRaw: session,
+    EC2PrivateDNSName: /^i-[0-9a-f]+$/.test(session) ? privateDnsName(session) : undefined,
+  });
+  if (username === undefined) return undefined;
+  return { username, groups: groupsOf(entry) };
 };
