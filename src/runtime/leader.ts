@@ -24,7 +24,7 @@ const retryPeriodMs = 2_000;
 const releaseWithinMs = durationMs(3_000);
 
 export interface Term {
-  /** Grows with every takeover. Stands on no record yet: it tells terms apart, fences nothing. */
+  /** Grows with every takeover, also over a Lease that was deleted and made anew. */
   readonly epoch: number;
 }
 
@@ -41,6 +41,16 @@ export interface LeaderElectorOptions {
 
 /** metav1.MicroTime wants exactly six digits after the point. */
 const microTime = (at: EpochMs): string => `${new Date(at).toISOString().slice(0, 23)}000Z`;
+
+/** 2020-01-01T00:00:00Z: seconds since then fit an int32 until 2088. */
+const countedFrom = 1_577_836_800_000;
+
+/**
+ * What a Lease that is made counts from. Records keep the epoch of their last leader and refuse an
+ * earlier one, so a Lease that somebody deleted must not begin at 1 again.
+ */
+const firstTransitions = (now: EpochMs): number =>
+  Math.max(1, Math.floor((now - countedFrom) / 1000));
 
 export class LeaderElector {
   readonly #options: LeaderElectorOptions;
@@ -177,7 +187,7 @@ export class LeaderElector {
         leaseDurationSeconds: leaseDurationMs / 1000,
         acquireTime: microTime(now),
         renewTime: microTime(now),
-        leaseTransitions: 1,
+        leaseTransitions: firstTransitions(now),
       },
     };
     try {

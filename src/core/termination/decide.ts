@@ -12,7 +12,7 @@ import { decideEnded } from './ended.ts';
 import { heartbeatDue, type KnownHook, knownHooks } from './hooks.ts';
 import { decideMarking, decidePending } from './marking.ts';
 import type { Observation } from './observation.ts';
-import { isTaken, phaseOf, writeStatus } from './status.ts';
+import { isSuperseded, isTaken, phaseOf, writeStatus } from './status.ts';
 import { decideUndoing } from './undoing.ts';
 
 type Decide = (observation: Observation, demand: Demand) => Decision;
@@ -68,6 +68,9 @@ const signed = (step: Step, leaderEpoch: number | undefined): Step =>
 
 export const decideDisruption = (observation: Observation): Plan => {
   const { disruption, now, options } = observation;
+  if (isSuperseded(disruption, options.epoch)) {
+    return { subject: disruption.metadata.name, steps: [], waitingOn: [] };
+  }
   const demand = demandOf(observation);
   const alive = heartbeats(observation, demand);
   const rest = isTaken(disruption, options.epoch)

@@ -186,11 +186,19 @@ describe('a leader that took over', () => {
     model.change({ options: inTerm(5) });
     expect(model.settle()).toEqual([]);
   });
-  it('goes on where a Lease was made anew and counts from the start', () => {
-    const model = begun(3);
-    model.change({ options: inTerm(0) });
-    expect(model.settle()).toEqual(['Draining']);
-    expect(model.status?.leaderEpoch).toBe(0);
+  it.each([
+    ['that drains', [aManualCause()]],
+    ['whose hook needs a heartbeat', [aManualCause(), aHookCause()]],
+    ['to be undone', [aManualCause({ cancelledAt: timePlus(1) })]],
+  ])('leaves nothing to the one before it: a record %s', (_, causes) => {
+    const model = begun(4);
+    model.causes(causes);
+    model.at(700);
+    model.change({ options: inTerm(3) });
+    expect(model.settle()).toEqual([]);
+    expect(model.status?.leaderEpoch).toBe(4);
+    model.change({ options: inTerm(5) });
+    expect(model.settle()).not.toEqual([]);
   });
   it('keeps hooks alive with the same plan', () => {
     const model = begun(3);

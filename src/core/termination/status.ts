@@ -42,6 +42,13 @@ export const isTaken = ({ status }: NodeDisruption, epoch: number | undefined): 
   status.phase === 'Ended' ||
   status.leaderEpoch === epoch;
 
+/**
+ * Whether a later leader has entered its term: whoever still decides in an earlier one was replaced
+ * without having noticed, and has nothing to do or to write any more.
+ */
+export const isSuperseded = ({ status }: NodeDisruption, epoch: number | undefined): boolean =>
+  epoch !== undefined && (status?.leaderEpoch ?? epoch) > epoch;
+
 const shorten = (waiting: WaitingOn): WaitingOn => {
   if (!('message' in waiting) || waiting.message.length <= maxMessageLength) return waiting;
   return { ...waiting, message: `${waiting.message.slice(0, maxMessageLength - 1)}…` };
