@@ -4,6 +4,11 @@ import type { HttpRequest, HttpResponse } from '../api/http.ts';
 
 /** The API server's own limit for request bodies. */
 export const maxBodyBytes = 3 * 1024 * 1024;
+/**
+ * A body that is larger is still read up to here, and dropped: an answer to a client that is in the
+ * middle of writing reaches it as a broken connection.
+ */
+const maxDroppedBytes = 16 * 1024 * 1024;
 
 export type ReadResult =
   | { readonly kind: 'ok'; readonly request: HttpRequest }
@@ -25,9 +30,11 @@ export const readRequest = async (message: IncomingMessage): Promise<ReadResult>
   try {
     for await (const chunk of message as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size > maxBodyBytes) return { kind: 'tooLarge' };
-      chunks.push(chunk);
+      if (size > maxDroppedBytes) return { kind: 'tooLarge' };
+      if (size <= maxBodyBytes) chunks.push(chunk);
+      else chunks.length = 0;
     }
+    if (size > maxBodyBytes) return { kind: 'tooLarge' };
   } catch {
     return { kind: 'gone' };
   }
