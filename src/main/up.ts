@@ -302,6 +302,17 @@ const close = async (
   );
 };
 
+const emptyHints = `This world has no cluster yet. Make one, with two nodes:
+  npx --no drover create cluster --name my-cluster --nodes 2
+  kubectl get nodes`;
+
+const clusterHints = `  kubectl get nodes
+  kubectl get pods -A -o wide
+  aws autoscaling describe-auto-scaling-groups --endpoint-url "$AWS_ENDPOINT_URL"
+  npx --no drover get ng
+Take a node out of service, and see what happens to it:
+  npx --no drover drain NODE --dry-run`;
+
 const announce = (deps: UpDeps, options: UpOptions, settings: Settings, world: World): void => {
   const seconds = (deps.sinceStartMs() / 1000).toFixed(2);
   const dir = options.dataDir === '.drover' ? '' : ` --data-dir ${options.dataDir}`;
@@ -310,14 +321,10 @@ const announce = (deps: UpDeps, options: UpOptions, settings: Settings, world: W
     `ready in ${seconds} s: AWS http://127.0.0.1:${settings.frontPort}, ` +
       `Kubernetes https://127.0.0.1:${settings.kubePort}${resumed}`,
   );
+  const hints = world.aws.clusterNames().length === 0 ? emptyHints : clusterHints;
   deps.out(`
 In another shell:
   eval "$(npx --no drover env${dir})"
-  kubectl get nodes
-  kubectl get pods -A -o wide
-  aws autoscaling describe-auto-scaling-groups --endpoint-url "$AWS_ENDPOINT_URL"
-  npx --no drover get ng
-Take a node out of service, and see what happens to it:
-  npx --no drover drain NODE --dry-run
+${hints}
 ^C stops the world; its state stays in ${options.dataDir}.`);
 };

@@ -8,6 +8,7 @@ import { after, before, describe, it } from 'node:test';
 import { eksctlManaged } from '../../src/world/aws/cloudformation/testing-templates.ts';
 import { missing, ServedWorld } from '../support/demo-world.ts';
 import { type Steps, stepsOf } from '../support/steps.ts';
+import { skipWhen } from '../support/stories.ts';
 
 const whyNot =
   (await missing('aws', ['--version'])) ?? (await missing('kubectl', ['version', '--client']));
@@ -18,7 +19,10 @@ const trust = JSON.stringify({
   ],
 });
 
-describe('an account of the aws CLI', { skip: whyNot ?? false, timeout: 180_000 }, () => {
+describe('an account of the aws CLI', {
+  skip: skipWhen('an account of the aws CLI', whyNot),
+  timeout: 180_000,
+}, () => {
   let world: ServedWorld;
   let aws: Steps;
   let dir = '';

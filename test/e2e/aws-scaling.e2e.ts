@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { missing, ServedWorld } from '../support/demo-world.ts';
 import { type Steps, stepsOf } from '../support/steps.ts';
+import { skipWhen } from '../support/stories.ts';
 
 const whyNot = await missing('aws', ['--version']);
 
@@ -13,7 +14,10 @@ interface Member {
   readonly InstanceType: string;
 }
 
-describe('Auto Scaling of the aws CLI', { skip: whyNot ?? false, timeout: 180_000 }, () => {
+describe('Auto Scaling of the aws CLI', {
+  skip: skipWhen('Auto Scaling of the aws CLI', whyNot),
+  timeout: 180_000,
+}, () => {
   let world: ServedWorld;
   let aws: Steps;
   let subnets = '';

@@ -16,9 +16,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
-import { eventually, type Ran, run, ServedWorld } from '../support/demo-world.ts';
-import { suiteWorld } from '../support/stories.ts';
+import { eventually, missing, type Ran, run, ServedWorld } from '../support/demo-world.ts';
+import { skipWhen, suiteWorld } from '../support/stories.ts';
 
+const whyNot = await missing('kubectl', ['version', '--client']);
 const bin = join(import.meta.dirname, '..', '..', 'bin', 'drover.mjs');
 const root = mkdtempSync(join(tmpdir(), 'drover-places-'));
 
@@ -176,48 +177,53 @@ describe('a disk', { timeout: 180_000 }, () => {
     }
   });
 
-  it('that fills up stops the world with one error, and the world comes back whole', async (t) => {
-    const path = await mount('filling', 'size=24m');
-    if (path === undefined) return t.skip('mounting a tmpfs is not permitted here');
-    const dataDir = join(path, 'd');
-    const fill = join(path, 'fill');
-    try {
-      const world = await ServedWorld.start({
-        args: ['--demo', '--no-controller', '--port', '0'],
-        dataDir,
-      });
-      const created = await world.kubectl('create', 'cm', 'kept', '--from-literal=a=1');
-      assert.equal(created.code, 0, created.stderr);
-      await run('dd', ['if=/dev/zero', `of=${fill}`, 'bs=4k']);
-      // Whatever the world still writes needs room that is not there any more.
-      const refused = await eventually('a write that fails', async () => {
-        const ran = await world.kubectl('create', 'ns', `n${Date.now()}`);
-        return ran.code === 0 ? undefined : ran.stderr;
-      });
-      assert.doesNotMatch(refused, /created/);
-      const { code, stderr } = await world.ended();
-      assert.equal(code, 1);
-      assert.match(
-        stderr,
-        /^drover: cannot write the world's state to .*free some space and start/m,
-      );
-      assert.equal(stderr.match(/^drover: /gm)?.length, 1, stderr);
-      assert.doesNotMatch(stderr, /\n\s+at /, 'no stack');
-      assert.ok(!readdirSync(dataDir).includes('drover.pid'));
-      rmSync(fill);
-      const again = await ServedWorld.start({ args: ['--no-controller'], dataDir });
-      assert.match(again.readyLine, /resumed where it was/);
-      const kept = await again.kubectl('get', 'cm', 'kept', '-o', 'jsonpath={.data.a}');
-      assert.equal(kept.stdout, '1', kept.stderr);
-      assert.equal((await again.drover('world', 'advance', '1m')).code, 0);
-      const nodes = await again.kubectl('get', 'nodes', '--no-headers');
-      assert.equal(nodes.stdout.match(/ Ready /g)?.length, 4, nodes.stdout);
-      for (const event of again.audit())
-        assert.ok(event.verb.length > 0, 'every audit line is whole');
-      await again.stop({ keep: true });
-    } finally {
-      rmSync(fill, { force: true });
-      await unmount(path);
-    }
-  });
+  const filling = { skip: skipWhen('a disk that fills up', whyNot) };
+  it(
+    'that fills up stops the world with one error, and the world comes back whole',
+    filling,
+    async (t) => {
+      const path = await mount('filling', 'size=24m');
+      if (path === undefined) return t.skip('mounting a tmpfs is not permitted here');
+      const dataDir = join(path, 'd');
+      const fill = join(path, 'fill');
+      try {
+        const world = await ServedWorld.start({
+          args: ['--demo', '--no-controller', '--port', '0'],
+          dataDir,
+        });
+        const created = await world.kubectl('create', 'cm', 'kept', '--from-literal=a=1');
+        assert.equal(created.code, 0, created.stderr);
+        await run('dd', ['if=/dev/zero', `of=${fill}`, 'bs=4k']);
+        // Whatever the world still writes needs room that is not there any more.
+        const refused = await eventually('a write that fails', async () => {
+          const ran = await world.kubectl('create', 'ns', `n${Date.now()}`);
+          return ran.code === 0 ? undefined : ran.stderr;
+        });
+        assert.doesNotMatch(refused, /created/);
+        const { code, stderr } = await world.ended();
+        assert.equal(code, 1);
+        assert.match(
+          stderr,
+          /^drover: cannot write the world's state to .*free some space and start/m,
+        );
+        assert.equal(stderr.match(/^drover: /gm)?.length, 1, stderr);
+        assert.doesNotMatch(stderr, /\n\s+at /, 'no stack');
+        assert.ok(!readdirSync(dataDir).includes('drover.pid'));
+        rmSync(fill);
+        const again = await ServedWorld.start({ args: ['--no-controller'], dataDir });
+        assert.match(again.readyLine, /resumed where it was/);
+        const kept = await again.kubectl('get', 'cm', 'kept', '-o', 'jsonpath={.data.a}');
+        assert.equal(kept.stdout, '1', kept.stderr);
+        assert.equal((await again.drover('world', 'advance', '1m')).code, 0);
+        const nodes = await again.kubectl('get', 'nodes', '--no-headers');
+        assert.equal(nodes.stdout.match(/ Ready /g)?.length, 4, nodes.stdout);
+        for (const event of again.audit())
+          assert.ok(event.verb.length > 0, 'every audit line is whole');
+        await again.stop({ keep: true });
+      } finally {
+        rmSync(fill, { force: true });
+        await unmount(path);
+      }
+    },
+  );
 });

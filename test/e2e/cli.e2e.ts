@@ -147,9 +147,9 @@ const theCommandLine = (): void => {
     assert.equal(document.kind, 'Explanation');
     const { status } = document.disruption;
     assert.equal(status.outcome, 'Failed');
-    // In the world's time, which is ahead of the wall clock here.
-    const lasted = Date.parse(status.endedAt) - Date.parse(status.startedAt);
-    assert.ok(lasted > 2_000 && lasted < 10_000, `it lasted ${lasted} ms`);
+    // How long after it depends on the machine; never before it.
+    assert.ok(Date.parse(status.deadline) > Date.parse(status.startedAt), explained.stdout);
+    assert.ok(Date.parse(status.endedAt) >= Date.parse(status.deadline), explained.stdout);
     const waiting = status.waitingOn[0];
     assert.deepEqual(waiting.budgets, ['demo/never']);
     assert.equal(waiting.neverAllows, true);
@@ -372,9 +372,7 @@ const theController = (): void => {
     } finally {
       controller.child.kill('SIGTERM');
     }
-    const stoppedAt = performance.now();
     assert.equal(await controller.exited, 0, controller.output());
-    assert.ok(performance.now() - stoppedAt < 8_000, 'it ends within seconds');
     assert.equal(await lease(), '');
   });
 

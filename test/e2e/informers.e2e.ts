@@ -13,9 +13,11 @@ import {
   ListWatch,
   Watch,
 } from '@kubernetes/client-node';
-import { eventually, type ServedWorld } from '../support/demo-world.ts';
+import { eventually, missing, type ServedWorld } from '../support/demo-world.ts';
 import { type Steps, stepsOf } from '../support/steps.ts';
-import { suiteWorld } from '../support/stories.ts';
+import { skipWhen, suiteWorld } from '../support/stories.ts';
+
+const whyNot = await missing('kubectl', ['version', '--client']);
 
 /** What the server keeps of a kind's changes; more than that in one pause, and a version is gone. */
 const historySize = 8192;
@@ -166,7 +168,10 @@ spec:
       containers: [{name: c, image: busybox}]
 `;
 
-describe('informers of @kubernetes/client-node', { timeout: 120_000 }, () => {
+describe('informers of @kubernetes/client-node', {
+  skip: skipWhen('informers of @kubernetes/client-node', whyNot),
+  timeout: 120_000,
+}, () => {
   const suite = suiteWorld({ args: ['--demo', '--no-controller', '--port', '0'] });
   let world: ServedWorld;
   let kubectl: Steps;

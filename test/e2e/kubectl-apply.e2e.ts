@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { missing } from '../support/demo-world.ts';
 import { type Steps, stepsOf } from '../support/steps.ts';
-import { suiteWorld } from '../support/stories.ts';
+import { skipWhen, suiteWorld } from '../support/stories.ts';
 
 const whyNot = await missing('kubectl', ['version', '--client']);
 
@@ -29,7 +29,10 @@ spec:
       - {name: web, image: "${image}", ports: [{containerPort: 80}]}
 `;
 
-describe('server-side apply with kubectl', { skip: whyNot ?? false, timeout: 180_000 }, () => {
+describe('server-side apply with kubectl', {
+  skip: skipWhen('server-side apply with kubectl', whyNot),
+  timeout: 180_000,
+}, () => {
   let kubectl: Steps;
 
   const suite = suiteWorld({ args: ['--demo', '--no-controller', '--port', '0'] });

@@ -12,7 +12,24 @@ const unjudged = (text: string): readonly string[] =>
     .map((match) => match[1] ?? '')
     .filter((options) => !options.includes("'--no-controller'"));
 
+/** Uses a client of its own that may not be there, and does not ask whether it is. */
+const presumes = (text: string): boolean =>
+  /\.(kubectl(Input)?|aws)\(/.test(text) && !(text.includes('missing(') && /skip\w*\(/i.test(text));
+
 describe('the end-to-end stories', () => {
+  it.each(readdirSync(stories))('%s is skipped where its clients are not installed', (file) => {
+    expect(presumes(readFileSync(join(stories, file), 'utf8'))).toBe(false);
+  });
+
+  it('are guarded by a look that sees a client that is taken for granted', () => {
+    expect(presumes("await world.kubectl('get', 'nodes');")).toBe(true);
+    expect(presumes("stepsOf('aws', (args) => world.aws(...args));")).toBe(true);
+    expect(presumes("const whyNot = await missing('aws', []); world.aws();")).toBe(true);
+    const asks = "missing('aws', []); describe('s', { skip: skipWhen('s', whyNot) }); world.aws();";
+    expect(presumes(asks)).toBe(false);
+    expect(presumes("await world.drover('get', 'ng');")).toBe(false);
+  });
+
   it.each(readdirSync(stories))('%s starts no controllers unjudged', (file) => {
     expect(unjudged(readFileSync(join(stories, file), 'utf8'))).toEqual([]);
   });
