@@ -40,7 +40,6 @@ interface End {
   readonly writes: number;
   readonly violations: readonly string[];
   readonly state: JsonObject;
-  /** Leaders so far. */
   /** Of the Lease: where it began to count, and one more with each takeover. */
   readonly terms: number;
 }
