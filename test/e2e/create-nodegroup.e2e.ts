@@ -298,6 +298,20 @@ describe('drover create nodegroup', {
     assert.equal(labels['eks.amazonaws.com/capacityType'], 'ON_DEMAND');
   });
 
+  it('its role is let in by eks:node-manager, and nobody else loses theirs (article 002)', async () => {
+    const roles = await mapRoles();
+    assert.equal(roles.match(/rolearn: /g)?.length, 4, roles);
+    assert.match(
+      roles,
+      /rolearn: arn:aws:iam::111111111111:role\/\S*-new\S*-NodeInstanceRole-\w+\n/,
+    );
+    const writes = world
+      .audit()
+      .filter(({ objectRef, verb }) => objectRef?.name === 'aws-auth' && verb === 'patch')
+      .map(({ user }) => user?.username);
+    assert.equal(writes.at(-1), 'eks:node-manager');
+  });
+
   it('EKS knows it, with its Auto Scaling group and both hooks of article 001', async () => {
     const where = ['--cluster-name', 'ironman-2022', '--nodegroup-name', 'new-ng'];
     const query = ['--query', 'nodegroup.resources.autoScalingGroups[0].name', '--output', 'text'];

@@ -58,6 +58,16 @@ describe('aws-auth-loses-no-entry', () => {
     expect(judge(awsAuth, ended)).toEqual({ said: [], saw: 3 });
   });
 
+  it('looks at writes alone', () => {
+    const read = seeded().request({
+      verb: 'get',
+      resource: 'configmaps',
+      namespace: 'kube-system',
+      name: 'aws-auth',
+    });
+    expect(judge(awsAuth, write(read, entry('boss') + entry('r'))).said).toEqual([]);
+  });
+
   it('reports lost, cut and renamed entries of others, and other keys', () => {
     const said = (mapRoles: string, mapUsers?: string) =>
       judge(awsAuth, write(seeded(), mapRoles, mapUsers === undefined ? {} : { mapUsers })).said;

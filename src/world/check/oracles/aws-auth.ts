@@ -24,6 +24,8 @@ const covers = (after: AwsAuthEntry, before: AwsAuthEntry): boolean =>
   after.username === before.username &&
   before.groups.every((group) => after.groups.includes(group));
 
+const writes = new Set(['create', 'update', 'patch', 'delete']);
+
 class AwsAuth {
   readonly #context: Context;
   #now: JsonObject | undefined;
@@ -49,6 +51,8 @@ class AwsAuth {
   request(request: Request): void {
     const { resource, name, code, dryRun, verb } = request;
     if (resource !== 'configmaps' || name !== 'aws-auth' || code >= 300 || dryRun) return;
+    // Audit logs tell of reads too.
+    if (!writes.has(verb)) return;
     const before = this.#before;
     this.#before = this.#now;
     const { book } = this.#context;
