@@ -1,5 +1,6 @@
 // What the controllers asked of an API server about one node, freed of what may differ between two
-// runs of one story: times, names, uids, versions, and how many pods the scheduler put on the node.
+// runs of one story: times, names, uids, versions, how many pods the scheduler put on the node, how
+// long the drain took, and whether the hook's message or a look at the group was first to tell of it.
 // Keeps what each arrangement gave, to be compared.
 import assert from 'node:assert/strict';
 import { nodeManagerAgent } from '../../src/world/index.ts';
@@ -19,8 +20,21 @@ const telling = new Set([
   'node.kubernetes.io/exclude-from-external-load-balancers',
 ]);
 
-/** A process that is the only one there can be has no terms; a short drain sends no heartbeat. */
-const mayBeAbsent = new Set(['leaderEpoch', 'lastHeartbeatAt']);
+/**
+ * A process that is the only one there can be has no terms; a short drain sends no heartbeat and has
+ * nothing to clear of what it waited for; a look at the group does not know the message's token.
+ */
+const mayBeAbsent = new Set([
+  ...['leaderEpoch', 'lastHeartbeatAt', 'waitingOn', 'waitingOnTotal', 'token'],
+  'observedGeneration',
+]);
+
+/** Open hooks are written down when they are heard of, by whom is chance; their results count. */
+const isOpenHooks = (name: string, value: unknown): boolean =>
+  name === 'hooks' && !/"result":/.test(JSON.stringify(value));
+
+/** Who told of a hook first is in its cause's reason. */
+const toldFirst = /found waiting in (?=lifecycle hook)/g;
 
 const shapeOf = (value: unknown, key = ''): unknown => {
   if (Array.isArray(value)) {
@@ -28,7 +42,7 @@ const shapeOf = (value: unknown, key = ''): unknown => {
   }
   if (typeof value === 'object' && value !== null) {
     const entries = Object.entries(value)
-      .filter(([name]) => !mayBeAbsent.has(name))
+      .filter(([name, each]) => !mayBeAbsent.has(name) && !isOpenHooks(name, each))
       .toSorted(([a], [b]) => (a < b ? -1 : 1));
     return Object.fromEntries(entries.map(([name, each]) => [name, shapeOf(each, name)]));
   }
@@ -37,7 +51,7 @@ const shapeOf = (value: unknown, key = ''): unknown => {
 
 const lineOf = ({ verb, objectRef, responseStatus, requestObject, user }: AuditEvent): string => {
   const resource = [objectRef?.resource, objectRef?.subresource].filter(Boolean).join('/');
-  const shape = JSON.stringify(shapeOf(requestObject ?? null));
+  const shape = JSON.stringify(shapeOf(requestObject ?? null)).replaceAll(toldFirst, '');
   return `${user.username} ${verb} ${resource} ${responseStatus?.code} ${shape}`;
 };
 
@@ -49,9 +63,18 @@ const isProgress = ({ objectRef, requestObject }: AuditEvent): boolean =>
   objectRef.subresource === 'status' &&
   !/"phase":/.test(JSON.stringify(requestObject ?? {}));
 
+/** What the second teller knows of a hook that is a cause already: its token. */
+const isToldAgain = ({ verb, objectRef }: AuditEvent): boolean =>
+  verb === 'patch' &&
+  objectRef?.resource === 'nodedisruptions' &&
+  objectRef.subresource === undefined;
+
 /** Two controllers of ours that found the same thing at once: the second one's write is refused. */
 const hasLostRace = ({ objectRef, responseStatus }: AuditEvent): boolean =>
   objectRef?.resource === 'nodedisruptions' && responseStatus?.code === 409;
+
+/** A drain that takes a while tells what it waits for; stories of blocked ones look for it. */
+const isProgressTold = (told: string): boolean => told.startsWith('drainblocked ');
 
 /** Of a story that disrupts one node: every pod evicted or deleted is one of its. */
 export const ownRequests = (
@@ -73,7 +96,7 @@ export const ownRequests = (
       isAbout(event),
   );
   const effects = own
-    .filter((event) => !isEvent(event) && !isProgress(event) && !hasLostRace(event))
+    .filter((event) => ![isEvent, isProgress, isToldAgain, hasLostRace].some((is) => is(event)))
     .map(lineOf)
     // One eviction or ten: as many as there were pods.
     .filter((line, index, all) => line !== all[index - 1]);
@@ -82,7 +105,7 @@ export const ownRequests = (
     const [, , reason] = objectRef?.name?.split('.') ?? [];
     return `${reason} ${responseStatus?.code}`;
   });
-  return { effects, told: [...new Set(told)].sort() };
+  return { effects, told: [...new Set(told)].filter((each) => !isProgressTold(each)).sort() };
 };
 
 const kept = new Map<string, Map<string, OwnRequests>>();

@@ -142,6 +142,18 @@ const told = (world: ServedWorld, node: NodeFacts, what: readonly RegExp[]): Pro
     20_000,
   );
 
+/** What holds the drain up is told as an event too, for those who look there. */
+const isToldBlocked = (world: ServedWorld, node: NodeFacts): Promise<true> =>
+  eventually(
+    `an event says that ${node.name} waits`,
+    async () => {
+      const blocked = ['get', 'events', '-A', '--field-selector=reason=DrainBlocked', '-o', 'name'];
+      const { stdout } = await world.kubectl(...blocked);
+      return stdout.includes(node.instance) || undefined;
+    },
+    20_000,
+  );
+
 /** The group's size is what the termination made of it. */
 const isFollowed = (world: ServedWorld, group: string): Promise<void> =>
   waits(world, `nodegroup/${group}`, '--for=jsonpath={.spec.scaling.desired}=0');
@@ -187,6 +199,7 @@ export const neverAllowed: Story = (arrangement) =>
     await inPhase(world, node.instance, 'Draining');
     const words = await told(world, node, [/never/, /demo\/nginx-demo-deployment-\S+/]);
     assert.match(words, /nginx-demo-deployment/);
+    await isToldBlocked(world, node);
     await on.pass(drainSeconds / 3);
     const kept = await world.kubectl('get', 'node', node.name);
     assert.equal(kept.code, 0, 'the node is kept before its deadline');
@@ -211,6 +224,7 @@ export const twoBudgets: Story = (arrangement) =>
     const node = await firstOf(world, 'demo-ng');
     await terminate(world, node.instance);
     await told(world, node, [/first/, /second/, /demo\/nginx-demo-deployment-\S+/]);
+    await isToldBlocked(world, node);
     await on.pass(on.drainSeconds);
     assert.equal((await inPhase(world, node.instance, 'Ended')).status?.outcome, 'Forced');
     await nodeIsGone(world, node.name);
