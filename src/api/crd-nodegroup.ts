@@ -18,6 +18,7 @@ import {
   text,
   time,
 } from './crd-schema.ts';
+import { updatePhases, updateStrategies } from './nodegroup-update.ts';
 
 /** What cannot be changed on a living group: EKS makes another group for it. */
 const immutable = (what: string, schema: Schema): Schema => ({
@@ -62,6 +63,10 @@ const scaling: Schema = {
 
 const taints = listOf(taint, 50);
 
+const launchTemplateRef = object({ id: text(63), name: text(128), version: text(63) }, [
+  'id',
+  'version',
+]);
 const nodeRepairConfig: Schema = object({
   enabled: boolean,
   maxUnhealthyNodeThresholdCount: positive,
@@ -86,7 +91,7 @@ const updateConfig: Schema = {
   ...object({
     maxUnavailable: { ...positive, maximum: 100 },
     maxUnavailablePercentage: { ...positive, maximum: 100 },
-    updateStrategy: oneOf(['DEFAULT', 'MINIMAL']),
+    updateStrategy: oneOf(updateStrategies),
   }),
   'x-kubernetes-validations': [
     {
@@ -113,10 +118,7 @@ const nodeGroupSpecFields: Schema = object(
     scaling,
     labels: nodeLabels,
     taints,
-    launchTemplate: withoutUpdate(
-      'launchTemplate',
-      object({ id: text(63), name: text(128), version: text(63) }, ['id', 'version']),
-    ),
+    launchTemplate: withoutUpdate('launchTemplate', launchTemplateRef),
     remoteAccess: immutable(
       'remoteAccess',
       object({ ec2SshKey: text(255), sourceSecurityGroups: listOf(text(63), 16) }),
@@ -191,6 +193,12 @@ export const nodeGroupStatus: Schema = object(
     nodeTaints: listOf(object({ key: text(317), effect: text(63) }, ['key', 'effect']), 100),
     nodeMarks: object({ applied: text(63), since: time }, ['applied', 'since']),
     templateGeneration: generation,
+    surge: object({ desired: count, maxSize: count }, ['desired', 'maxSize']),
+    requestedRevision: object(
+      { version: text(63), releaseVersion: text(63), launchTemplate: launchTemplateRef },
+      ['version'],
+    ),
+    version: text(63),
     health: listOf(object(issue, issueFields), 20),
     conditions,
   },
@@ -211,20 +219,74 @@ export const nodeGroupUpdateSpec: Schema = {
         removeTaints: taints,
         updateConfig,
         nodeRepairConfig,
+        version: text(63),
+        releaseVersion: text(63),
+        launchTemplate: launchTemplateRef,
       }),
+      action: oneOf(['Update', 'Rollback']),
+      force: boolean,
+      strategy: oneOf(updateStrategies),
+      waivers: listOf(object({ check: text(63), reason: longText, by: text() }, ['check']), 40),
+      planHash: text(128),
+      paused: described('Nothing new is begun while it is set.', boolean),
+      abort: described('Set once, it stays.', oneOf(['Stop', 'RollBack'])),
     },
     ['nodeGroup', 'type', 'params', 'change'],
   ),
-  'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'an update never changes' }],
+  'x-kubernetes-validations': [
+    ...['nodeGroup', 'type', 'params', 'change'].map((field) => ({
+      rule: `self.${field} == oldSelf.${field}`,
+      message: `${field} of an update never changes`,
+    })),
+    ...['action', 'force', 'strategy', 'waivers', 'planHash'].map((field) => ({
+      rule: `has(self.${field}) == has(oldSelf.${field}) && (!has(self.${field}) || self.${field} == oldSelf.${field})`,
+      message: `${field} of an update never changes`,
+    })),
+    {
+      rule: '!has(oldSelf.abort) || (has(self.abort) && self.abort == oldSelf.abort)',
+      message: 'an update that is aborted stays so',
+    },
+  ],
 };
+
+const revision: Schema = object(
+  {
+    version: text(63),
+    releaseVersion: text(63),
+    imageId: text(63),
+    templateVersion: text(63),
+    launchTemplate: launchTemplateRef,
+  },
+  ['version', 'imageId', 'templateVersion'],
+);
 
 export const nodeGroupUpdateStatus: Schema = object(
   {
     status: oneOf(['InProgress', 'Successful', 'Failed', 'Cancelled']),
-    phase: oneOf(['Applied']),
+    phase: oneOf(updatePhases),
     generation,
+    startedAt: time,
     endedAt: time,
     errors: listOf(object(issue, issueFields), 20),
+    message: longText,
+    strategy: oneOf(updateStrategies),
+    from: revision,
+    target: revision,
+    original: object(sizes, ['minSize', 'maxSize', 'desired']),
+    maxUnavailable: count,
+    surge: count,
+    progress: object({ total: count, done: count, draining: count, failed: count }, [
+      'total',
+      'done',
+      'draining',
+      'failed',
+    ]),
+    phases: listOf(object({ phase: oneOf(updatePhases), at: time }, ['phase', 'at']), 40),
+    failedNodes: listOf(
+      object({ instanceId: text(63), node: text(), message: longText }, ['instanceId', 'message']),
+      20,
+    ),
+    ending: oneOf(['Failed', 'Cancelled']),
   },
   ['status'],
 );

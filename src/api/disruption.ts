@@ -42,6 +42,12 @@ export interface DisruptionCause {
   readonly hook?: HookRef;
   readonly requestedBy?: string;
   readonly reason?: string;
+  /** The node is marked and nothing of it is evicted until the cause's owner sets it to false. */
+  readonly hold?: boolean;
+  /** Before it no pod is forced, whatever its grace. */
+  readonly forceFrom?: string;
+  /** Waited between empty and the end of the instance; absent = 0. */
+  readonly cooldownSeconds?: number;
   /** Set when the cause was withdrawn (undrain, cancelled event); it then no longer counts. */
   readonly cancelledAt?: string;
 }

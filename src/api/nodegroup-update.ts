@@ -1,7 +1,7 @@
-// NodeGroupUpdate (drover.dev/v1alpha1): one update of a node group, EKS' Update. `spec` never
-// changes; `status` is written by the controller alone.
+// NodeGroupUpdate (drover.dev/v1alpha1): one update of a node group, EKS' Update. `spec` is what was
+// asked and never changes, but for `paused` and `abort`; `status` is written by the controller alone.
 import type { KubeObject, Taint } from './kube.ts';
-import type { HealthIssue, NodeRepairConfig, UpdateConfig } from './nodegroup.ts';
+import type { HealthIssue, NodeGroupSpec, NodeRepairConfig, UpdateConfig } from './nodegroup.ts';
 
 export interface NodeGroupChange {
   readonly scaling?: {
@@ -15,23 +15,112 @@ export interface NodeGroupChange {
   readonly removeTaints?: readonly Taint[];
   readonly updateConfig?: UpdateConfig;
   readonly nodeRepairConfig?: NodeRepairConfig;
+  /** Of a VersionUpdate; nothing of the three = the newest release of the group's own version. */
+  readonly version?: string;
+  readonly releaseVersion?: string;
+  readonly launchTemplate?: NodeGroupSpec['launchTemplate'];
+}
+
+/** A finding of the preflight that somebody accepted by name. */
+export interface Waiver {
+  readonly check: string;
+  readonly reason?: string;
+  readonly by?: string;
 }
 
 export interface NodeGroupUpdateSpec {
   readonly nodeGroup: string;
   readonly type: 'ConfigUpdate' | 'VersionUpdate';
+  /** Of a VersionUpdate; default Update. */
+  readonly action?: 'Update' | 'Rollback';
+  /** Pods that are left after the drain's time are deleted instead of ending the update. */
+  readonly force?: boolean;
+  /** Default: that of the group. */
+  readonly strategy?: UpdateStrategy;
+  readonly waivers?: readonly Waiver[];
+  /** Of the plan that was looked at; an update whose group has moved since is refused. */
+  readonly planHash?: string;
+  /** Nothing new is begun while it is set; may change while the update runs. */
+  readonly paused?: boolean;
+  /** Set once, it stays. */
+  readonly abort?: 'Stop' | 'RollBack';
   /** As EKS tells them: type and value, both texts. */
   readonly params: readonly { readonly type: string; readonly value: string }[];
   readonly change: NodeGroupChange;
 }
 
+/** EKS' two, and ours: SURGE replaces exactly, BLUE_GREEN makes all new nodes first. */
+export const updateStrategies = ['DEFAULT', 'MINIMAL', 'SURGE', 'BLUE_GREEN'] as const;
+export type UpdateStrategy = (typeof updateStrategies)[number];
+
+/** docs/designs/updates.md; Applied is of ConfigUpdates: the change stands in the NodeGroup. */
+export const updatePhases = [
+  'Applied',
+  'Preparing',
+  'ScalingUp',
+  'Marking',
+  'Rolling',
+  'ScalingDown',
+  'Restoring',
+  'Ended',
+] as const;
+export type UpdatePhase = (typeof updatePhases)[number];
+
+/** What a group's nodes are made of. */
+export interface Revision {
+  readonly version: string;
+  readonly releaseVersion?: string;
+  readonly imageId: string;
+  /** Of the template that Drover derives; older ones are older revisions. */
+  readonly templateVersion: string;
+  /** Of the user's own template. */
+  readonly launchTemplate?: NodeGroupSpec['launchTemplate'];
+}
+
+export interface UpdateProgress {
+  /** Nodes that are to be replaced or retired, the done ones included. */
+  readonly total: number;
+  readonly done: number;
+  readonly draining: number;
+  readonly failed: number;
+}
+
+export interface UpdateSizes {
+  readonly minSize: number;
+  readonly maxSize: number;
+  readonly desired: number;
+}
+
 export interface NodeGroupUpdateStatus {
   readonly status: 'InProgress' | 'Successful' | 'Failed' | 'Cancelled';
-  /** Applied: the change stands in the NodeGroup, from this generation on. */
-  readonly phase?: 'Applied';
+  readonly phase?: UpdatePhase;
+  /** Applied: the NodeGroup's generation from which on the change stands in it. */
   readonly generation?: number;
+  readonly startedAt?: string;
   readonly endedAt?: string;
   readonly errors?: readonly HealthIssue[];
+  /** Why it is where it is, in one line. */
+  readonly message?: string;
+  readonly strategy?: UpdateStrategy;
+  readonly from?: Revision;
+  readonly target?: Revision;
+  /** Before the first effect. */
+  readonly original?: UpdateSizes;
+  /** How many nodes may be out of service at once. */
+  readonly maxUnavailable?: number;
+  /** How many instances more than asked for the update began with. */
+  readonly surge?: number;
+  readonly progress?: UpdateProgress;
+  /** When each phase began, in order. */
+  readonly phases?: readonly { readonly phase: UpdatePhase; readonly at: string }[];
+  /** First 20 of the nodes whose drain failed. */
+  readonly failedNodes?: readonly {
+    readonly instanceId: string;
+    readonly node?: string;
+    readonly message: string;
+  }[];
+  /** Failed or aborted: how it ends when everything is set back. */
+  readonly ending?: 'Failed' | 'Cancelled';
 }
 
 export interface NodeGroupUpdate extends KubeObject {

@@ -12,7 +12,8 @@ export interface NodeGroupScaling {
 export interface UpdateConfig {
   readonly maxUnavailable?: number;
   readonly maxUnavailablePercentage?: number;
-  readonly updateStrategy?: 'DEFAULT' | 'MINIMAL';
+  /** EKS' two; SURGE and BLUE_GREEN are Drover's own. */
+  readonly updateStrategy?: 'DEFAULT' | 'MINIMAL' | 'SURGE' | 'BLUE_GREEN';
 }
 
 /** EKS' nodeRepairConfig, kept as given. */
@@ -114,6 +115,12 @@ export interface NodeGroupStatus {
   readonly nodeMarks?: { readonly applied: string; readonly since: string };
   /** The generation of the spec whose labels and taints the launch template has. */
   readonly templateGeneration?: number;
+  /** What of the Auto Scaling group's size is an update's. Written before its effect. */
+  readonly surge?: { readonly desired: number; readonly maxSize: number };
+  /** What spec.version, releaseVersion and launchTemplate asked for when last taken note of. */
+  readonly requestedRevision?: Pick<NodeGroupSpec, 'version' | 'releaseVersion' | 'launchTemplate'>;
+  /** The Kubernetes version of the nodes: that of the last update that was successful. */
+  readonly version?: string;
   readonly health?: readonly HealthIssue[];
   readonly conditions?: readonly Condition[];
 }

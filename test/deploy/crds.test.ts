@@ -63,8 +63,12 @@ const cause: Full<DisruptionCause> = {
   hook: { ...hook, startedAt: t, heartbeatTimeoutSeconds: 1, globalTimeoutSeconds: 1 },
   requestedBy: 'r',
   reason: 'r',
+  hold: true,
+  forceFrom: t,
+  cooldownSeconds: 60,
   cancelledAt: t,
 };
+const launchTemplate = { id: 'l', name: 'n', version: '1' } as const;
 const pod = 'ns/p';
 const owner = 'ReplicaSet/r';
 const waitingOn: {
@@ -200,6 +204,9 @@ const nodeGroup: { spec: Full<NodeGroupSpec>; status: Full<NodeGroupStatus> } = 
     perZone: { a: 1 },
     perTemplateVersion: { 1: 1 },
     templateGeneration: 1,
+    surge: { desired: 1, maxSize: 1 },
+    requestedRevision: { version: 'v', releaseVersion: 'r', launchTemplate },
+    version: 'v',
     autoScalingGroupName: 'a',
     releaseVersion: 'r',
     imageId: 'i',
@@ -215,6 +222,14 @@ const nodeGroup: { spec: Full<NodeGroupSpec>; status: Full<NodeGroupStatus> } = 
   },
 };
 
+const revision = {
+  version: 'v',
+  releaseVersion: 'r',
+  imageId: 'i',
+  templateVersion: '1',
+  launchTemplate,
+} as const;
+
 const nodeGroupUpdate: { spec: Full<NodeGroupUpdateSpec>; status: Full<NodeGroupUpdateStatus> } = {
   spec: {
     nodeGroup: 'g',
@@ -228,14 +243,36 @@ const nodeGroupUpdate: { spec: Full<NodeGroupUpdateSpec>; status: Full<NodeGroup
       removeTaints: [taint],
       updateConfig: nodeGroup.spec.updateConfig,
       nodeRepairConfig: nodeGroup.spec.nodeRepairConfig,
+      version: 'v',
+      releaseVersion: 'r',
+      launchTemplate,
     },
+    action: 'Rollback',
+    force: true,
+    strategy: 'SURGE',
+    waivers: [{ check: 'c', reason: 'r', by: 'b' }],
+    planHash: 'h',
+    paused: true,
+    abort: 'Stop',
   },
   status: {
     status: 'Failed',
     phase: 'Applied',
     generation: 1,
+    startedAt: t,
     endedAt: t,
     errors: [{ code: 'c', message: 'm', resourceIds: ['r'] }],
+    message: 'm',
+    strategy: 'DEFAULT',
+    from: revision,
+    target: revision,
+    original: { minSize: 0, maxSize: 1, desired: 1 },
+    maxUnavailable: 1,
+    surge: 2,
+    progress: { total: 3, done: 1, draining: 1, failed: 0 },
+    phases: [{ phase: 'Preparing', at: t }],
+    failedNodes: [{ instanceId: 'i', node: 'n', message: 'm' }],
+    ending: 'Failed',
   },
 };
 
