@@ -182,6 +182,30 @@ export interface MachineRegistry {
   releasePodAddress(instanceId: string, address: string): void;
 }
 
+/** What the cloud is to make of one Service of type LoadBalancer. */
+export interface WantedLoadBalancer {
+  /** Unique in the account: made from the Service's uid. */
+  readonly name: string;
+  /** namespace/name of the Service, as tags tell it. */
+  readonly service: string;
+  readonly isInternal: boolean;
+  readonly ports: readonly {
+    readonly port: number;
+    readonly nodePort: number;
+    readonly protocol: string;
+  }[];
+  /** Instance ids of the nodes that traffic may come in by. */
+  readonly instances: readonly string[];
+}
+
+/** Implemented by Elastic Load Balancing; called by the cloud controller manager. */
+export interface ServiceBalancers {
+  /** Makes the load balancer, or changes it to what is wanted now. */
+  ensure(wanted: WantedLoadBalancer): { readonly hostname: string };
+  /** Nothing happens when there is none of that name. */
+  remove(name: string): void;
+}
+
 // ---- audit and CloudTrail sinks ----
 
 /** Receives one audit.k8s.io/v1 event at stage ResponseComplete. Must not throw. */

@@ -104,6 +104,7 @@ export const createWorld = (options: WorldOptions): World => {
   const shared = { kernel, kube, machines: aws.machines, faults };
   const controllers = createKubeControllers({
     ...shared,
+    balancers: aws.balancers,
     version: worldVersion.gitVersion,
     ...(events === undefined ? {} : { events }),
   });

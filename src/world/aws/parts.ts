@@ -29,6 +29,7 @@ import { Network } from './ec2/network.ts';
 import { NetworkRecords } from './ec2/network-records.ts';
 import { Ec2Notices } from './ec2/notices.ts';
 import { elbHandlers } from './elb/elb-handlers.ts';
+import { LoadBalancers } from './elb/load-balancers.ts';
 import { TargetGroups } from './elb/target-groups.ts';
 import { Delivery } from './messaging/delivery.ts';
 import { EventBus } from './messaging/event-bus.ts';
@@ -81,6 +82,7 @@ export interface AwsParts {
   readonly engine: Engine;
   readonly warmPools: WarmPools;
   readonly targets: TargetGroups;
+  readonly balancers: LoadBalancers;
   readonly notices: Ec2Notices;
   readonly records: NetworkRecords;
   readonly calls: ServiceCalls;
@@ -116,10 +118,11 @@ export const buildParts = (options: AwsWorldOptions): AwsParts => {
   const ec2 = { scope, network, records, instances, images, keyPairs, templates };
   const identity = new Identity(scope);
   const calls = new ServiceCalls();
+  const clusters = new Clusters(scope, options.clusterAccess ?? (() => undefined));
   const platform = {
     calls,
     ...buildStacks({ scope, calls, network, records, templates, store, identity }),
-    clusters: new Clusters(scope, options.clusterAccess ?? (() => undefined)),
+    clusters,
     identity,
     trail: new CloudTrail(scope, { isOn: options.trail ?? true }),
   };
@@ -129,7 +132,8 @@ export const buildParts = (options: AwsWorldOptions): AwsParts => {
   const kubernetesVersion = options.kubernetesVersion ?? '1.32.9';
   const messaging = { queues, topics, events };
   const { warmPools } = engine;
-  const scaling = { store, engine, warmPools, targets: targetGroups, notices };
+  const balancers = new LoadBalancers(scope, { targets: targetGroups, network, clusters });
+  const scaling = { store, engine, warmPools, targets: targetGroups, balancers, notices };
   return { ...ec2, ...platform, ...messaging, ...scaling, endpoint, kubernetesVersion };
 };
 

@@ -10,7 +10,7 @@ import {
   type AwsPrincipal,
   notImplemented,
 } from '../../wire/index.ts';
-import type { MachineRegistry } from '../contracts.ts';
+import type { MachineRegistry, ServiceBalancers } from '../contracts.ts';
 import { type GroupRow, tagsOfGroup } from './autoscaling/rows.ts';
 import type { AwsCaller } from './calls.ts';
 import { withCloudErrors } from './cloud-errors.ts';
@@ -32,6 +32,8 @@ export interface AwsWorld {
   /** By service and operation, for the dispatcher of src/wire. */
   readonly handlers: AwsHandlers;
   readonly machines: MachineRegistry;
+  /** Load balancers of Services, for the cloud controller manager. */
+  readonly balancers: ServiceBalancers;
   /**
    * One call without HTTP and without the model's validation. Answers at once: ReceiveMessage does
    * not wait (use `receiveWhenAvailable`). Throws AwsError.
@@ -113,6 +115,7 @@ export const worldOf = (parts: AwsParts): AwsWorld => {
   return {
     handlers,
     machines: machineRegistry(parts),
+    balancers: parts.balancers,
     call: (service, operation, input, ctx) =>
       callDirectly(parts, handlers, { service, operation, input, ctx }),
     receiveWhenAvailable: (queueName, request) =>

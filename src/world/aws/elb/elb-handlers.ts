@@ -1,5 +1,4 @@
-// ELBv2 over the API: target groups, their targets and attributes. Load balancers and listeners are
-// listed as none: services of type LoadBalancer are the Kubernetes side's.
+// ELBv2 over the API: target groups, their targets, attributes and tags.
 import {
   type AwsInput,
   optionalNumber,
@@ -10,8 +9,10 @@ import {
 } from '../../../wire/index.ts';
 import type { GroupStore } from '../autoscaling/store.ts';
 import type { Instances } from '../ec2/instances.ts';
-import { tagList, tagsOf } from '../filters.ts';
+import { type Tags, tagList, tagsOf } from '../filters.ts';
 import { refuse, type ServiceHandlers } from '../scope.ts';
+import { balancerHandlers } from './balancer-handlers.ts';
+import type { LoadBalancers } from './load-balancers.ts';
 import {
   defaultAttributes,
   type TargetGroupRow,
@@ -21,6 +22,7 @@ import {
 
 export interface ElbParts {
   readonly targets: TargetGroups;
+  readonly balancers: LoadBalancers;
   readonly instances: Instances;
   readonly store: GroupStore;
 }
@@ -29,6 +31,7 @@ const invalidConfiguration = (message: string) => refuse('InvalidConfigurationRe
 
 export const elbHandlers = (parts: ElbParts): ServiceHandlers => {
   const { targets } = parts;
+  const renderGroup = (row: TargetGroupRow) => renderTargetGroup(parts, row);
   return {
     CreateTargetGroup: (input) => ({ TargetGroups: [renderGroup(create(targets, input))] }),
     ModifyTargetGroup: (input) => {
@@ -43,6 +46,10 @@ export const elbHandlers = (parts: ElbParts): ServiceHandlers => {
       if (user !== undefined) {
         throw refuse('ResourceInUse', `Target group '${arn}' is in use by group ${user.name}`);
       }
+      if (parts.balancers.ofTargetGroup(arn) !== undefined) {
+        const why = 'is currently in use by a listener or a rule';
+        throw refuse('ResourceInUse', `Target group '${arn}' ${why}`);
+      }
       targets.remove(arn);
       return {};
     },
@@ -51,8 +58,11 @@ export const elbHandlers = (parts: ElbParts): ServiceHandlers => {
       const names = texts(input, 'Names');
       const named = arns.map((arn) => targets.need(arn));
       const byName = names.map((name) => needNamed(targets, name));
+      const balancer = optionalText(input, 'LoadBalancerArn');
       const isAll = arns.length + names.length === 0;
-      const found = isAll ? targets.all() : [...named, ...byName];
+      const found = (isAll ? targets.all() : [...named, ...byName]).filter(
+        ({ arn }) => balancer === undefined || parts.balancers.ofTargetGroup(arn)?.arn === balancer,
+      );
       return { TargetGroups: found.map(renderGroup) };
     },
     DescribeTargetGroupAttributes: (input) => ({
@@ -65,28 +75,41 @@ export const elbHandlers = (parts: ElbParts): ServiceHandlers => {
       return { Attributes: renderAttributes({ ...before, attributes }) };
     },
     ...targetHandlers(parts),
-    DescribeLoadBalancers: () => ({ LoadBalancers: [] }),
-    DescribeListeners: () => ({ Listeners: [] }),
+    ...balancerHandlers(parts.balancers),
+    ...tagHandlers(parts),
+  };
+};
+
+/** Changes the tags of a load balancer or a target group; a listener has those of its balancer. */
+const tagHandlers = ({ targets, balancers }: ElbParts): ServiceHandlers => {
+  const isBalancer = (arn: string) => arn.includes(':loadbalancer/');
+  const change = (arn: string, after: (before: Tags) => Tags): void => {
+    if (isBalancer(arn)) {
+      const row = balancers.need(arn);
+      balancers.put({ ...row, tags: after(row.tags) });
+    } else {
+      const row = targets.need(arn);
+      targets.put({ ...row, tags: after(row.tags) });
+    }
+  };
+  return {
     DescribeTags: (input) => ({
       TagDescriptions: texts(input, 'ResourceArns').map((arn) => ({
         ResourceArn: arn,
-        Tags: tagList(targets.need(arn).tags),
+        Tags: tagList((isBalancer(arn) ? balancers : targets).need(arn).tags),
       })),
     }),
     AddTags: (input) => {
       for (const arn of texts(input, 'ResourceArns')) {
-        const row = targets.need(arn);
-        targets.put({ ...row, tags: { ...row.tags, ...tagsOf(input) } });
+        change(arn, (before) => ({ ...before, ...tagsOf(input) }));
       }
       return {};
     },
     RemoveTags: (input) => {
       const keys = texts(input, 'TagKeys');
-      for (const arn of texts(input, 'ResourceArns')) {
-        const row = targets.need(arn);
-        const tags = Object.entries(row.tags).filter(([key]) => !keys.includes(key));
-        targets.put({ ...row, tags: Object.fromEntries(tags) });
-      }
+      const kept = (tags: Tags): Tags =>
+        Object.fromEntries(Object.entries(tags).filter(([key]) => !keys.includes(key)));
+      for (const arn of texts(input, 'ResourceArns')) change(arn, kept);
       return {};
     },
   };
@@ -223,7 +246,10 @@ const create = (targets: TargetGroups, input: AwsInput): TargetGroupRow => {
   });
 };
 
-const renderGroup = ({ healthCheck: check, ...row }: TargetGroupRow) => ({
+const renderTargetGroup = (
+  { balancers }: ElbParts,
+  { healthCheck: check, ...row }: TargetGroupRow,
+) => ({
   TargetGroupArn: row.arn,
   TargetGroupName: row.name,
   Protocol: row.protocol,
@@ -237,7 +263,10 @@ const renderGroup = ({ healthCheck: check, ...row }: TargetGroupRow) => ({
   HealthyThresholdCount: check.healthyCount,
   UnhealthyThresholdCount: check.unhealthyCount,
   ...(check.path === '' ? {} : { HealthCheckPath: check.path, Matcher: { HttpCode: '200' } }),
-  LoadBalancerArns: [],
+  LoadBalancerArns: balancers
+    .all()
+    .filter((one) => one.listeners.some(({ targetGroup }) => targetGroup === row.arn))
+    .map(({ arn }) => arn),
   TargetType: row.targetType,
   ...(row.protocol.startsWith('HTTP') ? { ProtocolVersion: 'HTTP1' } : {}),
   IpAddressType: 'ipv4',

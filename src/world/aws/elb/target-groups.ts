@@ -1,5 +1,5 @@
 // ELBv2 target groups: who is registered, and how registration and deregistration pass with time. A
-// target group counts as used: there are no load balancers here whose absence would make it unused.
+// target group counts as used whether or not a load balancer sends traffic to it: users cannot make one.
 import { hexString, type Table, type WorldEvent } from '../../kernel/index.ts';
 import type { Instances } from '../ec2/instances.ts';
 import type { Tags } from '../filters.ts';
@@ -60,6 +60,9 @@ export class TargetGroups {
 
   all(): readonly TargetGroupRow[] {
     return [...this.#groups.values()];
+  }
+  get(arn: string): TargetGroupRow | undefined {
+    return this.#groups.get(arn);
   }
   need(arn: string): TargetGroupRow {
     const row = this.#groups.get(arn);

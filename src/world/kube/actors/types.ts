@@ -286,6 +286,7 @@ export type ServiceView = KubeObject & {
   readonly spec?: {
     readonly type?: string;
     readonly clusterIP?: string;
+    readonly loadBalancerClass?: string;
     readonly selector?: Labels;
     readonly publishNotReadyAddresses?: boolean;
     readonly ports?: readonly {
@@ -293,9 +294,12 @@ export type ServiceView = KubeObject & {
       readonly port: number;
       readonly protocol?: string;
       readonly targetPort?: number | string;
+      readonly nodePort?: number;
     }[];
   };
-  readonly status?: { readonly loadBalancer?: { readonly ingress?: readonly unknown[] } };
+  readonly status?: {
+    readonly loadBalancer?: { readonly ingress?: readonly { readonly hostname?: string }[] };
+  };
 };
 
 export type LeaseView = KubeObject & {

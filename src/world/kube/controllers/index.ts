@@ -1,5 +1,5 @@
 // Public entry of the world's control plane: every controller and the scheduler, wired once.
-import type { MachineRegistry, WorldKube } from '../../contracts.ts';
+import type { MachineRegistry, ServiceBalancers, WorldKube } from '../../contracts.ts';
 import type { Faults } from '../../faults/index.ts';
 import type { Kernel } from '../../kernel/index.ts';
 import type { Latency, LatencyName } from '../actors/index.ts';
@@ -32,6 +32,7 @@ export interface KubeControllersOptions {
   readonly kernel: Kernel;
   readonly kube: WorldKube;
   readonly machines: MachineRegistry;
+  readonly balancers: ServiceBalancers;
   readonly faults: Faults;
   /** The cluster's version in EKS form; it shows in user agents. */
   readonly version?: string;
@@ -83,7 +84,7 @@ export const createKubeControllers = (options: KubeControllersOptions): KubeCont
     new ClaimProtection(context),
     // Traffic: who is reached through which Service.
     new EndpointSliceController(context),
-    new ServiceLoadBalancers(context),
+    new ServiceLoadBalancers(context, options.balancers),
     // Who is let in: requests of kubelets are approved, those against the rules refused.
     new CertificateController(context),
     new Scheduler({ kernel, kube, version, events, ...(latency === undefined ? {} : { latency }) }),

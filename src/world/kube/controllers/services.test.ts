@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../api/json.ts';
 import { resources } from '../actors/index.ts';
-import { targetsAnnotation } from './service-lb.ts';
 import { spreadOverSlices } from './slices.ts';
 import { aDeployment, SmallWorld } from './small-world.ts';
 
@@ -91,25 +90,69 @@ describe("a Service's endpoints", () => {
 });
 
 describe('a load balancer', () => {
-  it('leaves out nodes with the exclusion label', () => {
+  const name = { namespace: 'demo', name: 'web' };
+  const withBalancer = (spec: JsonObject = {}): SmallWorld => {
     const world = new SmallWorld();
     world.ready(3);
-    world.must(world.admin.create(resources.services, 'demo', aService({ type: 'LoadBalancer' })));
-    const targets = () => {
-      const name = { namespace: 'demo', name: 'web' };
-      return world.kube.read(resources.services, name)?.metadata.annotations?.[targetsAnnotation];
+    const wanted = aService({ type: 'LoadBalancer', ...spec });
+    world.must(world.admin.create(resources.services, 'demo', wanted));
+    world.advance(0.2);
+    return world;
+  };
+  const balancer = (world: SmallWorld) => [...world.cloud.balancers.values()][0];
+  const change = (world: SmallWorld, body: JsonObject): void => {
+    world.must(world.admin.patch(resources.services, name, { type: 'merge', body }));
+    world.advance(0.2);
+  };
+
+  it('is made with the node ports of its Service, and shown in its status', () => {
+    const world = withBalancer();
+    const service = world.kube.read(resources.services, name);
+    const spec = service?.spec as { readonly ports: readonly { readonly nodePort: number }[] };
+    const [port] = spec.ports;
+    expect(balancer(world)).toMatchObject({
+      name: `a${service?.metadata.uid.replaceAll('-', '')}`.slice(0, 32),
+      service: 'demo/web',
+      isInternal: false,
+      ports: [{ port: 80, nodePort: port?.nodePort, protocol: 'TCP' }],
+    });
+    const hostname = expect.stringMatching(/^a[0-9a-f]{31}\.elb\./);
+    expect(service?.status).toEqual({ loadBalancer: { ingress: [{ hostname }] } });
+  });
+
+  it('leaves out nodes with the exclusion label, while they have it', () => {
+    const world = withBalancer();
+    const all = [1, 2, 3].map((number) => `i-${String(number).padStart(17, '0')}`);
+    expect(balancer(world)?.instances).toEqual(all);
+    const label = (value: string | null): void => {
+      const labels = { 'node.kubernetes.io/exclude-from-external-load-balancers': value };
+      const patch = { type: 'merge', body: { metadata: { labels } } } as const;
+      world.must(world.admin.patch(resources.nodes, { name: 'n2' }, patch));
+      world.advance(0.2);
     };
-    world.advance(0.1);
-    expect(targets()).toBe('n1,n2,n3');
-    const labels = { 'node.kubernetes.io/exclude-from-external-load-balancers': 'true' };
-    world.must(
-      world.admin.patch(
-        resources.nodes,
-        { name: 'n2' },
-        { type: 'merge', body: { metadata: { labels } } },
-      ),
-    );
-    world.advance(0.1);
-    expect(targets()).toBe('n1,n3');
+    label('true');
+    expect(balancer(world)?.instances).toEqual([all[0], all[2]]);
+    label(null);
+    expect(balancer(world)?.instances).toEqual(all);
+  });
+
+  it('goes before its Service does, and when the type changes', () => {
+    const world = withBalancer();
+    world.must(world.admin.delete(resources.services, name));
+    expect(world.kube.read(resources.services, name)).toBeDefined();
+    world.advance(0.2);
+    expect(world.kube.read(resources.services, name)).toBeUndefined();
+    expect(balancer(world)).toBeUndefined();
+
+    const other = withBalancer();
+    change(other, { spec: { type: 'NodePort' } });
+    expect(balancer(other)).toBeUndefined();
+    const left = other.kube.read(resources.services, name);
+    expect(left?.status).toEqual({ loadBalancer: {} });
+    expect(left?.metadata.finalizers).toBeUndefined();
+  });
+
+  it('is left to the controller of another class', () => {
+    expect(balancer(withBalancer({ loadBalancerClass: 'service.k8s.aws/nlb' }))).toBeUndefined();
   });
 });

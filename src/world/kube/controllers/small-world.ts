@@ -1,7 +1,12 @@
 // A small real world for tests: kernel, API server, controllers, kubelets; only the cloud is a
 // stand-in behind its port. Not part of the product.
 import type { JsonObject } from '../../../api/json.ts';
-import type { Machine, MachineRegistry } from '../../contracts.ts';
+import type {
+  Machine,
+  MachineRegistry,
+  ServiceBalancers,
+  WantedLoadBalancer,
+} from '../../contracts.ts';
 import { Faults } from '../../faults/index.ts';
 import { Kernel, type Micros, microsPerSecond, Tables } from '../../kernel/index.ts';
 import { asNode, asPod, isReady, type PodView, resources } from '../actors/index.ts';
@@ -32,9 +37,10 @@ export const aMachine = (number: number, more: Partial<Machine> = {}): Machine =
 });
 
 /** The cloud's side of machines, as plain settings. */
-export class TestCloud implements MachineRegistry {
+export class TestCloud implements MachineRegistry, ServiceBalancers {
   readonly states = new Map<string, ReturnType<MachineRegistry['instanceState']>>();
   readonly held = new Set<string>();
+  readonly balancers = new Map<string, WantedLoadBalancer>();
   freeAddresses = 1000;
   #next = 1;
   instanceState(instanceId: string): ReturnType<MachineRegistry['instanceState']> {
@@ -49,6 +55,13 @@ export class TestCloud implements MachineRegistry {
   }
   releasePodAddress(_instanceId: string, address: string): void {
     this.held.delete(address);
+  }
+  ensure(wanted: WantedLoadBalancer): { readonly hostname: string } {
+    this.balancers.set(wanted.name, wanted);
+    return { hostname: `${wanted.name}.elb.eu-west-1.amazonaws.com` };
+  }
+  remove(name: string): void {
+    this.balancers.delete(name);
   }
 }
 
@@ -89,7 +102,13 @@ export class SmallWorld {
       defaultPrinter: [],
     });
     const { kernel, kube, cloud: machines, faults } = this;
-    this.controllers = createKubeControllers({ kernel, kube, machines, faults });
+    this.controllers = createKubeControllers({
+      kernel,
+      kube,
+      machines,
+      balancers: machines,
+      faults,
+    });
     this.kubelets = createKubelets({
       kernel,
       kube,
