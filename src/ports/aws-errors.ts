@@ -1,6 +1,7 @@
 // What the error codes of the AWS services mean as codes of the CloudApi port: one table for the
 // SDK's errors and for those of the world in process. Pure; knows no client.
 import type { CloudErrorCode } from './cloud.ts';
+import { isAbsence } from './cloud-requests.ts';
 
 /** Wire codes with and without the suffixes that the services disagree about. */
 const codes: Readonly<Record<string, CloudErrorCode>> = {
@@ -49,7 +50,15 @@ const byStatus = (status: number): CloudErrorCode => {
   return status >= 500 || status < 400 ? 'ServerError' : 'InvalidRequest';
 };
 
+/** About a hook that waits: where its group is gone it waits no more than where it was completed. */
+const aboutActions: ReadonlySet<string> = new Set([
+  'CompleteLifecycleAction',
+  'RecordLifecycleActionHeartbeat',
+]);
+
 export interface AwsAnswer {
+  /** As in the service model. */
+  readonly operation: string;
   /** Codes as they came, the more telling first; an empty one says nothing. */
   readonly codes: readonly string[];
   readonly message: string;
@@ -58,11 +67,15 @@ export interface AwsAnswer {
 }
 
 export const cloudErrorCodeOf = ({
+  operation,
   codes: names,
   message,
   httpStatus,
 }: AwsAnswer): CloudErrorCode => {
   if (/No active Lifecycle Action/i.test(message)) return 'NoActiveLifecycleAction';
+  if (aboutActions.has(operation) && names.some((name) => isAbsence(name, message))) {
+    return 'NoActiveLifecycleAction';
+  }
   for (const name of names) {
     const code = bareCode(name);
     const known = Object.hasOwn(codes, code) ? codes[code] : undefined;

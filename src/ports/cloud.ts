@@ -6,7 +6,7 @@ import type { Retry } from './kube.ts';
 
 export const cloudErrorTable = {
   Throttled: { retry: 'backoff' },
-  /** The hook is no longer open: completed by somebody else, or expired. */
+  /** The hook is no longer open: completed by somebody else, expired, or gone with its group. */
   NoActiveLifecycleAction: { retry: 'never' },
   AccessDenied: { retry: 'never' },
   InvalidRequest: { retry: 'never' },

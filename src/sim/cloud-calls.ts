@@ -40,8 +40,10 @@ export interface Options {
 }
 
 /** As the SDK adapter would see it on the wire: an error without a status is a 400. */
-const codeOf = ({ code, message, httpStatus = 400 }: AwsError): CloudErrorCode =>
-  cloudErrorCodeOf({ codes: [code], message, httpStatus });
+const codeOf = (operation: string, error: AwsError): CloudErrorCode => {
+  const { code, message, httpStatus = 400 } = error;
+  return cloudErrorCodeOf({ operation, codes: [code], message, httpStatus });
+};
 
 export class CloudCalls {
   readonly #call: WorldAwsCall;
@@ -131,7 +133,9 @@ export class CloudCalls {
       return isObject(output) ? output : {};
     } catch (error) {
       if (!(error instanceof AwsError)) throw error;
-      throw new CloudError(codeOf(error), `${operation}: ${error.message}`, { cause: error });
+      throw new CloudError(codeOf(operation, error), `${operation}: ${error.message}`, {
+        cause: error,
+      });
     }
   }
 

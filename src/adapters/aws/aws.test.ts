@@ -113,7 +113,7 @@ describe('the AWS cloud', () => {
     expect(asked.has('InstanceId.1')).toBe(false);
   });
 
-  it('tells a hook that is no longer open from a bad request, after one attempt', async () => {
+  it('tells a hook that is no longer open, or gone with its group, from a bad request, after one attempt', async () => {
     const refused = (message: string) =>
       xml(
         `<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code><Message>${message}
@@ -122,15 +122,18 @@ describe('the AWS cloud', () => {
       );
     const { cloud, seen } = await cloudAt(
       refused('No active Lifecycle Action found with instance ID i-1'),
-      refused('no such group'),
+      refused('AutoScalingGroup name not found - AutoScalingGroup: g not found'),
+      refused('no such hook'),
     );
     const hook = { autoScalingGroupName: 'g', hookName: 'h', instanceId: 'i-1', token: 't' };
     await expect(cloud.completeHook({ ...hook, result: 'CONTINUE' })).rejects.toMatchObject({
       name: 'CloudError',
       code: 'NoActiveLifecycleAction',
     });
+    const gone = { code: 'NoActiveLifecycleAction' };
+    await expect(cloud.heartbeatHook(hook)).rejects.toMatchObject(gone);
     await expect(cloud.heartbeatHook(hook)).rejects.toMatchObject({ code: 'InvalidRequest' });
-    expect(seen).toHaveLength(2);
+    expect(seen).toHaveLength(3);
     expect(new URLSearchParams(seen[0]?.body).get('LifecycleActionToken')).toBe('t');
   });
 

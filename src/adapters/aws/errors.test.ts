@@ -37,7 +37,7 @@ describe('cloudErrorCode', () => {
     ['Unreachable', thrown('Error', 'connect ECONNREFUSED', { code: 'ECONNREFUSED' })],
     ['Unreachable', thrown('TimeoutError', 'timed out')],
   ])('reads %s from %s', (code, error) => {
-    expect(cloudErrorCode(error)).toBe(code);
+    expect(cloudErrorCode('DescribeInstances', error)).toBe(code);
   });
 
   it('keeps the words of the service and its error as cause', () => {

@@ -15,20 +15,21 @@ const statusOf = (error: object): number | undefined => {
     : undefined;
 };
 
-/** The code for an error that an SDK client threw. */
-export const cloudErrorCode = (error: unknown): CloudErrorCode => {
+/** The code for an error that an SDK client threw when it was asked for `operation`. */
+export const cloudErrorCode = (operation: string, error: unknown): CloudErrorCode => {
   if (!(error instanceof Error)) return 'Unreachable';
   return cloudErrorCodeOf({
+    operation,
     codes: [error.name, 'Code' in error ? stringOf(error.Code) : ''],
     message: error.message,
     httpStatus: statusOf(error),
   });
 };
 
-/** `what` says what was being asked, e.g. `CompleteLifecycleAction`. */
+/** `what` is the operation that was being asked for, e.g. `CompleteLifecycleAction`. */
 export const cloudErrorFrom = (what: string, error: unknown): CloudError => {
   const text = error instanceof Error ? error.message || error.name : String(error);
-  return new CloudError(cloudErrorCode(error), `${what}: ${text}`, { cause: error });
+  return new CloudError(cloudErrorCode(what, error), `${what}: ${text}`, { cause: error });
 };
 
 /** Undefined where the service says that the thing named does not exist. */

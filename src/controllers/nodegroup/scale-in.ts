@@ -211,19 +211,18 @@ const terminateDrained = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
   scaleIn: ScaleIn,
-  drained: readonly NodeDisruption[],
   signal: AbortSignal,
 ): Promise<void> => {
-  if (drained.length === 0) return;
   const [now] = await deps.cloud.describeGroups([group.status?.autoScalingGroupName ?? ''], {
     signal,
   });
   if (now === undefined) return;
-  const counted = new Set(countedOf(now).map(({ instanceId }) => instanceId));
+  // Drained when the cloud was asked is not drained now: a node may have come back meanwhile.
+  const ready = (): readonly NodeDisruption[] => viewScaleIn(deps, now, scaleIn).drained;
   let left = surplusOf(now, scaleIn.target);
-  for (const { metadata } of drained) {
+  for (const { metadata } of ready()) {
     if (left <= 0) return;
-    if (!counted.has(metadata.name)) continue;
+    if (!ready().some((one) => one.metadata.name === metadata.name)) continue;
     mustLead(deps);
     await deps.cloud.terminateInGroup(metadata.name, { signal, decrementDesired: true });
     journalTerminate(deps.journal, group, metadata.name);
@@ -261,7 +260,7 @@ export const runScaleIn = async (
   }
   if (isForced(group)) return;
   const view = viewScaleIn(deps, scaling, scaleIn);
-  await terminateDrained(deps, group, scaleIn, view.drained, signal);
+  if (view.drained.length > 0) await terminateDrained(deps, group, scaleIn, signal);
   await askForDrains(deps, group, scaling, scaleIn, view, signal);
 };
 

@@ -96,8 +96,17 @@ const asksFor = (cause: DisruptionState['causes'][number], book: Context['book']
   return cause.kind === 'ScaleIn' && isOpen;
 };
 
+/** By this episode, or for what asks by the one before, while that this one opened may be unknown. */
+const wasDrained = ({ book }: Context, disruption: DisruptionState): boolean => {
+  if (reached(disruption, ['Completing'])) return true;
+  const { causes, handledBefore, openedAt } = disruption;
+  if (book.now - openedAt > book.lagMicros) return false;
+  return causes.some((cause) => handledBefore.has(cause.id) && asksFor(cause, book));
+};
+
 /** Nobody but a cause may ask for an instance, and only once its node is drained. */
-const checkTermination = ({ book, saw, report }: Context, entry: Call): void => {
+const checkTermination = (context: Context, entry: Call): void => {
+  const { book, saw, report } = context;
   const instanceId = book.instanceOfCall(entry);
   saw();
   const disruption = book.disruptions.ofInstance(instanceId);
@@ -105,7 +114,7 @@ const checkTermination = ({ book, saw, report }: Context, entry: Call): void => 
   if (disruption === undefined) told('without a NodeDisruption');
   else if (!disruption.causes.some((cause) => asksFor(cause, book))) {
     told('although no cause asks for the instance');
-  } else if (!reached(disruption, ['Completing'])) told('before its node was drained');
+  } else if (!wasDrained(context, disruption)) told('before its node was drained');
 };
 
 export const intent: Oracle = {

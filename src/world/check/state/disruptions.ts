@@ -44,6 +44,9 @@ export interface DisruptionState {
   phase: DisruptionPhase | '';
   /** When each phase of this episode was first committed. */
   phaseAt: Map<string, number>;
+  /** When this episode opened, and the causes that episodes before it had dealt with by then. */
+  openedAt: number;
+  handledBefore: ReadonlySet<string>;
   outcome: string;
   statusDeadlineAt: number | undefined;
   statusForces: boolean;
@@ -112,6 +115,8 @@ const newDisruption = (name: string, object: JsonObject): DisruptionState => ({
   episode: 1,
   phase: '',
   phaseAt: new Map(),
+  openedAt: 0,
+  handledBefore: new Set(),
   outcome: '',
   statusDeadlineAt: undefined,
   statusForces: false,
@@ -188,7 +193,11 @@ export class Disruptions {
   #readStatus(state: DisruptionState, status: JsonObject, at: number): void {
     const episode = numberOf(status.episode) ?? 1;
     const phase = textOf(status.phase) as DisruptionPhase | '';
-    if (episode !== state.episode) state.phaseAt = new Map();
+    if (episode !== state.episode) {
+      state.phaseAt = new Map();
+      state.openedAt = at;
+      state.handledBefore = new Set(state.handled.keys());
+    }
     state.episode = episode;
     state.phase = phase;
     if (phase !== '' && !state.phaseAt.has(phase)) state.phaseAt.set(phase, at);

@@ -1,0 +1,45 @@
+// What a scale-in ends: only what is drained at the moment of the call, not what was a moment before.
+import { describe, expect, it } from 'vitest';
+import { resourceTypes } from '../../api/kube.ts';
+import { aGroupSpec, anInstance, setUpControllers } from '../testing.ts';
+import { runScaleIn } from './scale-in.ts';
+
+const i1 = anInstance(1);
+const cause = {
+  kind: 'ScaleIn',
+  id: 'scale-in/ng/t',
+  receivedAt: '2026-01-01T00:00:00Z',
+  onDeadline: 'fail',
+  followUp: 'Release',
+};
+const ended = { episode: 1, phase: 'Ended', outcome: 'NothingToDrain', handledCauses: [cause.id] };
+
+describe('a scale-in whose drain ended because the node was gone', () => {
+  it.each([
+    ['ends the instance', false, 1],
+    ['lets it be where the node comes back while the cloud is asked', true, 0],
+  ])('%s', async (_, comesBack, terminated) => {
+    const it = setUpControllers();
+    const { kube, cloud, clock, stop } = it;
+    const status = { autoScalingGroupName: 'asg-1' };
+    kube.put(resourceTypes.nodegroups, { name: 'ng', spec: aGroupSpec(), status });
+    const spec = { instanceId: i1, nodeName: 'n1', nodeGroup: 'ng', causes: [cause] };
+    kube.put(resourceTypes.nodedisruptions, { name: i1, spec, status: ended });
+    cloud.putGroup('asg-1', { desiredCapacity: 1, instances: [{ instanceId: i1 }] });
+    await it.startInformers();
+    const [scaling] = await cloud.describeGroups(['asg-1']);
+    const describeGroups = cloud.describeGroups.bind(cloud);
+    cloud.describeGroups = async (names) => {
+      if (comesBack) it.putNode('n1', { instanceId: i1 });
+      await clock.settle();
+      return describeGroups(names);
+    };
+    const group = it.nodeGroups.get('ng');
+    if (group === undefined || scaling === undefined) throw new Error('not set up');
+    const deps = { ...it, isLeader: () => true, compat: 'eks' as const };
+    const scaleIn = { id: cause.id, target: 0 };
+    await runScaleIn(deps, group, scaling, scaleIn, stop.signal);
+    expect(cloud.count('terminateInGroup')).toBe(terminated);
+    stop.abort();
+  });
+});
