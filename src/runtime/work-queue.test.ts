@@ -97,6 +97,28 @@ describe('the work queue', () => {
     expect(keys()).toEqual(['a', 'a']);
   });
 
+  it.each([
+    ['added during its pass', 1],
+    ['added during the next', 2],
+  ])('never has a key at work twice, when a pass wants the next at once: %s', async (_, when) => {
+    const { clock, queue, start, passes } = setUp();
+    let atWork = 0;
+    let most = 0;
+    void start(async (key, pass) => {
+      atWork += 1;
+      most = Math.max(most, atWork);
+      await clock.sleep(10 as never);
+      if (pass === when) queue.add(key);
+      await clock.sleep(10 as never);
+      atWork -= 1;
+      return pass === 1 ? { nextAt: epochMs(clock.now()) } : undefined;
+    });
+    queue.add('a');
+    await clock.advance(1_000);
+    expect(most).toBe(1);
+    expect(passes.length).toBe(3);
+  });
+
   it('keeps to its concurrency', async () => {
     const { clock, queue, start, keys } = setUp({ concurrency: 2 });
     let active = 0;

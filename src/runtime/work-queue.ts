@@ -203,9 +203,10 @@ export class WorkQueue<K extends string> {
     }
     if (state.dirty) {
       state.dirty = false;
-      this.#ready.add(key);
-    } else if (!this.#isInLine(key) && dueAt(state) === undefined && state.failures === 0) {
-      this.#keys.delete(key);
+      // A wish for now may have begun the next pass already: then this one comes after it.
+      this.add(key);
+    } else if (!state.active && !this.#isInLine(key) && dueAt(state) === undefined) {
+      if (state.failures === 0) this.#keys.delete(key);
     }
   }
 
