@@ -1,6 +1,7 @@
 // What the directory remembers, and when it asks again.
 import { describe, expect, it } from 'vitest';
 import { resourceTypes } from '../api/kube.ts';
+import { ownerTag } from '../api/nodegroup.ts';
 import type { ScalingGroup } from '../ports/index.ts';
 import { GroupDirectory } from './group-directory.ts';
 import { aGroupSpec, anInstance, setUpControllers } from './testing.ts';
@@ -9,12 +10,13 @@ const setUp = async () => {
   const it = setUpControllers();
   it.kube.put(resourceTypes.nodegroups, { name: 'ng', spec: aGroupSpec() });
   await it.startInformers();
-  return { ...it, directory: new GroupDirectory(it), signal: it.stop.signal };
+  const uid = it.kube.peek(resourceTypes.nodegroups, 'ng')?.metadata.uid ?? '';
+  return { ...it, uid, directory: new GroupDirectory(it), signal: it.stop.signal };
 };
 
 describe('the group directory', () => {
   it('does not take an answer that left before the question', async () => {
-    const { cloud, clock, directory, signal } = await setUp();
+    const { cloud, clock, directory, uid, signal } = await setUp();
     const answers: ((groups: readonly ScalingGroup[]) => void)[] = [];
     cloud.describeGroups = () => new Promise((resolve) => answers.push(resolve));
     const first = directory.groupOfInstance(anInstance(1), clock.now(), signal);
@@ -30,7 +32,7 @@ describe('the group directory', () => {
         maxSize: 1,
         desiredCapacity: 1,
         createdAt: '',
-        tags: {},
+        tags: { [ownerTag]: uid },
         instances: [
           {
             instanceId: anInstance(1),
@@ -44,6 +46,24 @@ describe('the group directory', () => {
       },
     ]);
     expect(await second).toBe('asg-1');
+  });
+
+  it.each([
+    ['marked for another NodeGroup', { [ownerTag]: 'another' }],
+    ['of another name', { 'eks:nodegroup-name': 'another', 'eks:cluster-name': 'c' }],
+    ['not adopted yet', {}],
+  ])('knows no instances of a group that is %s', async (_, tags) => {
+    const { cloud, clock, directory, uid, signal } = await setUp();
+    cloud.putGroup('asg-1', { tags, instances: [{ instanceId: anInstance(1) }] });
+    expect(await directory.groupOfInstance(anInstance(1), clock.now(), signal)).toBeUndefined();
+    expect(directory.holderOf('asg-1')).toBeUndefined();
+    cloud.putGroup('asg-1', {
+      tags: { [ownerTag]: uid },
+      instances: [{ instanceId: anInstance(1) }],
+    });
+    await clock.advance(1);
+    expect(await directory.groupOfInstance(anInstance(1), clock.now(), signal)).toBe('asg-1');
+    expect(directory.holderOf('asg-1')?.metadata.name).toBe('ng');
   });
 
   it('asks nothing when we manage nothing', async () => {

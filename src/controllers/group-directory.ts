@@ -1,8 +1,10 @@
 // What the cloud says about the Auto Scaling groups that we manage, remembered for a while: who is
 // in them, and their hooks. A burst of questions costs one call. Decides nothing.
 import { autoScalingGroupNameOf, type NodeGroup } from '../api/nodegroup.ts';
+import { holdsGroup } from '../core/scaling/index.ts';
 import type { Clock, CloudApi, LifecycleHook, ScalingGroup } from '../ports/index.ts';
 import type { Informer } from '../runtime/index.ts';
+import { groupsNaming } from './informers.ts';
 
 /** Hooks change when somebody edits a group; their timeouts matter only for new actions. */
 const hooksKeptMs = 300_000;
@@ -61,6 +63,16 @@ export class GroupDirectory {
     return (await this.#current(notBefore, signal)).groupOfInstance.get(instanceId);
   }
 
+  /**
+   * The NodeGroup that has this Auto Scaling group, as far as was last seen: not one that names a group
+   * of somebody else's. Of a group that the cloud does not know, the one that names it.
+   */
+  holderOf(autoScalingGroupName: string): NodeGroup | undefined {
+    const known = this.#snapshot?.groups.get(autoScalingGroupName);
+    const naming = groupsNaming(this.#nodeGroups, autoScalingGroupName);
+    return known === undefined ? naming[0] : naming.find((group) => holdsGroup(group, known.tags));
+  }
+
   /** The group's hooks; asked for again when they are old or `name` is not among them. */
   async hooks(
     autoScalingGroupName: string,
@@ -108,14 +120,15 @@ export class GroupDirectory {
 
   async #describe(signal: AbortSignal): Promise<Snapshot> {
     const askedAt = this.#clock.now();
-    const names = this.#nodeGroups.list().map(autoScalingGroupNameOf);
+    const names = [...new Set(this.#nodeGroups.list().map(autoScalingGroupNameOf))];
     const found = names.length === 0 ? [] : await this.#cloud.describeGroups(names, { signal });
     const groups = new Map(found.map((group) => [group.name, group]));
     const groupOfInstance = new Map<string, string>();
+    this.#snapshot = { askedAt, groups, groupOfInstance };
     for (const group of found) {
+      if (this.holderOf(group.name) === undefined) continue;
       for (const { instanceId } of group.instances) groupOfInstance.set(instanceId, group.name);
     }
-    this.#snapshot = { askedAt, groups, groupOfInstance };
     return this.#snapshot;
   }
 }

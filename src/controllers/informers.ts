@@ -75,11 +75,9 @@ export const createDisruptionInformer = (deps: InformerDeps): Informer<NodeDisru
 export const nodeOfInstance = (nodes: Informer<Node>, instanceId: string): Node | undefined =>
   nodes.index(byInstance, instanceId).at(-1);
 
-/** The NodeGroup that manages this Auto Scaling group. */
-export const groupOfAutoScalingGroup = (
-  groups: Informer<NodeGroup>,
-  name: string,
-): NodeGroup | undefined => groups.index(byAutoScalingGroup, name)[0];
+/** The NodeGroups that name this Auto Scaling group; only one of them has it. */
+export const groupsNaming = (groups: Informer<NodeGroup>, name: string): readonly NodeGroup[] =>
+  groups.index(byAutoScalingGroup, name);
 
 export const isReady = (node: Node): boolean =>
   node.status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ===

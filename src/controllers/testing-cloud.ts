@@ -35,11 +35,15 @@ type Verb =
   | 'heartbeatHook'
   | 'terminateInGroup'
   | 'describeInstances'
-  | 'updateGroup';
+  | 'updateGroup'
+  | 'tagGroup';
 
 /** What the world is for. */
 const unsupported = (): CloudError =>
   new CloudError('Unsupported', 'the fake creates nothing in the cloud');
+
+/** As EKS leaves them on the group of node group `ng` of cluster `c`. */
+const namedTags = { 'eks:nodegroup-name': 'ng', 'eks:cluster-name': 'c' } as const;
 
 const anyInstance = {
   privateDnsName: 'ip-10-0-0-1.ec2.internal',
@@ -112,7 +116,7 @@ export class FakeCloud implements CloudApi {
       maxSize: 10,
       desiredCapacity: instances.length,
       createdAt: '2026-01-01T00:00:00Z',
-      tags: {},
+      tags: this.#groups.get(name)?.tags ?? namedTags,
       ...more,
       instances,
     });
@@ -234,6 +238,11 @@ export class FakeCloud implements CloudApi {
     if (group === undefined) return;
     const { minSize, maxSize, desiredCapacity } = { ...group, ...change };
     this.#groups.set(change.name, { ...group, minSize, maxSize, desiredCapacity });
+  }
+  async tagGroup(name: string, tags: Readonly<Record<string, string>>): Promise<void> {
+    await this.#call('tagGroup');
+    const group = this.#groups.get(name);
+    if (group !== undefined) this.#groups.set(name, { ...group, tags: { ...group.tags, ...tags } });
   }
   async deleteGroup(name: string): Promise<boolean> {
     return this.#groups.delete(name);

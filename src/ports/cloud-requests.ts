@@ -92,6 +92,17 @@ export const updateGroupRequest = (change: Parameters<CloudApi['updateGroup']>[0
   };
 };
 
+/** CreateOrUpdateTags, of one group. */
+export const tagGroupRequest = (name: string, tags: Readonly<Record<string, string>>) => ({
+  Tags: Object.entries(tags).map(([Key, Value]) => ({
+    ResourceId: name,
+    ResourceType: 'auto-scaling-group',
+    Key,
+    Value,
+    PropagateAtLaunch: false,
+  })),
+});
+
 export const createTemplateRequest = (
   template: Pick<LaunchTemplate, 'name' | 'tags' | 'data'>,
 ) => ({

@@ -286,6 +286,12 @@ export interface CloudApi {
     },
     options?: CallOptions,
   ): Promise<void>;
+  /** Tags of the group alone, not carried over to instances; a key that is there gets the new value. */
+  tagGroup(
+    name: string,
+    tags: Readonly<Record<string, string>>,
+    options?: CallOptions,
+  ): Promise<void>;
   /** Throws InvalidRequest while instances are in it. `false` when there was none. */
   deleteGroup(name: string, options?: CallOptions): Promise<boolean>;
   /** The newest activities, newest first. */

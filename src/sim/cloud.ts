@@ -23,6 +23,7 @@ import {
   type ScalingGroup,
   type Stack,
   type Subnet,
+  tagGroupRequest,
   updateGroupRequest,
 } from '../ports/index.ts';
 import {
@@ -334,6 +335,15 @@ export class SimCloudApi implements CloudApi {
       updateGroupRequest(change),
       options,
     );
+  }
+
+  async tagGroup(
+    name: string,
+    tags: Readonly<Record<string, string>>,
+    options: Options = {},
+  ): Promise<void> {
+    const input = tagGroupRequest(name, tags);
+    await this.#calls.send('autoscaling', 'CreateOrUpdateTags', input, options);
   }
 
   async deleteGroup(name: string, options: Options = {}): Promise<boolean> {

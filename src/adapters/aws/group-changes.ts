@@ -4,6 +4,7 @@ import {
   type CloudApi,
   createGroupRequest,
   newestActivities,
+  tagGroupRequest,
   updateGroupRequest,
 } from '../../ports/index.ts';
 import { type Clients, call } from './clients.ts';
@@ -11,7 +12,10 @@ import { orAbsent } from './errors.ts';
 
 export const groupChanges = (
   clients: Clients,
-): Pick<CloudApi, 'createGroup' | 'updateGroup' | 'deleteGroup' | 'describeActivities'> => ({
+): Pick<
+  CloudApi,
+  'createGroup' | 'updateGroup' | 'tagGroup' | 'deleteGroup' | 'describeActivities'
+> => ({
   createGroup: async (group, options = {}) => {
     const { sdk, client } = await clients.autoScaling();
     const command = new sdk.CreateAutoScalingGroupCommand(createGroupRequest(group));
@@ -21,6 +25,11 @@ export const groupChanges = (
     const { sdk, client } = await clients.autoScaling();
     const command = new sdk.UpdateAutoScalingGroupCommand(updateGroupRequest(change));
     await call('UpdateAutoScalingGroup', options, (http) => client.send(command, http));
+  },
+  tagGroup: async (name, tags, options = {}) => {
+    const { sdk, client } = await clients.autoScaling();
+    const command = new sdk.CreateOrUpdateTagsCommand(tagGroupRequest(name, tags));
+    await call('CreateOrUpdateTags', options, (http) => client.send(command, http));
   },
   deleteGroup: async (name, options = {}) => {
     const { sdk, client } = await clients.autoScaling();

@@ -25,7 +25,7 @@ import {
 } from '../../runtime/index.ts';
 import { type OwnsHook, ownHooks, recordCause } from '../causes.ts';
 import { GroupDirectory } from '../group-directory.ts';
-import { groupOfAutoScalingGroup, nodeOfInstance } from '../informers.ts';
+import { groupsNaming, nodeOfInstance } from '../informers.ts';
 import { decideMessage, keptAsFull, type MessageDecision, type MessageFacts } from './decide.ts';
 import { journalDecision, outcomeOf } from './events.ts';
 
@@ -230,12 +230,12 @@ class Intake {
     }
     const { instanceId } = notice;
     const named = notice.kind === 'terminate' ? notice.autoScalingGroupName : undefined;
-    if (named !== undefined && groupOfAutoScalingGroup(nodeGroups, named) === undefined) {
+    if (named !== undefined && groupsNaming(nodeGroups, named).length === 0) {
       return plain;
     }
     const found = await this.#directory.groupOfInstance(instanceId, receivedAt, signal);
     const name = named ?? found;
-    const group = name === undefined ? undefined : groupOfAutoScalingGroup(nodeGroups, name);
+    const group = name === undefined ? undefined : this.#directory.holderOf(name);
     const nodeName = nodeOfInstance(nodes, instanceId)?.metadata.name;
     const facts = { ...plain, now: clock.now(), group, member: found === name, nodeName };
     if (notice.kind !== 'terminate' || !this.#ownsHook(notice.hookName)) return facts;

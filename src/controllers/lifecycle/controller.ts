@@ -17,7 +17,7 @@ import {
 import { type Change, describeError, type Informer, WorkQueue } from '../../runtime/index.ts';
 import { type OwnsHook, ownHooks, recordCause } from '../causes.ts';
 import { GroupDirectory } from '../group-directory.ts';
-import { groupOfAutoScalingGroup, isReady, nodeOfInstance } from '../informers.ts';
+import { isReady, nodeOfInstance } from '../informers.ts';
 import {
   decideLifecycle,
   type LifecycleAction,
@@ -103,11 +103,11 @@ class Lifecycle {
 
   /** Everybody in a wait state, with what belongs to them. Throws CloudError. */
   async #observe(signal: AbortSignal): Promise<readonly WaitingInstance[]> {
-    const { clock, nodeGroups, nodes, disruptions } = this.#deps;
+    const { clock, nodes, disruptions } = this.#deps;
     const groups = await this.#directory.groups(clock.now(), signal);
     const found: WaitingInstance[] = [];
     for (const { name, instances } of groups.values()) {
-      const group = groupOfAutoScalingGroup(nodeGroups, name);
+      const group = this.#directory.holderOf(name);
       const waiting = instances.filter((instance) => instance.lifecycleState.endsWith(':Wait'));
       if (group === undefined || waiting.length === 0) continue;
       const all = await this.#directory.hooks(name, signal);

@@ -8,18 +8,19 @@ import {
   type NodeGroupStatus,
 } from '../../api/nodegroup.ts';
 import {
-  codeOfRefusal,
   decideSizes,
-  foreignGroup,
   isOfScaleIn,
   type MarksStatus,
   marksComplaint,
+  type Ownership,
+  ownershipOf,
   sizeChange,
   statusOf,
 } from '../../core/scaling/index.ts';
-import { CloudError, type ScalingGroup } from '../../ports/index.ts';
-import { isReady, nodeOfInstance } from '../informers.ts';
-import { createGroup, Impossible, type Made } from './create.ts';
+import type { ScalingGroup } from '../../ports/index.ts';
+import { groupsNaming, isReady, nodeOfInstance } from '../informers.ts';
+import { type AdoptionMemory, adopt } from './adoption.ts';
+import { createGroup, type Made } from './create.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { journalStatus, journalWriteBack } from './events.ts';
 import { markNodes, marksOf, syncTemplate } from './labels.ts';
@@ -37,14 +38,15 @@ import {
   viewScaleIn,
   withdrawOthers,
 } from './scale-in.ts';
+import { issueOfRefusal } from './trouble.ts';
 import { applyUpdate, endUpdate, failUpdate, openUpdate, pruneUpdates } from './updates.ts';
 import { writeBack, writeStatus } from './write.ts';
 
 /** What is tried each for itself: that one succeeds says nothing about another. */
-type Effect = 'create' | 'template' | 'sizes';
+type Effect = 'adopt' | 'create' | 'template' | 'sizes';
 
 /** Known to this process alone; a restart costs a look or a call more. */
-export interface PassMemory {
+export interface PassMemory extends AdoptionMemory {
   /** Our last change of the cloud: what was seen before it is not believed after it. */
   actedAt: number;
   /** The last look past the shared ones. */
@@ -69,8 +71,9 @@ const againMs = 1_000;
 export class Pass {
   readonly #deps: NodeGroupDeps;
   readonly #input: PassInput;
-  readonly #scaling: ScalingGroup | undefined;
-  readonly #foreign: string | undefined;
+  readonly #found: { readonly scaling: ScalingGroup; readonly ownership: Ownership } | undefined;
+  /** Undefined as long as it may not be touched, too. */
+  #scaling: ScalingGroup | undefined;
   #group: NodeGroup;
   /** The generation of the spec whose labels and taints the launch template has. */
   #templateGeneration: number | undefined;
@@ -83,8 +86,11 @@ export class Pass {
     this.#deps = deps;
     this.#input = input;
     this.#group = group;
-    this.#foreign = found && foreignGroup(group, found.tags);
-    this.#scaling = this.#foreign === undefined ? found : undefined;
+    if (found !== undefined) {
+      const others = groupsNaming(deps.nodeGroups, found.name);
+      this.#found = { scaling: found, ownership: ownershipOf(group, found.tags, others) };
+      if (this.#found.ownership.kind !== 'foreign') this.#scaling = found;
+    }
     const { status, metadata } = group;
     // What is adopted is as its owner made it; a change after that is a request.
     const isFirstLook = status === undefined && this.#scaling !== undefined;
@@ -96,7 +102,8 @@ export class Pass {
     const isLeaving = this.#group.metadata.deletionTimestamp !== undefined;
     let goesOn: boolean;
     try {
-      goesOn = isLeaving ? await this.#leave() : await this.#live();
+      if (!(await this.#adopt())) goesOn = await this.#wait();
+      else goesOn = isLeaving ? await this.#leave() : await this.#live();
     } finally {
       if (this.#hasActed) this.#input.memory.actedAt = this.#deps.clock.now();
     }
@@ -105,6 +112,29 @@ export class Pass {
       await this.#deps.nodeGroups.observedAtLeast(resourceVersion, this.#input.signal);
     }
     return Number.isFinite(this.#nextAt) ? epochMs(this.#nextAt) : undefined;
+  }
+
+  /** False: what there is may not be touched yet. */
+  async #adopt(): Promise<boolean> {
+    const { memory, signal } = this.#input;
+    if (this.#found === undefined || this.#scaling === undefined) return true;
+    const { scaling, ownership } = this.#found;
+    let isHeld = false;
+    if (ownership.kind === 'named' || ownership.kind === 'free') this.#acted();
+    await this.#attempt('adopt', async () => {
+      const now = await adopt(this.#deps, this.#group, scaling, { ownership, memory, signal });
+      if (now.kind !== 'held') this.#scaling = undefined;
+      if (now.kind === 'later') this.#wake(now.at);
+      isHeld = now.kind !== 'later';
+    });
+    return isHeld;
+  }
+
+  /** Told where the mark is refused; otherwise a group has no status before it is ours. */
+  async #wait(): Promise<boolean> {
+    this.#scaling = undefined;
+    if (!this.#input.memory.trouble.has('adopt')) return true;
+    return this.#report({ target: this.#group.spec.scaling.desired ?? 0 });
   }
 
   // ---- a group that lives ----
@@ -151,7 +181,7 @@ export class Pass {
 
   async #create(): Promise<void> {
     // One that was whole is not made anew: its nodes are somebody's loss, not a size.
-    if (this.#group.status?.createdAt !== undefined || this.#foreign !== undefined) return;
+    if (this.#group.status?.createdAt !== undefined || this.#found !== undefined) return;
     if (marksComplaint(this.#group.spec) !== undefined) return;
     const { memory, roles, signal } = this.#input;
     await this.#attempt('create', async () => {
@@ -277,7 +307,7 @@ export class Pass {
       await effect();
       trouble.delete(name);
     } catch (error) {
-      const issue = issueOf(error, autoScalingGroupNameOf(this.#group));
+      const issue = issueOfRefusal(error, autoScalingGroupNameOf(this.#group));
       if (issue === undefined) throw error;
       // Told by the next pass, at once when it is news.
       if (trouble.get(name)?.message !== issue.message) this.#wake(this.#deps.clock.now());
@@ -338,13 +368,13 @@ export class Pass {
     if (wrong !== undefined && this.#group.metadata.deletionTimestamp === undefined) {
       known.unshift({ code: 'KubernetesLabelInvalid', message: wrong, resourceIds: [] });
     }
-    if (this.#foreign !== undefined) {
+    if (this.#found?.ownership.kind === 'foreign') {
       const code = 'AutoScalingGroupInvalidConfiguration';
-      return [{ code, message: this.#foreign, resourceIds: [name] }];
+      return [{ code, message: this.#found.ownership.message, resourceIds: [name] }];
     }
     const { status, spec, metadata } = this.#group;
     const was = status?.createdAt !== undefined || spec.autoScalingGroupName !== undefined;
-    if (this.#scaling !== undefined || !was || metadata.deletionTimestamp !== undefined) {
+    if (this.#found !== undefined || !was || metadata.deletionTimestamp !== undefined) {
       return known;
     }
     const message = `Auto Scaling group ${name} does not exist.`;
@@ -368,16 +398,3 @@ export class Pass {
     if (at !== undefined) this.#nextAt = Math.min(this.#nextAt, at);
   }
 }
-
-/** What a refusal for good means for the group; undefined for what a retry may mend. */
-const issueOf = (error: unknown, name: string): HealthIssue | undefined => {
-  if (error instanceof Impossible) return error.issue;
-  if (!(error instanceof CloudError) || error.retry !== 'never') return undefined;
-  // Ours from an earlier try, or somebody's: the next look tells.
-  if (/already exists|already in use/i.test(error.message)) return undefined;
-  const code =
-    error.code === 'AccessDenied'
-      ? 'AccessDenied'
-      : codeOfRefusal(error.message, 'AutoScalingGroupInvalidConfiguration');
-  return { code, message: error.message, resourceIds: [name] };
-};

@@ -9,7 +9,7 @@ import {
   type NodeGroup,
   type NodeGroupStatus,
 } from '../../api/nodegroup.ts';
-import { foreignGroup, ownsProfile, ownsTemplate, scaleInId } from '../../core/scaling/index.ts';
+import { ownershipOf, ownsProfile, ownsTemplate, scaleInId } from '../../core/scaling/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { journalRemoved } from './events.ts';
@@ -104,12 +104,16 @@ export const removeRest = async (
   const { cloud } = deps;
   const name = autoScalingGroupNameOf(group);
   const [scaling] = await cloud.describeGroups([name], { signal });
-  if (scaling !== undefined && foreignGroup(group, scaling.tags) === undefined) {
+  const isOwn = scaling === undefined || ownershipOf(group, scaling.tags).kind === 'own';
+  if (scaling !== undefined && isOwn) {
     if (scaling.instances.length > 0 || scaling.desiredCapacity > 0) return false;
     mustLead(deps);
     await cloud.deleteGroup(name, { signal });
   }
-  await removeTemplate(deps, group, signal);
+  // A template that an adopted group came with is that of whoever has the group.
+  if (isOwn || group.spec.autoScalingGroupName === undefined) {
+    await removeTemplate(deps, group, signal);
+  }
   await removeProfile(deps, group, signal);
   const letGo = async (): Promise<void> => {
     await removeFinalizer(deps, group, signal);

@@ -18,9 +18,12 @@ export {
 } from './images.ts';
 export { type MarkPlace, type MarksStatus, markedBy, mustMark, nodePatch } from './nodes.ts';
 export {
-  foreignGroup,
+  adoptionTags,
+  holdsGroup,
   instanceTags,
   mappedRoleOf,
+  type Ownership,
+  ownershipOf,
   ownerTags,
   ownsProfile,
   ownsTemplate,

@@ -21,7 +21,7 @@ export const instanceTags = ({ metadata, spec }: NodeGroup): Tags => ({
   [`kubernetes.io/cluster/${spec.clusterName}`]: 'owned',
 });
 
-export const ownerTags = ({ metadata }: NodeGroup): Tags => ({ [ownerTag]: metadata.uid });
+export const ownerTags = ({ metadata }: Named): Tags => ({ [ownerTag]: metadata.uid });
 
 export const templateTags = (group: NodeGroup): Tags => ({
   [clusterNameTag]: group.spec.clusterName,
@@ -29,19 +29,73 @@ export const templateTags = (group: NodeGroup): Tags => ({
   ...ownerTags(group),
 });
 
-/** Why the Auto Scaling group is not this node group's, or undefined. */
-export const foreignGroup = (group: NodeGroup, tags: Tags): string | undefined => {
+/** Of an Auto Scaling group that a NodeGroup names. */
+export type Ownership =
+  /** It carries the uid of this NodeGroup. */
+  | { readonly kind: 'own' }
+  /** To be adopted: its tags name this very node group and cluster. */
+  | { readonly kind: 'named' }
+  /** To be adopted: nobody's by its tags, so anybody may be about to. */
+  | { readonly kind: 'free' }
+  /** Somebody else's; nothing of it may be changed. */
+  | { readonly kind: 'foreign'; readonly message: string };
+
+type Named = Pick<NodeGroup, 'metadata' | 'spec'>;
+
+/** Of two NodeGroups that name one Auto Scaling group: the older adopts it. */
+const isOlder = ({ metadata: a }: Named, { metadata: b }: Named): boolean =>
+  a.creationTimestamp < b.creationTimestamp ||
+  (a.creationTimestamp === b.creationTimestamp && a.uid < b.uid);
+
+/** `others`: NodeGroups of this Kubernetes cluster that name the same Auto Scaling group. */
+export const ownershipOf = (group: Named, tags: Tags, others: readonly Named[] = []): Ownership => {
   const { metadata, spec } = group;
   const name = autoScalingGroupNameOf(group);
+  const holder = tags[ownerTag];
+  if (holder === metadata.uid) return { kind: 'own' };
+  const foreign = (message: string) => ({ kind: 'foreign', message }) as const;
   if (spec.autoScalingGroupName === undefined) {
-    if (tags[ownerTag] === metadata.uid) return undefined;
-    return `Auto Scaling group ${name} exists and was not created for this node group: its tag ${ownerTag} is not ${metadata.uid}. Delete it, or name it in spec.autoScalingGroupName of a new NodeGroup to adopt it.`;
+    return foreign(
+      `Auto Scaling group ${name} exists and was not created for this node group: its tag ${ownerTag} is not ${metadata.uid}. Delete it, or name it in spec.autoScalingGroupName of a new NodeGroup to adopt it.`,
+    );
   }
   const [owner, cluster] = [tags[groupNameTag], tags[clusterNameTag]];
+  const whose = `node group ${owner ?? '?'} of cluster ${cluster ?? '?'}`;
   const fits = (tag: string | undefined, own: string): boolean => tag === undefined || tag === own;
-  if (fits(owner, metadata.name) && fits(cluster, spec.clusterName)) return undefined;
-  return `Auto Scaling group ${name} belongs to node group ${owner ?? '?'} of cluster ${cluster ?? '?'} by its tags; a NodeGroup of that name may adopt it.`;
+  if (!fits(owner, metadata.name) || !fits(cluster, spec.clusterName)) {
+    return foreign(
+      `Auto Scaling group ${name} belongs to ${whose} by its tags; a NodeGroup of that name may adopt it.`,
+    );
+  }
+  if (holder !== undefined) {
+    return foreign(
+      `Auto Scaling group ${name} has been adopted by ${whose} with uid ${holder} (tag ${ownerTag}), not by this one with uid ${metadata.uid}. Take the tag away if that NodeGroup is no more.`,
+    );
+  }
+  const first = others.find((other) => isOlder(other, group));
+  if (first !== undefined) {
+    return foreign(
+      `Auto Scaling group ${name} is being adopted by the older NodeGroup ${first.metadata.name}; one group has one NodeGroup. Delete one of them.`,
+    );
+  }
+  return { kind: owner === undefined || cluster === undefined ? 'free' : 'named' };
 };
+
+/** Whether the group is looked after for this NodeGroup: so too before its mark, where its tags say whose. */
+export const holdsGroup = (group: Named, tags: Tags): boolean => {
+  const { kind } = ownershipOf(group, tags);
+  return kind === 'own' || kind === 'named';
+};
+
+/** What adoption writes on a group before anything else; what it has already stays as it is. */
+export const adoptionTags = (group: Named, has: Tags): Tags =>
+  Object.fromEntries(
+    Object.entries({
+      [clusterNameTag]: group.spec.clusterName,
+      [groupNameTag]: group.metadata.name,
+      [ownerTag]: group.metadata.uid,
+    }).filter(([key]) => has[key] === undefined),
+  );
 
 /** A profile is only ever ours by our own tag: an adopted group's is that of whoever made the group. */
 export const ownsProfile = ({ metadata }: NodeGroup, { tags }: { readonly tags: Tags }): boolean =>
