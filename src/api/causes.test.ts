@@ -1,6 +1,14 @@
 // Which causes are one, and what is written for each.
 import { describe, expect, it } from 'vitest';
-import { causeWrite, hookCauseId, maxCauses, mergeCause, withdrawWrite } from './causes.ts';
+import {
+  causeWrite,
+  hookCauseId,
+  liftWrite,
+  maxCauses,
+  mergeCause,
+  withdrawCauseWrite,
+  withdrawWrite,
+} from './causes.ts';
 import type { DisruptionCause, NodeDisruption, NodeDisruptionSpec } from './disruption.ts';
 
 const aCause = (more: Partial<DisruptionCause> & { readonly id: string }): DisruptionCause => ({
@@ -144,5 +152,54 @@ describe('withdrawWrite', () => {
 
   it('writes nothing when there is none', () => {
     expect(withdrawWrite(disruption(hook('t')), at)).toEqual({ kind: 'recorded' });
+  });
+});
+
+describe('one cause among others', () => {
+  const at = '2026-01-01T00:05:00.000Z';
+  const lifted = {
+    deadline: '2026-01-01T01:00:00.000Z',
+    onDeadline: 'force',
+    forceFrom: '2026-01-01T00:50:00.000Z',
+  } as const;
+  const held = aCause({ id: 'update/u', kind: 'Update', hold: true, cooldownSeconds: 60 });
+  const disruption = (...causes: readonly DisruptionCause[]): NodeDisruption => ({
+    apiVersion: 'drover.dev/v1alpha1',
+    kind: 'NodeDisruption',
+    metadata: { name: 'i-1', uid: 'u', resourceVersion: '7', creationTimestamp: at },
+    spec: spec(...causes),
+  });
+  const patched = (...causes: readonly DisruptionCause[]) => ({
+    kind: 'patch',
+    body: { metadata: { resourceVersion: '7' }, spec: { causes } },
+  });
+
+  it('is let go with its deadline, the others stay as they are', () => {
+    const other = { ...held, id: 'update/v' };
+    const free = { ...held, ...lifted, hold: false };
+    const write = liftWrite(disruption(other, held, hook('t')), 'update/u', lifted);
+    expect(write).toEqual(patched(other, free, hook('t')));
+  });
+
+  it('is not let go twice, nor when it was withdrawn or never held', () => {
+    const before = [
+      { ...held, hold: false, deadline: '2026-01-01T00:30:00.000Z' },
+      { ...held, cancelledAt: at },
+      aCause({ id: 'update/u' }),
+      aCause({ id: 'update/v', hold: true }),
+    ];
+    for (const cause of before) {
+      expect(liftWrite(disruption(cause), 'update/u', lifted)).toEqual({ kind: 'recorded' });
+    }
+  });
+
+  it('is withdrawn alone and once, also after it was dealt with', () => {
+    const dealtWith = { episode: 1, phase: 'Ended' as const, handledCauses: ['update/u'] };
+    const before = { ...disruption(held, hook('t')), status: dealtWith };
+    const write = withdrawCauseWrite(before, 'update/u', at);
+    expect(write).toEqual(patched({ ...held, cancelledAt: at }, hook('t')));
+    const after = disruption({ ...held, cancelledAt: '2026-01-01T00:04:00.000Z' });
+    expect(withdrawCauseWrite(after, 'update/u', at)).toEqual({ kind: 'recorded' });
+    expect(withdrawCauseWrite(after, 'update/x', at)).toEqual({ kind: 'recorded' });
   });
 });

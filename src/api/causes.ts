@@ -159,18 +159,63 @@ export const causeWrite = (
   };
 };
 
-/** The one write that withdraws every Manual cause that still counts; `recorded` when none does. */
-export const withdrawWrite = (existing: NodeDisruption, cancelledAt: string): CauseWrite => {
+/** Changes the causes that `concerns` picks; `recorded` when there are none. */
+const changeWrite = (
+  existing: NodeDisruption,
+  concerns: (cause: DisruptionCause) => boolean,
+  change: (cause: DisruptionCause) => DisruptionCause,
+): CauseWrite => {
   const { causes } = existing.spec;
-  const counts = (cause: DisruptionCause): boolean =>
-    cause.kind === 'Manual' && cause.cancelledAt === undefined;
-  if (!causes.some(counts)) return { kind: 'recorded' };
-  const withdrawn = causes.map((cause) => (counts(cause) ? { ...cause, cancelledAt } : cause));
+  if (!causes.some(concerns)) return { kind: 'recorded' };
+  const changed = causes.map((cause) => (concerns(cause) ? change(cause) : cause));
   return {
     kind: 'patch',
     body: {
       metadata: { resourceVersion: existing.metadata.resourceVersion },
-      spec: { causes: asJson(withdrawn) },
+      spec: { causes: asJson(changed) },
     },
   };
 };
+
+const withdrawAll = (
+  existing: NodeDisruption,
+  cancelledAt: string,
+  concerns: (cause: DisruptionCause) => boolean,
+): CauseWrite =>
+  changeWrite(
+    existing,
+    (cause) => cause.cancelledAt === undefined && concerns(cause),
+    (cause) => ({ ...cause, cancelledAt }),
+  );
+
+/** The one write that withdraws every Manual cause that still counts; `recorded` when none does. */
+export const withdrawWrite = (existing: NodeDisruption, cancelledAt: string): CauseWrite =>
+  withdrawAll(existing, cancelledAt, ({ kind }) => kind === 'Manual');
+
+/**
+ * The one write that withdraws one cause, one that was dealt with included: its node is given back
+ * once no other cause wants it. `recorded` when it is withdrawn already, or not there.
+ */
+export const withdrawCauseWrite = (
+  existing: NodeDisruption,
+  causeId: string,
+  cancelledAt: string,
+): CauseWrite => withdrawAll(existing, cancelledAt, ({ id }) => id === causeId);
+
+/** What begins to count with the end of a hold. All times are RFC 3339. */
+export interface Lifted {
+  readonly deadline: string;
+  readonly onDeadline: 'force' | 'fail';
+  readonly forceFrom?: string;
+}
+
+/**
+ * The one write that ends a cause's hold, so that its node is drained. `recorded` when it holds no
+ * more (what was written first stands), was withdrawn, or is not there.
+ */
+export const liftWrite = (existing: NodeDisruption, causeId: string, lifted: Lifted): CauseWrite =>
+  changeWrite(
+    existing,
+    ({ id, hold, cancelledAt }) => id === causeId && hold === true && cancelledAt === undefined,
+    (cause) => ({ ...cause, ...lifted, hold: false }),
+  );

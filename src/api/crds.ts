@@ -97,6 +97,7 @@ const waitingOnKinds = all<WaitingOn['kind']>({
   marks: true,
   batch: true,
   settling: true,
+  hold: true,
   hook: true,
   api: true,
   instance: true,
@@ -136,6 +137,7 @@ const waitingOn: Schema = object(
     hookName: text(255),
     code: text(63),
     what: longText,
+    by: longText,
   },
   ['kind'],
 );
@@ -165,6 +167,7 @@ const nodeDisruptionStatus: Schema = object(
     markedAt: time,
     drainedAt: time,
     endedAt: time,
+    heldUntil: time,
     deadline: time,
     onDeadline: oneOf(['force', 'fail']),
     followUp: oneOf(followUps),

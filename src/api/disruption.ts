@@ -170,6 +170,8 @@ export type WaitingOn =
   /** Other nodes of the same batch are still being marked; nothing is evicted before. */
   | { readonly kind: 'batch'; readonly nodes: readonly string[]; readonly until: string }
   | { readonly kind: 'settling'; readonly until: string }
+  /** Marked, and nothing is evicted before its turn comes; `by` names whose, as `update NAME`. */
+  | { readonly kind: 'hold'; readonly by: string }
   | {
       readonly kind: 'hook';
       readonly autoScalingGroupName: string;
@@ -199,6 +201,8 @@ export interface NodeDisruptionStatus {
   readonly markedAt?: string;
   readonly drainedAt?: string;
   readonly endedAt?: string;
+  /** When the node was last held no more: its evictions began then. Absent where it never was. */
+  readonly heldUntil?: string;
   /** Earliest forcing deadline of the causes in force; where none forces, the latest of the rest. */
   readonly deadline?: string;
   readonly onDeadline?: 'force' | 'fail';

@@ -49,6 +49,16 @@ describe('drainState and its exit code', () => {
       'ended',
       1,
     ],
+    [
+      'an update opened the next episode after it',
+      some({
+        phase: 'Draining',
+        handledCauses: handled,
+        previous: { episode: 1, outcome: 'Drained', endedAt: timePlus(100) },
+      }),
+      'ended',
+      0,
+    ],
     ['its record was deleted', undefined, 'gone', 1],
   ])('%s', (_, disruption, kind, code) => {
     const state = drainState(disruption, 'manual/1');

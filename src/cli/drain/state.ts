@@ -6,6 +6,7 @@ import type {
   DisruptionOutcome,
   DisruptionPhase,
   NodeDisruption,
+  NodeDisruptionStatus,
   OwnedMarks,
 } from '../../api/disruption.ts';
 import { causesInForce } from '../../core/termination/index.ts';
@@ -29,9 +30,9 @@ export type DrainState =
   /** The record was deleted by somebody. */
   | { readonly kind: 'gone' };
 
-const deadlineHasPassed = (disruption: NodeDisruption): boolean => {
-  const deadline = parseTime(disruption.status?.deadline);
-  const ended = parseTime(disruption.status?.endedAt);
+const deadlineHasPassed = (over: Pick<NodeDisruptionStatus, 'deadline' | 'endedAt'>): boolean => {
+  const deadline = parseTime(over.deadline);
+  const ended = parseTime(over.endedAt);
   return deadline !== undefined && ended !== undefined && ended >= epochMs(deadline - 1000);
 };
 
@@ -39,7 +40,16 @@ export const drainState = (disruption: NodeDisruption | undefined, causeId: stri
   if (disruption === undefined) return { kind: 'gone' };
   const { status } = disruption;
   if (status === undefined) return { kind: 'unclaimed' };
-  if (status.phase !== 'Ended') return { kind: 'working', phase: status.phase, disruption };
+  if (status.phase !== 'Ended') {
+    const { previous } = status;
+    const over = status.handledCauses?.includes(causeId) === true;
+    if (over && previous?.outcome !== undefined) {
+      // Another cause, as that of an update that holds the node, has opened the next episode.
+      const { outcome, message = '' } = previous;
+      return { kind: 'ended', outcome, message, atDeadline: deadlineHasPassed(previous) };
+    }
+    return { kind: 'working', phase: status.phase, disruption };
+  }
   const cause = disruption.spec.causes.find(({ id }) => id === causeId);
   const withdrawn = cause === undefined || cause.cancelledAt !== undefined;
   // An end that knows nothing of this cause was that of an earlier drain.
@@ -48,7 +58,7 @@ export const drainState = (disruption: NodeDisruption | undefined, causeId: stri
     kind: 'ended',
     outcome: withdrawn ? 'Cancelled' : (status.outcome ?? 'Failed'),
     message: status.message ?? '',
-    atDeadline: deadlineHasPassed(disruption),
+    atDeadline: deadlineHasPassed(status),
   };
 };
 

@@ -10,6 +10,7 @@ import type { Plan } from '../../api/plan.ts';
 import { BudgetIndex, Ledger } from '../../core/drain/index.ts';
 import {
   decideDisruption,
+  isHeld,
   marksAreVisible,
   type Observation,
   phaseOf,
@@ -286,7 +287,14 @@ class Run {
       this.#close(name);
       return 0;
     }
+    const held = isHeld(disruption);
+    // Marked, it is no part of any batch, and nobody looks at its pods before its turn.
+    if (held && phase === 'Draining') {
+      this.#close(name);
+      return 0;
+    }
     this.#active.add(name);
+    if (held) return 0;
     const recollection = this.#recollections.of(name, disruption.status?.episode ?? 1);
     recollection.resumed ??= phase === 'Draining';
     this.#watches.release(name, node?.metadata.name);

@@ -51,7 +51,9 @@ const toldBy = (
   const { phase, outcome } = after;
   if (phase === 'Draining' && before?.phase === 'Marking') {
     const deadline = after.deadline === undefined ? 'no deadline' : `deadline ${after.deadline}`;
-    const message = `excluded from load balancers and cordoned; draining, ${deadline}`;
+    const held = after.waitingOn?.find(({ kind }) => kind === 'hold');
+    const next = held === undefined ? `draining, ${deadline}` : explainWaiting(held);
+    const message = `excluded from load balancers and cordoned; ${next}`;
     return { reason: 'NodeMarked', type: 'Normal', message };
   }
   if (phase === 'Draining' && after.forcingSince !== before?.forcingSince) {

@@ -81,6 +81,11 @@ describe('explainWaiting', () => {
       `more nodes are being asked for, which are marked first; at most until ${since}`,
     ],
     [
+      'its turn in an update',
+      { kind: 'hold', by: 'update u-1' },
+      'the node is marked and waits for its turn in update u-1',
+    ],
+    [
       'a hook',
       { kind: 'hook', autoScalingGroupName: 'asg', hookName: 'h', message: 'throttled' },
       'hook h of asg: throttled',
@@ -141,6 +146,14 @@ describe('explainDisruption', () => {
     expect(explainDisruption(disruption, { plan })).toContain(
       'waits: node n1 does not show its marks yet',
     );
+  });
+  it('does not say that a held node is being drained', () => {
+    const status = { ...disruption.status, episode: 1, phase: 'Draining' as const };
+    const waitingOn = [{ kind: 'hold' as const, by: 'update u-1' }];
+    const held = { ...disruption, status: { ...status, waitingOn, waitingOnTotal: 1 } };
+    const lines = explainDisruption(held);
+    expect(lines[0]).toBe('node n1: marked, with all its pods');
+    expect(lines).toContain('waits: the node is marked and waits for its turn in update u-1');
   });
   it('knows a disruption that nobody has looked at yet', () => {
     const { status: _none, ...fresh } = disruption;

@@ -66,7 +66,9 @@ export const explainDisruption = (
   const phase = status?.phase ?? 'Pending';
   const outcome = status?.outcome === undefined ? '' : `: ${status.outcome}`;
   const message = status?.message === undefined ? '' : ` (${status.message})`;
-  const head = `node ${name}: ${phaseText[phase]}${outcome}${message}`;
+  const held = status?.waitingOn?.some(({ kind }) => kind === 'hold') ?? false;
+  const doing = held && phase === 'Draining' ? 'marked, with all its pods' : phaseText[phase];
+  const head = `node ${name}: ${doing}${outcome}${message}`;
   const deadline =
     status?.deadline === undefined || phase === 'Ended'
       ? []

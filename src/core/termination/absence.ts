@@ -5,6 +5,7 @@ import type { DisruptionOutcome } from '../../api/disruption.ts';
 import type { Step } from '../../api/plan.ts';
 import type { Demand } from './causes.ts';
 import { type Decision, decision } from './decision.ts';
+import { holdBlocker } from './held.ts';
 import type { Observation } from './observation.ts';
 import { type StatusChange, waitingFields, writeStatus } from './status.ts';
 
@@ -31,6 +32,15 @@ const questions = ({ disruption, memory, now }: Observation): readonly Step[] =>
 /** Ends the drain of a node that is not there, once that is certain. */
 export const withoutNode = (observation: Observation, demand: Demand): Decision => {
   const { disruption, memory } = observation;
+  if (demand.heldBy !== undefined && memory.instance?.gone !== true) {
+    // Its turn has not come: only an instance that is gone has nothing to wait for.
+    const ask = askForInstance(observation);
+    return decision({
+      steps: ask === undefined ? [] : [ask],
+      waitingOn: [holdBlocker(demand.heldBy)],
+      wakeAt: [askAgainAt(observation)],
+    });
+  }
   const open = questions(observation);
   const what = `node of ${disruption.spec.instanceId ?? disruption.spec.nodeName ?? 'nothing'}`;
   if (open.length > 0) {

@@ -35,8 +35,43 @@ export const standingCauses = ({ spec, status }: NodeDisruption): readonly Disru
 const causesToServe = (disruption: NodeDisruption): readonly DisruptionCause[] => {
   const causes = causesInForce(disruption);
   const { phase, completingCauses } = disruption.status ?? {};
-  if (phase !== 'Completing' || completingCauses === undefined) return causes;
+  if (phase !== 'Completing' || completingCauses === undefined) return due(causes);
   return causes.filter((cause) => wasHandled(cause, completingCauses));
+};
+
+const isHolding = (cause: DisruptionCause): boolean => cause.hold === true;
+
+/**
+ * One cause that does not hold is enough for the drain to go on. Those that hold then wait for the
+ * next episode, unless the instance goes anyway: nothing is left for them in that case.
+ */
+const due = (causes: readonly DisruptionCause[]): readonly DisruptionCause[] => {
+  const now = causes.filter((cause) => !isHolding(cause));
+  return now.length === 0 || now.some(({ kind }) => endsByItself[kind]) ? causes : now;
+};
+
+/** As the journal has it: what is evicted first needs the word that the node is held no more. */
+export const wasHeld = ({ status }: NodeDisruption): boolean =>
+  status?.waitingOn?.some(({ kind }) => kind === 'hold') ?? false;
+
+/** Whether the node is to be marked and left alone for now. */
+export const isHeld = (disruption: NodeDisruption): boolean =>
+  holdingCause(causesInForce(disruption)) !== undefined;
+
+/** The cause for whose turn the node waits, marked and with all its pods; undefined = none does. */
+export const holdingCause = (causes: readonly DisruptionCause[]): DisruptionCause | undefined =>
+  causes.every(isHolding) ? causes[0] : undefined;
+
+/** Whose instance the cloud takes by itself once we let go of it. */
+export const endsByItself: Readonly<Record<DisruptionCause['kind'], boolean>> = {
+  ScaleIn: true,
+  LifecycleHook: true,
+  SpotInterruption: true,
+  RebalanceRecommendation: false,
+  Maintenance: false,
+  Update: false,
+  Repair: false,
+  Manual: false,
 };
 
 /**
@@ -67,6 +102,8 @@ export interface Demand {
   readonly causes: readonly DisruptionCause[];
   readonly hooks: readonly KnownHook[];
   readonly followUp: FollowUp;
+  /** Every cause holds: nothing is evicted, no time runs. */
+  readonly heldBy?: DisruptionCause;
   readonly onDeadline: 'force' | 'fail';
   readonly deadline?: EpochMs;
   readonly safetyMs: number;
@@ -89,6 +126,14 @@ const hasDefaultTimeout: Readonly<Record<DisruptionCause['kind'], boolean>> = {
   Manual: false,
 };
 
+/** When the time of a cause began to run: while it holds, none does. */
+const beginOf = (cause: DisruptionCause, { disruption, now }: Observation): EpochMs => {
+  const receivedAt = parseTime(cause.receivedAt) ?? now;
+  if (cause.hold === undefined) return receivedAt;
+  const lifted = wasHeld(disruption) ? now : (parseTime(disruption.status?.heldUntil) ?? 0);
+  return epochMs(Math.max(receivedAt, lifted));
+};
+
 /**
  * The deadline of one cause: what was recorded with it, whatever its group's settings say by now. A
  * drain that fails keeps its instance as long as the hook lets it.
@@ -101,7 +146,7 @@ const termOf = (cause: DisruptionCause, observation: Observation): Term => {
   }
   const own = parseTime(cause.deadline);
   if (own !== undefined) return { cause, onDeadline, deadline: own };
-  const receivedAt = parseTime(cause.receivedAt) ?? observation.now;
+  const receivedAt = beginOf(cause, observation);
   if (cause.kind === 'SpotInterruption') {
     return { cause, onDeadline, deadline: epochMs(receivedAt + spotNoticeMs) };
   }
@@ -138,7 +183,10 @@ const strongest = (causes: readonly DisruptionCause[]): FollowUp => {
 export const demandOf = (observation: Observation): Demand => {
   const causes = causesToServe(observation.disruption);
   const hooks = knownHooks(observation, causes);
-  const terms = causes.map((cause) => termOf(cause, observation));
+  const heldBy = holdingCause(causes);
+  const terms = causes
+    .filter((cause) => !isHolding(cause))
+    .map((cause) => termOf(cause, observation));
   const forcing = earliest(terms.filter(({ onDeadline }) => onDeadline === 'force'));
   const wanted = forcing === undefined ? latest(terms) : forcing.deadline;
   // Whatever the causes want, a hook that still waits is completed before it ends.
@@ -151,6 +199,7 @@ export const demandOf = (observation: Observation): Demand => {
     causes,
     hooks,
     followUp: strongest(causes),
+    ...(heldBy === undefined ? {} : { heldBy }),
     onDeadline: forcing === undefined ? 'fail' : 'force',
     safetyMs: spot ? spotSafetyMs : safetyMs,
     ...(Number.isFinite(deadline) ? { deadline: epochMs(deadline) } : {}),

@@ -1,25 +1,13 @@
 // Completing: the node is done with, its hooks are told, and so is whoever asked. What was decided
 // stands in the status; a call that is repeated after a crash finds its work done.
 import { type EpochMs, epochMs, formatTime } from '../../api/brand.ts';
-import type { CauseKind, WaitingOn } from '../../api/disruption.ts';
+import type { WaitingOn } from '../../api/disruption.ts';
 import type { Step } from '../../api/plan.ts';
-import { causesInForce, type Demand, handledIds } from './causes.ts';
+import { causesInForce, type Demand, endsByItself, handledIds } from './causes.ts';
 import { type Decision, decision } from './decision.ts';
 import { completionDue, type KnownHook } from './hooks.ts';
 import type { Observation } from './observation.ts';
 import { waitingFields, writeStatus } from './status.ts';
-
-/** Whose instance the cloud takes by itself once we let go of it. */
-const endsByItself: Readonly<Record<CauseKind, boolean>> = {
-  ScaleIn: true,
-  LifecycleHook: true,
-  SpotInterruption: true,
-  RebalanceRecommendation: false,
-  Maintenance: false,
-  Update: false,
-  Repair: false,
-  Manual: false,
-};
 
 const terminateAgainMs = 5_000;
 

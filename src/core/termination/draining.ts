@@ -5,14 +5,16 @@ import type { NodeDisruptionStatus, WaitingOn } from '../../api/disruption.ts';
 import type { Node, Pod } from '../../api/kube.ts';
 import { type Classified, classifyPods, forceAt, newBoomerangs } from '../drain/index.ts';
 import { askAgainAt, askForInstance, complete, withoutNode } from './absence.ts';
-import type { Demand } from './causes.ts';
+import { type Demand, wasHeld } from './causes.ts';
 import { type Decision, decision } from './decision.ts';
 import { forceWindow } from './drains.ts';
+import { letGo, whileHeld } from './held.ts';
 import { lastCompletion } from './hooks.ts';
 import { startMarking, startUndoing } from './marking.ts';
 import { marksAreVisible } from './marks.ts';
 import type { Memory, Observation } from './observation.ts';
 import {
+  demandMoved,
   progressChanged,
   progressDueAt,
   type StatusChange,
@@ -61,6 +63,11 @@ const drainMarked = (observation: Observation, demand: Demand, marked: Marked): 
   const ask = doubtful ? askForInstance(observation) : undefined;
   const asked = ask === undefined ? [] : [ask];
   const again = doubtful ? askAgainAt(observation) : undefined;
+  if (demand.heldBy !== undefined) {
+    const rest = whileHeld(observation, demand, demand.heldBy);
+    return { ...rest, steps: [...asked, ...rest.steps], wakeAt: [again] };
+  }
+  if (wasHeld(observation.disruption)) return letGo(observation, demand);
   if (isDue(demand, now)) {
     return atDeadline(observation, demand, marked);
   }
@@ -270,12 +277,4 @@ const forceTimes = (
 ): readonly EpochMs[] => {
   const window = forceWindow(demand, status);
   return evict.flatMap(({ pod }) => forceAt(pod, window) ?? []);
-};
-
-/** A cause came or went: its new deadline stands in the status before it is acted on. */
-const demandMoved = (status: NodeDisruptionStatus, demand: Demand): boolean => {
-  const deadline = demand.deadline === undefined ? undefined : formatTime(demand.deadline);
-  const { followUp, onDeadline } = demand;
-  if (status.deadline !== deadline) return true;
-  return status.followUp !== followUp || status.onDeadline !== onDeadline;
 };

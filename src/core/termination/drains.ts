@@ -5,7 +5,7 @@ import { type EpochMs, epochMs, formatTime, parseTime } from '../../api/brand.ts
 import type { NodeDisruption, NodeDisruptionStatus, WaitingOn } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
 import type { Classified, Drain, ForceWindow } from '../drain/index.ts';
-import type { Demand } from './causes.ts';
+import { type Demand, wasHeld } from './causes.ts';
 import { marksAreVisible } from './marks.ts';
 import type { Compat } from './observation.ts';
 import { phaseOf } from './status.ts';
@@ -23,7 +23,7 @@ export const forceWindow = (
 ): ForceWindow | undefined => {
   if (demand.deadline === undefined) return undefined;
   return {
-    startedAt: parseTime(status.startedAt) ?? demand.deadline,
+    startedAt: parseTime(status.heldUntil ?? status.startedAt) ?? demand.deadline,
     deadline: demand.deadline,
     onDeadline: demand.onDeadline,
     safetyMs: demand.safetyMs,
@@ -112,7 +112,7 @@ export const batchBlocker = (
   return { kind: 'batch', nodes: [], until: formatTime(quietAt) };
 };
 
-/** The drain of a disruption, or undefined while it has nothing to evict from. */
+/** The drain of a disruption, or undefined while it has nothing to evict from, or is held. */
 export const drainOf = (options: {
   readonly disruption: NodeDisruption;
   readonly node: Node | undefined;
@@ -125,6 +125,7 @@ export const drainOf = (options: {
   if (status?.phase !== 'Draining' || node === undefined || demand.causes.length === 0) {
     return undefined;
   }
+  if (demand.heldBy !== undefined || wasHeld(disruption)) return undefined;
   const marked = status.node?.uid === node.metadata.uid && marksAreVisible(node, compat);
   const recorded = new Set(status.boomerangs?.map(({ owner }) => owner));
   const window = forceWindow(demand, status);

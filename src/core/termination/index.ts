@@ -1,5 +1,5 @@
 // Public entry of the termination decisions.
-export { causesInForce, demandOf } from './causes.ts';
+export { causesInForce, demandOf, isHeld } from './causes.ts';
 export { decideDisruption } from './decide.ts';
 export { batchBlocker, batchOf, drainOf, receivedAt, unmarkedOf } from './drains.ts';
 export { hookKey } from './hooks.ts';

@@ -7,6 +7,7 @@ import { classifyPods } from '../drain/index.ts';
 import { complete, withoutNode } from './absence.ts';
 import { type Demand, standingCauses } from './causes.ts';
 import { type Decision, decision } from './decision.ts';
+import { holdFields } from './held.ts';
 import { hasMarksOfOurs, markSteps, marksAreVisible, marksToOwn, recordedOn } from './marks.ts';
 import type { Observation } from './observation.ts';
 import { type StatusChange, waitingFields, writeStatus } from './status.ts';
@@ -27,6 +28,7 @@ export const startMarking = (observation: Observation, demand: Demand, node: Nod
     startedAt: status?.startedAt ?? formatTime(now),
     node: { name, uid },
     ownedMarks,
+    ...holdFields(observation, demand),
   };
   const patches = markSteps({ node, disruption: subject, compat, owned: ownedMarks });
   return decision({
@@ -83,7 +85,12 @@ export const decideMarking = (observation: Observation, demand: Demand): Decisio
   const { compat } = options;
   if (marksAreVisible(node, compat)) {
     const markedAt = formatTime(now);
-    const change = { phase: 'Draining' as const, markedAt, ...podCounts(observation) };
+    const change = {
+      phase: 'Draining' as const,
+      markedAt,
+      ...podCounts(observation),
+      ...holdFields(observation, demand),
+    };
     return decision({ steps: [writeStatus({ disruption, demand, change, now })] });
   }
   if (demand.deadline !== undefined && now >= demand.deadline) {

@@ -148,6 +148,8 @@ const deadlineOf = (status: NodeDisruptionStatus | undefined): StatusChange => (
   ...(status?.onDeadline === undefined ? {} : { onDeadline: status.onDeadline }),
 });
 
+const unwritten: NodeDisruptionStatus = { episode: 1, phase: 'Pending' };
+
 /**
  * The write that changes the status by `change`. Fields follow the demand while there is one; an
  * ended disruption keeps what it ended with.
@@ -163,10 +165,12 @@ export const writeStatus = (options: {
   const from = phaseOf(disruption);
   const to = change.phase ?? from;
   if (to !== from || change.phase === 'Marking') transition(from, to);
-  const { deadline: _old, ...open } = before ?? { episode: 1 };
+  const { deadline: _old, ...open } = before ?? unwritten;
+  const { heldUntil: _until, forcingSince: _since, ...held } = open;
+  const current = demand?.heldBy === undefined ? open : held;
   // What was acted on stands: a hook that was completed no longer bounds what is demanded.
   const settled = from === 'Completing' || from === 'Ended';
-  const kept = settled ? before : open;
+  const kept = settled ? before : current;
   const { generation } = disruption.metadata;
   const status: NodeDisruptionStatus = {
     episode: 1,
@@ -183,6 +187,14 @@ export const writeStatus = (options: {
     resourceVersion: disruption.metadata.resourceVersion,
     status: bounded({ ...status, conditions: [drainedCondition(status, before, now)] }),
   };
+};
+
+/** A cause came or went: its new deadline stands in the status before it is acted on. */
+export const demandMoved = (status: NodeDisruptionStatus, demand: Demand): boolean => {
+  const deadline = demand.deadline === undefined ? undefined : formatTime(demand.deadline);
+  const { followUp, onDeadline } = demand;
+  if (status.deadline !== deadline) return true;
+  return status.followUp !== followUp || status.onDeadline !== onDeadline;
 };
 
 /** What an episode is remembered by once the next has begun. */
@@ -230,7 +242,7 @@ const gist = (waitingOn: readonly WaitingOn[]): string =>
 
 /** When progress may be written next. */
 export const progressDueAt = (status: NodeDisruptionStatus): EpochMs | undefined => {
-  const began = parseTime(status.markedAt);
+  const began = parseTime(status.heldUntil ?? status.markedAt);
   if (began === undefined) return undefined;
   const last = parseTime(status.progressAt);
   if (last === undefined || last <= began) return epochMs(began + firstProgressMs);
