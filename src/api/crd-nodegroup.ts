@@ -191,7 +191,10 @@ export const nodeGroupStatus: Schema = object(
     failure: object({ ...issue, generation, at: time }, [...issueFields, 'generation', 'at']),
     nodeLabels: listOf(text(317), 100),
     nodeTaints: listOf(object({ key: text(317), effect: text(63) }, ['key', 'effect']), 100),
-    nodeMarks: object({ applied: text(63), since: time }, ['applied', 'since']),
+    nodeMarks: object({ applied: text(63), since: time, owed: listOf(text(63), 50) }, [
+      'applied',
+      'since',
+    ]),
     templateGeneration: generation,
     surge: object({ desired: count, maxSize: count }, ['desired', 'maxSize']),
     requestedRevision: object(

@@ -110,9 +110,14 @@ export interface NodeGroupStatus {
   readonly nodeTaints?: readonly { readonly key: string; readonly effect: string }[];
   /**
    * A digest of the labels and taints that every node was given, and since when. What somebody takes off
-   * a node afterwards (an agent its start-up taint) is not put back.
+   * a node afterwards (an agent its start-up taint) is not put back. `owed`: instances whose node could
+   * not be patched and is tried again.
    */
-  readonly nodeMarks?: { readonly applied: string; readonly since: string };
+  readonly nodeMarks?: {
+    readonly applied: string;
+    readonly since: string;
+    readonly owed?: readonly string[];
+  };
   /** The generation of the spec whose labels and taints the launch template has. */
   readonly templateGeneration?: number;
   /** What of the Auto Scaling group's size is an update's. Written before its effect. */

@@ -44,7 +44,13 @@ export class FakeKube implements KubeApi {
   readonly #objects = new Map<string, Map<string, Raw>>();
   readonly #history: { readonly resource: string; readonly event: WatchEvent<KubeObject> }[] = [];
   readonly #streams = new Set<Stream>();
-  readonly #failures: { verb: Verb; code: KubeErrorCode; left: number; landed: boolean }[] = [];
+  readonly #failures: {
+    verb: Verb;
+    code: KubeErrorCode;
+    left: number;
+    landed: boolean;
+    name: string | undefined;
+  }[] = [];
   #staleList: { readonly items: readonly Raw[]; readonly resourceVersion: string } | undefined;
   #staleLeft = 0;
   #revision = 100;
@@ -66,10 +72,14 @@ export class FakeKube implements KubeApi {
 
   // ---- what the test does to the server ----
 
-  /** The next `times` calls of `verb` fail; with `landed` the write happens all the same. */
-  fail(verb: Verb, code: KubeErrorCode, more: { times?: number; landed?: boolean } = {}): void {
-    const { times = 1, landed = false } = more;
-    this.#failures.push({ verb, code, left: times, landed });
+  /** The next `times` calls of `verb` (on `name`) fail; with `landed` the write happens all the same. */
+  fail(
+    verb: Verb,
+    code: KubeErrorCode,
+    more: { times?: number; landed?: boolean; name?: string } = {},
+  ): void {
+    const { times = 1, landed = false, name } = more;
+    this.#failures.push({ verb, code, left: times, landed, name });
   }
   heal(): void {
     this.#failures.length = 0;
@@ -264,7 +274,10 @@ export class FakeKube implements KubeApi {
   async #answer<T>(request: Request, run: () => T): Promise<T> {
     await undefined;
     this.requests.push(request);
-    const failure = this.#failures.find(({ verb, left }) => verb === request.verb && left > 0);
+    const failure = this.#failures.find(
+      ({ verb, left, name }) =>
+        verb === request.verb && left > 0 && (name === undefined || name === request.name),
+    );
     if (failure === undefined) return run();
     failure.left--;
     if (failure.landed) run();

@@ -218,7 +218,7 @@ const nodeGroup: { spec: Full<NodeGroupSpec>; status: Full<NodeGroupStatus> } = 
     failure: { code: 'c', message: 'm', resourceIds: ['r'], generation: 1, at: t },
     nodeLabels: ['a'],
     nodeTaints: [{ key: 'k', effect: 'NoSchedule' }],
-    nodeMarks: { applied: 'a', since: '2026-01-01T00:00:00Z' },
+    nodeMarks: { applied: 'a', since: '2026-01-01T00:00:00Z', owed: ['i-1'] },
     health: [{ code: 'c', message: 'm', resourceIds: ['r'] }],
     conditions,
   },

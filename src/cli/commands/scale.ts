@@ -6,10 +6,12 @@ import { durationMs, instanceIdOfProviderId } from '../../api/brand.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
+import { classifyPods } from '../../core/drain/index.ts';
 import { clusterTag, groupTag } from '../../core/provisioning/index.ts';
 import { chooseForScaleIn } from '../../core/scaling/index.ts';
 import type { CloudApi, KubeApi, ScalingGroup } from '../../ports/index.ts';
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
+import { podsOn } from '../drain/read.ts';
 import { drainForRemoval } from '../drain/removal.ts';
 import { type Progress, progressOf } from '../progress.ts';
 import { timeoutMs } from './create.ts';
@@ -168,6 +170,16 @@ const readyOf = (node: Node | undefined): boolean =>
     ({ type, status }) => type === 'Ready' && status === 'True',
   );
 
+/** Names of nodes on which nothing runs that would have to move. */
+const emptyOf = async (kube: KubeApi, nodes: readonly Node[]): Promise<ReadonlySet<string>> => {
+  const names = nodes.map(({ metadata }) => metadata.name);
+  const empty: string[] = [];
+  for (const name of names) {
+    if (classifyPods(await podsOn(kube, name)).evict.length === 0) empty.push(name);
+  }
+  return new Set(empty);
+};
+
 /** Drains as many nodes as are too many; the instances that may go then. */
 const drainSurplus = async (
   scaling: Scaling,
@@ -180,6 +192,7 @@ const drainSurplus = async (
   const nodes = new Map<string, Node>(
     items.map((node) => [instanceIdOfProviderId(node.spec.providerID) ?? '', node]),
   );
+  const empty = await emptyOf(kube, [...nodes.values()]);
   const victims = chooseForScaleIn(
     group.instances.map((one) => {
       const node = nodes.get(one.instanceId);
@@ -187,6 +200,7 @@ const drainSurplus = async (
         instanceId: one.instanceId,
         zone: one.availabilityZone,
         isProtected: one.protectedFromScaleIn,
+        isEmpty: node === undefined || empty.has(node.metadata.name),
         isHealthy: one.lifecycleState === 'InService' && readyOf(node),
         isDraining: node?.spec.unschedulable === true,
         templateVersion: 1,
@@ -202,7 +216,11 @@ const drainSurplus = async (
         'from scale-in',
     );
   }
-  const leaving = victims.flatMap((id) => nodes.get(id) ?? []);
+  for (const { instanceId, why } of victims) {
+    const node = nodes.get(instanceId)?.metadata.name ?? 'no node';
+    progress.info(`${instanceId} (${node}) goes${why === '' ? '' : `: ${why}`}`);
+  }
+  const leaving = victims.flatMap(({ instanceId }) => nodes.get(instanceId) ?? []);
   await drainForRemoval({
     context,
     kube,
@@ -213,7 +231,7 @@ const drainSurplus = async (
     tell: (line) => progress.info(line),
     consequence: `node group ${name} keeps its size`,
   });
-  return victims;
+  return victims.map(({ instanceId }) => instanceId);
 };
 
 const scaleUnmanaged = async (scaling: Scaling, group: ScalingGroup, asked: AskedSizes) => {

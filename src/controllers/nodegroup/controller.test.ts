@@ -101,6 +101,37 @@ describe('the node group controller', () => {
     expect(group()?.status).toMatchObject({ nodeLabels: ['team'], health: [] });
   });
 
+  it.each([
+    ['Forbidden', 'AccessDenied'],
+    ['ServerError', 'Unknown'],
+  ] as const)(
+    'marks the other nodes when one is refused (%s), says which, and tries it again',
+    async (refusal, code) => {
+      const { clock, group, kube, cloud, putNode } = await setUp(2);
+      const i2 = anInstance(2);
+      cloud.putGroup('asg-1', { instances: [{ instanceId: i1 }, { instanceId: i2 }] });
+      putNode('n2', { instanceId: i2 });
+      await clock.advance(16_000);
+      kube.fail('patch', refusal, { name: 'n1', times: Number.POSITIVE_INFINITY });
+      const body = { spec: { labels: { team: 'c' }, scaling: { desired: 3 } } };
+      await kube.patch(type, { name: 'ng' }, { type: 'merge', body });
+      await clock.advance(20_000);
+      const labels = (name: string) => kube.peek(resourceTypes.nodes, name)?.metadata.labels;
+      expect([labels('n1'), labels('n2')]).toEqual([undefined, { team: 'c' }]);
+      expect(group()?.status?.desired).toBe(3);
+      expect(group()?.status?.nodeMarks?.owed).toEqual([i1]);
+      expect(group()?.status?.health?.[0]).toMatchObject({ code, resourceIds: ['n1'] });
+      // What an agent has taken off the other node meanwhile is not put back.
+      const off = { type: 'merge', body: { metadata: { labels: { team: null } } } } as const;
+      await kube.patch(resourceTypes.nodes, { name: 'n2' }, off);
+      kube.heal();
+      await clock.advance(20_000);
+      expect([labels('n1'), labels('n2')]).toEqual([{ team: 'c' }, {}]);
+      expect(group()?.status?.nodeMarks?.owed).toBeUndefined();
+      expect(group()?.status?.health).toEqual([]);
+    },
+  );
+
   it('follows a node’s readiness within seconds, and ignores its heartbeats', async () => {
     const { clock, group, putNode, cloud } = await setUp(1);
     await clock.advance(7_000);

@@ -10,7 +10,6 @@ import {
 import {
   decideSizes,
   isOfScaleIn,
-  type MarksStatus,
   marksComplaint,
   type Ownership,
   ownershipOf,
@@ -23,7 +22,8 @@ import { type AdoptionMemory, adopt } from './adoption.ts';
 import { createGroup, type Made } from './create.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { journalStatus, journalWriteBack } from './events.ts';
-import { markNodes, marksOf, syncTemplate } from './labels.ts';
+import { syncTemplate } from './labels.ts';
+import { Marking } from './marking.ts';
 import type { NodeRoles } from './node-roles.ts';
 import { observeHealth } from './observe.ts';
 import { deleteTry, issueOfFailure, openBounds, removeRest } from './remove.ts';
@@ -43,7 +43,7 @@ import { applyUpdate, endUpdate, failUpdate, openUpdate, pruneUpdates } from './
 import { writeBack, writeStatus } from './write.ts';
 
 /** What is tried each for itself: that one succeeds says nothing about another. */
-type Effect = 'adopt' | 'create' | 'template' | 'sizes';
+type Effect = 'adopt' | 'marks' | 'create' | 'template' | 'sizes';
 
 /** Known to this process alone; a restart costs a look or a call more. */
 export interface PassMemory extends AdoptionMemory {
@@ -74,6 +74,7 @@ export class Pass {
   readonly #found: { readonly scaling: ScalingGroup; readonly ownership: Ownership } | undefined;
   /** Undefined as long as it may not be touched, too. */
   #scaling: ScalingGroup | undefined;
+  readonly #marking: Marking;
   #group: NodeGroup;
   /** The generation of the spec whose labels and taints the launch template has. */
   #templateGeneration: number | undefined;
@@ -86,6 +87,7 @@ export class Pass {
     this.#deps = deps;
     this.#input = input;
     this.#group = group;
+    this.#marking = new Marking(deps, group);
     if (found !== undefined) {
       const others = groupsNaming(deps.nodeGroups, found.name);
       this.#found = { scaling: found, ownership: ownershipOf(group, found.tags, others) };
@@ -168,6 +170,7 @@ export class Pass {
     const { spec, status, metadata } = this.#group;
     if (marksComplaint(spec) !== undefined) {
       memory.trouble.delete('template');
+      memory.trouble.delete('marks');
       return;
     }
     if (status !== undefined && this.#templateGeneration !== metadata.generation) {
@@ -176,7 +179,10 @@ export class Pass {
         this.#templateGeneration = metadata.generation;
       });
     }
-    await markNodes(this.#deps, this.#group, scaling, signal);
+    const trouble = await this.#marking.apply(this.#group, scaling, signal);
+    this.#wake(trouble?.retryAt);
+    if (trouble?.issue === undefined) memory.trouble.delete('marks');
+    else memory.trouble.set('marks', trouble.issue);
   }
 
   async #create(): Promise<void> {
@@ -338,27 +344,13 @@ export class Pass {
       failure: facts.failure,
       isUpdating: openUpdate(this.#deps, group.metadata.name) !== undefined,
       ...(memory.made === undefined ? {} : { made: memory.made }),
-      marked: this.#marked(),
+      marked: this.#marking.status(group, this.#scaling),
       templateGeneration: this.#templateGeneration,
       now: clock.now(),
     });
     const written = await writeStatus(this.#deps, group, status, signal);
     if (written !== undefined && written !== group) journalStatus(journal, group, status);
     return this.#take(written);
-  }
-
-  /** What the nodes have of the spec; what they had before, while the spec's marks cannot be. */
-  #marked(): MarksStatus {
-    const { spec, status } = this.#group;
-    if (marksComplaint(spec) === undefined) {
-      return this.#scaling ? marksOf(this.#deps, this.#group, this.#scaling) : {};
-    }
-    const { nodeLabels, nodeTaints, nodeMarks } = status ?? {};
-    return {
-      ...(nodeLabels && { nodeLabels }),
-      ...(nodeTaints && { nodeTaints }),
-      ...(nodeMarks && { nodeMarks }),
-    };
   }
 
   #ownIssues(): readonly HealthIssue[] {

@@ -1,4 +1,4 @@
-// What a scale-in ends: only what is drained at the moment of the call, not what was a moment before.
+// Whom a scale-in asks, and what it ends: only what is drained at the moment of the call.
 import { describe, expect, it } from 'vitest';
 import { resourceTypes } from '../../api/kube.ts';
 import { aGroupSpec, anInstance, setUpControllers } from '../testing.ts';
@@ -40,6 +40,51 @@ describe('a scale-in whose drain ended because the node was gone', () => {
     const scaleIn = { id: cause.id, target: 0 };
     await runScaleIn(deps, group, scaling, scaleIn, stop.signal);
     expect(cloud.count('terminateInGroup')).toBe(terminated);
+    stop.abort();
+  });
+});
+
+describe('a scale-in among nodes of which one is empty', () => {
+  it.each([
+    ['asks the empty one, and says so', true, 'nothing runs on it that would have to move'],
+    ['takes nodes for occupied whose pods cannot be read', false, 'any node will do'],
+  ])('%s', async (_, canRead, why) => {
+    const it = setUpControllers();
+    const { kube, cloud, stop } = it;
+    const status = { autoScalingGroupName: 'asg-1' };
+    kube.put(resourceTypes.nodegroups, { name: 'ng', spec: aGroupSpec(), status });
+    const i2 = anInstance(2);
+    cloud.putGroup('asg-1', { instances: [{ instanceId: i1 }, { instanceId: i2 }] });
+    it.putNode('n1', { instanceId: i1 });
+    it.putNode('n2', { instanceId: i2 });
+    await it.startInformers();
+    if (canRead) {
+      const own = {
+        kind: 'ReplicaSet',
+        apiVersion: 'apps/v1',
+        name: 'r',
+        uid: 'r',
+        controller: true,
+      };
+      const daemon = { ...own, kind: 'DaemonSet' };
+      const pod = (node: string, owner: object) => ({
+        metadata: { name: node, uid: node, ownerReferences: [owner] },
+        spec: { nodeName: node },
+        status: { phase: 'Running' },
+      });
+      const pods = { n1: [pod('n1', own), pod('n1', daemon)], n2: [pod('n2', daemon)] };
+      kube.list = async (_type: unknown, { fieldSelector = '' } = {}) => ({
+        items: pods[fieldSelector.slice('spec.nodeName='.length) as 'n1'] as never[],
+        resourceVersion: '1',
+      });
+    } else kube.fail('list', 'Forbidden', { times: Number.POSITIVE_INFINITY });
+    const [scaling] = await cloud.describeGroups(['asg-1']);
+    const group = it.nodeGroups.get('ng');
+    if (group === undefined || scaling === undefined) throw new Error('not set up');
+    const deps = { ...it, isLeader: () => true, compat: 'eks' as const };
+    await runScaleIn(deps, group, scaling, { id: cause.id, target: 1 }, stop.signal);
+    const asked = it.disruption(canRead ? i2 : i1);
+    expect(asked?.spec.causes[0]?.reason).toContain(why);
     stop.abort();
   });
 });

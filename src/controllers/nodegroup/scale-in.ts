@@ -7,17 +7,18 @@ import type { JsonObject } from '../../api/json.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import { forceAnnotation, type NodeGroup, type NodeGroupStatus } from '../../api/nodegroup.ts';
 import {
-  type Candidate,
   chooseForScaleIn,
   evictionFailure,
   isOfScaleIn,
   isOwnScaleIn,
   nextCauseId,
+  type Victim,
   victimState,
 } from '../../core/scaling/index.ts';
 import type { ScalingGroup, ScalingInstance } from '../../ports/index.ts';
 import { recordCause } from '../causes.ts';
-import { isReady, nodeOfInstance } from '../informers.ts';
+import { nodeOfInstance } from '../informers.ts';
+import { candidatesOf } from './candidates.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { journalDrain, journalTerminate } from './events.ts';
 
@@ -107,38 +108,13 @@ export const withdrawOthers = async (
   }
 };
 
-const candidatesOf = async (
-  deps: NodeGroupDeps,
-  instances: readonly ScalingInstance[],
-  signal: AbortSignal,
-): Promise<readonly Candidate[]> => {
-  const ids = instances.map(({ instanceId }) => instanceId);
-  const known = await deps.cloud.describeInstances(ids, { signal });
-  const startedAt = new Map(known.map((one) => [one.instanceId, one.launchTime ?? '']));
-  return instances.map((instance) => {
-    const { instanceId } = instance;
-    const node = nodeOfInstance(deps.nodes, instanceId);
-    const disruption = deps.disruptions.get(instanceId);
-    const isOpen = disruption !== undefined && disruption.status?.phase !== 'Ended';
-    return {
-      instanceId,
-      zone: instance.availabilityZone,
-      isProtected: instance.protectedFromScaleIn,
-      isHealthy:
-        instance.healthStatus !== 'Unhealthy' &&
-        instance.lifecycleState === 'InService' &&
-        node !== undefined &&
-        isReady(node),
-      isDraining: isOpen || node?.spec.unschedulable === true,
-      templateVersion: Number(instance.launchTemplateVersion) || 0,
-      startedAt: startedAt.get(instanceId) ?? '',
-    };
-  });
-};
-
-const causeOf = (group: NodeGroup, scaleIn: ScaleIn, now: number): DisruptionCause => ({
+const causeOf = (
+  group: NodeGroup,
+  { id, target, why }: ScaleIn & { readonly why: string },
+  now: number,
+): DisruptionCause => ({
   kind: 'ScaleIn',
-  id: scaleIn.id,
+  id,
   receivedAt: formatTime(epochMs(now)),
   deadline: formatTime(
     epochMs(now + (group.spec.drain?.timeoutSeconds ?? defaultDrainTimeoutSeconds) * 1000),
@@ -150,7 +126,7 @@ const causeOf = (group: NodeGroup, scaleIn: ScaleIn, now: number): DisruptionCau
   requestedBy: `NodeGroup ${group.metadata.name}`,
   reason:
     group.metadata.deletionTimestamp === undefined
-      ? `scale-in to ${scaleIn.target}`
+      ? `scale-in to ${target}: ${why === '' ? 'any node will do' : why}`
       : 'the node group is being deleted',
 });
 
@@ -159,7 +135,7 @@ const askForDrain = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
   scaleIn: ScaleIn,
-  instanceId: string,
+  { instanceId, why }: Victim,
   signal: AbortSignal,
 ): Promise<boolean> => {
   const node = nodeOfInstance(deps.nodes, instanceId);
@@ -172,7 +148,7 @@ const askForDrain = async (
   mustLead(deps);
   const known = deps.disruptions.get(instanceId);
   const id = nextCauseId(known, scaleIn.id);
-  const cause = causeOf(group, { ...scaleIn, id }, deps.clock.now());
+  const cause = causeOf(group, { ...scaleIn, id, why }, deps.clock.now());
   if ((await recordCause(deps, { subject, cause }, signal)) === 'refused') return false;
   journalDrain(deps.journal, group, instanceId);
   return true;
@@ -193,16 +169,17 @@ const askForDrains = async (
   let missing = view.needed - asked.size;
   if (missing <= 0) return;
   const open = countedOf(scaling).filter(({ instanceId }) => !asked.has(instanceId));
-  const candidates = await candidatesOf(deps, open, signal);
   const isDelete = group.metadata.deletionTimestamp !== undefined;
+  const candidates = await candidatesOf(deps, open, isDelete ? open.length : missing, signal);
   let free = isDelete ? candidates.map((one) => ({ ...one, isProtected: false })) : candidates;
   while (missing > 0) {
     const chosen = chooseForScaleIn(free, missing);
     if (chosen.length === 0) return;
-    for (const instanceId of chosen) {
-      if (await askForDrain(deps, group, scaleIn, instanceId, signal)) missing -= 1;
+    for (const victim of chosen) {
+      if (await askForDrain(deps, group, scaleIn, victim, signal)) missing -= 1;
     }
-    free = free.filter(({ instanceId }) => !chosen.includes(instanceId));
+    const tried = new Set(chosen.map(({ instanceId }) => instanceId));
+    free = free.filter(({ instanceId }) => !tried.has(instanceId));
   }
 };
 

@@ -16,7 +16,14 @@ export {
   releaseOf,
   supportedAmiTypes,
 } from './images.ts';
-export { type MarkPlace, type MarksStatus, markedBy, mustMark, nodePatch } from './nodes.ts';
+export {
+  type MarkPlace,
+  type MarksStatus,
+  markedBy,
+  mustMark,
+  nodePatch,
+  refusedMarks,
+} from './nodes.ts';
 export {
   adoptionTags,
   holdsGroup,
@@ -30,7 +37,7 @@ export {
   roleNameOf,
   templateTags,
 } from './ownership.ts';
-export { type Candidate, chooseForScaleIn } from './scale-in.ts';
+export { byAge, type Candidate, chooseForScaleIn, type Victim } from './scale-in.ts';
 export { decideSizes, type Sizes, sizeChange } from './sizes.ts';
 export { statusOf } from './status.ts';
 export {

@@ -3,7 +3,7 @@
 import { type EpochMs, formatKubeTime } from '../../api/brand.ts';
 import type { JsonObject } from '../../api/json.ts';
 import type { Node, Taint } from '../../api/kube.ts';
-import type { NodeGroupSpec, NodeGroupStatus } from '../../api/nodegroup.ts';
+import type { HealthIssue, NodeGroupSpec, NodeGroupStatus } from '../../api/nodegroup.ts';
 
 type Marked = Pick<NodeGroupStatus, 'nodeLabels' | 'nodeTaints'>;
 export type MarksStatus = Pick<NodeGroupStatus, 'nodeLabels' | 'nodeTaints' | 'nodeMarks'>;
@@ -73,21 +73,28 @@ const digestOf = ({ labels = {}, taints = [] }: Wanted): string => {
 
 /** A node of the group, or an instance that has none yet. */
 export interface MarkPlace {
+  readonly instanceId: string;
+  /** Its last patch was refused. */
+  readonly isOwed: boolean;
   /** Undefined: it has not joined. */
   readonly joinedAt: EpochMs | undefined;
   /** Started from the version of the template that new nodes start from. */
   readonly isCurrent: boolean;
 }
 
+/** Of a status: nodes that are named. */
+const maxOwed = 50;
+
 /** Nodes that were starting while the spec changed join within this time, or not at all. */
 const lateWithinMs = 15 * 60_000;
 
-const isLate = ({ joinedAt, isCurrent }: MarkPlace, since: number, now: EpochMs): boolean =>
-  !isCurrent && (joinedAt === undefined || (joinedAt >= since && now - joinedAt < lateWithinMs));
+const isLate = ({ joinedAt, isCurrent, isOwed }: MarkPlace, since: number, now: EpochMs): boolean =>
+  isOwed ||
+  (!isCurrent && (joinedAt === undefined || (joinedAt >= since && now - joinedAt < lateWithinMs)));
 
 /**
  * Whether a node is to be made as the spec has it: each node once when labels or taints change, and one
- * that was starting meanwhile when it joins. Later changes of a node are its owners' and agents' own.
+ * that was starting meanwhile when it joins, or whose patch was refused. Later changes of a node are its owners' and agents' own.
  */
 export const mustMark = (
   wanted: Wanted,
@@ -109,11 +116,22 @@ export const markedBy = (
 ): MarksStatus => {
   const { labels = {}, taints = [] } = wanted;
   const applied = digestOf(wanted);
+  const owed = places.flatMap(({ instanceId, isOwed }) => (isOwed ? [instanceId] : [])).toSorted();
+  // Too many to name: none of them counts as done, and all are gone through again.
+  if (owed.length > maxOwed) {
+    const { nodeLabels, nodeTaints, nodeMarks } = before;
+    return {
+      ...(nodeLabels && { nodeLabels }),
+      ...(nodeTaints && { nodeTaints }),
+      ...(nodeMarks && { nodeMarks }),
+    };
+  }
   const known = before.nodeMarks?.applied === applied ? before.nodeMarks : undefined;
-  const nodeMarks = known ?? { applied, since: formatKubeTime(now) };
+  const since = known?.since ?? formatKubeTime(now);
+  const nodeMarks = { applied, since, ...(owed.length === 0 ? {} : { owed }) };
   const someLate = known
     ? places.some((place) => isLate(place, Date.parse(known.since), now))
-    : places.some(({ joinedAt }) => joinedAt === undefined);
+    : places.some(({ joinedAt, isOwed }) => joinedAt === undefined || isOwed);
   const keys = new Set([...Object.keys(labels), ...(someLate ? (before.nodeLabels ?? []) : [])]);
   const left = (before.nodeTaints ?? []).filter(
     (one) => someLate && !taints.some((taint) => sameKey(one, taint)),
@@ -122,5 +140,19 @@ export const markedBy = (
     nodeLabels: [...keys].toSorted(),
     nodeTaints: [...taints.map(({ key, effect }) => ({ key, effect })), ...left],
     nodeMarks,
+  };
+};
+
+/** The health issue of nodes whose patch was refused; undefined where there are none. */
+export const refusedMarks = (
+  refused: readonly { readonly node: string; readonly code: string; readonly message: string }[],
+): HealthIssue | undefined => {
+  const [first] = refused;
+  if (first === undefined) return undefined;
+  const more = refused.length > 1 ? ` and ${refused.length - 1} more` : '';
+  return {
+    code: first.code,
+    message: `Labels and taints of the node group could not be set on node ${first.node}${more}: ${first.message}`,
+    resourceIds: refused.map(({ node }) => node),
   };
 };

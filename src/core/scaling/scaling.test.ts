@@ -7,8 +7,7 @@ import type { Node } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import { codeOfRefusal, launchIssues } from './health.ts';
 import { familyOf } from './images.ts';
-import { markedBy, mustMark, nodePatch } from './nodes.ts';
-import { chooseForScaleIn } from './scale-in.ts';
+import { nodePatch } from './nodes.ts';
 import { decideSizes, sizeChange } from './sizes.ts';
 import { statusOf } from './status.ts';
 import { renderUserData, sameNodes } from './user-data.ts';
@@ -132,35 +131,6 @@ describe('the drain that a scale-in asked for', () => {
   });
 });
 
-describe('who goes at scale-in', () => {
-  const one = (instanceId: string, more: object = {}) => ({
-    instanceId,
-    zone: 'a',
-    isProtected: false,
-    isHealthy: true,
-    isDraining: false,
-    templateVersion: 1,
-    startedAt: '2026-01-01T00:00:00Z',
-    ...more,
-  });
-
-  it.each([
-    ['the unhealthy', [one('i1'), one('i2', { isHealthy: false })], ['i2']],
-    ['the fullest zone', [one('i1', { zone: 'b' }), one('i2'), one('i3')], ['i2']],
-    ['who is drained anyway', [one('i1'), one('i2', { isDraining: true })], ['i2']],
-    ['the oldest template', [one('i1', { templateVersion: 2 }), one('i2')], ['i2']],
-    ['the oldest', [one('i1'), one('i2', { startedAt: '2025-01-01T00:00:00Z' })], ['i2']],
-    ['nobody who is protected', [one('i1', { isProtected: true })], []],
-  ])('%s first', (_, candidates, chosen) => {
-    expect(chooseForScaleIn(candidates, 1)).toEqual(chosen);
-  });
-
-  it('keeps the zones in balance while it chooses', () => {
-    const all = ['a', 'a', 'a', 'b', 'b', 'c'].map((zone, i) => one(`i${i}`, { zone }));
-    expect(chooseForScaleIn(all, 3)).toEqual(['i0', 'i1', 'i3']);
-  });
-});
-
 describe('what a node is told', () => {
   const facts = (amiType: string, userParts?: string) => {
     const family = familyOf(amiType);
@@ -243,41 +213,6 @@ describe('labels and taints on a node that is there', () => {
     expect(
       nodePatch(node({ a: '1' }, ['k']), { labels: { a: '1' }, taints: [taint] }, {}),
     ).toBeUndefined();
-  });
-});
-
-describe('when a node is made as the spec has it', () => {
-  const now = epochMs(Date.parse('2026-01-01T01:00:00Z'));
-  const wanted = { labels: { a: '1' }, taints: [{ key: 'k', effect: 'NoExecute' as const }] };
-  const minutesAgo = (minutes: number) => epochMs(now - minutes * 60_000);
-  const settled = markedBy(wanted, {}, [], minutesAgo(30));
-  const old = { joinedAt: minutesAgo(40), isCurrent: true };
-
-  it('once when labels or taints have changed; what an agent takes off later is not put back', () => {
-    expect(mustMark(wanted, {}, old, now)).toBe(true);
-    expect(mustMark(wanted, settled, old, now)).toBe(false);
-    expect(mustMark({ ...wanted, labels: { a: '2' } }, settled, old, now)).toBe(true);
-    const valued = [{ key: 'k', value: 'v', effect: 'NoExecute' as const }];
-    expect(mustMark({ ...wanted, taints: valued }, settled, old, now)).toBe(true);
-  });
-
-  it('once more when it was starting from an older template meanwhile', () => {
-    const late = { joinedAt: minutesAgo(5), isCurrent: false };
-    expect(mustMark(wanted, settled, late, now)).toBe(true);
-    expect(mustMark(wanted, settled, { ...late, isCurrent: true }, now)).toBe(false);
-    expect(mustMark(wanted, settled, { ...late, joinedAt: minutesAgo(20) }, now)).toBe(false);
-    expect(mustMark(wanted, settled, { ...late, joinedAt: minutesAgo(35) }, now)).toBe(false);
-  });
-
-  it('remembers what has left the spec while a node with it may still join', () => {
-    const starting = [{ joinedAt: undefined, isCurrent: false }];
-    const left = markedBy({}, settled, starting, now);
-    expect(left).toMatchObject({
-      nodeLabels: ['a'],
-      nodeTaints: [{ key: 'k', effect: 'NoExecute' }],
-    });
-    expect(markedBy({}, left, starting, now)).toEqual(left);
-    expect(markedBy({}, left, [old], now)).toMatchObject({ nodeLabels: [], nodeTaints: [] });
   });
 });
 

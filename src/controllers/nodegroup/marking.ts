@@ -1,0 +1,139 @@
+// Labels and taints of a group's spec on the nodes that it has, in one pass. A node that cannot be patched
+// is owed them: the others get theirs, the status names it, and it is tried again until it has them.
+import { type EpochMs, epochMs, parseTime } from '../../api/brand.ts';
+import { type Node, resourceTypes } from '../../api/kube.ts';
+import { type HealthIssue, launchTemplateNameOf, type NodeGroup } from '../../api/nodegroup.ts';
+import {
+  type MarkPlace,
+  type MarksStatus,
+  markedBy,
+  marksComplaint,
+  mustMark,
+  nodePatch,
+  refusedMarks,
+} from '../../core/scaling/index.ts';
+import { KubeError, type ScalingGroup, type ScalingInstance } from '../../ports/index.ts';
+import { nodeOfInstance } from '../informers.ts';
+import { mustLead, type NodeGroupDeps } from './deps.ts';
+import { countedOf } from './scale-in.ts';
+
+/** Somebody wrote the node meanwhile: the cache has it soon. */
+const conflictMs = 1_000;
+const againMs = 5_000;
+
+export interface MarkTrouble {
+  /** Told at once where no retry mends it, otherwise from the second try on. */
+  readonly issue?: HealthIssue;
+  readonly retryAt: EpochMs;
+}
+
+export class Marking {
+  readonly #deps: NodeGroupDeps;
+  #owed: ReadonlySet<string>;
+
+  constructor(deps: NodeGroupDeps, { status }: NodeGroup) {
+    this.#deps = deps;
+    this.#owed = new Set(status?.nodeMarks?.owed ?? []);
+  }
+
+  /** Patches each node that the spec's labels and taints have not reached yet. */
+  async apply(
+    group: NodeGroup,
+    scaling: ScalingGroup,
+    signal: AbortSignal,
+  ): Promise<MarkTrouble | undefined> {
+    const before = group.status ?? {};
+    const now = this.#deps.clock.now();
+    const refused = new Map<string, { readonly node: string; readonly error: KubeError }>();
+    for (const instance of countedOf(scaling)) {
+      const node = nodeOfInstance(this.#deps.nodes, instance.instanceId);
+      if (node === undefined) continue;
+      if (!mustMark(group.spec, before, this.#placeOf(group, scaling, instance), now)) continue;
+      const error = await this.#patch(group, node, signal);
+      if (error !== undefined) {
+        refused.set(instance.instanceId, { node: node.metadata.name, error });
+      }
+    }
+    const tried = this.#owed;
+    this.#owed = new Set(refused.keys());
+    if (refused.size === 0) return undefined;
+    const all = [...refused];
+    const told = all.filter(([id, { error }]) => error.retry === 'never' || tried.has(id));
+    const isOnlyRaced = all.every(([, { error }]) => error.code === 'Conflict');
+    const issue = refusedMarks(told.map(([, { node, error }]) => ({ node, ...facts(error) })));
+    return {
+      ...(issue === undefined ? {} : { issue }),
+      retryAt: epochMs(now + (isOnlyRaced ? conflictMs : againMs)),
+    };
+  }
+
+  /** What the nodes have of the spec; what they had before, while the spec's marks cannot be. */
+  status(group: NodeGroup, scaling: ScalingGroup | undefined): MarksStatus {
+    const { spec, status } = group;
+    if (marksComplaint(spec) === undefined) {
+      if (scaling === undefined) return {};
+      const places = countedOf(scaling).map((one) => this.#placeOf(group, scaling, one));
+      return markedBy(spec, status ?? {}, places, this.#deps.clock.now());
+    }
+    const { nodeLabels, nodeTaints, nodeMarks } = status ?? {};
+    return {
+      ...(nodeLabels && { nodeLabels }),
+      ...(nodeTaints && { nodeTaints }),
+      ...(nodeMarks && { nodeMarks }),
+    };
+  }
+
+  /** The refusal; undefined where the node has what it should have, or is gone. */
+  async #patch(group: NodeGroup, node: Node, signal: AbortSignal): Promise<KubeError | undefined> {
+    const { kube, nodes, log } = this.#deps;
+    const body = nodePatch(node, group.spec, group.status ?? {});
+    if (body === undefined) return undefined;
+    mustLead(this.#deps);
+    const { name } = node.metadata;
+    try {
+      const patch = { type: 'merge', body } as const;
+      const found = await kube.patch(resourceTypes.nodes, { name }, patch, { signal });
+      if (found.kind === 'found') {
+        await nodes.observedAtLeast(found.object.metadata.resourceVersion, signal);
+      }
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof KubeError)) throw error;
+      const told = { group: group.metadata.name, node: name, error: error.message };
+      if (error.code === 'Conflict') log.debug('a node was written meanwhile', told);
+      else log.warn('labels and taints of a node group do not reach a node', told);
+      return error;
+    }
+  }
+
+  #placeOf(
+    group: NodeGroup,
+    { launchTemplate }: ScalingGroup,
+    { instanceId, launchTemplateVersion }: ScalingInstance,
+  ): MarkPlace {
+    const joined = nodeOfInstance(this.#deps.nodes, instanceId)?.metadata.creationTimestamp;
+    return {
+      instanceId,
+      isOwed: this.#owed.has(instanceId),
+      joinedAt: joined === undefined ? undefined : parseTime(joined),
+      // A template that is not ours, or whose image brings its own bootstrap, says nothing of the spec.
+      isCurrent:
+        group.spec.amiType !== 'CUSTOM' &&
+        launchTemplate?.name === launchTemplateNameOf(group) &&
+        launchTemplate.version === launchTemplateVersion,
+    };
+  }
+}
+
+/** EKS' codes for what the API server said. */
+const facts = ({
+  code,
+  message,
+}: KubeError): { readonly code: string; readonly message: string } => {
+  if (code === 'Forbidden' || code === 'Unauthorized') return { code: 'AccessDenied', message };
+  if (code === 'Invalid' || code === 'BadRequest') {
+    return { code: 'KubernetesLabelInvalid', message };
+  }
+  const isSilent = code === 'Unreachable' || code === 'Timeout';
+  return { code: isSilent ? 'ClusterUnreachable' : 'Unknown', message };
+};
