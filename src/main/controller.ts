@@ -4,6 +4,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { durationMs } from '../api/brand.ts';
+import { leaderLease } from '../api/controller-rights.ts';
 import { resourceTypes } from '../api/kube.ts';
 import { CommandError, exitCodes } from '../cli/context.ts';
 import { runControlPlane } from '../controllers/control-plane.ts';
@@ -15,8 +16,6 @@ import { SeededRandom } from '../world/kernel/random.ts';
 import { journalTo } from './journal.ts';
 
 const crds = resourceTypes.customresourcedefinitions;
-const leaseNamespace = 'kube-system';
-const leaseName = 'drover-controller';
 /** Between two starts of the controllers, when the API server went away during the first steps. */
 const startAgainMs = durationMs(5_000);
 
@@ -49,7 +48,7 @@ const mayNot = (error: KubeError): CommandError =>
     exitCodes.failed,
     `${error.message}. The controller needs to read and write customresourcedefinitions, nodes, ` +
       'pods, pods/eviction, poddisruptionbudgets, leases and drover.dev objects: grant its ' +
-      'identity these rights (an administrator may install deploy/crds beforehand)',
+      'identity the rights of deploy/rbac.yaml (an administrator may install deploy/crds beforehand)',
     { cause: error },
   );
 
@@ -114,10 +113,9 @@ export const runController = async (
     log,
     identity,
     random: random('leader'),
-    namespace: leaseNamespace,
-    name: leaseName,
+    ...leaderLease,
   });
-  log.info('starting', { identity, compat, lease: `${leaseNamespace}/${leaseName}` });
+  log.info('starting', { identity, compat, lease: `${leaderLease.namespace}/${leaderLease.name}` });
   const isLeader = (): boolean => elector.isLeader();
   await elector.run(
     ({ epoch }, inner) => keepRunning(deps, controlPlane({ isLeader, epoch }), inner),

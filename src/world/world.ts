@@ -11,7 +11,7 @@ import {
   type NodeRelease,
   nodeReleases,
 } from './kube/kubelet/index.ts';
-import { seedKube } from './kube/seed/index.ts';
+import { seedKube, seedRoles } from './kube/seed/index.ts';
 import { createKubeApiServer, type KubeApiServer } from './kube/server/index.ts';
 import { defaultPrinter, printers } from './kube/tables/index.ts';
 import { LateSeed } from './late-seed.ts';
@@ -120,6 +120,8 @@ export const createWorld = (options: WorldOptions): World => {
   host = kubelets;
   new LateSeed(kernel, kube);
   if (restored) {
+    const isSeeded = kube.read({ group: '', resource: 'namespaces' }, { name: 'kube-system' });
+    if (isSeeded !== undefined) seedRoles(kube, { addons: false });
     controllers.resume();
     kubelets.resume();
   }

@@ -1,5 +1,5 @@
-// Contract cases: who may do what: refusals and reviews, with roles of the case's own. Default roles
-// such as `view` are not asked for: without an aggregating controller a real server leaves them empty.
+// Contract cases: who may do what: refusals and reviews, with roles of the case's own, aggregated
+// ones, and the default roles of users, kubelets and the control plane.
 import assert from 'node:assert/strict';
 import type { JsonObject } from '../../src/api/json.ts';
 import type { RawAnswer } from '../support/kube-raw.ts';
@@ -85,6 +85,93 @@ const cases: Readonly<Record<string, (env: ContractEnv) => Promise<void>>> = {
     const apps = `/apis/apps/v1/namespaces/${namespace}/deployments`;
     assert.equal((await env.raw('GET', `${apps}/d`, { as: user })).code, 404);
     assert.equal((await env.raw('GET', `${apps}/e`, { as: user })).code, 403);
+  },
+
+  'gathers the rules of ClusterRoles by label, as admin, edit and view do': async (env) => {
+    const [whole, part, label] = [env.unique('whole'), env.unique('part'), env.unique('label')];
+    const roles = `${rbac}/clusterroles`;
+    const post = async (body: JsonObject): Promise<void> => {
+      const made = await env.raw('POST', roles, { body });
+      assert.equal(made.code, 201, JSON.stringify(made.body));
+    };
+    const rules = [{ apiGroups: ['example.com'], resources: ['toys'], verbs: ['get', 'list'] }];
+    const matchLabels = { [`example.com/${label}`]: 'true' };
+    await post({
+      metadata: { name: whole },
+      aggregationRule: { clusterRoleSelectors: [{ matchLabels }] },
+    });
+    const labels = { ...matchLabels, 'rbac.authorization.k8s.io/aggregate-to-view': 'true' };
+    await post({ metadata: { name: part, labels }, rules });
+    const gathered = (name: string, wanted: boolean): Promise<true> =>
+      eventually(`${name} ${wanted ? 'with' : 'without'} the rule`, async () => {
+        const text = JSON.stringify((await env.raw('GET', `${roles}/${name}`)).body.rules ?? []);
+        return text.includes('"toys"') === wanted ? true : undefined;
+      });
+    for (const name of [whole, 'view', 'edit', 'admin']) await gathered(name, true);
+    assert.equal((await env.raw('DELETE', `${roles}/${part}`)).code, 200);
+    for (const name of [whole, 'view', 'edit', 'admin']) await gathered(name, false);
+    await env.raw('DELETE', `${roles}/${whole}`);
+  },
+
+  'lets components do what their default roles say, and no more': async (env) => {
+    const namespace = await env.namespace();
+    const may = async (user: string, groups: readonly string[], asked: JsonObject) => {
+      const review = await env.raw('POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', {
+        body: { spec: { user, groups, resourceAttributes: asked } },
+      });
+      const { allowed } = review.body.status as { readonly allowed: boolean };
+      return allowed;
+    };
+    const scheduler = 'system:kube-scheduler';
+    const pods = { resource: 'pods', namespace };
+    const manager = 'system:kube-controller-manager';
+    const collector = 'system:serviceaccount:kube-system:generic-garbage-collector';
+    const binding = { ...pods, subresource: 'binding' };
+    assert.equal(await may(scheduler, [], { ...binding, verb: 'create' }), true);
+    assert.equal(await may(scheduler, [], { ...pods, verb: 'create' }), false);
+    assert.equal(await may(manager, [], { ...pods, verb: 'list' }), true);
+    assert.equal(await may(manager, [], { ...pods, verb: 'delete' }), false);
+    assert.equal(await may(collector, [], { ...pods, verb: 'delete' }), true);
+    assert.equal(await may(collector, [], { ...pods, verb: 'create' }), false);
+    const stranger = 'system:serviceaccount:kube-system:stranger';
+    assert.equal(await may(stranger, [], { ...pods, verb: 'get' }), false);
+    assert.equal(await may('eks:stranger', [], { ...pods, verb: 'get' }), false);
+  },
+
+  'lets a kubelet see what pods of its node use, and its own node': async (env) => {
+    const namespace = await env.namespace();
+    const pod = await env.pod(namespace, 'p1');
+    const node = String(pod.spec.nodeName);
+    const review = async (asked: JsonObject): Promise<JsonObject> => {
+      const answer = await env.raw('POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', {
+        body: {
+          spec: {
+            user: `system:node:${node}`,
+            groups: ['system:nodes', 'system:authenticated'],
+            resourceAttributes: asked,
+          },
+        },
+      });
+      return answer.body.status as JsonObject;
+    };
+    const allowed = async (asked: JsonObject): Promise<unknown> => (await review(asked)).allowed;
+    const own = { resource: 'pods', namespace, name: 'p1' };
+    await eventually('the pod to be known', async () =>
+      (await allowed({ ...own, verb: 'get' })) === true ? true : undefined,
+    );
+    const reason = `no relationship found between node '${node}' and this object`;
+    const secret = { resource: 'secrets', namespace, name: 'other', verb: 'get' };
+    assert.deepEqual(await review(secret), { allowed: false, reason });
+    assert.equal(await allowed({ resource: 'nodes', name: node, verb: 'get' }), true);
+    assert.equal(await allowed({ resource: 'nodes', name: 'other', verb: 'get' }), false);
+    assert.equal(await allowed({ resource: 'pods', namespace, verb: 'list' }), false);
+    assert.equal(await allowed({ ...own, subresource: 'status', verb: 'patch' }), true);
+    assert.equal(await allowed({ resource: 'deployments', group: 'apps', verb: 'list' }), false);
+    const lease = { group: 'coordination.k8s.io', resource: 'leases', verb: 'update' };
+    const leases = { ...lease, namespace: 'kube-node-lease' };
+    assert.equal(await allowed({ ...leases, name: node }), true);
+    assert.equal(await allowed({ ...leases, name: 'other' }), false);
+    assert.equal(await allowed({ ...lease, namespace, name: node }), false);
   },
 
   'answers reviews with the binding that allows': async (env) => {

@@ -141,6 +141,61 @@ describe('access with kubectl', {
     assert.equal(await conditionOf('foreign'), 'Pending');
   });
 
+  it('auth can-i tells the truth about components, nodes and add-ons', async () => {
+    const can = async (who: string, what: string): Promise<string> => {
+      const { stdout } = await world.kubectl(...`auth can-i ${what} --as ${who}`.split(' '));
+      return stdout.trim().split(' ')[0] ?? '';
+    };
+    const node = (await kubectl.ok('get nodes -o', 'jsonpath={.items[0].metadata.name}')).trim();
+    const kubelet = `system:node:${node} --as-group system:nodes`;
+    const system = 'system:serviceaccount:kube-system';
+    const expected: readonly (readonly [string, string, string])[] = [
+      [kubelet, `get nodes/${node}`, 'yes'],
+      [kubelet, 'get nodes/other', 'no'],
+      [kubelet, 'list deployments -A', 'no'],
+      [kubelet, 'get secrets/x', 'no'],
+      ['eks:node-manager', 'patch nodes', 'yes'],
+      ['eks:node-manager', 'create pods --subresource eviction -A', 'yes'],
+      ['eks:node-manager', 'patch configmaps/aws-auth -n kube-system', 'yes'],
+      ['eks:node-manager', 'patch configmaps/other -n kube-system', 'no'],
+      ['eks:node-manager', 'create deployments', 'no'],
+      ['eks:stranger', 'get pods', 'no'],
+      ['system:kube-scheduler', 'create pods --subresource binding -A', 'yes'],
+      ['system:kube-scheduler', 'create pods', 'no'],
+      [`${system}:aws-node`, 'list pods -A', 'yes'],
+      [`${system}:aws-node`, 'delete pods -A', 'no'],
+      [`${system}:coredns`, 'watch endpointslices.discovery.k8s.io -A', 'yes'],
+      [`${system}:coredns`, 'get secrets -A', 'no'],
+      [`${system}:kube-proxy`, 'list services -A', 'yes'],
+      [`${system}:kube-proxy`, 'patch nodes', 'no'],
+    ];
+    const told = await Promise.all(
+      expected.map(async ([who, what]) => [who, what, await can(who, what)]),
+    );
+    assert.deepEqual(told, expected);
+  });
+
+  it('admin, edit and view gather what other roles are labelled for', async () => {
+    await kubectl.ok('create clusterrolebinding reader --clusterrole view --user ann');
+    assert.match(await kubectl.ok('get pods -n demo --as ann'), /nginx-demo/);
+    const asked = 'auth can-i list nodegroups.drover.dev --as ann';
+    assert.match(await kubectl.fails(asked), /^no$/m);
+    const role = {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRole',
+      metadata: {
+        name: 'nodegroups-viewer',
+        labels: { 'rbac.authorization.k8s.io/aggregate-to-view': 'true' },
+      },
+      rules: [{ apiGroups: ['drover.dev'], resources: ['nodegroups'], verbs: ['get', 'list'] }],
+    };
+    await kubectl.okWith(JSON.stringify(role), 'create -f -');
+    await eventually('ann may look at node groups', async () =>
+      /^yes/m.test((await world.kubectl(...asked.split(' '))).stdout) ? true : undefined,
+    );
+    assert.match(await kubectl.ok('describe clusterrole admin'), /nodegroups\.drover\.dev/);
+  });
+
   it('an approved request is signed after the world was killed in between', async () => {
     const { request } = await requestCertificate('CN=late');
     const wanted = { signer: clientSigner, usages: ['client auth'] };

@@ -33,6 +33,8 @@ export const resources = {
     group: 'certificates.k8s.io',
     resource: 'certificatesigningrequests',
   },
+  roles: { group: 'rbac.authorization.k8s.io', resource: 'roles' },
+  rolebindings: { group: 'rbac.authorization.k8s.io', resource: 'rolebindings' },
   clusterroles: { group: 'rbac.authorization.k8s.io', resource: 'clusterroles' },
   clusterrolebindings: { group: 'rbac.authorization.k8s.io', resource: 'clusterrolebindings' },
   priorityclasses: { group: 'scheduling.k8s.io', resource: 'priorityclasses' },

@@ -58,8 +58,18 @@ describe('a request of a kubelet', () => {
     expect(signingOrderOf(csr)).toMatchObject({ name: 'r', request: servingRequest });
   });
 
-  it('for its next client certificate is approved', () => {
+  it('for its next client certificate is approved where nodes may ask for theirs', () => {
     const small = world(aMachine(1));
+    const apiGroup = 'rbac.authorization.k8s.io';
+    const name = 'system:certificates.k8s.io:certificatesigningrequests:selfnodeclient';
+    const binding = {
+      apiVersion: `${apiGroup}/v1`,
+      kind: 'ClusterRoleBinding',
+      metadata: { name: 'rotation' },
+      roleRef: { apiGroup, kind: 'ClusterRole', name },
+      subjects: [{ apiGroup, kind: 'Group', name: 'system:nodes' }],
+    };
+    small.must(small.admin.create(resources.clusterrolebindings, undefined, binding));
     ask(small, { signerName: client, pem: clientRequest, usages: usagesOf('client') });
     expect(read(small).said).toEqual([selfClient]);
   });

@@ -21,6 +21,7 @@ import { NamespaceController, NamespaceGifts } from './namespaces.ts';
 import { NodeLifecycleController } from './node-lifecycle.ts';
 import { PodGarbageCollector } from './pod-gc.ts';
 import { ReplicaSetController } from './replicaset.ts';
+import { RoleAggregation } from './role-aggregation.ts';
 import { ServiceLoadBalancers } from './service-lb.ts';
 import { StatefulSetController } from './statefulset.ts';
 import { TaintEvictionController } from './taint-eviction.ts';
@@ -87,6 +88,8 @@ export const createKubeControllers = (options: KubeControllersOptions): KubeCont
     new ServiceLoadBalancers(context, options.balancers),
     // Who is let in: requests of kubelets are approved, those against the rules refused.
     new CertificateController(context),
+    // What admin, edit and view may.
+    new RoleAggregation(context),
     new Scheduler({ kernel, kube, version, events, ...(latency === undefined ? {} : { latency }) }),
   ];
   return {

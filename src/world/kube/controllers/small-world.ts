@@ -11,6 +11,7 @@ import { Faults } from '../../faults/index.ts';
 import { Kernel, type Micros, microsPerSecond, Tables } from '../../kernel/index.ts';
 import { asNode, asPod, isReady, type PodView, resources } from '../actors/index.ts';
 import { createKubelets, type Kubelets, type KubeletsOptions } from '../kubelet/index.ts';
+import { seedRoles } from '../seed/index.ts';
 import { createKubeApiServer, type KubeApiServer } from '../server/index.ts';
 import { createKubeControllers, type KubeControllers } from './index.ts';
 
@@ -125,9 +126,10 @@ export class SmallWorld {
   }
 
   #namespaces(): void {
-    for (const name of ['default', 'kube-system', 'kube-node-lease', 'demo']) {
+    for (const name of ['default', 'kube-system', 'kube-public', 'kube-node-lease', 'demo']) {
       this.must(this.admin.create(resources.namespaces, undefined, named('v1', 'Namespace', name)));
     }
+    seedRoles(this.kube, { addons: false });
   }
 
   get admin() {

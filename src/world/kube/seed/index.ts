@@ -1,5 +1,5 @@
 // What a cluster holds before its first user comes: namespaces, system priority classes, the API's
-// own Service, add-ons, aws-auth. And the demo's workload, article 002's nginx, as objects.
+// own Service, default roles, add-ons, aws-auth. And the demo's workload, article 002's nginx, as objects.
 import type { JsonObject } from '../../../api/json.ts';
 import type { GroupResource, WorldClient, WorldKube } from '../../contracts.ts';
 import { clientFor, clusterIdentity, type Labels, resources } from '../actors/index.ts';
@@ -33,6 +33,8 @@ const collections: Readonly<Record<string, GroupResource>> = {
   DaemonSet: resources.daemonsets,
   Deployment: resources.deployments,
   PodDisruptionBudget: resources.poddisruptionbudgets,
+  Role: resources.roles,
+  RoleBinding: resources.rolebindings,
   ClusterRole: resources.clusterroles,
   ClusterRoleBinding: resources.clusterrolebindings,
 };
@@ -119,7 +121,6 @@ export const seedKube = (options: SeedOptions): void => {
     ...['default', 'kube-system', 'kube-public', 'kube-node-lease'].map(namespace),
     priorityClass('system-cluster-critical', 2_000_000_000),
     priorityClass('system-node-critical', 2_000_001_000),
-    ...defaultRoles(),
     gp2,
     apiService(prefix),
     awsAuth(options.nodeRoleArns ?? []),
@@ -129,6 +130,19 @@ export const seedKube = (options: SeedOptions): void => {
     ({ kind }) => kind !== 'Deployment' || options.deployments !== false,
   );
   for (const object of wanted) ensure(client, object);
+  seedRoles(options.kube, { addons: options.addons !== false });
+};
+
+/** Makes what is missing of the default roles, as an API server does whenever it starts. */
+export const seedRoles = (kube: WorldKube, { addons }: { readonly addons: boolean }): void => {
+  const client = clientFor(kube, clusterIdentity);
+  for (const object of defaultRoles(addons)) {
+    const collection = collections[String(object.kind)];
+    const { name, namespace } = object.metadata as { name: string; namespace?: string };
+    const key = { name, ...(namespace === undefined ? {} : { namespace }) };
+    if (collection !== undefined && kube.read(collection, key) !== undefined) continue;
+    ensure(client, object);
+  }
 };
 
 /** Article 002's nginx-normal.yaml. */

@@ -1,80 +1,179 @@
-// The roles that a cluster is born with, as objects: what users bind to, what everybody may, what
-// lets nodes ask for certificates. Roles of the cluster's own components are left out: the world
-// does not judge these by rules. Upstream: plugin/pkg/auth/authorizer/rbac/bootstrappolicy (1.32).
+// The roles that a cluster is born with, as objects: those that a kube-apiserver makes for itself (read
+// from one, see facts/roles.json), and what EKS adds for its own components and default add-ons.
+import { controllerNamespaceRules, controllerRules } from '../../../api/controller-rights.ts';
 import type { JsonObject } from '../../../api/json.ts';
-import { basicRules, defaultClusterRoles, discoveryRules } from '../server/index.ts';
+import facts from './facts/roles.json' with { type: 'json' };
 
 const group = 'rbac.authorization.k8s.io';
 const apiVersion = `${group}/v1`;
+const aggregate = `${group}/aggregate-to-`;
 
-const metadata = (name: string): JsonObject => ({
+/** As generated: groups, resources, verbs and perhaps names; or paths and verbs. */
+type RuleFacts = readonly (readonly string[])[];
+
+interface RoleFacts {
+  readonly name: string;
+  readonly namespace?: string;
+  /** What is aggregated into it. */
+  readonly gathers?: string;
+  readonly goesTo?: readonly string[];
+  readonly rules: readonly RuleFacts[];
+}
+
+interface BindingFacts {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly role: string;
+  /** Kind, name and, of accounts, namespace. */
+  readonly subjects: readonly (readonly string[])[];
+}
+
+const ruleOf = ([first = [], second = [], verbs, resourceNames]: RuleFacts): JsonObject =>
+  verbs === undefined
+    ? { nonResourceURLs: first, verbs: second }
+    : {
+        apiGroups: first,
+        resources: second,
+        verbs,
+        ...(resourceNames === undefined ? {} : { resourceNames }),
+      };
+
+interface Made {
+  readonly name: string;
+  readonly namespace?: string | undefined;
+  readonly labels?: JsonObject;
+  readonly annotations?: JsonObject;
+}
+
+const metadata = ({ name, namespace, labels, annotations }: Made): JsonObject => ({
   name,
+  ...(namespace === undefined ? {} : { namespace }),
+  ...(labels === undefined ? {} : { labels }),
+  ...(annotations === undefined ? {} : { annotations }),
+});
+
+const bootstrapped = {
   labels: { 'kubernetes.io/bootstrapping': 'rbac-defaults' },
   annotations: { 'rbac.authorization.kubernetes.io/autoupdate': 'true' },
-});
+};
 
-const role = (name: string, rules: readonly JsonObject[]): JsonObject => ({
-  apiVersion,
-  kind: 'ClusterRole',
-  metadata: metadata(name),
-  rules,
-});
+const bootstrapRole = ({ name, namespace, gathers, goesTo = [], rules }: RoleFacts): JsonObject => {
+  const kinds = goesTo.map((to) => [`${aggregate}${to}`, 'true']);
+  const labels = { ...bootstrapped.labels, ...Object.fromEntries(kinds) };
+  const selector = { matchLabels: { [`${aggregate}${gathers ?? ''}`]: 'true' } };
+  return {
+    apiVersion,
+    kind: namespace === undefined ? 'ClusterRole' : 'Role',
+    metadata: metadata({ name, namespace, ...bootstrapped, labels }),
+    ...(gathers === undefined ? {} : { aggregationRule: { clusterRoleSelectors: [selector] } }),
+    rules: rules.map(ruleOf),
+  };
+};
 
-const binding = (name: string, ...groups: readonly string[]): JsonObject => ({
-  apiVersion,
-  kind: 'ClusterRoleBinding',
-  metadata: metadata(name),
-  roleRef: { apiGroup: group, kind: 'ClusterRole', name },
-  subjects: groups.map((each) => ({ apiGroup: group, kind: 'Group', name: each })),
-});
+const subjectOf = ([kind = '', name = '', namespace = '']: readonly string[]): JsonObject =>
+  kind === 'ServiceAccount' ? { kind, name, namespace } : { apiGroup: group, kind, name };
 
-const certificates = 'certificates.k8s.io';
-const asking = (subresource: string): JsonObject => ({
-  apiGroups: [certificates],
-  resources: [`certificatesigningrequests/${subresource}`],
-  verbs: ['create'],
-});
-const publicUrls = ['/healthz', '/livez', '/readyz', '/version', '/version/'];
-const keyUrls = [
-  '/.well-known/openid-configuration',
-  '/.well-known/openid-configuration/',
-  '/openid/v1/jwks',
-  '/openid/v1/jwks/',
+const binding = (made: Made, role: string, subjects: BindingFacts['subjects']): JsonObject => {
+  const isRole = made.namespace !== undefined;
+  return {
+    apiVersion,
+    kind: isRole ? 'RoleBinding' : 'ClusterRoleBinding',
+    metadata: metadata(made),
+    roleRef: { apiGroup: group, kind: isRole ? 'Role' : 'ClusterRole', name: role },
+    subjects: subjects.map(subjectOf),
+  };
+};
+
+const bootstrapBinding = ({ name, namespace, role, subjects }: BindingFacts): JsonObject =>
+  binding({ name, namespace, ...bootstrapped }, role, subjects);
+
+/** A role of EKS' own or of an add-on, with the binding of the same name. */
+const granted = (
+  name: string,
+  subjects: BindingFacts['subjects'],
+  rules: readonly JsonObject[],
+  namespace?: string,
+): readonly JsonObject[] => [
+  {
+    apiVersion,
+    kind: namespace === undefined ? 'ClusterRole' : 'Role',
+    metadata: metadata({ name, namespace }),
+    rules,
+  },
+  binding({ name, namespace }, name, subjects),
 ];
-const authenticated = 'system:authenticated';
 
-/** EKS' own: it lets a node ask for the certificate that it serves with. */
-const eksBootstrapper = 'eks:node-bootstrapper';
+const rule = (groups: string, resources: string, verbs: string): JsonObject => ({
+  apiGroups: groups.split(' ').map((each) => (each === 'core' ? '' : each)),
+  resources: resources.split(' '),
+  verbs: verbs.split(' '),
+});
 
-export const defaultRoles = (): readonly JsonObject[] => [
-  ...Object.entries(defaultClusterRoles).map(([name, rules]) => role(name, rules)),
-  role('system:basic-user', basicRules),
-  role('system:discovery', discoveryRules),
-  role('system:public-info-viewer', [{ nonResourceURLs: publicUrls, verbs: ['get'] }]),
-  role('system:service-account-issuer-discovery', [{ nonResourceURLs: keyUrls, verbs: ['get'] }]),
-  role('system:auth-delegator', [
-    { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },
-    {
-      apiGroups: ['authorization.k8s.io'],
-      resources: ['subjectaccessreviews'],
-      verbs: ['create'],
-    },
-  ]),
-  role('system:node-bootstrapper', [
-    {
-      apiGroups: [certificates],
-      resources: ['certificatesigningrequests'],
-      verbs: ['create', 'get', 'list', 'watch'],
-    },
-  ]),
-  ...['nodeclient', 'selfnodeclient'].map((one) =>
-    role(`system:${certificates}:certificatesigningrequests:${one}`, [asking(one)]),
+const look = 'get list watch';
+const account = (name: string): BindingFacts['subjects'] => [
+  ['ServiceAccount', name, 'kube-system'],
+];
+
+const eksRoles = (): readonly JsonObject[] => [
+  // What this world's node manager is: the control plane of node groups.
+  ...granted('eks:node-manager', [['User', 'eks:node-manager']], controllerRules),
+  ...granted(
+    'eks:node-manager',
+    [['User', 'eks:node-manager']],
+    controllerNamespaceRules,
+    'kube-system',
   ),
-  role(eksBootstrapper, [asking('selfnodeserver')]),
-  binding('cluster-admin', 'system:masters'),
-  binding('system:basic-user', authenticated),
-  binding('system:discovery', authenticated),
-  binding('system:public-info-viewer', authenticated, 'system:unauthenticated'),
-  binding('system:service-account-issuer-discovery', 'system:serviceaccounts'),
-  binding(eksBootstrapper, 'system:bootstrappers', 'system:nodes'),
+  // Lets a node ask for the certificate that it serves with.
+  ...granted(
+    'eks:node-bootstrapper',
+    ['bootstrappers', 'nodes'].map((name) => ['Group', `system:${name}`]),
+    [rule('certificates.k8s.io', 'certificatesigningrequests/selfnodeserver', 'create')],
+  ),
+  binding({ name: 'eks:addon-cluster-admin' }, 'cluster-admin', [['User', 'eks:addon-manager']]),
+  // cloud-provider-aws, manifests/base/rbac.yaml
+  ...granted(
+    'eks:cloud-controller-manager',
+    [['User', 'eks:cloud-controller-manager']],
+    [
+      rule('core', 'events', 'create patch update'),
+      rule('core', 'nodes', '*'),
+      rule('core', 'nodes/status', 'patch'),
+      rule('core', 'services', 'list patch update watch'),
+      rule('core', 'services/status', 'list patch update watch'),
+      rule('core', 'serviceaccounts', 'create get list watch'),
+      rule('core', 'persistentvolumes', 'get list update watch'),
+      rule('core', 'endpoints', 'create get list watch update'),
+      rule('coordination.k8s.io', 'leases', 'create get list watch update'),
+      rule('core', 'serviceaccounts/token', 'create'),
+    ],
+  ),
+];
+
+/** Of aws-node (amazon-vpc-cni-k8s), kube-proxy and CoreDNS, as their add-ons bring them. */
+const addonRoles = (): readonly JsonObject[] => [
+  ...granted('aws-node', account('aws-node'), [
+    rule('crd.k8s.amazonaws.com', 'eniconfigs', look),
+    rule('core', 'namespaces', look),
+    rule('core', 'pods', look),
+    rule('core', 'nodes', look),
+    rule('core events.k8s.io', 'events', 'create patch list'),
+    rule('networking.k8s.aws', 'policyendpoints', look),
+    rule('networking.k8s.aws', 'policyendpoints/status', 'get'),
+    rule('vpcresources.k8s.aws', 'cninodes', `${look} patch`),
+  ]),
+  binding({ name: 'eks:kube-proxy' }, 'system:node-proxier', account('kube-proxy')),
+  ...granted('system:coredns', account('coredns'), [
+    rule('core', 'endpoints services pods namespaces', 'list watch'),
+    rule('core', 'nodes', 'get'),
+    rule('discovery.k8s.io', 'endpointslices', 'list watch'),
+  ]),
+];
+
+export const defaultRoles = (addons: boolean): readonly JsonObject[] => [
+  ...(facts.clusterRoles as readonly RoleFacts[]).map(bootstrapRole),
+  ...(facts.clusterRoleBindings as readonly BindingFacts[]).map(bootstrapBinding),
+  ...(facts.roles as readonly RoleFacts[]).map(bootstrapRole),
+  ...(facts.roleBindings as readonly BindingFacts[]).map(bootstrapBinding),
+  ...eksRoles(),
+  ...(addons ? addonRoles() : []),
 ];

@@ -1,10 +1,11 @@
 // Who may do what: Roles and ClusterRoles through their bindings, evaluated for reviews and enforced
-// on requests from outside (plugin/pkg/auth/authorizer/rbac). Administrators and the cluster's own
-// components may do everything; escalation by writing roles is not checked.
+// on requests from outside (plugin/pkg/auth/authorizer/rbac); kubelets besides by their node's pods.
+// Members of system:masters may do everything; escalation by writing roles is not checked.
 import { type JsonObject, objectOr } from '../../../api/json.ts';
 import type { UserInfo } from '../../contracts.ts';
+import { judgeNode, nodeOfUser } from './node-authorizer.ts';
 import { objectsOf, type Stored, textOf, textsOf } from './objects.ts';
-import { defaultClusterRoles, everybodysRules } from './rbac-defaults.ts';
+import { rulesWithoutRoles } from './rbac-defaults.ts';
 import { type ApiError, forbidden } from './status.ts';
 import type { Store } from './store.ts';
 
@@ -23,6 +24,8 @@ export interface Attributes {
   readonly subresource: string | undefined;
   readonly namespace: string | undefined;
   readonly name: string | undefined;
+  /** Of a list or watch, as text. */
+  readonly fieldSelector?: string;
 }
 
 export interface Verdict {
@@ -74,46 +77,55 @@ function subjectOf(binding: Stored, user: UserInfo): string | undefined {
   return undefined;
 }
 
-/** Components of the cluster, whose rights the world does not spell out. */
-const isComponent = ({ username }: UserInfo): boolean =>
-  username.startsWith('eks:') ||
-  username.startsWith('system:node:') ||
-  username.startsWith('system:kube-') ||
-  username.startsWith('system:serviceaccount:kube-system:');
+export const mayDoEverything = (user: UserInfo): boolean => user.groups.includes('system:masters');
 
-export const mayDoEverything = (user: UserInfo): boolean =>
-  user.groups.includes('system:masters') || isComponent(user);
+/** What bindings give one user in one namespace, and which roles of them are not there. */
+interface Grants {
+  readonly list: readonly Grant[];
+  readonly missing: readonly string[];
+}
+
+/** Users times namespaces whose grants are remembered until a role or binding changes. */
+const rememberedGrants = 4096;
 
 export class Rbac {
   readonly #store: Store;
+  readonly #known = new Map<string, Grants>();
 
   constructor(store: Store) {
     this.#store = store;
+    const forget = (): void => this.#known.clear();
+    for (const resource of Object.values(resources)) store.onChange(resource, forget);
   }
 
   judge(user: UserInfo, wanted: Attributes): Verdict {
     if (mayDoEverything(user)) return { allowed: true, reason: '' };
-    const missing: string[] = [];
-    for (const { rules, by } of this.#grants(user, wanted.namespace, missing)) {
+    const node = nodeOfUser(user);
+    const asNode = node === undefined ? undefined : judgeNode(this.#store, node, wanted, allows);
+    if (asNode?.allowed === true) return asNode;
+    const { list, missing } = this.#grants(user, wanted.namespace);
+    for (const { rules, by } of list) {
       if (rules.some((rule) => allows(rule, wanted))) {
         return { allowed: true, reason: by === '' ? '' : `RBAC: allowed by ${by}` };
       }
     }
-    const reason = missing.length === 0 ? '' : `RBAC: ${listed(missing)}`;
-    return { allowed: false, reason };
+    const roles = missing.length === 0 ? '' : `RBAC: ${listed(missing)}`;
+    const reasons = [asNode?.reason ?? '', roles].filter((reason) => reason !== '');
+    return { allowed: false, reason: reasons.join(', ') };
   }
 
   judgePath(user: UserInfo, verb: string, path: string): Verdict {
-    const grants = mayDoEverything(user) ? [] : this.#grants(user, undefined, []);
     const allowed =
       mayDoEverything(user) ||
-      grants.some(({ rules }) => rules.some((rule) => allowsPath(rule, verb, path)));
+      this.#grants(user, undefined).list.some(({ rules }) =>
+        rules.some((rule) => allowsPath(rule, verb, path)),
+      );
     return { allowed, reason: '' };
   }
 
   /** Every rule that holds for the user in the namespace. */
   rules(user: UserInfo, namespace: string | undefined): readonly JsonObject[] {
-    return this.#grants(user, namespace, []).flatMap(({ rules }) => rules);
+    return this.#grants(user, namespace).list.flatMap(({ rules }) => rules);
   }
 
   /** Throws the API server's refusal. */
@@ -122,14 +134,23 @@ export class Rbac {
     if (!verdict.allowed) throw refused(user, wanted, verdict.reason);
   }
 
-  #grants(user: UserInfo, namespace: string | undefined, missing: string[]): readonly Grant[] {
+  #grants(user: UserInfo, namespace: string | undefined): Grants {
+    const key = [namespace ?? '', user.username, ...user.groups].join('\n');
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const grants = this.#find(user, namespace);
+    if (this.#known.size >= rememberedGrants) this.#known.clear();
+    this.#known.set(key, grants);
+    return grants;
+  }
+
+  #find(user: UserInfo, namespace: string | undefined): Grants {
     const grants: Grant[] = [];
+    const missing: string[] = [];
     // Where the default roles are stored, they say it themselves.
     const isBare =
       this.#store.get(resources.clusterRoleBindings, 'system:basic-user') === undefined;
-    if (isBare && user.groups.includes('system:authenticated')) {
-      grants.push({ rules: everybodysRules, by: '' });
-    }
+    if (isBare) grants.push({ rules: rulesWithoutRoles(user), by: '' });
     const add = (binding: Stored, kind: string, shown: string): void => {
       const subject = subjectOf(binding, user);
       if (subject === undefined) return;
@@ -138,7 +159,7 @@ export class Rbac {
       const isRole = ref.kind === 'Role';
       const rules = isRole
         ? this.#store.get(resources.roles, `${binding.metadata.namespace ?? ''}/${role}`)?.rules
-        : (this.#store.get(resources.clusterRoles, role)?.rules ?? defaultClusterRoles[role]);
+        : this.#store.get(resources.clusterRoles, role)?.rules;
       if (rules === undefined) {
         missing.push(`${isRole ? 'role' : 'clusterrole'}.${group} "${role}" not found`);
         return;
@@ -149,11 +170,11 @@ export class Rbac {
     for (const binding of this.#store.list(resources.clusterRoleBindings)) {
       add(binding, 'ClusterRoleBinding', binding.metadata.name);
     }
-    if (namespace === undefined) return grants;
+    if (namespace === undefined) return { list: grants, missing };
     for (const binding of this.#store.list(resources.roleBindings, namespace)) {
       add(binding, 'RoleBinding', `${binding.metadata.name}/${namespace}`);
     }
-    return grants;
+    return { list: grants, missing };
   }
 }
 

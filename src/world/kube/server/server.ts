@@ -252,7 +252,13 @@ function refusal(error: ApiError): ApiResponse {
 /** A request on a namespace itself is one in that namespace, as RequestInfo has it. */
 function attributesOf(request: ApiRequest, path: ResourcePath): Attributes {
   const own = path.group === '' && path.resource === 'namespaces' ? path.name : undefined;
-  return { ...path, verb: verbOf(request, path), namespace: path.namespace ?? own };
+  const fieldSelector = request.query.get('fieldSelector');
+  return {
+    ...path,
+    verb: verbOf(request, path),
+    namespace: path.namespace ?? own,
+    ...(fieldSelector === null ? {} : { fieldSelector }),
+  };
 }
 
 function verbOf(request: ApiRequest, path: ResourcePath): string {

@@ -1,0 +1,40 @@
+// What `drover controller` may do in a cluster, as RBAC rules: no more than the controllers' calls.
+// Printed to deploy/rbac.yaml, granted to `eks:node-manager` in the embedded world; stories on a real
+// API server prove that it suffices. Who gets it is decided elsewhere.
+import type { JsonObject } from './json.ts';
+
+const rule = (
+  group: string,
+  resources: readonly string[],
+  verbs: readonly string[],
+  resourceNames: readonly string[] = [],
+): JsonObject => ({
+  apiGroups: [group],
+  resources,
+  verbs,
+  ...(resourceNames.length === 0 ? {} : { resourceNames }),
+});
+
+const look = ['get', 'list', 'watch'];
+
+/** The Lease that whoever leads holds; the policy of deploy/fence.yaml reads its holder. */
+export const leaderLease = { namespace: 'kube-system', name: 'drover-controller' } as const;
+
+/** In the whole cluster. */
+export const controllerRules: readonly JsonObject[] = [
+  rule('apiextensions.k8s.io', ['customresourcedefinitions'], [...look, 'create', 'patch']),
+  rule('', ['nodes'], [...look, 'patch']),
+  rule('', ['pods'], [...look, 'delete']),
+  rule('', ['pods/eviction', 'events'], ['create', 'patch']),
+  rule('apps', ['replicasets', 'daemonsets'], look),
+  rule('policy', ['poddisruptionbudgets'], look),
+  rule('drover.dev', ['*'], [...look, 'create', 'patch', 'delete']),
+];
+
+/** In kube-system: the Lease, and aws-auth with its roles. What is created has no name yet. */
+export const controllerNamespaceRules: readonly JsonObject[] = [
+  rule('coordination.k8s.io', ['leases'], ['create']),
+  rule('coordination.k8s.io', ['leases'], ['get', 'patch'], [leaderLease.name]),
+  rule('', ['configmaps'], ['create']),
+  rule('', ['configmaps'], ['get', 'patch'], ['aws-auth']),
+];
