@@ -98,6 +98,7 @@ const waitingOnKinds = all<WaitingOn['kind']>({
   batch: true,
   settling: true,
   hold: true,
+  cooldown: true,
   hook: true,
   api: true,
   instance: true,

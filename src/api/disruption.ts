@@ -44,9 +44,9 @@ export interface DisruptionCause {
   readonly reason?: string;
   /** The node is marked and nothing of it is evicted until the cause's owner sets it to false. */
   readonly hold?: boolean;
-  /** Before it no pod is forced, whatever its grace. */
+  /** Before it this cause forces no pod, whatever its grace; its deadline is later. */
   readonly forceFrom?: string;
-  /** Waited between empty and the end of the instance; absent = 0. */
+  /** Waited between the end of the drain and our termination of the instance; absent = 0. */
   readonly cooldownSeconds?: number;
   /** Set when the cause was withdrawn (undrain, cancelled event); it then no longer counts. */
   readonly cancelledAt?: string;
@@ -170,6 +170,8 @@ export type WaitingOn =
   /** Other nodes of the same batch are still being marked; nothing is evicted before. */
   | { readonly kind: 'batch'; readonly nodes: readonly string[]; readonly until: string }
   | { readonly kind: 'settling'; readonly until: string }
+  /** Drained; the instance is terminated then, so that load balancers have let go of it. */
+  | { readonly kind: 'cooldown'; readonly until: string }
   /** Marked, and nothing is evicted before its turn comes; `by` names whose, as `update NAME`. */
   | { readonly kind: 'hold'; readonly by: string }
   | {

@@ -111,6 +111,7 @@ const waitingOn: {
   batch: { kind: 'batch', nodes: ['n'], until: t },
   settling: { kind: 'settling', until: t },
   hold: { kind: 'hold', by: 'update u' },
+  cooldown: { kind: 'cooldown', until: t },
   hook: { kind: 'hook', autoScalingGroupName: 'a', hookName: 'h', message: 'm', retryAt: t },
   api: { kind: 'api', what: 'w', message: 'm' },
   instance: { kind: 'instance', message: 'm' },

@@ -17,6 +17,8 @@ describe('forceAt', () => {
     ['spot: a smaller safety', 30, window(120, { safetyMs: 5_000 }), 85],
     ['a grace longer than half of the time leaves half to the budgets', 3600, window(900), 440],
     ['a very long grace in a long window counts 10 minutes', 3600, window(7200), 6590],
+    ['a long grace, but not before this', 600, window(1500, { forceFrom: tPlus(900) }), 900],
+    ['a short grace, after it anyway', 30, window(1500, { forceFrom: tPlus(900) }), 1460],
     ['no deadline', 30, undefined, undefined],
     ['a drain that fails at its deadline', 30, window(900, { onDeadline: 'fail' }), undefined],
   ];
@@ -50,6 +52,11 @@ describe('shouldShorten', () => {
   ];
   it.each(rows)('%s', (_name, end, at, expected) => {
     expect(shouldShorten(dying(end), window(900), tPlus(at))).toBe(expected);
+  });
+  it('never before anything may be forced', () => {
+    const late = window(900, { forceFrom: tPlus(700) });
+    expect(shouldShorten(dying(1000), late, tPlus(699))).toBe(false);
+    expect(shouldShorten(dying(1000), late, tPlus(700))).toBe(true);
   });
   it('never without a forcing deadline', () => {
     expect(shouldShorten(dying(1000), window(900, { onDeadline: 'fail' }), tPlus(899))).toBe(false);

@@ -9,6 +9,8 @@ export interface ForceWindow {
   readonly startedAt: EpochMs;
   readonly deadline: EpochMs;
   readonly onDeadline: 'force' | 'fail';
+  /** Nothing is forced before, however long the graces are. */
+  readonly forceFrom?: EpochMs;
   /** What the instance's end may be early by: 10 s, 5 s after a spot notice. */
   readonly safetyMs: number;
 }
@@ -28,7 +30,8 @@ const honouredGrace = (pod: Pod, window: ForceWindow): number => {
 /** Undefined when the pod is never forced. */
 export const forceAt = (pod: Pod, window: ForceWindow | undefined): EpochMs | undefined => {
   if (window === undefined || window.onDeadline !== 'force') return undefined;
-  return epochMs(window.deadline - window.safetyMs - honouredGrace(pod, window));
+  const at = window.deadline - window.safetyMs - honouredGrace(pod, window);
+  return epochMs(Math.max(at, window.forceFrom ?? 0));
 };
 
 /** Grace of a deletion sent at `now`: what is left, never 0 (0 would skip the kubelet). */

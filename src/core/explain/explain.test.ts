@@ -81,6 +81,11 @@ describe('explainWaiting', () => {
       `more nodes are being asked for, which are marked first; at most until ${since}`,
     ],
     [
+      'the time between empty and terminate',
+      { kind: 'cooldown', until: since },
+      `drained; load balancers let go of the node until ${since}, then its instance is terminated`,
+    ],
+    [
       'its turn in an update',
       { kind: 'hold', by: 'update u-1' },
       'the node is marked and waits for its turn in update u-1',

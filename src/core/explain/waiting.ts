@@ -78,6 +78,8 @@ const renderers: { readonly [K in WaitingOn['kind']]: (waiting: Of<K>) => string
       : `nodes of the same batch are being marked first: ${nodes.join(', ')}; at most until ${until}`,
   settling: ({ until }) =>
     `the node is empty; pods already on their way are awaited until ${until}`,
+  cooldown: ({ until }) =>
+    `drained; load balancers let go of the node until ${until}, then its instance is terminated`,
   hold: ({ by }) => `the node is marked and waits for its turn in ${by}`,
   api: ({ what, message }) => `${what}: ${message}`,
   instance: ({ message }) => `instance: ${message}`,

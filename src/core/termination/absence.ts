@@ -8,6 +8,7 @@ import { type Decision, decision } from './decision.ts';
 import { holdBlocker } from './held.ts';
 import type { Observation } from './observation.ts';
 import { type StatusChange, waitingFields, writeStatus } from './status.ts';
+import { cooldownBlocker, cooldownUntil, mustTerminate } from './terminating.ts';
 
 /** An answer is believed this long; then it is asked for again. */
 const believedMs = 30_000;
@@ -71,6 +72,11 @@ export const complete = (
   more: StatusChange = {},
 ): Decision => {
   const began = disruption.status?.startedAt ?? formatTime(now);
+  const { waitingOn: left = [], ...fields } = more;
+  const cool = mustTerminate(disruption, demand, how.outcome)
+    ? cooldownUntil(demand, how.outcome, now)
+    : undefined;
+  const waitingOn = cool === undefined ? left : [cooldownBlocker(cool), ...left];
   const change = {
     phase: 'Completing' as const,
     ...how,
@@ -78,8 +84,9 @@ export const complete = (
     ...(how.outcome === 'Failed' ? {} : { drainedAt: formatTime(now) }),
     podsRemaining: 0,
     completingCauses: demand.causes.map(({ id }) => id),
-    ...waitingFields([]),
-    ...more,
+    ...fields,
+    ...waitingFields(waitingOn),
+    waitingOnTotal: waitingOn.length - left.length + (more.waitingOnTotal ?? left.length),
   };
   return decision({ steps: [writeStatus({ disruption, demand, change, now })] });
 };

@@ -1,6 +1,6 @@
 // Several causes on one instance as one demand: the earliest deadline that forces, the strongest
 // follow-up, every hook of ours. Withdrawn causes and those of earlier episodes do not count.
-import { type EpochMs, epochMs, parseTime } from '../../api/brand.ts';
+import { type DurationMs, durationMs, type EpochMs, epochMs, parseTime } from '../../api/brand.ts';
 import { spotNoticeMs, wasHandled } from '../../api/causes.ts';
 import {
   type DisruptionCause,
@@ -106,7 +106,11 @@ export interface Demand {
   readonly heldBy?: DisruptionCause;
   readonly onDeadline: 'force' | 'fail';
   readonly deadline?: EpochMs;
+  /** Of the cause whose deadline forces. */
+  readonly forceFrom?: EpochMs;
   readonly safetyMs: number;
+  /** The longest that one of the causes wants between the drain's end and our termination. */
+  readonly cooldownMs: DurationMs;
 }
 
 interface Term {
@@ -145,16 +149,23 @@ const termOf = (cause: DisruptionCause, observation: Observation): Term => {
     return { cause, onDeadline, deadline: lastCompletion(cause.hook) };
   }
   const own = parseTime(cause.deadline);
-  if (own !== undefined) return { cause, onDeadline, deadline: own };
+  if (own !== undefined) return { cause, onDeadline, deadline: afterForceFrom(cause, own) };
   const receivedAt = beginOf(cause, observation);
   if (cause.kind === 'SpotInterruption') {
     return { cause, onDeadline, deadline: epochMs(receivedAt + spotNoticeMs) };
   }
   const seconds = group?.spec.drain?.timeoutSeconds;
   const timeoutMs = seconds === undefined ? options.drainTimeoutMs : seconds * 1000;
-  const deadline = hasDefaultTimeout[cause.kind] ? epochMs(receivedAt + timeoutMs) : undefined;
-  return { cause, onDeadline, deadline };
+  if (!hasDefaultTimeout[cause.kind]) return { cause, onDeadline, deadline: undefined };
+  return { cause, onDeadline, deadline: afterForceFrom(cause, epochMs(receivedAt + timeoutMs)) };
 };
+
+/** Pods are forced for a while before the deadline, and not before `forceFrom`: that is earlier. */
+const afterForceFrom = (cause: DisruptionCause, deadline: EpochMs): EpochMs =>
+  epochMs(Math.max(deadline, (forceFromOf(cause) ?? 0) + safetyMs));
+
+const forceFromOf = ({ onDeadline, forceFrom }: DisruptionCause): EpochMs | undefined =>
+  onDeadline === 'force' ? parseTime(forceFrom) : undefined;
 
 const earliest = (terms: readonly Term[]): Term | undefined => {
   let first: Term | undefined;
@@ -180,6 +191,9 @@ const strongest = (causes: readonly DisruptionCause[]): FollowUp => {
   return followUps[rank] ?? 'Release';
 };
 
+const longestCooldown = (causes: readonly DisruptionCause[]): DurationMs =>
+  durationMs(1000 * Math.max(0, ...causes.map(({ cooldownSeconds = 0 }) => cooldownSeconds)));
+
 export const demandOf = (observation: Observation): Demand => {
   const causes = causesToServe(observation.disruption);
   const hooks = knownHooks(observation, causes);
@@ -195,6 +209,7 @@ export const demandOf = (observation: Observation): Demand => {
     .map(({ ref }) => lastCompletion(ref));
   const deadline = Math.min(wanted ?? Number.POSITIVE_INFINITY, ...bounds);
   const spot = forcing?.cause.kind === 'SpotInterruption';
+  const forceFrom = forcing && forceFromOf(forcing.cause);
   return {
     causes,
     hooks,
@@ -202,6 +217,8 @@ export const demandOf = (observation: Observation): Demand => {
     ...(heldBy === undefined ? {} : { heldBy }),
     onDeadline: forcing === undefined ? 'fail' : 'force',
     safetyMs: spot ? spotSafetyMs : safetyMs,
+    cooldownMs: longestCooldown(causes),
+    ...(forceFrom === undefined ? {} : { forceFrom }),
     ...(Number.isFinite(deadline) ? { deadline: epochMs(deadline) } : {}),
   };
 };

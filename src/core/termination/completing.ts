@@ -1,15 +1,14 @@
 // Completing: the node is done with, its hooks are told, and so is whoever asked. What was decided
 // stands in the status; a call that is repeated after a crash finds its work done.
-import { type EpochMs, epochMs, formatTime } from '../../api/brand.ts';
-import type { WaitingOn } from '../../api/disruption.ts';
+import { type EpochMs, formatTime } from '../../api/brand.ts';
+import type { NodeDisruptionStatus, WaitingOn } from '../../api/disruption.ts';
 import type { Step } from '../../api/plan.ts';
-import { causesInForce, type Demand, endsByItself, handledIds } from './causes.ts';
+import { type Demand, handledIds } from './causes.ts';
 import { type Decision, decision } from './decision.ts';
 import { completionDue, type KnownHook } from './hooks.ts';
 import type { Observation } from './observation.ts';
-import { waitingFields, writeStatus } from './status.ts';
-
-const terminateAgainMs = 5_000;
+import { type StatusChange, waitingFields, writeStatus } from './status.ts';
+import { mustTerminate, terminate } from './terminating.ts';
 
 const completeStep = ({ ref }: KnownHook, instanceId: string): Step => ({
   kind: 'CompleteHook',
@@ -27,32 +26,6 @@ const hookBlocker = (hook: KnownHook, dueAt: EpochMs): WaitingOn => ({
   message: hook.memory?.message ?? 'being completed',
   retryAt: formatTime(dueAt),
 });
-
-/** Whether the instance itself is still to be asked for: nobody else will take it. */
-const mustTerminate = ({ disruption }: Observation, demand: Demand): boolean => {
-  const { followUp } = demand;
-  if (followUp !== 'Terminate' && followUp !== 'Replace') return false;
-  const { outcome } = disruption.status ?? {};
-  if (outcome === 'Failed' || outcome === 'InstanceGone') return false;
-  // One that came during Completing counts here: it may be the notice of this very termination.
-  const goes = causesInForce(disruption).some(({ kind }) => endsByItself[kind]);
-  return disruption.spec.instanceId !== undefined && !goes;
-};
-
-const terminate = (observation: Observation, demand: Demand): Decision => {
-  const { disruption, memory, now } = observation;
-  const { instanceId } = disruption.spec;
-  if (instanceId === undefined || memory.terminate?.done === true) return decision({});
-  const { terminate: tried } = memory;
-  const wait = tried === undefined ? 0 : terminateAgainMs * Math.min(6, tried.failures);
-  const dueAt = epochMs((tried?.at ?? now) + wait);
-  const message = tried?.message ?? 'being terminated';
-  const waitingOn: readonly WaitingOn[] = [{ kind: 'instance', message }];
-  if (now < dueAt) return decision({ waitingOn, wakeAt: [dueAt] });
-  const decrementDesired = demand.followUp === 'Terminate';
-  const step: Step = { kind: 'TerminateInstance', instanceId, decrementDesired };
-  return decision({ steps: [step], waitingOn });
-};
 
 /** What was to be completed without a drain has a node again: the next episode drains it. */
 const beginAgain = ({ disruption, now }: Observation): Decision => {
@@ -80,11 +53,18 @@ export const decideCompleting = (observation: Observation, demand: Demand): Deci
       wakeAt: open.map(completionDue),
     });
   }
-  if (mustTerminate(observation, demand)) {
+  if (mustTerminate(disruption, demand, disruption.status?.outcome)) {
     const decided = terminate(observation, demand);
     if (decided.waitingOn.length > 0) return decided;
   }
   return end(observation, demand);
+};
+
+/** Pods that were left stay named for those who ask why it was forced. */
+const withoutCooldown = ({ waitingOn, waitingOnTotal = 0 }: NodeDisruptionStatus): StatusChange => {
+  const rest = waitingOn?.filter(({ kind }) => kind !== 'cooldown') ?? [];
+  const gone = (waitingOn?.length ?? 0) - rest.length;
+  return gone === 0 ? {} : { waitingOn: rest, waitingOnTotal: waitingOnTotal - gone };
 };
 
 const end = ({ disruption, now }: Observation, demand: Demand): Decision => {
@@ -100,7 +80,7 @@ const end = ({ disruption, now }: Observation, demand: Demand): Decision => {
     // A cause that came meanwhile is not among them: it opens the next episode.
     handledCauses: handledIds(disruption, demand.causes),
     ...(message === undefined ? {} : { message }),
-    ...(failed ? {} : waitingFields([])),
+    ...(failed ? withoutCooldown(before) : waitingFields([])),
   };
   return decision({ steps: [writeStatus({ disruption, demand, change, now })] });
 };

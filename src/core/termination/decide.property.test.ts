@@ -29,7 +29,8 @@ const causes: readonly DisruptionCause[] = [
   aHookCause({ onDeadline: 'fail' }),
   aManualCause(),
   aManualCause({ id: 'manual/2', deadline: timePlus(300) }),
-  aManualCause({ id: 'update/1', kind: 'Update', followUp: 'Replace' }),
+  aManualCause({ id: 'update/1', kind: 'Update', followUp: 'Replace', cooldownSeconds: 60 }),
+  aManualCause({ id: 'update/2', kind: 'Update', followUp: 'Replace', hold: true }),
   spot,
 ];
 
@@ -37,6 +38,7 @@ type Happening =
   | { readonly kind: 'wait'; readonly seconds: number }
   | { readonly kind: 'cause'; readonly which: number }
   | { readonly kind: 'withdraw' }
+  | { readonly kind: 'lift'; readonly seconds: number; readonly force: boolean }
   | { readonly kind: 'pods'; readonly count: number; readonly dying: boolean }
   | { readonly kind: 'node'; readonly what: 'gone' | 'anew' | 'uncordoned' | 'unready' }
   | { readonly kind: 'instanceGone' }
@@ -49,6 +51,11 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
     which: fc.integer({ min: 0, max: causes.length - 1 }),
   }),
   fc.constant({ kind: 'withdraw' as const }),
+  fc.record({
+    kind: fc.constant('lift' as const),
+    seconds: fc.integer({ min: 0, max: 1000 }),
+    force: fc.boolean(),
+  }),
   fc.record({
     kind: fc.constant('pods' as const),
     count: fc.integer({ min: 0, max: 3 }),
@@ -93,6 +100,14 @@ class Life {
       case 'withdraw': {
         const cancelledAt = timePlus(this.#seconds);
         model.causes(disruption.spec.causes.map((cause) => ({ cancelledAt, ...cause })));
+        return;
+      }
+      case 'lift': {
+        const at = timePlus(this.#seconds + event.seconds);
+        const onDeadline = event.force ? ('force' as const) : ('fail' as const);
+        const free = { hold: false, onDeadline, forceFrom: at, deadline: at };
+        const { causes: all } = disruption.spec;
+        model.causes(all.map((cause) => (cause.hold === true ? { ...cause, ...free } : cause)));
         return;
       }
       case 'pods': {

@@ -154,7 +154,8 @@ const forceLate = (
   if (demand.onDeadline !== 'force') return undefined;
   const since = parseTime(status.forcingSince);
   const until = epochMs(Math.min((since ?? now) + demand.safetyMs, ...hookBounds(demand)));
-  if (now >= until) return undefined;
+  // A hook may end it before anything may be forced.
+  if (now >= until || now < (demand.forceFrom ?? 0)) return undefined;
   const waiting = lastBlockers(observation);
   const waitingOn = waiting.waitingOn ?? [];
   if (since !== undefined && !demandMoved(status, demand)) {

@@ -27,6 +27,7 @@ export const forceWindow = (
     deadline: demand.deadline,
     onDeadline: demand.onDeadline,
     safetyMs: demand.safetyMs,
+    ...(demand.forceFrom === undefined ? {} : { forceFrom: demand.forceFrom }),
   };
 };
 

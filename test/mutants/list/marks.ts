@@ -306,7 +306,7 @@ const announced: readonly Mutant[] = [
     kind: 'logic',
     edits: [
       {
-        file: 'src/core/termination/completing.ts',
+        file: 'src/core/termination/terminating.ts',
         find: "if (followUp !== 'Terminate' && followUp !== 'Replace') return false;",
         replace: "if (followUp === 'Reboot') return false;",
       },

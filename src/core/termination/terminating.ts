@@ -1,0 +1,60 @@
+// The end of the instance: whether it is ours to ask for, and how long after the drain. The cloud
+// takes others by itself. What was asked for before is in the memory or is asked for again.
+import { type EpochMs, epochMs, formatTime, parseTime } from '../../api/brand.ts';
+import type { DisruptionOutcome, NodeDisruption, WaitingOn } from '../../api/disruption.ts';
+import type { Step } from '../../api/plan.ts';
+import { causesInForce, type Demand, endsByItself } from './causes.ts';
+import { type Decision, decision } from './decision.ts';
+import type { Observation } from './observation.ts';
+
+const terminateAgainMs = 5_000;
+
+/** Whether the instance itself is still to be asked for: nobody else will take it. */
+export const mustTerminate = (
+  disruption: NodeDisruption,
+  { followUp }: Demand,
+  outcome: DisruptionOutcome | undefined,
+): boolean => {
+  if (followUp !== 'Terminate' && followUp !== 'Replace') return false;
+  if (outcome === 'Failed' || outcome === 'InstanceGone') return false;
+  // One that came during Completing counts here: it may be the notice of this very termination.
+  const goes = causesInForce(disruption).some(({ kind }) => endsByItself[kind]);
+  return disruption.spec.instanceId !== undefined && !goes;
+};
+
+/** Until when the instance is kept for the load balancers' sake; there was no node, no need. */
+export const cooldownUntil = (
+  { cooldownMs }: Demand,
+  outcome: DisruptionOutcome | undefined,
+  drainedAt: EpochMs | undefined,
+): EpochMs | undefined => {
+  if (cooldownMs === 0 || drainedAt === undefined) return undefined;
+  if (outcome !== 'Drained' && outcome !== 'Forced') return undefined;
+  return epochMs(drainedAt + cooldownMs);
+};
+
+export const cooldownBlocker = (until: EpochMs): WaitingOn => ({
+  kind: 'cooldown',
+  until: formatTime(until),
+});
+
+/** Asks for the end of the instance. Its `waitingOn` is empty when nothing is left to do. */
+export const terminate = (observation: Observation, demand: Demand): Decision => {
+  const { disruption, memory, now } = observation;
+  const { instanceId } = disruption.spec;
+  if (instanceId === undefined || memory.terminate?.done === true) return decision({});
+  const { outcome, drainedAt } = disruption.status ?? {};
+  const until = cooldownUntil(demand, outcome, parseTime(drainedAt));
+  if (until !== undefined && now < until) {
+    return decision({ waitingOn: [cooldownBlocker(until)], wakeAt: [until] });
+  }
+  const { terminate: tried } = memory;
+  const wait = tried === undefined ? 0 : terminateAgainMs * Math.min(6, tried.failures);
+  const dueAt = epochMs((tried?.at ?? now) + wait);
+  const message = tried?.message ?? 'being terminated';
+  const waitingOn: readonly WaitingOn[] = [{ kind: 'instance', message }];
+  if (now < dueAt) return decision({ waitingOn, wakeAt: [dueAt] });
+  const decrementDesired = demand.followUp === 'Terminate';
+  const step: Step = { kind: 'TerminateInstance', instanceId, decrementDesired };
+  return decision({ steps: [step], waitingOn });
+};
