@@ -7,7 +7,7 @@ export {
   type Limits,
   type OwnerLookup,
 } from './allocate.ts';
-export { BudgetIndex } from './budgets.ts';
+export { BudgetIndex, keyOfObject, statusIsCurrent } from './budgets.ts';
 export {
   type Classified,
   classifyPods,
@@ -18,4 +18,13 @@ export {
 } from './classify.ts';
 export { type ForceWindow, forceAt, safetyMs, spotSafetyMs } from './force.ts';
 export { Ledger } from './ledger.ts';
-export { ownerName, podRef } from './pods.ts';
+export {
+  controllerOf,
+  graceOf,
+  isFinished,
+  isReady,
+  isTerminating,
+  ownerName,
+  podRef,
+} from './pods.ts';
+export { selectorMatches } from './selector.ts';

@@ -1,0 +1,54 @@
+// A budget whose status allows nothing although every pod is healthy and its spec would allow some:
+// its controller cannot work it out. Where the pods are not healthy now, that is a warning.
+import { statusIsCurrent } from '../../../drain/index.ts';
+import { ruleOf } from '../budgets.ts';
+import type { Check, Found } from '../finding.ts';
+import type { ConcernedBudget, View } from '../view.ts';
+import { kubectl, shortName, stuckDrain } from './parts.ts';
+
+const judge = (view: View, one: ConcernedBudget): readonly Found[] => {
+  const { budget, name, allowed, expected, healthy, pods } = one;
+  const { disruptionsAllowed = 0, disruptedPods = {}, desiredHealthy = 0 } = budget.status;
+  // A spec that never allows is told by budget-never-allows and single-replica-budget.
+  if (allowed === 0 || disruptionsAllowed > 0 || Object.keys(disruptedPods).length > 0) return [];
+  if (!statusIsCurrent(budget)) return [];
+  const isHealthy = expected > 0 && healthy >= expected;
+  const object = { kind: 'PodDisruptionBudget', name };
+  const evidence = {
+    rule: ruleOf(budget),
+    expectedPods: expected,
+    currentHealthy: healthy,
+    desiredHealthy,
+    disruptionsAllowed,
+    pods: pods.length,
+  };
+  if (isHealthy) {
+    const why = `${shortName(name)} allows no eviction although all ${expected} pods are healthy`;
+    return [
+      {
+        severity: 'blocker',
+        object,
+        evidence,
+        consequence: stuckDrain(view, pods, why),
+        remedy: `${kubectl(name)} describe pdb ${shortName(name)}   # its conditions say why`,
+      },
+    ];
+  }
+  const why = `${shortName(name)} allows no eviction until ${expected - healthy} more are healthy`;
+  return [
+    {
+      severity: 'warning',
+      object,
+      evidence,
+      consequence: stuckDrain(view, pods, why),
+      remedy: `${kubectl(name)} get pods   # bring them up before the update`,
+    },
+  ];
+};
+
+export const budgetMisconfigured: Check = {
+  name: 'budget-misconfigured',
+  title: 'A budget allows no eviction although it should',
+  needs: ['nodes', 'pods', 'budgets'],
+  run: (view) => view.budgets.flatMap((one) => judge(view, one)),
+};

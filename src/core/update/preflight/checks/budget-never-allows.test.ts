@@ -1,0 +1,63 @@
+// Each case: what is there, and which findings it makes.
+import { describe, expect, it } from 'vitest';
+import type { Snapshot } from '../snapshot.ts';
+import { aBudget, aPod, briefOf, findingsOf } from '../testing.ts';
+import { budgetNeverAllows } from './budget-never-allows.ts';
+
+const cases: readonly (readonly [string, Partial<Snapshot>, readonly string[]])[] = [
+  [
+    'maxUnavailable 0',
+    { budgets: [aBudget('b', 3, { spec: { maxUnavailable: 0 } })] },
+    ['blocker PodDisruptionBudget demo/b'],
+  ],
+  [
+    'maxUnavailable 0%',
+    { budgets: [aBudget('b', 3, { spec: { maxUnavailable: '0%' } })] },
+    ['blocker PodDisruptionBudget demo/b'],
+  ],
+  [
+    'minAvailable 100%',
+    { budgets: [aBudget('b', 3, { spec: { minAvailable: '100%' } })] },
+    ['blocker PodDisruptionBudget demo/b'],
+  ],
+  [
+    'minAvailable of all',
+    { budgets: [aBudget('b', 3, { spec: { minAvailable: 3 } })] },
+    ['blocker PodDisruptionBudget demo/b'],
+  ],
+  [
+    'minAvailable 90% of 3, which is 3',
+    { budgets: [aBudget('b', 3, { spec: { minAvailable: '90%' } })] },
+    ['blocker PodDisruptionBudget demo/b'],
+  ],
+  [
+    'minAvailable 90% of 10, which is 9',
+    { budgets: [aBudget('b', 10, { spec: { minAvailable: '90%' } })] },
+    [],
+  ],
+  [
+    'maxUnavailable 1% of 3, which is 1',
+    { budgets: [aBudget('b', 3, { spec: { maxUnavailable: '1%' } })] },
+    [],
+  ],
+  [
+    'one replica, which another check tells',
+    { budgets: [aBudget('b', 1, { spec: { minAvailable: 1 } })] },
+    [],
+  ],
+];
+
+describe('budget-never-allows', () => {
+  it.each(cases)('%s', (_, more, expected) => {
+    expect(briefOf(findingsOf(budgetNeverAllows, { pods: [aPod('p1')], ...more }))).toEqual(
+      expected,
+    );
+  });
+
+  it('is told although the pods are unhealthy now: it never opens', () => {
+    const budgets = [
+      aBudget('b', 3, { spec: { maxUnavailable: 0 }, status: { currentHealthy: 1 } }),
+    ];
+    expect(findingsOf(budgetNeverAllows, { pods: [aPod('p1')], budgets })).toHaveLength(1);
+  });
+});

@@ -1,0 +1,27 @@
+// A budget whose spec leaves no room whatever the pods' health: maxUnavailable 0, minAvailable 100 %, or
+// minAvailable of at least as many pods as there are (percentages round up).
+import { ruleOf } from '../budgets.ts';
+import type { Check } from '../finding.ts';
+import { kubectl, shortName, stuckDrain } from './parts.ts';
+
+export const budgetNeverAllows: Check = {
+  name: 'budget-never-allows',
+  title: 'A budget never allows an eviction',
+  needs: ['nodes', 'pods', 'budgets'],
+  run: (view) =>
+    view.budgets
+      .filter(({ allowed, expected }) => allowed === 0 && expected !== 1)
+      .map(({ budget, name, expected, healthy, pods }) => ({
+        severity: 'blocker' as const,
+        object: { kind: 'PodDisruptionBudget', name },
+        evidence: {
+          rule: ruleOf(budget),
+          expectedPods: expected,
+          currentHealthy: healthy,
+          disruptionsAllowed: budget.status.disruptionsAllowed ?? 0,
+          pods: pods.length,
+        },
+        consequence: stuckDrain(view, pods, `${ruleOf(budget)} of ${expected} pods allows none`),
+        remedy: `${kubectl(name)} patch pdb ${shortName(name)} --type merge -p '{"spec":{"minAvailable":null,"maxUnavailable":1}}'`,
+      })),
+};

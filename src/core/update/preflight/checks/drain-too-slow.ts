@@ -1,0 +1,97 @@
+// Too many pods of one budget on one node for its drain to end in time: each eviction beyond what the
+// budget allows waits for a replacement (reference: the no-timeout condition). For EKS' strategies also
+// for the worst set of nodes that may be drained at once; Drover's own never releases such a set.
+
+import { ruleOf } from '../budgets.ts';
+import type { Check, Found, Severity } from '../finding.ts';
+import type { ConcernedBudget, MovedPod, View } from '../view.ts';
+import { byOwner, kubectl, shortName, stuckDrain } from './parts.ts';
+
+const perNode = (pods: readonly MovedPod[]): ReadonlyMap<string, readonly MovedPod[]> => {
+  const nodes = new Map<string, MovedPod[]>();
+  for (const pod of pods) nodes.set(pod.node, [...(nodes.get(pod.node) ?? []), pod]);
+  return nodes;
+};
+
+/** The slowest of the budget's owners decides. */
+const timesOf = (view: View, pods: readonly MovedPod[]) => {
+  const owners = byOwner(pods).flatMap(([first]) => first?.owner?.key ?? []);
+  return {
+    replacement: Math.max(0, ...owners.map(view.forecast.replacementSeconds)),
+    stop: Math.max(0, ...owners.map(view.forecast.stopSeconds)),
+  };
+};
+
+interface Case {
+  readonly one: ConcernedBudget;
+  readonly pods: readonly MovedPod[];
+  readonly count: number;
+  readonly nodes: number;
+  readonly seconds: number;
+  readonly replacement: number;
+}
+
+const found = (view: View, severity: Severity, { one, pods, ...more }: Case): Found => {
+  const { budget, name, allowed } = one;
+  const minutes = Math.ceil(more.seconds / 60);
+  const where = more.nodes === 1 ? 'one node' : `${more.nodes} nodes drained at once`;
+  const why = `${more.count} pods on ${where} need ${minutes} minutes, ${allowed} at a time`;
+  return {
+    severity,
+    object: { kind: 'PodDisruptionBudget', name },
+    evidence: {
+      rule: ruleOf(budget),
+      pods: more.count,
+      nodes: more.nodes,
+      allowed,
+      replacementSeconds: Math.round(more.replacement),
+      drainSeconds: Math.round(more.seconds),
+      drainTimeoutSeconds: view.snapshot.group.drainTimeoutSeconds,
+    },
+    consequence: stuckDrain(view, pods, why),
+    remedy: `${kubectl(name)} patch pdb ${shortName(name)} --type merge -p '{"spec":{"minAvailable":null,"maxUnavailable":${allowed + 1}}}'`,
+  };
+};
+
+const judge = (view: View, one: ConcernedBudget): readonly Found[] => {
+  const { drainTimeoutSeconds, maxUnavailable, strategy } = view.snapshot.group;
+  if (one.allowed === 0) return [];
+  const nodes = [...perNode(one.pods).values()].toSorted((a, b) => b.length - a.length);
+  const [most] = nodes;
+  if (most === undefined) return [];
+  const { replacement, stop } = timesOf(view, one.pods);
+  const rounds = (count: number): number => Math.ceil(count / one.allowed);
+  // The last ones need only be gone, not replaced: this is the least that the drain takes.
+  const least = (rounds(most.length) - 1) * replacement + stop;
+  const alone: Case = {
+    one,
+    pods: most,
+    count: most.length,
+    nodes: 1,
+    seconds: least,
+    replacement,
+  };
+  if (least > drainTimeoutSeconds) return [found(view, 'blocker', alone)];
+  const formula = rounds(most.length) * replacement;
+  if (formula > drainTimeoutSeconds) {
+    return [found(view, 'warning', { ...alone, seconds: formula })];
+  }
+  const batch = strategy === 'SURGE' ? [] : nodes.slice(0, maxUnavailable);
+  const count = batch.reduce((all, pods) => all + pods.length, 0);
+  const seconds = rounds(count) * replacement;
+  if (batch.length < 2 || seconds <= drainTimeoutSeconds) return [];
+  const pods = batch.flat();
+  return [
+    {
+      ...found(view, 'warning', { one, pods, count, nodes: batch.length, seconds, replacement }),
+      remedy: `drover plan update ${view.snapshot.group.name} --strategy SURGE   # or a smaller maxUnavailable`,
+    },
+  ];
+};
+
+export const drainTooSlow: Check = {
+  name: 'drain-too-slow',
+  title: 'A budget makes a drain longer than its time',
+  needs: ['nodes', 'pods', 'budgets'],
+  run: (view) => view.budgets.flatMap((one) => judge(view, one)),
+};

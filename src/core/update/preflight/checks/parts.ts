@@ -1,0 +1,55 @@
+// What several checks say alike: how a drain that cannot end looks, and who is meant. Pure.
+import type { Consequence } from '../finding.ts';
+import { firstMoved, type MovedPod, type View } from '../view.ts';
+
+const minutesOf = (seconds: number): number => Math.round(seconds / 60);
+
+/** A drain that never gets empty: the node that comes first, and when its time is over. */
+export const stuckDrain = (view: View, pods: readonly MovedPod[], why: string): Consequence => {
+  const first = firstMoved(view, pods);
+  const { drainTimeoutSeconds, force } = view.snapshot.group;
+  const minutes = minutesOf(drainTimeoutSeconds);
+  const end = force
+    ? `the pod is deleted after ${minutes} minutes, whatever its budget says`
+    : `after ${minutes} minutes PodEvictionFailure`;
+  if (first === undefined) return { text: `${why}; ${end}` };
+  const at = Math.round(first.minute + drainTimeoutSeconds / 60);
+  return { text: `${why}; ${end}`, node: first.pod.node, pod: first.pod.name, minute: at };
+};
+
+/** Something that happens when the pod's node is drained, not when its time is over. */
+export const whenDrained = (view: View, pods: readonly MovedPod[], text: string): Consequence => {
+  const first = firstMoved(view, pods);
+  return first === undefined
+    ? { text }
+    : { text, node: first.pod.node, pod: first.pod.name, minute: Math.round(first.minute) };
+};
+
+/** `Kind/name` of who owns it, or the pod itself. */
+export const ownerText = ({ owner, pod }: MovedPod): string =>
+  owner === undefined ? `Pod/${pod.metadata.name}` : `${owner.kind}/${owner.name}`;
+
+/** One entry per owner (a bare pod is its own), in the order of first appearance. */
+export const byOwner = (pods: readonly MovedPod[]): readonly (readonly MovedPod[])[] => {
+  const groups = new Map<string, MovedPod[]>();
+  for (const one of pods) {
+    const key = one.owner?.key ?? `Pod/${one.name}`;
+    const known = groups.get(key);
+    if (known === undefined) groups.set(key, [one]);
+    else known.push(one);
+  }
+  return [...groups.values()];
+};
+
+/** The owner as a finding's object: `Kind` and `namespace/name`. */
+export const ownerObject = (pods: readonly MovedPod[]): { kind: string; name: string } => {
+  const [first] = pods;
+  if (first?.owner === undefined) return { kind: 'Pod', name: first?.name ?? '' };
+  return { kind: first.owner.kind, name: `${first.owner.namespace}/${first.owner.name}` };
+};
+
+export const namespaceOf = (name: string): string => name.slice(0, name.indexOf('/'));
+export const shortName = (name: string): string => name.slice(name.indexOf('/') + 1);
+
+/** `kubectl -n ns` of a namespace/name. */
+export const kubectl = (name: string): string => `kubectl -n ${namespaceOf(name)}`;

@@ -1,0 +1,36 @@
+// Each case: what is there, and which findings it makes.
+import { describe, expect, it } from 'vitest';
+import type { Snapshot } from '../snapshot.ts';
+import { aBudget, aPod, briefOf, findingsOf } from '../testing.ts';
+import { singleReplicaBudget } from './single-replica-budget.ts';
+
+const cases: readonly (readonly [string, Partial<Snapshot>, readonly string[]])[] = [
+  [
+    'minAvailable 1 of one',
+    { budgets: [aBudget('b', 1, { spec: { minAvailable: 1 } })] },
+    ['blocker PodDisruptionBudget demo/b'],
+  ],
+  [
+    'minAvailable 50% of one, which is one',
+    { budgets: [aBudget('b', 1, { spec: { minAvailable: '50%' } })] },
+    ['blocker PodDisruptionBudget demo/b'],
+  ],
+  ['maxUnavailable 1 of one', { budgets: [aBudget('b', 1)] }, []],
+  ['minAvailable 1 of two', { budgets: [aBudget('b', 2, { spec: { minAvailable: 1 } })] }, []],
+];
+
+describe('single-replica-budget', () => {
+  it.each(cases)('%s', (_, more, expected) => {
+    expect(briefOf(findingsOf(singleReplicaBudget, { pods: [aPod('p1')], ...more }))).toEqual(
+      expected,
+    );
+  });
+
+  it('offers a second replica where the owner can have one', () => {
+    const budgets = [aBudget('b', 1, { spec: { minAvailable: 1 } })];
+    const remedy = (owner: string) =>
+      findingsOf(singleReplicaBudget, { pods: [aPod('p1', { owner })], budgets })[0]?.remedy;
+    expect(remedy('StatefulSet/db')).toBe('kubectl -n demo scale statefulset/db --replicas=2');
+    expect(remedy('Job/once')).toContain('delete pdb b');
+  });
+});

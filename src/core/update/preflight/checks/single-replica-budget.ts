@@ -1,0 +1,33 @@
+// One replica under a budget that then allows nothing: a second replica for the time of the update lets
+// the first go without a gap.
+import { ruleOf } from '../budgets.ts';
+import type { Check } from '../finding.ts';
+import { kubectl, ownerText, shortName, stuckDrain } from './parts.ts';
+
+export const singleReplicaBudget: Check = {
+  name: 'single-replica-budget',
+  title: 'A single replica stands under a budget that allows none',
+  needs: ['nodes', 'pods', 'budgets'],
+  run: (view) =>
+    view.budgets
+      .filter(({ allowed, expected }) => allowed === 0 && expected === 1)
+      .map(({ budget, name, healthy, pods }) => {
+        const [pod] = pods;
+        const owner = pod?.owner;
+        const canScale = owner !== undefined && /^(Deployment|StatefulSet)$/.test(owner.kind);
+        return {
+          severity: 'blocker' as const,
+          object: { kind: 'PodDisruptionBudget', name },
+          evidence: {
+            rule: ruleOf(budget),
+            expectedPods: 1,
+            currentHealthy: healthy,
+            owner: pod === undefined ? '' : ownerText(pod),
+          },
+          consequence: stuckDrain(view, pods, `${ruleOf(budget)} of 1 pod allows none`),
+          remedy: canScale
+            ? `${kubectl(name)} scale ${owner.kind.toLowerCase()}/${owner.name} --replicas=2`
+            : `${kubectl(name)} delete pdb ${shortName(name)}   # for the time of the update`,
+        };
+      }),
+};

@@ -1,0 +1,49 @@
+// Each case: what is there, and which findings it makes.
+import { describe, expect, it } from 'vitest';
+import type { Toleration } from '../../../../api/kube.ts';
+import type { Snapshot } from '../snapshot.ts';
+import { aGroup, aPod, briefOf, findingsOf } from '../testing.ts';
+import { toleratesEverything } from './tolerates-everything.ts';
+
+const tolerant = (toleration: Toleration, owner = 'ReplicaSet/web') =>
+  aPod('p1', { owner, spec: { tolerations: [toleration] } });
+const cases: readonly (readonly [string, Partial<Snapshot>, readonly string[]])[] = [
+  [
+    'every key, every effect',
+    { pods: [tolerant({ operator: 'Exists' })] },
+    ['blocker ReplicaSet demo/web'],
+  ],
+  [
+    'every key, NoSchedule',
+    { pods: [tolerant({ operator: 'Exists', effect: 'NoSchedule' })] },
+    ['blocker ReplicaSet demo/web'],
+  ],
+  [
+    "the cordon's own taint",
+    { pods: [tolerant({ key: 'node.kubernetes.io/unschedulable', operator: 'Exists' })] },
+    ['blocker ReplicaSet demo/web'],
+  ],
+  [
+    'every key, NoExecute only',
+    { pods: [tolerant({ operator: 'Exists', effect: 'NoExecute' })] },
+    [],
+  ],
+  ['another taint', { pods: [tolerant({ key: 'gpu', operator: 'Exists' })] }, []],
+  [
+    'a DaemonSet, which is meant to',
+    { pods: [tolerant({ operator: 'Exists' }, 'DaemonSet/agent')] },
+    [],
+  ],
+  ['a bare pod, which nothing brings back', { pods: [tolerant({ operator: 'Exists' }, '')] }, []],
+  [
+    "Drover's own strategy, which ends it with its node",
+    { pods: [tolerant({ operator: 'Exists' })], group: aGroup({ strategy: 'SURGE' }) },
+    ['warning ReplicaSet demo/web'],
+  ],
+];
+
+describe('tolerates-everything', () => {
+  it.each(cases)('%s', (_, more, expected) => {
+    expect(briefOf(findingsOf(toleratesEverything, more))).toEqual(expected);
+  });
+});

@@ -1,0 +1,112 @@
+// What a new node of the group will be, one for each zone that gets any: labels, taints, room. Read off
+// a node that is there, where the target does not say otherwise. Pure.
+import type { Taint } from '../../../api/kube.ts';
+import { classifyPods } from '../../drain/index.ts';
+import { type Amounts, amountsOf, minus, podAmounts, sum, volumesResource } from './quantity.ts';
+import type { Labels, Place } from './scheduling.ts';
+import type { PlannedNode, Snapshot } from './snapshot.ts';
+
+export interface NewNode extends Place {
+  readonly zone: string;
+  readonly taints: readonly Taint[];
+  readonly labels: Labels;
+  /** Undefined: no node of the group tells, and the instance type is not known. */
+  readonly room: Amounts | undefined;
+}
+
+/** Labels that the kubelet and the cloud give each node by what it is. */
+const ownLabels = new Set([
+  'kubernetes.io/os',
+  'beta.kubernetes.io/os',
+  'topology.kubernetes.io/region',
+  'failure-domain.beta.kubernetes.io/region',
+  'node.kubernetes.io/instance-type',
+  'beta.kubernetes.io/instance-type',
+]);
+const zoneLabels = [
+  'topology.kubernetes.io/zone',
+  'failure-domain.beta.kubernetes.io/zone',
+  'topology.ebs.csi.aws.com/zone',
+] as const;
+
+export const architectureOf = (name: string | undefined): string | undefined => {
+  if (name === undefined) return undefined;
+  return name === 'x86_64' ? 'amd64' : name;
+};
+
+/** Zones in which the group's subnets lie; where those were not read, its nodes'. */
+export const zonesOf = ({ group, subnets, nodes, unread }: Snapshot): readonly string[] => {
+  const known = subnets.filter(({ id }) => group.subnets.includes(id)).map(({ zone }) => zone);
+  const fallback = nodes.filter(({ isOfGroup }) => isOfGroup).map(({ zone }) => zone);
+  const useKnown = unread.subnets === undefined && group.subnets.length > 0;
+  return [...new Set(useKnown ? known : fallback)].toSorted();
+};
+
+const labelsOf = (snapshot: Snapshot, sample: PlannedNode | undefined, zone: string): Labels => {
+  const { group, target } = snapshot;
+  const has = sample?.node.metadata.labels ?? {};
+  const own = Object.entries(has).filter(([key]) => ownLabels.has(key));
+  const type = target.instanceTypes?.length === 1 ? target.instanceTypes[0] : undefined;
+  const arch =
+    architectureOf(target.architecture) ??
+    sample?.node.status.nodeInfo?.architecture ??
+    has['kubernetes.io/arch'];
+  return {
+    ...Object.fromEntries(own),
+    ...(type === undefined ? {} : { 'node.kubernetes.io/instance-type': type }),
+    ...(arch === undefined ? {} : { 'kubernetes.io/arch': arch, 'beta.kubernetes.io/arch': arch }),
+    ...Object.fromEntries(zoneLabels.map((key) => [key, zone])),
+    ...group.labels,
+    'eks.amazonaws.com/nodegroup': group.name,
+    'eks.amazonaws.com/capacityType': group.capacityType,
+    ...(target.imageId === undefined
+      ? {}
+      : { 'eks.amazonaws.com/nodegroup-image': target.imageId }),
+  };
+};
+
+/** The smallest of the group's nodes: which type a new one gets is not ours to say. */
+const roomOf = (snapshot: Snapshot): Amounts | undefined => {
+  const { target, nodes, csiNodes, pods } = snapshot;
+  const types = target.instanceTypes;
+  const samples = nodes.filter(
+    ({ isOfGroup, instanceType, node }) =>
+      isOfGroup &&
+      node.status.allocatable !== undefined &&
+      (types === undefined || types.includes(instanceType ?? '')),
+  );
+  const rooms = samples.map(({ node }) => {
+    const { name } = node.metadata;
+    const attachable = csiNodes
+      .find(({ metadata }) => metadata.name === name)
+      ?.spec.drivers?.flatMap(({ allocatable }) => allocatable?.count ?? []);
+    const there = pods.filter(({ spec }) => spec.nodeName === name);
+    const daemons = classifyPods(there)
+      .skip.filter(({ reason }) => reason === 'daemonSet' || reason === 'mirror')
+      .map(({ pod }) => pod.metadata.uid);
+    const overhead = sum(
+      there.filter(({ metadata }) => daemons.includes(metadata.uid)).map(podAmounts),
+    );
+    const all = {
+      ...amountsOf(node.status.allocatable),
+      ...(attachable === undefined || attachable.length === 0
+        ? {}
+        : { [volumesResource]: Math.min(...attachable) }),
+    };
+    return minus(all, overhead);
+  });
+  return rooms.toSorted((a, b) => (a.cpu ?? 0) - (b.cpu ?? 0))[0];
+};
+
+export const newNodesOf = (snapshot: Snapshot): readonly NewNode[] => {
+  const sample = snapshot.nodes.find(({ isOfGroup }) => isOfGroup);
+  const room = roomOf(snapshot);
+  return zonesOf(snapshot).map((zone) => ({
+    // Nobody knows its name: what is pinned to a host name never matches.
+    name: '',
+    zone,
+    labels: labelsOf(snapshot, sample, zone),
+    taints: snapshot.group.taints,
+    room,
+  }));
+};

@@ -1,0 +1,101 @@
+// Kubernetes quantities as numbers, cpu in cores; and what a pod asks of a node. Pure.
+import type { Container, FullPod, ResourceList } from '../../../api/workloads.ts';
+
+const factors: Readonly<Record<string, number>> = {
+  '': 1,
+  n: 1e-9,
+  u: 1e-6,
+  m: 1e-3,
+  k: 1e3,
+  M: 1e6,
+  G: 1e9,
+  T: 1e12,
+  P: 1e15,
+  E: 1e18,
+  Ki: 2 ** 10,
+  Mi: 2 ** 20,
+  Gi: 2 ** 30,
+  Ti: 2 ** 40,
+  Pi: 2 ** 50,
+  Ei: 2 ** 60,
+};
+
+/** '250m' -> 0.25, '70Mi' -> 73400320; what is no quantity is 0. */
+export const quantity = (value: string | number | undefined): number => {
+  if (value === undefined) return 0;
+  if (typeof value === 'number') return value;
+  const match = /^([+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)([a-zA-Z]*)$/.exec(value.trim());
+  return match === null ? 0 : Number(match[1]) * (factors[match[2] ?? ''] ?? 0);
+};
+
+/** Resource name -> number. */
+export type Amounts = Readonly<Record<string, number>>;
+
+export const amountsOf = (list: ResourceList | undefined): Amounts =>
+  Object.fromEntries(Object.entries(list ?? {}).map(([key, value]) => [key, quantity(value)]));
+
+const combine = (a: Amounts, b: Amounts, how: (x: number, y: number) => number): Amounts =>
+  Object.fromEntries(
+    [...new Set([...Object.keys(a), ...Object.keys(b)])].map((key) => [
+      key,
+      how(a[key] ?? 0, b[key] ?? 0),
+    ]),
+  );
+
+export const plus = (a: Amounts, b: Amounts): Amounts => combine(a, b, (x, y) => x + y);
+export const minus = (a: Amounts, b: Amounts): Amounts => combine(a, b, (x, y) => x - y);
+export const times = (a: Amounts, factor: number): Amounts =>
+  Object.fromEntries(Object.entries(a).map(([key, value]) => [key, value * factor]));
+export const sum = (all: Iterable<Amounts>): Amounts => {
+  let total: Amounts = {};
+  for (const one of all) total = plus(total, one);
+  return total;
+};
+
+const requestsOf = (container: Container): Amounts => ({
+  // A limit without a request is the request (Kubernetes' defaulting; old objects may lack it).
+  ...amountsOf(container.resources?.limits),
+  ...amountsOf(container.resources?.requests),
+});
+
+/** Claims of a pod count as this resource: what drivers can attach to a node is bounded. */
+export const volumesResource = 'attachable-volumes';
+
+/** What the scheduler reserves for a pod: containers and sidecars, or the largest init container. */
+export const podAmounts = ({ spec }: FullPod): Amounts => {
+  const sidecars = (spec.initContainers ?? []).filter((one) => one.restartPolicy === 'Always');
+  const inits = (spec.initContainers ?? []).filter((one) => one.restartPolicy !== 'Always');
+  const running = sum([...(spec.containers ?? []), ...sidecars].map(requestsOf));
+  const largest = inits.reduce<Amounts>(
+    (most, one) => combine(most, requestsOf(one), Math.max),
+    running,
+  );
+  const claims = (spec.volumes ?? []).filter(
+    (volume) => volume.persistentVolumeClaim !== undefined || volume.ephemeral !== undefined,
+  ).length;
+  return plus(plus(largest, amountsOf(spec.overhead)), {
+    pods: 1,
+    ...(claims === 0 ? {} : { [volumesResource]: claims }),
+  });
+};
+
+/** Resources of which `wanted` is more than `has`; a resource that `has` does not name is none. */
+export const shortOf = (
+  wanted: Amounts,
+  has: Amounts,
+): readonly { readonly resource: string; readonly wanted: number; readonly has: number }[] =>
+  Object.entries(wanted).flatMap(([resource, value]) => {
+    const there = has[resource] ?? (resource === volumesResource ? Number.POSITIVE_INFINITY : 0);
+    // Sums of fractions of a core differ in the last digits.
+    return value > there + 1e-9 ? [{ resource, wanted: value, has: there }] : [];
+  });
+
+const binary = ['Ki', 'Mi', 'Gi', 'Ti'] as const;
+
+/** For people: 0.25 cores as `250m`, bytes as `70Mi`. */
+export const printQuantity = (resource: string, value: number): string => {
+  if (resource === 'cpu') return `${Math.round(value * 1000)}m`;
+  if (!/memory|storage/.test(resource)) return String(value);
+  const unit = binary.findLast((name) => value >= (factors[name] ?? 1));
+  return unit === undefined ? String(value) : `${Math.round(value / (factors[unit] ?? 1))}${unit}`;
+};

@@ -1,0 +1,48 @@
+// Runs the checks over a snapshot. A check whose facts could not be read says so instead of passing.
+// Sorted: blockers first, then by when they bite. Pure.
+import { checks } from './checks/index.ts';
+import type { Check, Finding, Forecast, Severity } from './finding.ts';
+import type { Snapshot } from './snapshot.ts';
+import { type View, viewOf } from './view.ts';
+
+const rank: Readonly<Record<Severity, number>> = { blocker: 0, warning: 1, notChecked: 2 };
+
+const notChecked = (check: Check, snapshot: Snapshot): Finding | undefined => {
+  const missing = check.needs.flatMap((part) => {
+    const why = snapshot.unread[part];
+    return why === undefined ? [] : [{ part, why }];
+  });
+  if (missing.length === 0) return undefined;
+  const what = missing.map(({ part }) => part).join(', ');
+  const why = [...new Set(missing.map(({ why: reason }) => reason))].join('; ');
+  return {
+    check: check.name,
+    severity: 'notChecked',
+    object: { kind: 'NodeGroup', name: snapshot.group.name },
+    evidence: { unread: what },
+    consequence: { text: `not checked: ${why}` },
+    remedy: `grant the reader of the plan ${what}, then plan again`,
+  };
+};
+
+const runOne = (check: Check, view: View): readonly Finding[] => {
+  const missing = notChecked(check, view.snapshot);
+  if (missing !== undefined) return [missing];
+  return check.run(view).map((found) => ({ check: check.name, ...found }));
+};
+
+const minuteOf = ({ consequence }: Finding): number =>
+  consequence.minute ?? Number.POSITIVE_INFINITY;
+
+const inOrder = (a: Finding, b: Finding): number => {
+  const severity = rank[a.severity] - rank[b.severity];
+  if (severity !== 0) return severity;
+  // Infinity minus infinity is no number.
+  return minuteOf(a) === minuteOf(b) ? 0 : minuteOf(a) - minuteOf(b);
+};
+
+/** Findings of all checks; nothing to move means nothing to find. */
+export const runPreflight = (snapshot: Snapshot, forecast: Forecast): readonly Finding[] => {
+  const view = viewOf(snapshot, forecast);
+  return checks.flatMap((check) => runOne(check, view)).toSorted(inOrder);
+};

@@ -1,0 +1,76 @@
+// Whether a pod may be placed on a node by what it names: taints, node selector, required node
+// affinity. Upstream: nodeaffinity and tainttoleration of the scheduler (Kubernetes 1.32). Pure.
+import type { Taint, Toleration } from '../../../api/kube.ts';
+import type { FullPod, NodeRequirement, NodeSelector } from '../../../api/workloads.ts';
+
+export type Labels = Readonly<Record<string, string>>;
+
+export interface Place {
+  readonly name: string;
+  readonly labels: Labels;
+  readonly taints: readonly Taint[];
+}
+
+export const tolerates = (toleration: Toleration, taint: Taint): boolean => {
+  const { key = '', operator = 'Equal', value = '', effect = '' } = toleration;
+  if (effect !== '' && effect !== taint.effect) return false;
+  if (key === '') return operator === 'Exists';
+  if (key !== taint.key) return false;
+  return operator === 'Exists' || value === (taint.value ?? '');
+};
+
+const repelling = (taint: Taint): boolean => taint.effect !== 'PreferNoSchedule';
+
+export const untolerated = (pod: FullPod, taints: readonly Taint[]): readonly Taint[] =>
+  taints.filter(
+    (taint) =>
+      repelling(taint) && !(pod.spec.tolerations ?? []).some((one) => tolerates(one, taint)),
+  );
+
+const meets = ({ key, operator, values = [] }: NodeRequirement, labels: Labels): boolean => {
+  const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
+  switch (operator) {
+    case 'In':
+      return value !== undefined && values.includes(value);
+    case 'NotIn':
+      return value === undefined || !values.includes(value);
+    case 'Exists':
+      return value !== undefined;
+    case 'DoesNotExist':
+      return value === undefined;
+    case 'Gt':
+      return value !== undefined && Number(value) > Number(values[0]);
+    case 'Lt':
+      return value !== undefined && Number(value) < Number(values[0]);
+    default:
+      return false;
+  }
+};
+
+/** Terms are alternatives; a term without requirements picks nothing. */
+export const selectorPicks = (selector: NodeSelector, place: Place): boolean =>
+  selector.nodeSelectorTerms.some((term) => {
+    const expressions = term.matchExpressions ?? [];
+    const fields = term.matchFields ?? [];
+    if (expressions.length + fields.length === 0) return false;
+    return (
+      expressions.every((one) => meets(one, place.labels)) &&
+      fields.every((one) => meets(one, { 'metadata.name': place.name }))
+    );
+  });
+
+/** Why the pod cannot be placed there, as one phrase each; empty when it can. */
+export const refusals = (pod: FullPod, place: Place): readonly string[] => {
+  const { nodeSelector = {}, affinity } = pod.spec;
+  const missing = Object.entries(nodeSelector).filter(
+    ([key, value]) => place.labels[key] !== value,
+  );
+  const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  return [
+    ...untolerated(pod, place.taints).map(
+      ({ key, value = '', effect }) => `taint ${key}${value === '' ? '' : `=${value}`}:${effect}`,
+    ),
+    ...missing.map(([key, value]) => `node selector ${key}=${value}`),
+    ...(required === undefined || selectorPicks(required, place) ? [] : ['required node affinity']),
+  ];
+};

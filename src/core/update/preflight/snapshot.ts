@@ -1,0 +1,146 @@
+// Snapshot: everything that plan and preflight of an update know, read once. Plain data; what could not
+// be read is named in `unread` with the reason, and the checks that need it say so. Never decides.
+import type { EpochMs } from '../../../api/brand.ts';
+import type { NodeDisruption } from '../../../api/disruption.ts';
+import type { PodDisruptionBudget, Taint } from '../../../api/kube.ts';
+import type { UpdateStrategy } from '../../../api/nodegroup-update.ts';
+import type {
+  CsiNode,
+  EndpointSlice,
+  FullNode,
+  FullPod,
+  LimitRange,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  ResourceQuota,
+  WebhookConfiguration,
+  Workload,
+} from '../../../api/workloads.ts';
+
+/** What a check can ask for and may not have got. */
+export type Part =
+  | 'nodes'
+  | 'pods'
+  | 'budgets'
+  | 'workloads'
+  | 'volumes'
+  | 'quotas'
+  | 'webhooks'
+  | 'endpoints'
+  | 'disruptions'
+  | 'scalingGroup'
+  | 'subnets'
+  | 'instanceTypes'
+  | 'images'
+  | 'controlPlane'
+  | 'accountQuotas';
+
+export interface RevisionFacts {
+  /** Kubernetes minor version, `1.32`. */
+  readonly version?: string;
+  readonly releaseVersion?: string;
+  readonly imageId?: string;
+  readonly architecture?: string;
+  readonly launchTemplate?: { readonly id: string; readonly version: string };
+}
+
+export interface TargetFacts extends RevisionFacts {
+  /** Why the target cannot be: unknown release, no such template. */
+  readonly problem?: string;
+  /** Set where the target's template brings its own. */
+  readonly instanceTypes?: readonly string[];
+}
+
+export interface GroupFacts {
+  readonly name: string;
+  readonly cluster: string;
+  /** Who carries the update out: a group that EKS manages is only looked at. */
+  readonly managedBy: 'drover' | 'eks';
+  /** EKS' word: ACTIVE, UPDATING, ... */
+  readonly state?: string;
+  readonly amiType: string;
+  readonly capacityType: string;
+  readonly instanceTypes: readonly string[];
+  readonly subnets: readonly string[];
+  readonly labels: Readonly<Record<string, string>>;
+  readonly taints: readonly Taint[];
+  readonly sizes: { readonly minSize: number; readonly maxSize: number; readonly desired: number };
+  readonly strategy: UpdateStrategy;
+  /** Nodes that may be out of service at once, resolved to a number. */
+  readonly maxUnavailable: number;
+  readonly force: boolean;
+  readonly drainTimeoutSeconds: number;
+  readonly cooldownSeconds: number;
+  readonly current: RevisionFacts;
+  /** An update of it that runs now. */
+  readonly activeUpdate?: string;
+}
+
+export interface PlannedNode {
+  readonly node: FullNode;
+  /** A node of the group that is not of the target revision. */
+  readonly isOld: boolean;
+  readonly isOfGroup: boolean;
+  readonly zone: string;
+  readonly instanceId?: string;
+  readonly instanceType?: string;
+  /** RFC 3339: when its instance was started. */
+  readonly launchTime?: string;
+}
+
+export interface SubnetFacts {
+  readonly id: string;
+  readonly zone: string;
+  readonly freeAddresses: number;
+}
+
+export interface InstanceTypeFact {
+  readonly name: string;
+  readonly interfaces: number;
+  readonly addressesPerInterface: number;
+  readonly architectures: readonly string[];
+}
+
+export interface AccountQuota {
+  /** As Service Quotas names it. */
+  readonly name: string;
+  readonly unit: 'vCPU' | 'GiB' | 'interfaces';
+  readonly limit: number;
+  readonly used: number;
+}
+
+export interface ScalingFacts {
+  readonly instances: readonly {
+    readonly instanceId: string;
+    readonly lifecycleState: string;
+    readonly zone: string;
+  }[];
+}
+
+export interface Snapshot {
+  readonly now: EpochMs;
+  readonly group: GroupFacts;
+  readonly target: TargetFacts;
+  /** All nodes of the cluster: pods of the old ones may land on others. */
+  readonly nodes: readonly PlannedNode[];
+  readonly pods: readonly FullPod[];
+  readonly budgets: readonly PodDisruptionBudget[];
+  readonly workloads: readonly Workload[];
+  readonly claims: readonly PersistentVolumeClaim[];
+  readonly volumes: readonly PersistentVolume[];
+  readonly csiNodes: readonly CsiNode[];
+  readonly quotas: readonly ResourceQuota[];
+  readonly limitRanges: readonly LimitRange[];
+  readonly webhooks: readonly WebhookConfiguration[];
+  readonly endpointSlices: readonly EndpointSlice[];
+  readonly disruptions: readonly NodeDisruption[];
+  readonly scalingGroup?: ScalingFacts;
+  readonly subnets: readonly SubnetFacts[];
+  readonly instanceTypes: readonly InstanceTypeFact[];
+  readonly accountQuotas: readonly AccountQuota[];
+  /** Minor version of the API server, `1.32`. */
+  readonly controlPlaneVersion?: string;
+  /** Left of the maintenance window; absent = none is set. */
+  readonly windowSeconds?: number;
+  readonly unread: Readonly<Partial<Record<Part, string>>>;
+}

@@ -1,0 +1,185 @@
+// The snapshot as the checks ask for it: pods of the old nodes with owner and budgets, what a new node
+// will be, who else can take pods. Worked out once per preflight; decides nothing.
+import type { PodDisruptionBudget } from '../../../api/kube.ts';
+import type { FullPod, Workload } from '../../../api/workloads.ts';
+import {
+  BudgetIndex,
+  classifyPods,
+  controllerOf,
+  isReady,
+  isTerminating,
+  keyOfObject,
+} from '../../drain/index.ts';
+import { allowedWhenHealthy } from './budgets.ts';
+import type { Forecast } from './finding.ts';
+import { type NewNode, newNodesOf } from './new-nodes.ts';
+import type { Place } from './scheduling.ts';
+import type { PlannedNode, Snapshot } from './snapshot.ts';
+
+export interface Owner {
+  /** Kind/namespace/name of what scales the pods: the Deployment rather than its ReplicaSet. */
+  readonly key: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace: string;
+  readonly workload: Workload | undefined;
+}
+
+/** A pod that the update has to move. */
+export interface MovedPod {
+  readonly pod: FullPod;
+  /** namespace/name. */
+  readonly name: string;
+  readonly node: string;
+  readonly zone: string;
+  readonly owner: Owner | undefined;
+  readonly budgets: readonly PodDisruptionBudget[];
+}
+
+/** A budget that has a say about pods of old nodes. */
+export interface ConcernedBudget {
+  readonly budget: PodDisruptionBudget;
+  /** namespace/name. */
+  readonly name: string;
+  readonly expected: number;
+  readonly healthy: number;
+  /** When all are healthy, by its spec. */
+  readonly allowed: number;
+  readonly pods: readonly MovedPod[];
+}
+
+export interface View {
+  readonly snapshot: Snapshot;
+  readonly forecast: Forecast;
+  readonly oldNodes: readonly PlannedNode[];
+  readonly moved: readonly MovedPod[];
+  readonly budgets: readonly ConcernedBudget[];
+  /** What new nodes will be, one per zone that gets any. */
+  readonly newNodes: readonly NewNode[];
+  /** Schedulable nodes that the update leaves alone. */
+  readonly others: readonly PlannedNode[];
+  /** Launched before any old node goes. */
+  readonly surge: number;
+}
+
+const ownerKey = (kind: string, namespace: string, name: string): string =>
+  `${kind}/${namespace}/${name}`;
+
+/** What scales a pod; undefined for a bare pod. */
+const ownerLookup = (workloads: readonly Workload[]): ((pod: FullPod) => Owner | undefined) => {
+  const byUid = new Map(workloads.map((one) => [one.metadata.uid, one]));
+  return (pod) => {
+    const first = controllerOf(pod);
+    if (first === undefined) return undefined;
+    const direct = byUid.get(first.uid);
+    const second = direct?.metadata.ownerReferences?.find((one) => one.controller === true);
+    const { kind, name, uid } = second ?? first;
+    const namespace = pod.metadata.namespace ?? '';
+    return {
+      key: ownerKey(kind, namespace, name),
+      kind,
+      name,
+      namespace,
+      workload: byUid.get(uid),
+    };
+  };
+};
+
+export const placeOf = ({ node }: PlannedNode): Place => ({
+  name: node.metadata.name,
+  labels: node.metadata.labels ?? {},
+  taints: node.spec.taints ?? [],
+});
+
+export const isNodeReady = ({ node }: PlannedNode): boolean =>
+  (node.status.conditions ?? []).some(({ type, status }) => type === 'Ready' && status === 'True');
+
+const isUsable = (one: PlannedNode): boolean =>
+  one.node.spec.unschedulable !== true && isNodeReady(one);
+
+const movedPods = (snapshot: Snapshot, index: BudgetIndex): readonly MovedPod[] => {
+  const ownerOf = ownerLookup(snapshot.workloads);
+  const old = new Map(
+    snapshot.nodes.filter(({ isOld }) => isOld).map((one) => [one.node.metadata.name, one]),
+  );
+  const there = snapshot.pods.filter(({ spec }) => old.has(spec.nodeName ?? ''));
+  const byUid = new Map(there.map((pod) => [pod.metadata.uid, pod]));
+  return classifyPods(there).evict.flatMap(({ pod: { metadata } }) => {
+    const pod = byUid.get(metadata.uid);
+    if (pod === undefined || isTerminating(pod)) return [];
+    const node = pod.spec.nodeName ?? '';
+    return [
+      {
+        pod,
+        name: keyOfObject(pod),
+        node,
+        zone: old.get(node)?.zone ?? '',
+        owner: ownerOf(pod),
+        budgets: index.of(pod),
+      },
+    ];
+  });
+};
+
+const concerned = (snapshot: Snapshot, moved: readonly MovedPod[], index: BudgetIndex) => {
+  const byBudget = new Map<string, MovedPod[]>();
+  for (const one of moved) {
+    for (const budget of one.budgets) {
+      const name = keyOfObject(budget);
+      byBudget.set(name, [...(byBudget.get(name) ?? []), one]);
+    }
+  }
+  return [...byBudget].flatMap(([name, pods]): readonly ConcernedBudget[] => {
+    const budget = index.get(name);
+    if (budget === undefined) return [];
+    // Its controller may not have come round yet.
+    const selected = (): readonly FullPod[] =>
+      snapshot.pods.filter((pod) => index.of(pod).includes(budget));
+    const expected = budget.status.expectedPods ?? selected().length;
+    const healthy = budget.status.currentHealthy ?? selected().filter(isReady).length;
+    const allowed = allowedWhenHealthy(budget, expected);
+    return [{ budget, name, expected, healthy, allowed, pods }];
+  });
+};
+
+/** Nodes that a strategy starts before the first old one goes (docs/designs/updates.md). */
+export const surgeOf = ({ group, nodes }: Snapshot): number => {
+  const zones = new Set(nodes.filter(({ isOld }) => isOld).map(({ zone }) => zone)).size;
+  const old = nodes.filter(({ isOld }) => isOld).length;
+  if (old === 0) return 0;
+  switch (group.strategy) {
+    case 'MINIMAL':
+      return 0;
+    case 'SURGE':
+      return Math.min(zones, old);
+    case 'BLUE_GREEN':
+      return old;
+    case 'DEFAULT':
+      return Math.max(2 * zones, group.maxUnavailable);
+  }
+};
+
+export const viewOf = (snapshot: Snapshot, forecast: Forecast): View => {
+  const index = new BudgetIndex(snapshot.budgets);
+  const moved = movedPods(snapshot, index);
+  return {
+    snapshot,
+    forecast,
+    moved,
+    oldNodes: snapshot.nodes.filter(({ isOld }) => isOld),
+    budgets: concerned(snapshot, moved, index),
+    newNodes: newNodesOf(snapshot),
+    others: snapshot.nodes.filter((one) => !one.isOld && isUsable(one)),
+    surge: surgeOf(snapshot),
+  };
+};
+
+/** The pod of `pods` whose node is drained first, with the minute of that. */
+export const firstMoved = (
+  view: View,
+  pods: readonly MovedPod[],
+): { readonly pod: MovedPod; readonly minute: number } | undefined => {
+  const first = view.forecast.firstDrained([...new Set(pods.map(({ node }) => node))]);
+  const pod = pods.find(({ node }) => node === first?.node);
+  return first === undefined || pod === undefined ? undefined : { pod, minute: first.minute };
+};
