@@ -20,8 +20,6 @@ export { type ForceWindow, forceAt, safetyMs, spotSafetyMs } from './force.ts';
 export { Ledger } from './ledger.ts';
 export {
   controllerOf,
-  graceOf,
-  isFinished,
   isReady,
   isTerminating,
   ownerName,

@@ -1,7 +1,14 @@
 // For tests only: builders of snapshots with overrides. Nothing in src imports this outside of tests.
 import { epochMs, formatKubeTime } from '../../../api/brand.ts';
 import type { PodDisruptionBudget } from '../../../api/kube.ts';
-import type { FullNode, FullPod, Workload } from '../../../api/workloads.ts';
+import type {
+  CsiNode,
+  FullNode,
+  FullPod,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Workload,
+} from '../../../api/workloads.ts';
 import type { Check, Forecast, Found } from './finding.ts';
 import type { GroupFacts, PlannedNode, Snapshot } from './snapshot.ts';
 import { viewOf } from './view.ts';
@@ -161,6 +168,28 @@ export const aWorkload = (
   metadata: meta(name, 'demo'),
   spec: { replicas: 1 },
   ...more,
+});
+
+export const aClaim = (name: string, volumeName: string): PersistentVolumeClaim => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  metadata: meta(name, 'demo'),
+  spec: { volumeName },
+});
+
+export const aVolume = (name: string, spec: PersistentVolume['spec']): PersistentVolume => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolume',
+  metadata: meta(name),
+  spec,
+});
+
+/** A node whose CSI driver can attach `count` volumes. */
+export const attachable = (name: string, count: number): CsiNode => ({
+  apiVersion: 'storage.k8s.io/v1',
+  kind: 'CSINode',
+  metadata: meta(name),
+  spec: { drivers: [{ name: 'ebs.csi.aws.com', allocatable: { count } }] },
 });
 
 export const aGroup = (more: Partial<GroupFacts> = {}): GroupFacts => ({

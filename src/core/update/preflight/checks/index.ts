@@ -1,13 +1,21 @@
 // All checks of the preflight, in the order in which they are told. One folder, one list.
 import type { Check } from '../finding.ts';
+import { barePod } from './bare-pod.ts';
 import { budgetMisconfigured } from './budget-misconfigured.ts';
 import { budgetNeverAllows } from './budget-never-allows.ts';
+import { doNotEvict } from './do-not-evict.ts';
 import { drainTooSlow } from './drain-too-slow.ts';
+import { fitsNoNewNode } from './fits-no-new-node.ts';
 import { graceTooLong } from './grace-too-long.ts';
+import { localData } from './local-data.ts';
+import { newNodeCapacity } from './new-node-capacity.ts';
 import { severalBudgets } from './several-budgets.ts';
 import { singleReplicaBudget } from './single-replica-budget.ts';
+import { spreadUnsatisfiable } from './spread-unsatisfiable.ts';
+import { subnetAddresses } from './subnet-addresses.ts';
 import { toleratesEverything } from './tolerates-everything.ts';
 import { unreadyPodsHeld } from './unready-pods-held.ts';
+import { zonalVolume } from './zonal-volume.ts';
 
 export const checks: readonly Check[] = [
   budgetMisconfigured,
@@ -18,4 +26,12 @@ export const checks: readonly Check[] = [
   drainTooSlow,
   graceTooLong,
   toleratesEverything,
+  barePod,
+  localData,
+  doNotEvict,
+  zonalVolume,
+  fitsNoNewNode,
+  spreadUnsatisfiable,
+  subnetAddresses,
+  newNodeCapacity,
 ];

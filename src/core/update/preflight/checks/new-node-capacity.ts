@@ -1,0 +1,115 @@
+// Room on the nodes that are there when pods move. A pod that no empty new node can hold is a blocker; so
+// is a first batch that must wait for replacements which have no place. Else pods are Pending for a while.
+import type { Check, Found } from '../finding.ts';
+import {
+  type Amounts,
+  amountsOf,
+  minus,
+  plus,
+  podAmounts,
+  printQuantity,
+  shortOf,
+  sum,
+  times,
+} from '../quantity.ts';
+import { refusals } from '../scheduling.ts';
+import { type MovedPod, placeOf, type View } from '../view.ts';
+import { byOwner, kubectl, ownerObject, stuckDrain, whenDrained } from './parts.ts';
+
+const describe = (short: ReturnType<typeof shortOf>): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    short.map(({ resource, wanted, has }) => [
+      resource,
+      `needs ${printQuantity(resource, wanted)}, has ${printQuantity(resource, Math.max(0, has))}`,
+    ]),
+  );
+
+const freeOn = (view: View, name: string, allocatable: Amounts): Amounts =>
+  minus(
+    allocatable,
+    sum(view.snapshot.pods.filter(({ spec }) => spec.nodeName === name).map(podAmounts)),
+  );
+
+/** Pods larger than any node that will be there. */
+const tooLarge = (view: View): readonly Found[] => {
+  const rooms: readonly Amounts[] = [
+    ...view.newNodes.flatMap(({ room }) => (room === undefined ? [] : [room])),
+    ...view.others.map(({ node }) =>
+      freeOn(view, node.metadata.name, amountsOf(node.status.allocatable)),
+    ),
+  ];
+  if (rooms.length === 0) return [];
+  const large = view.moved.filter(({ pod, owner }) => {
+    const wanted = podAmounts(pod);
+    return owner !== undefined && rooms.every((room) => shortOf(wanted, room).length > 0);
+  });
+  return byOwner(large).map((pods) => {
+    const wanted = pods[0] === undefined ? {} : podAmounts(pods[0].pod);
+    const object = ownerObject(pods);
+    return {
+      severity: 'blocker',
+      object,
+      evidence: { ...describe(shortOf(wanted, rooms[0] ?? {})), pods: pods.length },
+      consequence: whenDrained(view, pods, 'no new node is large enough: it stays Pending'),
+      remedy: `give ${view.snapshot.group.name} a larger instance type, or ${kubectl(object.name)} edit ${object.kind.toLowerCase()} ${pods[0]?.owner?.name ?? ''}`,
+    };
+  });
+};
+
+/** The first batch at its worst: the nodes whose pods ask for most. */
+const worstBatch = (view: View): readonly MovedPod[] => {
+  const { maxUnavailable } = view.snapshot.group;
+  const cpu = (pods: readonly MovedPod[]): number =>
+    pods.reduce((all, { pod }) => all + (podAmounts(pod).cpu ?? 0), 0);
+  return view.oldNodes
+    .map(({ node }) => view.moved.filter((moved) => moved.node === node.metadata.name))
+    .toSorted((a, b) => cpu(b) - cpu(a) || b.length - a.length)
+    .slice(0, maxUnavailable)
+    .flat();
+};
+
+/** Pods of a node that need a place before the rest may leave: their budget gives fewer at a time. */
+const waitsForPlace = (view: View, batch: readonly MovedPod[]): readonly MovedPod[] => {
+  const held = view.budgets.filter(({ allowed, pods }) => {
+    const here = pods.filter((one) => batch.includes(one));
+    return allowed > 0 && here.length > allowed;
+  });
+  return batch.filter((one) => held.some(({ pods }) => pods.includes(one)));
+};
+
+const batchShort = (view: View): readonly Found[] => {
+  const room = view.newNodes[0]?.room;
+  if (room === undefined) return [];
+  const batch = worstBatch(view).filter(({ owner }) => owner !== undefined);
+  const onOthers = view.others
+    .filter((other) => batch.some(({ pod }) => refusals(pod, placeOf(other)).length === 0))
+    .map(({ node }) => freeOn(view, node.metadata.name, amountsOf(node.status.allocatable)));
+  const free = plus(times(room, view.surge), sum(onOthers));
+  const wanted = sum(batch.map(({ pod }) => podAmounts(pod)));
+  const short = shortOf(wanted, view.surge === 0 && onOthers.length === 0 ? {} : free);
+  if (batch.length === 0 || short.length === 0) return [];
+  const waiting = waitsForPlace(view, batch);
+  const isStuck = waiting.length > 0 && view.surge === 0 && onOthers.length === 0;
+  const nodes = new Set(batch.map(({ node }) => node)).size;
+  const text = `the pods of ${nodes} node${nodes === 1 ? '' : 's'} find no room until a new one is there`;
+  return [
+    {
+      severity: isStuck ? 'blocker' : 'warning',
+      object: { kind: 'NodeGroup', name: view.snapshot.group.name },
+      evidence: { ...describe(short), surge: view.surge, pods: batch.length },
+      consequence: isStuck ? stuckDrain(view, waiting, text) : whenDrained(view, batch, text),
+      remedy: `drover plan update ${view.snapshot.group.name} --strategy SURGE   # new nodes first`,
+    },
+  ];
+};
+
+export const newNodeCapacity: Check = {
+  name: 'new-node-capacity',
+  title: 'Moved pods find no room',
+  needs: ['nodes', 'pods'],
+  run: (view) => {
+    const large = tooLarge(view);
+    // What is too large for any node is short in every batch too.
+    return large.length > 0 ? large : batchShort(view);
+  },
+};

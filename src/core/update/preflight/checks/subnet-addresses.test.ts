@@ -1,0 +1,71 @@
+// Each case: what is there, and which findings it makes.
+import { describe, expect, it } from 'vitest';
+import type { Snapshot } from '../snapshot.ts';
+import { aGroup, aPod, aWorkload, briefOf, findingsOf } from '../testing.ts';
+import { subnetAddresses } from './subnet-addresses.ts';
+
+const free = (freeAddresses: number) => [{ id: 'subnet-a', zone: 'a', freeAddresses }];
+const cni = (env: Readonly<Record<string, string>>) => [
+  aWorkload('DaemonSet', 'aws-node', {
+    spec: {
+      template: {
+        spec: {
+          containers: [
+            {
+              name: 'aws-node',
+              env: Object.entries(env).map(([name, value]) => ({ name, value })),
+            },
+          ],
+        },
+      },
+    },
+  }),
+];
+// Two new nodes at once (one zone), two pods on the old node: 2 x (1 + 2) = 6.
+const pods = [aPod('p1'), aPod('p2'), aPod('p3', { spec: { hostNetwork: true } })];
+const cases: readonly (readonly [string, Partial<Snapshot>, readonly string[]])[] = [
+  ['enough for nodes, pods and reserve', { pods, workloads: cni({}), subnets: free(38) }, []],
+  [
+    'too few for the reserve of the CNI',
+    { pods, workloads: cni({}), subnets: free(37) },
+    ['warning Subnet subnet-a'],
+  ],
+  [
+    'enough for nodes and pods',
+    { pods, workloads: cni({}), subnets: free(6) },
+    ['warning Subnet subnet-a'],
+  ],
+  [
+    'too few for nodes and pods',
+    { pods, workloads: cni({}), subnets: free(5) },
+    ['blocker Subnet subnet-a'],
+  ],
+  [
+    'a reserve by addresses',
+    { pods, workloads: cni({ WARM_IP_TARGET: '1', MINIMUM_IP_TARGET: '2' }), subnets: free(8) },
+    [],
+  ],
+  [
+    'prefixes of 16',
+    { pods, workloads: cni({ ENABLE_PREFIX_DELEGATION: 'true' }), subnets: free(65) },
+    ['warning Subnet subnet-a'],
+  ],
+  ['another CNI: the nodes alone', { pods, subnets: free(2) }, []],
+  ['another CNI and not even that', { pods, subnets: free(1) }, ['blocker Subnet subnet-a']],
+  [
+    'no new node before an old one is gone',
+    { pods, subnets: free(0), group: aGroup({ strategy: 'MINIMAL' }) },
+    [],
+  ],
+  [
+    'a subnet of somebody else',
+    { pods, subnets: [...free(200), { id: 'other', zone: 'a', freeAddresses: 0 }] },
+    [],
+  ],
+];
+
+describe('subnet-addresses', () => {
+  it.each(cases)('%s', (_, more, expected) => {
+    expect(briefOf(findingsOf(subnetAddresses, more))).toEqual(expected);
+  });
+});

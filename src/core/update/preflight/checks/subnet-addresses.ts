@@ -1,0 +1,118 @@
+// Free addresses of the subnets against what new nodes take while old ones still hold theirs. Amazon's
+// CNI reserves addresses ahead; with too few for that it goes on one by one, so only a lack for the
+// nodes and pods themselves is a blocker (amazon-vpc-cni-k8s: eni-and-ip-target, prefix delegation).
+import type { FullPod } from '../../../../api/workloads.ts';
+import type { Check, Found } from '../finding.ts';
+import type { InstanceTypeFact, SubnetFacts } from '../snapshot.ts';
+import type { View } from '../view.ts';
+
+interface Cni {
+  readonly warmEnis: number;
+  readonly warmIps: number | undefined;
+  readonly minimumIps: number | undefined;
+  readonly warmPrefixes: number;
+  readonly isPrefixMode: boolean;
+}
+
+/** Settings of the aws-node DaemonSet; undefined where there is none. */
+export const cniOf = ({ snapshot }: View): Cni | undefined => {
+  const daemonSet = snapshot.workloads.find(
+    ({ kind, metadata }) => kind === 'DaemonSet' && metadata.name === 'aws-node',
+  );
+  if (daemonSet === undefined) return undefined;
+  const env = (daemonSet.spec.template?.spec?.containers ?? []).flatMap((one) => one.env ?? []);
+  const numberOf = (name: string): number | undefined => {
+    const value = env.find((one) => one.name === name)?.value;
+    return value === undefined || value === '' ? undefined : Number(value);
+  };
+  return {
+    warmEnis: numberOf('WARM_ENI_TARGET') ?? 1,
+    warmIps: numberOf('WARM_IP_TARGET'),
+    minimumIps: numberOf('MINIMUM_IP_TARGET'),
+    warmPrefixes: numberOf('WARM_PREFIX_TARGET') ?? 1,
+    isPrefixMode: env.some(
+      ({ name, value }) => name === 'ENABLE_PREFIX_DELEGATION' && value === 'true',
+    ),
+  };
+};
+
+const addressesPerPrefix = 16;
+
+/** Addresses that the CNI takes for a node with `pods` pods, beside the node's own. */
+export const warmDemand = (cni: Cni, type: InstanceTypeFact, pods: number): number => {
+  const { warmIps, minimumIps, warmEnis } = cni;
+  if (cni.isPrefixMode) {
+    return addressesPerPrefix * (Math.ceil(pods / addressesPerPrefix) + cni.warmPrefixes);
+  }
+  if (warmIps !== undefined || minimumIps !== undefined) {
+    return Math.max(minimumIps ?? 0, pods + (warmIps ?? 0));
+  }
+  const perEni = type.addressesPerInterface - 1;
+  const inUse = Math.max(1, Math.ceil(pods / Math.max(1, perEni)));
+  return perEni * Math.min(type.interfaces, inUse + warmEnis);
+};
+
+const onPodNetwork = ({ spec }: FullPod): boolean => spec.hostNetwork !== true;
+
+/** Pods that a new node has at the end: as many as an old one has now. */
+const podsPerNode = (view: View): number => {
+  const counts = view.oldNodes.map(
+    ({ node }) =>
+      view.snapshot.pods.filter(
+        (pod) => pod.spec.nodeName === node.metadata.name && onPodNetwork(pod),
+      ).length,
+  );
+  return Math.max(0, ...counts);
+};
+
+const judge = (view: View, subnet: SubnetFacts, launches: number): readonly Found[] => {
+  const { snapshot, forecast } = view;
+  const [smallest] = snapshot.instanceTypes.toSorted(
+    (a, b) => a.addressesPerInterface - b.addressesPerInterface,
+  );
+  const cni = cniOf(view);
+  const pods = cni === undefined ? 0 : podsPerNode(view);
+  const needed = launches * (1 + pods);
+  const warm = cni === undefined || smallest === undefined ? pods : warmDemand(cni, smallest, pods);
+  const wanted = launches * (1 + warm);
+  const { freeAddresses } = subnet;
+  if (freeAddresses >= wanted) return [];
+  const isShort = freeAddresses < needed;
+  return [
+    {
+      severity: isShort ? 'blocker' : 'warning',
+      object: { kind: 'Subnet', name: subnet.id },
+      evidence: {
+        zone: subnet.zone,
+        freeAddresses,
+        newNodesAtOnce: launches,
+        podsPerNode: pods,
+        addressesNeeded: needed,
+        addressesWithReserve: wanted,
+      },
+      consequence: {
+        text: isShort
+          ? 'new nodes or their pods get no address: InsufficientFreeAddresses'
+          : 'the CNI cannot reserve addresses ahead: pods start slower',
+        minute: Math.round(forecast.firstLaunchMinute),
+      },
+      remedy: isShort
+        ? `free addresses in ${subnet.id}, or give ${snapshot.group.name} a further subnet in ${subnet.zone}`
+        : 'kubectl -n kube-system set env daemonset/aws-node WARM_IP_TARGET=2 MINIMUM_IP_TARGET=4',
+    },
+  ];
+};
+
+export const subnetAddresses: Check = {
+  name: 'subnet-addresses',
+  title: 'A subnet has too few free addresses for new nodes and their pods',
+  needs: ['nodes', 'pods', 'subnets', 'instanceTypes'],
+  run: (view) => {
+    const { group, subnets } = view.snapshot;
+    const own = subnets.filter(({ id }) => group.subnets.includes(id));
+    if (own.length === 0 || view.oldNodes.length === 0) return [];
+    // Without surge the first new node comes after an old one gave its addresses back.
+    const launches = Math.ceil(view.surge / own.length);
+    return launches === 0 ? [] : own.flatMap((subnet) => judge(view, subnet, launches));
+  },
+};

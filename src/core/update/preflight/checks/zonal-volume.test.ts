@@ -1,0 +1,47 @@
+// Each case: what is there, and which findings it makes.
+import { describe, expect, it } from 'vitest';
+import type { Snapshot } from '../snapshot.ts';
+import { aClaim, aNode, aPod, aVolume, briefOf, findingsOf } from '../testing.ts';
+import { zonalVolume } from './zonal-volume.ts';
+
+const inZone = (zone: string): Partial<Snapshot> => ({
+  pods: [
+    aPod('p1', { spec: { volumes: [{ name: 'd', persistentVolumeClaim: { claimName: 'd' } }] } }),
+  ],
+  claims: [aClaim('d', 'pv1')],
+  volumes: [
+    aVolume('pv1', {
+      nodeAffinity: {
+        required: {
+          nodeSelectorTerms: [
+            {
+              matchExpressions: [
+                { key: 'topology.kubernetes.io/zone', operator: 'In', values: [zone] },
+              ],
+            },
+          ],
+        },
+      },
+    }),
+  ],
+});
+const cases: readonly (readonly [string, Partial<Snapshot>, readonly string[]])[] = [
+  ['a zone of the group', inZone('a'), []],
+  ['a zone without a subnet of the group', inZone('b'), ['blocker PersistentVolume pv1']],
+  [
+    'a zone whose subnet is full',
+    { ...inZone('a'), subnets: [{ id: 'subnet-a', zone: 'a', freeAddresses: 0 }] },
+    ['blocker PersistentVolume pv1'],
+  ],
+  [
+    'a zone where another group has a node',
+    { ...inZone('b'), nodes: [aNode('n1'), aNode('n2', { zone: 'b', old: false })] },
+    [],
+  ],
+];
+
+describe('zonal-volume', () => {
+  it.each(cases)('%s', (_, more, expected) => {
+    expect(briefOf(findingsOf(zonalVolume, more))).toEqual(expected);
+  });
+});
