@@ -28,14 +28,6 @@ const immutable = (what: string, schema: Schema): Schema => ({
   ],
 });
 
-/** What only an update could change: refused, for what is accepted here must come true. */
-const withoutUpdate = (what: string, schema: Schema): Schema => ({
-  ...schema,
-  'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: notYet(what) }],
-});
-const notYet = (what: string): string =>
-  `${what} of a node group cannot be changed yet: make another node group and delete this one`;
-
 /** The rules of a field hold while it is there; these hold when it comes or goes. */
 const settled = (field: string, message: string) => ({
   rule: `has(self.${field}) == has(oldSelf.${field})`,
@@ -67,6 +59,16 @@ const launchTemplateRef = object({ id: text(63), name: text(128), version: text(
   'id',
   'version',
 ]);
+const launchTemplate: Schema = {
+  ...launchTemplateRef,
+  'x-kubernetes-validations': [
+    {
+      rule: 'self.id == oldSelf.id',
+      message: 'id of the launch template of a node group cannot be changed',
+    },
+  ],
+};
+
 const nodeRepairConfig: Schema = object({
   enabled: boolean,
   maxUnhealthyNodeThresholdCount: positive,
@@ -111,14 +113,14 @@ const nodeGroupSpecFields: Schema = object(
     amiType: immutable('amiType', text(63)),
     capacityType: immutable('capacityType', oneOf(['ON_DEMAND', 'SPOT'])),
     instanceTypes: immutable('instanceTypes', listOf(text(63), 20)),
-    version: withoutUpdate('version', text(63)),
-    releaseVersion: withoutUpdate('releaseVersion', text(63)),
+    version: text(63),
+    releaseVersion: text(63),
     nodeRole: immutable('nodeRole', longText),
     subnets: immutable('subnets', listOf(text(63), 100)),
     scaling,
     labels: nodeLabels,
     taints,
-    launchTemplate: withoutUpdate('launchTemplate', launchTemplateRef),
+    launchTemplate,
     remoteAccess: immutable(
       'remoteAccess',
       object({ ec2SshKey: text(255), sourceSecurityGroups: listOf(text(63), 16) }),
@@ -157,7 +159,10 @@ export const nodeGroupSpec: Schema = {
     ...['autoScalingGroupName', 'remoteAccess', 'diskSizeGiB'].map((field) =>
       settled(field, `${field} of a node group cannot be changed`),
     ),
-    ...['releaseVersion', 'launchTemplate'].map((field) => settled(field, notYet(field))),
+    settled(
+      'launchTemplate',
+      'a node group that was made without a launch template cannot get one, nor lose it',
+    ),
   ],
 };
 
@@ -284,6 +289,7 @@ export const nodeGroupUpdateStatus: Schema = object(
       'draining',
       'failed',
     ]),
+    waitingSince: time,
     phases: listOf(object({ phase: oneOf(updatePhases), at: time }, ['phase', 'at']), 40),
     failedNodes: listOf(
       object({ instanceId: text(63), node: text(), message: longText }, ['instanceId', 'message']),

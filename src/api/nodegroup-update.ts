@@ -111,6 +111,8 @@ export interface NodeGroupUpdateStatus {
   /** How many instances more than asked for the update began with. */
   readonly surge?: number;
   readonly progress?: UpdateProgress;
+  /** Nothing moves since then: new instances do not become nodes. */
+  readonly waitingSince?: string;
   /** When each phase began, in order. */
   readonly phases?: readonly { readonly phase: UpdatePhase; readonly at: string }[];
   /** First 20 of the nodes whose drain failed. */

@@ -250,9 +250,9 @@ export interface CloudApi {
     template: Pick<LaunchTemplate, 'name' | 'tags' | 'data'>,
     options?: CallOptions,
   ): Promise<void>;
-  /** A further version: `data` laid over that of `source`. Returns its number. */
+  /** A further version: `data`, laid over that of `source` where there is one. Returns its number. */
   addLaunchTemplateVersion(
-    template: { readonly id: string; readonly source: string; readonly data: JsonObject },
+    template: { readonly id: string; readonly source?: string; readonly data: JsonObject },
     options?: CallOptions,
   ): Promise<string>;
   /** `false` when there was none. */

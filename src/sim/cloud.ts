@@ -267,11 +267,15 @@ export class SimCloudApi implements CloudApi {
   }
 
   async addLaunchTemplateVersion(
-    template: { readonly id: string; readonly source: string; readonly data: JsonObject },
+    template: { readonly id: string; readonly source?: string; readonly data: JsonObject },
     options: Options = {},
   ): Promise<string> {
     const { id: LaunchTemplateId, source: SourceVersion, data: LaunchTemplateData } = template;
-    const input = { LaunchTemplateId, SourceVersion, LaunchTemplateData };
+    const input = {
+      LaunchTemplateId,
+      LaunchTemplateData,
+      ...(SourceVersion === undefined ? {} : { SourceVersion }),
+    };
     const output = await this.#calls.send('ec2', 'CreateLaunchTemplateVersion', input, options);
     return String(numberOf(objectOr(output.LaunchTemplateVersion).VersionNumber));
   }

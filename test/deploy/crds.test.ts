@@ -273,6 +273,7 @@ const nodeGroupUpdate: { spec: Full<NodeGroupUpdateSpec>; status: Full<NodeGroup
     maxUnavailable: 1,
     surge: 2,
     progress: { total: 3, done: 1, draining: 1, failed: 0 },
+    waitingSince: t,
     phases: [{ phase: 'Preparing', at: t }],
     failedNodes: [{ instanceId: 'i', node: 'n', message: 'm' }],
     ending: 'Failed',

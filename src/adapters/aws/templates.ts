@@ -66,7 +66,7 @@ export const templateCalls = (
     const { sdk, client } = await clients.ec2();
     const command = new sdk.CreateLaunchTemplateVersionCommand({
       LaunchTemplateId: id,
-      SourceVersion: source,
+      ...(source === undefined ? {} : { SourceVersion: source }),
       LaunchTemplateData: requestData(data),
     });
     const output = await call('CreateLaunchTemplateVersion', options, (http) =>

@@ -69,7 +69,7 @@ class NodeGroups {
       updates.onChange(({ object }) => this.#queue.add(object.spec.nodeGroup)),
       disruptions.onChange(({ object }) => {
         const { nodeGroup, causes } = object.spec;
-        const isOurs = causes.some(({ kind }) => kind === 'ScaleIn');
+        const isOurs = causes.some(({ kind }) => kind === 'ScaleIn' || kind === 'Update');
         if (isOurs && nodeGroup !== undefined) this.#queue.add(nodeGroup);
       }),
       nodes.onChange((change) => {

@@ -27,7 +27,7 @@ import {
 import type { LaunchTemplate, NewHook, Subnet } from '../../ports/index.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 
-export type Made = Pick<NodeGroupStatus, 'imageId' | 'releaseVersion'>;
+export type Made = Pick<NodeGroupStatus, 'imageId' | 'releaseVersion' | 'version'>;
 
 /** Something that no retry mends: told as a health issue. */
 export class Impossible extends Error {
@@ -48,13 +48,13 @@ const chooseImage = async (
   { cloud }: Pick<NodeGroupDeps, 'cloud'>,
   group: NodeGroup,
   signal: AbortSignal,
-): Promise<Required<Made>> => {
+): Promise<Required<Pick<Made, 'imageId' | 'releaseVersion'>>> => {
   const { amiType, version } = group.spec;
   const family = familyOf(amiType);
   if (family === undefined) {
     throw new Impossible('AmiIdNotFound', `This version of Drover has no image for ${amiType}.`);
   }
-  const wanted = group.status?.releaseVersion ?? group.spec.releaseVersion;
+  const wanted = group.spec.releaseVersion ?? group.status?.releaseVersion;
   const pattern = imagePattern(family, version, wanted);
   const image = newestImage(await cloud.describeImages(pattern, { signal }));
   if (image === undefined) {

@@ -2,6 +2,7 @@
 // what it ended. Decides nothing.
 import type { NodeGroup, NodeGroupScaling, NodeGroupStatus } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
+import type { UpdateStep } from '../../core/update/index.ts';
 import type { Journal } from '../../ports/index.ts';
 
 export const journalWriteBack = (
@@ -61,3 +62,12 @@ export const journalUpdate = (journal: Journal, update: NodeGroupUpdate, status:
     subject: update.spec.nodeGroup,
     facts: { id: update.metadata.name, status },
   });
+
+export const journalStep = (journal: Journal, update: NodeGroupUpdate, step: UpdateStep): void => {
+  const { kind, ...facts } = step;
+  journal.record({
+    type: `nodegroup:update:${kind}`,
+    subject: update.spec.nodeGroup,
+    facts: { id: update.metadata.name, ...facts },
+  });
+};

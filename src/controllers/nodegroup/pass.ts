@@ -7,15 +7,17 @@ import {
   type NodeGroup,
   type NodeGroupStatus,
 } from '../../api/nodegroup.ts';
+import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
 import {
   decideSizes,
-  isOfScaleIn,
+  isOfRequest,
   marksComplaint,
   type Ownership,
   ownershipOf,
   sizeChange,
   statusOf,
 } from '../../core/scaling/index.ts';
+import type { UpdateSurge } from '../../core/update/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
 import { groupsNaming, isReady, nodeOfInstance } from '../informers.ts';
 import { type AdoptionMemory, adopt } from './adoption.ts';
@@ -27,7 +29,8 @@ import { Marking } from './marking.ts';
 import type { NodeRoles } from './node-roles.ts';
 import { observeHealth } from './observe.ts';
 import { deleteTry, issueOfFailure, openBounds, removeRest } from './remove.ts';
-import { lastFailure, scaleInNow, sizeFacts } from './request.ts';
+import { lastFailure, noSurge, scaleInNow, sizeFacts, withoutSurge } from './request.ts';
+import { beginRollout, type Rollout, rollOut } from './rollout.ts';
 import {
   isForced,
   keepsCause,
@@ -38,8 +41,16 @@ import {
   viewScaleIn,
   withdrawOthers,
 } from './scale-in.ts';
-import { issueOfRefusal } from './trouble.ts';
-import { applyUpdate, endUpdate, failUpdate, openUpdate, pruneUpdates } from './updates.ts';
+import { issueOfRefusal, ownIssues } from './trouble.ts';
+import {
+  applyUpdate,
+  endUpdate,
+  failUpdate,
+  openUpdate,
+  pruneUpdates,
+  requestBySpec,
+  requestedRevision,
+} from './updates.ts';
 import { writeBack, writeStatus } from './write.ts';
 
 /** What is tried each for itself: that one succeeds says nothing about another. */
@@ -78,6 +89,8 @@ export class Pass {
   #group: NodeGroup;
   /** The generation of the spec whose labels and taints the launch template has. */
   #templateGeneration: number | undefined;
+  /** What of the group's size is an update's. */
+  #surge: UpdateSurge;
   #wrote = false;
   #hasActed = false;
   #nextAt: number = Number.POSITIVE_INFINITY;
@@ -94,6 +107,7 @@ export class Pass {
       if (this.#found.ownership.kind !== 'foreign') this.#scaling = found;
     }
     const { status, metadata } = group;
+    this.#surge = status?.surge ?? noSurge;
     // What is adopted is as its owner made it; a change after that is a request.
     const isFirstLook = status === undefined && this.#scaling !== undefined;
     this.#templateGeneration = isFirstLook ? metadata.generation : status?.templateGeneration;
@@ -144,11 +158,10 @@ export class Pass {
   /** False: the object is gone. */
   async #live(): Promise<boolean> {
     const { signal } = this.#input;
-    const update = openUpdate(this.#deps, this.#group.metadata.name);
-    if (update !== undefined) {
-      if (!this.#take(await applyUpdate(this.#deps, this.#group, update, signal))) return false;
-    }
     const scaling = this.#scaling;
+    const update = openUpdate(this.#deps, this.#group.metadata.name);
+    if (update === undefined) await requestBySpec(this.#deps, this.#group, signal);
+    else if (!(await this.#begin(update))) return false;
     if (scaling === undefined) {
       if (!(await this.#report({ target: this.#group.spec.scaling.desired ?? 0 }))) return false;
       await this.#create();
@@ -156,12 +169,41 @@ export class Pass {
     }
     this.#input.memory.trouble.delete('create');
     await this.#mark(scaling);
-    if (!(await this.#resize(scaling))) return false;
+    if (!(await this.#resize(scaling, update))) return false;
     if (update !== undefined) {
       await endUpdate(this.#deps, this.#group, update, signal);
       await pruneUpdates(this.#deps, this.#group.metadata.name, signal);
     }
     return true;
+  }
+
+  async #begin(update: NodeGroupUpdate): Promise<boolean> {
+    const { signal } = this.#input;
+    const [deps, group, scaling] = [this.#deps, this.#group, this.#scaling];
+    if (update.spec.type === 'ConfigUpdate') {
+      return this.#take(await applyUpdate(deps, group, update, signal));
+    }
+    // A request before it is carried out first.
+    if (scaling === undefined || group.status?.scaleIn !== undefined) return true;
+    return this.#take(await beginRollout(deps, { group, scaling, update, signal }));
+  }
+
+  /** What is due of a version update; undefined when none is under way. */
+  async #rollOut(
+    scaling: ScalingGroup,
+    update: NodeGroupUpdate | undefined,
+    issues: readonly HealthIssue[],
+  ): Promise<Rollout | undefined> {
+    const { signal, memory } = this.#input;
+    const current = update && this.#deps.updates.get(update.metadata.name);
+    if (current?.spec.type !== 'VersionUpdate' || current.status?.phase === undefined) {
+      return undefined;
+    }
+    const input = { group: this.#group, scaling, update: current, issues, signal };
+    const rollout = await rollOut(this.#deps, input);
+    if (rollout?.made !== undefined) memory.made = rollout.made;
+    if (rollout !== undefined) this.#acted(againMs * 5);
+    return rollout;
   }
 
   /** Labels and taints. One that no node can have holds up these alone, not the sizes. */
@@ -197,21 +239,27 @@ export class Pass {
     });
   }
 
-  async #resize(scaling: ScalingGroup): Promise<boolean> {
+  async #resize(scaling: ScalingGroup, update: NodeGroupUpdate | undefined): Promise<boolean> {
     const { signal } = this.#input;
     const { clock } = this.#deps;
-    const decided = decideSizes(sizeFacts(this.#group, scaling));
-    if (decided.scaling !== this.#group.spec.scaling && !(await this.#follow(decided.scaling))) {
-      return false;
-    }
-    let { target } = decided;
-    const before = this.#group.status?.scaleIn;
-    let scaleIn = scaleInNow(this.#group, scaling, target, clock.now());
-    let failure = lastFailure(this.#group);
-    if (scaleIn !== undefined && before === undefined) failure = undefined;
     const health = await observeHealth(this.#deps, this.#group, scaling, signal);
     this.#wake(health.nextAt);
     const { issues } = health;
+    const rollout = await this.#rollOut(scaling, update, issues);
+    this.#surge = rollout?.surge ?? noSurge;
+    const facts = sizeFacts(this.#group, scaling, this.#surge);
+    const decided = decideSizes(facts);
+    if (decided.scaling !== facts.spec) {
+      const followed = withoutSurge(decided.scaling, this.#surge, this.#group.spec.scaling);
+      if (!(await this.#follow(followed))) return false;
+    }
+    let { target } = decided;
+    const before = this.#group.status?.scaleIn;
+    // An update retires nodes itself.
+    let scaleIn =
+      rollout === undefined ? scaleInNow(this.#group, scaling, target, clock.now()) : undefined;
+    let failure = lastFailure(this.#group);
+    if (scaleIn !== undefined && before === undefined) failure = undefined;
     const view = scaleIn && viewScaleIn(this.#deps, scaling, scaleIn);
     const failed = view && (failure ?? scaleInFailure(this.#group, view, clock.now()));
     if (failed !== undefined) {
@@ -226,11 +274,13 @@ export class Pass {
       target = desired;
     }
     if (!(await this.#report({ target, scaleIn, failure, issues }))) return false;
-    const wanted = { ...this.#group.spec.scaling, target };
+    const { minSize, maxSize } = this.#group.spec.scaling;
+    const wanted = { minSize, maxSize: maxSize + this.#surge.maxSize, target };
     const keep = scaleIn && view ? keepsCause(view, scaleIn.id) : () => false;
     await withdrawOthers(this.#deps, { group: this.#group, scaling }, keep, signal);
     await this.#attempt('sizes', () => this.#changeSizes(scaling, wanted));
     if (scaleIn !== undefined) await this.#runScaleIn(scaling, scaleIn);
+    await rollout?.act();
     return true;
   }
 
@@ -295,7 +345,7 @@ export class Pass {
     if (!(await this.#report({ target: 0, scaleIn, failure, issues }))) return false;
     const id = scaleIn?.id;
     const keep = (_: unknown, cause: { readonly id: string }): boolean =>
-      id !== undefined && isOfScaleIn(cause.id, id);
+      id !== undefined && isOfRequest(cause.id, id);
     await withdrawOthers(this.#deps, { group: this.#group, scaling }, keep, signal);
     if (scaleIn === undefined) return true;
     await openBounds(this.#deps, scaling, signal);
@@ -337,8 +387,10 @@ export class Pass {
         const node = nodeOfInstance(nodes, instanceId);
         return node !== undefined && isReady(node);
       },
-      issues: [...this.#ownIssues(), ...(facts.issues ?? [])],
+      issues: [...ownIssues(memory.trouble.values(), group, this.#found), ...(facts.issues ?? [])],
       requested: group.spec.scaling,
+      requestedRevision: requestedRevision(this.#deps, group),
+      surge: this.#surge,
       target: facts.target,
       scaleIn: facts.scaleIn,
       failure: facts.failure,
@@ -351,26 +403,6 @@ export class Pass {
     const written = await writeStatus(this.#deps, group, status, signal);
     if (written !== undefined && written !== group) journalStatus(journal, group, status);
     return this.#take(written);
-  }
-
-  #ownIssues(): readonly HealthIssue[] {
-    const name = autoScalingGroupNameOf(this.#group);
-    const wrong = marksComplaint(this.#group.spec);
-    const known = [...this.#input.memory.trouble.values()];
-    if (wrong !== undefined && this.#group.metadata.deletionTimestamp === undefined) {
-      known.unshift({ code: 'KubernetesLabelInvalid', message: wrong, resourceIds: [] });
-    }
-    if (this.#found?.ownership.kind === 'foreign') {
-      const code = 'AutoScalingGroupInvalidConfiguration';
-      return [{ code, message: this.#found.ownership.message, resourceIds: [name] }];
-    }
-    const { status, spec, metadata } = this.#group;
-    const was = status?.createdAt !== undefined || spec.autoScalingGroupName !== undefined;
-    if (this.#found !== undefined || !was || metadata.deletionTimestamp !== undefined) {
-      return known;
-    }
-    const message = `Auto Scaling group ${name} does not exist.`;
-    return [{ code: 'AutoScalingGroupNotFound', message, resourceIds: [name] }, ...known];
   }
 
   /** Goes on with the group as a write left it; false when it is gone. */

@@ -9,7 +9,7 @@ import { forceAnnotation, type NodeGroup, type NodeGroupStatus } from '../../api
 import {
   chooseForScaleIn,
   evictionFailure,
-  isOfScaleIn,
+  isOfRequest,
   isOwnScaleIn,
   nextCauseId,
   type Victim,
@@ -249,5 +249,5 @@ export const keepsCause = (
   const order = [...view.drained, ...view.draining, ...view.failed];
   const kept = new Set(order.slice(0, view.needed).map(({ metadata }) => metadata.name));
   return ({ metadata }, cause) =>
-    id !== undefined && isOfScaleIn(cause.id, id) && kept.has(metadata.name);
+    id !== undefined && isOfRequest(cause.id, id) && kept.has(metadata.name);
 };

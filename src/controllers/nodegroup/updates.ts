@@ -1,15 +1,18 @@
-// Updates of a node group's configuration: the change is put into the spec once, and the update ends
-// when the group's status says that it was carried out or given up. One at a time, oldest first.
+// Updates of a node group: one at a time, oldest first. The change of a configuration is put into the spec
+// once, and its update ends when the group's status says that it was carried out or given up.
 import { formatTime } from '../../api/brand.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { resourceTypes, type Taint } from '../../api/kube.ts';
-import type { NodeGroup, NodeGroupSpec } from '../../api/nodegroup.ts';
+import type { NodeGroup, NodeGroupSpec, NodeGroupStatus } from '../../api/nodegroup.ts';
 import {
   type NodeGroupChange,
   type NodeGroupUpdate,
+  type NodeGroupUpdateSpec,
   type NodeGroupUpdateStatus,
   updateStatusOf,
 } from '../../api/nodegroup-update.ts';
+import { revisionAsked, sameRevisionAsked, withRevision } from '../../core/update/index.ts';
+import { KubeError } from '../../ports/index.ts';
 import { mergePatchBetween } from '../../runtime/index.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { journalUpdate } from './events.ts';
@@ -28,6 +31,58 @@ export const openUpdate = (
         a.metadata.creationTimestamp.localeCompare(b.metadata.creationTimestamp) ||
         a.metadata.name.localeCompare(b.metadata.name),
     )[0];
+
+/** What the revision in the spec asks for, where that was taken note of: with the first look, or with an update. */
+export const requestedRevision = (
+  deps: Pick<NodeGroupDeps, 'updates'>,
+  { metadata, spec, status }: NodeGroup,
+): NodeGroupStatus['requestedRevision'] => {
+  const known = status?.requestedRevision;
+  const open = openUpdate(deps, metadata.name);
+  const isBegun =
+    open?.spec.type === 'VersionUpdate' && open.status?.generation === metadata.generation;
+  return known === undefined || isBegun ? revisionAsked(spec) : known;
+};
+
+/**
+ * A revision in the spec that nobody has taken note of becomes an update of that generation. One object per
+ * generation, however often it is tried.
+ */
+export const requestBySpec = async (
+  deps: NodeGroupDeps,
+  { metadata, spec, status }: NodeGroup,
+  signal: AbortSignal,
+): Promise<void> => {
+  const known = status?.requestedRevision;
+  if (known === undefined || sameRevisionAsked(known, spec)) return;
+  const change = revisionAsked(spec);
+  const { version, releaseVersion, launchTemplate } = change;
+  const params = [
+    { type: 'Version', value: version },
+    ...(releaseVersion === undefined ? [] : [{ type: 'ReleaseVersion', value: releaseVersion }]),
+    ...(launchTemplate === undefined
+      ? []
+      : [{ type: 'LaunchTemplateVersion', value: launchTemplate.version }]),
+  ];
+  const { name, uid, generation = 0 } = metadata;
+  mustLead(deps);
+  const object: JsonObject = {
+    apiVersion: 'drover.dev/v1alpha1',
+    kind: 'NodeGroupUpdate',
+    metadata: {
+      name: `${name}-${generation}`,
+      ownerReferences: [{ apiVersion: 'drover.dev/v1alpha1', kind: 'NodeGroup', name, uid }],
+    },
+    spec: JSON.parse(
+      JSON.stringify({ nodeGroup: name, type: 'VersionUpdate', params, change }),
+    ) as JsonObject,
+  };
+  try {
+    await deps.kube.create(resourceTypes.nodegroupupdates, object, { signal });
+  } catch (error) {
+    if (!(error instanceof KubeError && error.code === 'AlreadyExists')) throw error;
+  }
+};
 
 /** How many ended updates of a group are kept, to be looked up and told apart by their tokens. */
 const keptUpdates = 20;
@@ -53,7 +108,13 @@ export const pruneUpdates = async (
 const sameTaint = (a: Taint, b: Taint): boolean => a.key === b.key && a.effect === b.effect;
 
 /** The spec with the change in it; changing it twice gives the same. */
-export const changed = (spec: NodeGroupSpec, change: NodeGroupChange): NodeGroupSpec => {
+export const changed = (
+  spec: NodeGroupSpec,
+  { type, change }: Pick<NodeGroupUpdateSpec, 'type' | 'change'>,
+): NodeGroupSpec =>
+  type === 'VersionUpdate' ? withRevision(spec, change) : configured(spec, change);
+
+const configured = (spec: NodeGroupSpec, change: NodeGroupChange): NodeGroupSpec => {
   const { scaling, addLabels, removeLabels = [], addTaints = [], removeTaints = [] } = change;
   const { minSize, maxSize, desired } = scaling ?? {};
   const labels = Object.entries({ ...spec.labels, ...addLabels }).filter(
@@ -81,7 +142,7 @@ export const changed = (spec: NodeGroupSpec, change: NodeGroupChange): NodeGroup
   };
 };
 
-const writeUpdate = async (
+export const writeUpdate = async (
   deps: NodeGroupDeps,
   update: NodeGroupUpdate,
   status: NodeGroupUpdateStatus,
@@ -89,16 +150,15 @@ const writeUpdate = async (
 ): Promise<void> => {
   mustLead(deps);
   const { name, resourceVersion } = update.metadata;
-  const body: JsonObject = {
-    metadata: { resourceVersion },
-    status: JSON.parse(JSON.stringify(status)) as JsonObject,
-  };
+  const difference = mergePatchBetween(update.status, status);
+  if (difference === undefined) return;
+  const body: JsonObject = { metadata: { resourceVersion }, status: difference };
   const type = resourceTypes.nodegroupupdates;
   const patch = { type: 'merge', body, subresource: 'status' } as const;
   const found = await deps.kube.patch<NodeGroupUpdate>(type, { name }, patch, { signal });
   if (found.kind === 'gone') return;
   await deps.updates.observedAtLeast(found.object.metadata.resourceVersion, signal);
-  journalUpdate(deps.journal, update, status.status);
+  if (update.status?.status !== status.status) journalUpdate(deps.journal, update, status.status);
 };
 
 /** Puts an update that nobody has looked at into the spec. The group as it is then. */
@@ -109,7 +169,7 @@ export const applyUpdate = async (
   signal: AbortSignal,
 ): Promise<NodeGroup | undefined> => {
   if (update.status?.phase === 'Applied') return group;
-  const difference = mergePatchBetween(group.spec, changed(group.spec, update.spec.change));
+  const difference = mergePatchBetween(group.spec, changed(group.spec, update.spec));
   const written =
     difference === undefined ? group : await writeSpec(deps, group, difference, signal);
   if (written === undefined) return undefined;

@@ -38,7 +38,7 @@ export {
   templateTags,
 } from './ownership.ts';
 export { byAge, type Candidate, chooseForScaleIn, type Victim } from './scale-in.ts';
-export { decideSizes, type Sizes, sizeChange } from './sizes.ts';
+export { decideSizes, type SizeFacts, type Sizes, sizeChange } from './sizes.ts';
 export { statusOf } from './status.ts';
 export {
   defaultInstanceType,
@@ -62,7 +62,7 @@ export {
 } from './validate.ts';
 export {
   evictionFailure,
-  isOfScaleIn,
+  isOfRequest,
   isOwnScaleIn,
   nextCauseId,
   scaleInId,

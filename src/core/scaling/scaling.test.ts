@@ -17,7 +17,7 @@ import {
   taintsComplaint,
   updateConfigComplaint,
 } from './validate.ts';
-import { isOfScaleIn, nextCauseId, victimState } from './victims.ts';
+import { isOfRequest, nextCauseId, victimState } from './victims.ts';
 
 const sizes = (minSize: number, desired: number, maxSize: number) => ({
   minSize,
@@ -95,8 +95,8 @@ describe('the cause of a scale-in', () => {
     expect(nextCauseId(withCauses(id), id)).toBe(`${id}/2`);
     expect(nextCauseId(withCauses(id, `${id}/2`), id)).toBe(`${id}/3`);
     expect(nextCauseId(withCauses(`${id}/2`), id)).toBe(`${id}/3`);
-    expect(isOfScaleIn(`${id}/2`, id)).toBe(true);
-    expect(isOfScaleIn('scale-in/ng/t2', id)).toBe(false);
+    expect(isOfRequest(`${id}/2`, id)).toBe(true);
+    expect(isOfRequest('scale-in/ng/t2', id)).toBe(false);
   });
 });
 
@@ -262,6 +262,8 @@ describe('a status', () => {
       scaling: undefined,
       isReady: () => false,
       issues,
+      surge: { desired: 0, maxSize: 0 },
+      requestedRevision: undefined,
       requested: { minSize: 0, maxSize: 1 },
       target: 0,
       scaleIn: undefined,

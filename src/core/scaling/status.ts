@@ -41,7 +41,10 @@ export interface StatusFacts {
   /** An update is in progress. */
   readonly isUpdating: boolean;
   /** What the template was made for, where that was looked at. */
-  readonly made?: Pick<NodeGroupStatus, 'imageId' | 'releaseVersion'>;
+  readonly made?: Pick<NodeGroupStatus, 'imageId' | 'releaseVersion' | 'version'>;
+  /** What of the size is an update's from now on. */
+  readonly surge: { readonly desired: number; readonly maxSize: number };
+  readonly requestedRevision: NodeGroupStatus['requestedRevision'];
   readonly marked: MarksStatus;
   /** The generation whose labels and taints the launch template has. */
   readonly templateGeneration: number | undefined;
@@ -142,10 +145,15 @@ const wholeStatus = (facts: StatusFacts, halvings: number): NodeGroupStatus => {
     perZone: countBy(counts.instances, ({ availabilityZone }) => availabilityZone),
     perTemplateVersion: countBy(counts.instances, (one) => one.launchTemplateVersion || '?'),
     autoScalingGroupName: autoScalingGroupNameOf(group),
+    version: made?.version ?? before?.version ?? group.spec.version,
     ...(releaseVersion === undefined ? {} : { releaseVersion }),
     ...(imageId === undefined ? {} : { imageId }),
     ...(created === undefined ? {} : { createdAt: created }),
     requested: facts.requested,
+    ...(facts.requestedRevision === undefined
+      ? {}
+      : { requestedRevision: facts.requestedRevision }),
+    ...(facts.surge.desired === 0 && facts.surge.maxSize === 0 ? {} : { surge: facts.surge }),
     ...(scaleIn === undefined ? {} : { scaleIn }),
     ...(failure === undefined ? {} : { failure }),
     ...facts.marked,

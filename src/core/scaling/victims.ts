@@ -11,13 +11,13 @@ export const isOwnScaleIn = (cause: DisruptionCause, group: string): boolean =>
   cause.cancelledAt === undefined &&
   cause.id.startsWith(`scale-in/${group}/`);
 
-/** Whether a cause was asked for by the scale-in `id`: the first time, or again after a withdrawal. */
-export const isOfScaleIn = (causeId: string, id: string): boolean =>
+/** Whether a cause was asked for by the scale-in or update `id`: the first time, or again after a withdrawal. */
+export const isOfRequest = (causeId: string, id: string): boolean =>
   causeId === id || causeId.startsWith(`${id}/`);
 
 /** The id for asking an instance: a withdrawn cause is spent, and asking again needs another. */
 export const nextCauseId = (disruption: NodeDisruption | undefined, id: string): string => {
-  const asked = (disruption?.spec.causes ?? []).filter((cause) => isOfScaleIn(cause.id, id));
+  const asked = (disruption?.spec.causes ?? []).filter((cause) => isOfRequest(cause.id, id));
   // Not their number: a record that is full drops the oldest.
   const last = Math.max(...asked.map((cause) => Number(cause.id.slice(id.length + 1)) || 1));
   return asked.length === 0 ? id : `${id}/${last + 1}`;
@@ -46,7 +46,7 @@ export const victimState = (
 ): VictimState | undefined => {
   const { spec, status } = disruption;
   const isOpen = (one: DisruptionCause): boolean => one.cancelledAt === undefined;
-  const cause = spec.causes.findLast((one) => isOpen(one) && isOfScaleIn(one.id, id));
+  const cause = spec.causes.findLast((one) => isOpen(one) && isOfRequest(one.id, id));
   if (cause === undefined) return undefined;
   const message = status?.message ?? 'the drain did not end in time';
   if (status?.phase === 'Ended' && status.handledCauses?.includes(cause.id) === true) {

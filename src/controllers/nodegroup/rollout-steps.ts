@@ -1,0 +1,146 @@
+// The steps of an update: causes recorded, lifted and withdrawn on NodeDisruptions, the group's desired capacity
+// lowered, the template set back. Each is safe to repeat; decides nothing.
+import { epochMs, formatTime } from '../../api/brand.ts';
+import {
+  type CauseWrite,
+  defaultDrainTimeoutSeconds,
+  liftWrite,
+  withdrawCauseWrite,
+} from '../../api/causes.ts';
+import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
+import { resourceTypes } from '../../api/kube.ts';
+import type { NodeGroupUpdateStatus } from '../../api/nodegroup-update.ts';
+import { nextCauseId } from '../../core/scaling/index.ts';
+import { ownCause, type UpdateStep, updateCauseId } from '../../core/update/index.ts';
+import { recordCause } from '../causes.ts';
+import { nodeOfInstance } from '../informers.ts';
+import { mustLead, type NodeGroupDeps } from './deps.ts';
+import { journalStep } from './events.ts';
+import type { RolloutInput } from './rollout.ts';
+import { restoreTemplate } from './rollout-template.ts';
+
+/** EKS waits this long between empty and terminate (EKS user guide, "managed node update behavior"). */
+const cooldownSeconds = 60;
+/** With force: how long pods that are deleted have to stop, before the instance goes. */
+const forcedGraceMs = 11 * 60_000;
+
+type Input = Omit<RolloutInput, 'issues'>;
+
+const drainMs = ({ group }: Input): number =>
+  (group.spec.drain?.timeoutSeconds ?? defaultDrainTimeoutSeconds) * 1000;
+
+const baseCause = (deps: NodeGroupDeps, { update }: Input, id: string) => {
+  const target = update.status?.target;
+  const what = target?.releaseVersion ?? target?.imageId ?? '';
+  return {
+    kind: 'Update',
+    id,
+    receivedAt: formatTime(deps.clock.now()),
+    onDeadline: 'fail',
+    cooldownSeconds,
+    requestedBy: `NodeGroupUpdate ${update.metadata.name}`,
+    reason: `update to ${what}`,
+  } as const;
+};
+
+const record = async (
+  deps: NodeGroupDeps,
+  input: Input,
+  instanceId: string,
+  more: Pick<DisruptionCause, 'followUp' | 'hold' | 'deadline'>,
+): Promise<void> => {
+  const { group, update, signal } = input;
+  const node = nodeOfInstance(deps.nodes, instanceId);
+  const known = deps.disruptions.get(instanceId);
+  const id = nextCauseId(known, updateCauseId(update.metadata.name));
+  const subject = {
+    name: instanceId,
+    instanceId,
+    nodeGroup: group.metadata.name,
+    ...(node === undefined ? {} : { nodeName: node.metadata.name }),
+  };
+  mustLead(deps);
+  const cause: DisruptionCause = { ...baseCause(deps, input, id), ...more };
+  await recordCause(deps, { subject, cause }, signal);
+};
+
+/** Seen before the next pass looks: what was written must not be written again. */
+const write = async (
+  deps: NodeGroupDeps,
+  instanceId: string,
+  written: CauseWrite,
+  signal: AbortSignal,
+): Promise<void> => {
+  if (written.kind !== 'patch') return;
+  mustLead(deps);
+  const patch = { type: 'merge', body: written.body } as const;
+  const type = resourceTypes.nodedisruptions;
+  const found = await deps.kube.patch<NodeDisruption>(type, { name: instanceId }, patch, {
+    signal,
+  });
+  if (found.kind !== 'found') return;
+  await deps.disruptions.observedAtLeast(found.object.metadata.resourceVersion, signal);
+};
+
+const lift = async (deps: NodeGroupDeps, input: Input, instanceId: string): Promise<void> => {
+  const { update, signal } = input;
+  const known = deps.disruptions.get(instanceId);
+  const cause = ownCause(known, updateCauseId(update.metadata.name));
+  if (known === undefined || cause === undefined) return;
+  const isForced = update.spec.force === true;
+  const until = deps.clock.now() + drainMs(input);
+  const lifted = isForced
+    ? {
+        onDeadline: 'force' as const,
+        forceFrom: formatTime(epochMs(until)),
+        deadline: formatTime(epochMs(until + forcedGraceMs)),
+      }
+    : { onDeadline: 'fail' as const, deadline: formatTime(epochMs(until)) };
+  await write(deps, instanceId, liftWrite(known, cause.id, lifted), signal);
+};
+
+const withdraw = async (deps: NodeGroupDeps, input: Input, instanceId: string): Promise<void> => {
+  const known = deps.disruptions.get(instanceId);
+  const cause = ownCause(known, updateCauseId(input.update.metadata.name));
+  if (known === undefined || cause === undefined) return;
+  const at = formatTime(deps.clock.now());
+  await write(deps, instanceId, withdrawCauseWrite(known, cause.id, at), input.signal);
+};
+
+const lower = async (deps: NodeGroupDeps, { scaling, signal }: Input, desired: number) => {
+  mustLead(deps);
+  await deps.cloud.updateGroup({ name: scaling.name, desiredCapacity: desired }, { signal });
+};
+
+const run = (deps: NodeGroupDeps, input: Input, step: UpdateStep): Promise<void> => {
+  switch (step.kind) {
+    case 'Hold':
+      return record(deps, input, step.instanceId, { followUp: 'Replace', hold: true });
+    case 'Lift':
+      return lift(deps, input, step.instanceId);
+    case 'Retire': {
+      const deadline = formatTime(epochMs(deps.clock.now() + drainMs(input)));
+      return record(deps, input, step.instanceId, { followUp: 'Terminate', deadline });
+    }
+    case 'Withdraw':
+      return withdraw(deps, input, step.instanceId);
+    case 'Lower':
+      return lower(deps, input, step.desired);
+    case 'RestoreTemplate': {
+      const from: NodeGroupUpdateStatus['from'] = input.update.status?.from;
+      if (from === undefined) return Promise.resolve();
+      return restoreTemplate(deps, input.scaling, from, input.signal);
+    }
+  }
+};
+
+export const runSteps = async (
+  deps: NodeGroupDeps,
+  input: Input,
+  steps: readonly UpdateStep[],
+): Promise<void> => {
+  for (const step of steps) {
+    await run(deps, input, step);
+    journalStep(deps.journal, input.update, step);
+  }
+};

@@ -1,0 +1,226 @@
+// A version update of a node group, run inside the group's pass: notes it, makes the template, asks
+// core/update what comes next, writes that down and then does it. Knows no phase but the first.
+import { formatTime } from '../../api/brand.ts';
+import { defaultDrainTimeoutSeconds } from '../../api/causes.ts';
+import type { HealthIssue, NodeGroup } from '../../api/nodegroup.ts';
+import type {
+  NodeGroupUpdate,
+  NodeGroupUpdateStatus,
+  UpdateStrategy,
+} from '../../api/nodegroup-update.ts';
+import {
+  decideUpdate,
+  eksSurge,
+  hasGroupLabels,
+  isOfRevision,
+  maxUnavailableOf,
+  type UpdateDecision,
+  type UpdateInstance,
+  type UpdateSurge,
+} from '../../core/update/index.ts';
+import type { ScalingGroup } from '../../ports/index.ts';
+import { mergePatchBetween } from '../../runtime/index.ts';
+import { isReady, nodeOfInstance } from '../informers.ts';
+import type { Made } from './create.ts';
+import { mustLead, type NodeGroupDeps } from './deps.ts';
+import { netDesired, noSurge } from './request.ts';
+import { runSteps } from './rollout-steps.ts';
+import { makeTarget, useTemplate } from './rollout-template.ts';
+import { countedOf } from './scale-in.ts';
+import { issueOfRefusal } from './trouble.ts';
+import { changed, writeUpdate } from './updates.ts';
+import { writeSpec } from './write.ts';
+
+export interface RolloutInput {
+  readonly group: NodeGroup;
+  readonly scaling: ScalingGroup;
+  readonly update: NodeGroupUpdate;
+  readonly issues: readonly HealthIssue[];
+  readonly signal: AbortSignal;
+}
+
+/** What the pass has to do for it: tell of the surge and of what the group is now, then `act`. */
+export interface Rollout {
+  readonly surge: UpdateSurge;
+  readonly made?: Made;
+  readonly act: () => Promise<void>;
+}
+
+const strategyOf = (group: NodeGroup, update: NodeGroupUpdate): UpdateStrategy =>
+  update.spec.strategy ?? group.spec.updateConfig?.updateStrategy ?? 'DEFAULT';
+
+/** The status as others have it now. */
+const statusOf = ({ updates }: NodeGroupDeps, update: NodeGroupUpdate): NodeGroupUpdate =>
+  updates.get(update.metadata.name) ?? update;
+
+/** Puts what is asked for into the spec, and begins the journal. Undefined: the group is gone. */
+export const beginRollout = async (
+  deps: NodeGroupDeps,
+  { group, scaling, update, signal }: Omit<RolloutInput, 'issues'>,
+): Promise<NodeGroup | undefined> => {
+  if (update.status?.phase !== undefined) return group;
+  const difference = mergePatchBetween(group.spec, changed(group.spec, update.spec));
+  const written =
+    difference === undefined ? group : await writeSpec(deps, group, difference, signal);
+  if (written === undefined) return undefined;
+  const { status: known, metadata } = written;
+  const now = formatTime(deps.clock.now());
+  const use = scaling.launchTemplate;
+  const { version, releaseVersion, imageId, requestedRevision } = known ?? {};
+  const { minSize, maxSize } = written.spec.scaling;
+  const status: NodeGroupUpdateStatus = {
+    status: 'InProgress',
+    phase: 'Preparing',
+    phases: [{ phase: 'Preparing', at: now }],
+    startedAt: now,
+    ...(metadata.generation === undefined ? {} : { generation: metadata.generation }),
+    strategy: strategyOf(written, update),
+    from: {
+      version: version ?? requestedRevision?.version ?? group.spec.version,
+      ...(releaseVersion === undefined ? {} : { releaseVersion }),
+      imageId: imageId ?? '',
+      templateVersion: use?.version ?? '',
+      ...(requestedRevision?.launchTemplate && {
+        launchTemplate: requestedRevision.launchTemplate,
+      }),
+    },
+    original: { minSize, maxSize, desired: netDesired(written, scaling) },
+  };
+  await writeUpdate(deps, update, status, signal);
+  return written;
+};
+
+const zonesOf = async (
+  { cloud }: NodeGroupDeps,
+  group: NodeGroup,
+  signal: AbortSignal,
+): Promise<number> => {
+  const subnets = await cloud.describeSubnets(group.spec.subnets, { signal });
+  return new Set(subnets.map(({ availabilityZone }) => availabilityZone)).size;
+};
+
+/** The target, the surge and how many may be out of service: all of it before the first effect. */
+const prepare = async (deps: NodeGroupDeps, input: RolloutInput): Promise<void> => {
+  const { group, scaling, signal } = input;
+  const update = statusOf(deps, input.update);
+  const { status } = update;
+  if (status?.phase !== 'Preparing') return;
+  const target = await makeTarget(deps, group, scaling, signal);
+  const desired = netDesired(group, scaling);
+  const maxUnavailable = maxUnavailableOf(group.spec.updateConfig, desired);
+  const isSurging = status.strategy !== 'MINIMAL' && desired > 0;
+  const surge = isSurging ? eksSurge(await zonesOf(deps, group, signal), maxUnavailable) : 0;
+  const phase = surge > 0 ? ('ScalingUp' as const) : ('Marking' as const);
+  const phases = [...(status.phases ?? []), { phase, at: formatTime(deps.clock.now()) }];
+  const next = { ...status, target, maxUnavailable, surge, phase, phases };
+  await writeUpdate(deps, update, next, signal);
+};
+
+/** What nothing mends ends the update before anything was done. */
+const prepareOrFail = async (deps: NodeGroupDeps, input: RolloutInput): Promise<void> => {
+  try {
+    await prepare(deps, input);
+  } catch (error) {
+    const issue = issueOfRefusal(error, input.scaling.name);
+    if (issue === undefined) throw error;
+    const update = statusOf(deps, input.update);
+    const endedAt = formatTime(deps.clock.now());
+    const before = update.status ?? { status: 'InProgress' };
+    const failed = { status: 'Failed', phase: 'Ended', endedAt, errors: [issue] } as const;
+    const next = { ...before, ...failed, message: issue.message };
+    await writeUpdate(deps, update, next, input.signal);
+  }
+};
+
+const instancesOf = (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  scaling: ScalingGroup,
+  target: NonNullable<NodeGroupUpdateStatus['target']>,
+): readonly UpdateInstance[] => {
+  const counted = new Set(countedOf(scaling));
+  return scaling.instances.map((instance) => {
+    const { instanceId } = instance;
+    const node = nodeOfInstance(deps.nodes, instanceId);
+    const disruption = deps.disruptions.get(instanceId);
+    return {
+      instanceId,
+      zone: instance.availabilityZone,
+      isCounted: counted.has(instance),
+      isTarget: isOfRevision(target, instance.launchTemplateVersion, node),
+      isReady: node !== undefined && isReady(node) && instance.lifecycleState === 'InService',
+      isLabelled: node !== undefined && hasGroupLabels(node, group.metadata.name, target.imageId),
+      ...(node === undefined ? {} : { nodeName: node.metadata.name }),
+      ...(disruption === undefined ? {} : { disruption }),
+    };
+  });
+};
+
+const decide = (deps: NodeGroupDeps, input: RolloutInput): UpdateDecision | undefined => {
+  const { group, scaling, issues } = input;
+  const update = statusOf(deps, input.update);
+  const { status } = update;
+  if (status?.target === undefined) return undefined;
+  const seconds = group.spec.drain?.timeoutSeconds ?? defaultDrainTimeoutSeconds;
+  return decideUpdate({
+    update,
+    status,
+    target: status.target,
+    groupName: group.metadata.name,
+    desired: netDesired(group, scaling),
+    surge: group.status?.surge ?? noSurge,
+    actualDesired: scaling.desiredCapacity,
+    usesTarget: scaling.launchTemplate?.version === status.target.templateVersion,
+    instances: instancesOf(deps, group, scaling, status.target),
+    issues,
+    drainTimeoutMs: seconds * 1000,
+    now: deps.clock.now(),
+  });
+};
+
+const isUnderWay = ({ status }: NodeGroupUpdate): boolean =>
+  status?.phase !== 'Restoring' && status?.ending === undefined;
+
+/** One step on. Undefined when there is nothing of it to do in this pass. */
+export const rollOut = async (
+  deps: NodeGroupDeps,
+  input: RolloutInput,
+): Promise<Rollout | undefined> => {
+  await prepareOrFail(deps, input);
+  const { group, scaling, signal } = input;
+  const before = statusOf(deps, input.update);
+  const target = before.status?.target;
+  if (target === undefined || before.status?.status !== 'InProgress') return undefined;
+  // Nothing is started from the older version any more, before anything more is started.
+  if (
+    isUnderWay(before) &&
+    Number(scaling.launchTemplate?.version) < Number(target.templateVersion)
+  ) {
+    await useTemplate(deps, scaling, target.templateVersion, signal);
+    return { surge: group.status?.surge ?? noSurge, act: async () => {} };
+  }
+  const decision = decide(deps, input);
+  if (decision === undefined) return undefined;
+  if (decision.change !== undefined) {
+    const next = { ...before.status, ...decision.change } as NodeGroupUpdateStatus;
+    await writeUpdate(deps, before, next, signal);
+  }
+  const { end, surge } = decision;
+  const isDone = end?.status === 'Successful';
+  const { version, releaseVersion, imageId } = target;
+  const made = { version, imageId, ...(releaseVersion === undefined ? {} : { releaseVersion }) };
+  return {
+    surge,
+    ...(isDone ? { made } : {}),
+    act: async () => {
+      const update = statusOf(deps, input.update);
+      await runSteps(deps, { ...input, update }, decision.steps);
+      if (end === undefined || update.status === undefined) return;
+      mustLead(deps);
+      const endedAt = formatTime(deps.clock.now());
+      const phases = [...(update.status.phases ?? []), { phase: 'Ended' as const, at: endedAt }];
+      const ended = { ...update.status, ...end, phase: 'Ended' as const, phases, endedAt };
+      await writeUpdate(deps, update, ended, signal);
+    },
+  };
+};

@@ -1,0 +1,42 @@
+// What an update does next: one function per phase over what was observed. Steps have no choice left in
+// them; at a fixed state a second decision has none. Decides nothing about pods: that is the drain's.
+import type { UpdatePhase } from '../../api/nodegroup-update.ts';
+import { decideRestoring, decideScalingDown } from './ending.ts';
+import { enter, withProgress } from './journal.ts';
+import { type Herd, herdOf } from './nodes.ts';
+import type { UpdateDecision, UpdateObservation } from './observation.ts';
+import { decideMarking, decideRolling, decideScalingUp } from './rolling.ts';
+
+type Decide = (observation: UpdateObservation, herd: Herd) => UpdateDecision;
+
+const nothing: Decide = ({ surge }) => ({ change: undefined, surge, steps: [] });
+
+const byPhase: Readonly<Record<UpdatePhase, Decide>> = {
+  Applied: nothing,
+  Preparing: nothing,
+  ScalingUp: decideScalingUp,
+  Marking: decideMarking,
+  Rolling: decideRolling,
+  ScalingDown: decideScalingDown,
+  Restoring: decideRestoring,
+  Ended: nothing,
+};
+
+/** Aborted: set back from wherever it is; drains under way end first. */
+const abort = (observation: UpdateObservation): UpdateDecision | undefined => {
+  const { update, status, surge } = observation;
+  if (update.spec.abort === undefined || status.phase === 'Restoring') return undefined;
+  const change = {
+    ...enter(observation, 'Restoring'),
+    ending: 'Cancelled' as const,
+    message: 'stopped on request',
+  };
+  return { change, surge, steps: [] };
+};
+
+export const decideUpdate = (observation: UpdateObservation): UpdateDecision => {
+  const herd = herdOf(observation);
+  const phase = observation.status.phase ?? 'Preparing';
+  const decided = abort(observation) ?? byPhase[phase](observation, herd);
+  return withProgress(observation, herd, decided);
+};

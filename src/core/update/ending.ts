@@ -1,0 +1,82 @@
+// The end of an update: EKS' surplus goes one instance at a time; one that failed or was aborted is set
+// back to a state that can be told: held nodes given back, the surge gone, drains under way ended. Pure.
+import { type Counted, type Herd, isWhole } from './nodes.ts';
+import type { UpdateDecision, UpdateObservation, UpdateStep } from './observation.ts';
+
+const none = { desired: 0, maxSize: 0 } as const;
+
+/** The size is what people want and what the update still has of its own, and nothing is on its way out. */
+const isSettled = ({ desired, surge, actualDesired }: UpdateObservation, { leaving }: Herd) =>
+  leaving.length === 0 && actualDesired <= desired + surge.desired;
+
+export const decideScalingDown = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
+  const { surge, desired, actualDesired } = observation;
+  const stay: UpdateDecision = { change: undefined, surge, steps: [] };
+  if (actualDesired > desired + surge.desired) {
+    // Written down, and not done yet.
+    return { ...stay, steps: [{ kind: 'Lower', desired: desired + surge.desired }] };
+  }
+  if (!isSettled(observation, herd)) return stay;
+  if (surge.desired === 0) {
+    return { ...stay, surge: none, end: { status: 'Successful' } };
+  }
+  const left = surge.desired - 1;
+  const next = { desired: left, maxSize: left };
+  return { ...stay, surge: next, steps: [{ kind: 'Lower', desired: desired + left }] };
+};
+
+const isGivenBack = ({ state }: Counted): boolean => state.kind === 'untouched';
+
+/** New instances to be taken back: those that serve least first. */
+const surplus = ({ fresh }: Herd, count: number): readonly Counted[] =>
+  fresh
+    .filter(({ state }) => state.kind === 'untouched')
+    .toSorted(
+      (a, b) =>
+        Number(isWhole(a)) - Number(isWhole(b)) ||
+        (a.instance.pods ?? 0) - (b.instance.pods ?? 0) ||
+        a.instance.instanceId.localeCompare(b.instance.instanceId),
+    )
+    .slice(0, count);
+
+/** Nothing of the group was replaced: what new nodes are made of can be set back too. */
+const wasAllForNothing = ({ status }: UpdateObservation): boolean =>
+  (status.progress?.done ?? 0) === 0;
+
+export const decideRestoring = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
+  const { status, surge, desired, actualDesired } = observation;
+  const stay: UpdateDecision = { change: undefined, surge, steps: [] };
+  const { old, fresh } = herd;
+  const draining = old.filter(({ state }) => state.kind === 'draining' || state.kind === 'drained');
+  const withdraw = old.filter(({ state }) => state.kind === 'held' || state.kind === 'failed');
+  const steps: UpdateStep[] = withdraw.map(({ instance }) => ({
+    kind: 'Withdraw',
+    instanceId: instance.instanceId,
+  }));
+  // Drains under way end as they end; what failed with them is told by the first that failed.
+  if (steps.length > 0 || draining.length > 0) return { ...stay, steps };
+  if (wasAllForNothing(observation) && observation.usesTarget) {
+    return { ...stay, steps: [{ kind: 'RestoreTemplate' }] };
+  }
+  if (surge.desired > 0) {
+    const retired = surplus(herd, surge.desired);
+    return {
+      ...stay,
+      surge: none,
+      steps: retired.map(({ instance }) => ({ kind: 'Retire', instanceId: instance.instanceId })),
+    };
+  }
+  const counted = old.length + fresh.length;
+  const retiring = fresh.filter((one) => !isGivenBack(one));
+  const wanted = Math.max(desired, counted);
+  if (actualDesired > wanted) return { ...stay, steps: [{ kind: 'Lower', desired: wanted }] };
+  const failed = retiring.filter(({ state }) => state.kind === 'failed');
+  if (failed.length > 0) {
+    return {
+      ...stay,
+      steps: failed.map(({ instance }) => ({ kind: 'Withdraw', instanceId: instance.instanceId })),
+    };
+  }
+  if (retiring.length > 0 || herd.leaving.length > 0) return stay;
+  return { ...stay, end: { status: status.ending ?? 'Failed' } };
+};

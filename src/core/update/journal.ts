@@ -1,0 +1,92 @@
+// What an update writes down of itself: the phase it enters, how far it is, how it fails. Pure.
+import { formatTime } from '../../api/brand.ts';
+import type { HealthIssue } from '../../api/nodegroup.ts';
+import type { UpdatePhase, UpdateProgress } from '../../api/nodegroup-update.ts';
+import { evictionFailure } from '../scaling/index.ts';
+import { type Counted, type Herd, updateCauseId } from './nodes.ts';
+import type { StatusChange, UpdateDecision, UpdateObservation } from './observation.ts';
+
+/** The phase and when it began; the list keeps the last of them. */
+const maxPhases = 40;
+
+export const enter = ({ status, now }: UpdateObservation, phase: UpdatePhase): StatusChange => ({
+  phase,
+  phases: [...(status.phases ?? []), { phase, at: formatTime(now) }].slice(-maxPhases),
+});
+
+const maxFailedNodes = 20;
+
+/** From now on everything is set back, and then this is how it ends. */
+export const fail = (
+  observation: UpdateObservation,
+  errors: readonly HealthIssue[],
+  failed: readonly Counted[] = [],
+): StatusChange => ({
+  ...enter(observation, 'Restoring'),
+  ending: 'Failed',
+  errors: errors.slice(0, 20),
+  message: errors[0]?.message ?? '',
+  failedNodes: failed.slice(0, maxFailedNodes).map(({ instance, state }) => ({
+    instanceId: instance.instanceId,
+    ...(instance.nodeName === undefined ? {} : { node: instance.nodeName }),
+    message: state.kind === 'failed' ? state.message : '',
+  })),
+});
+
+/** EKS' sentence, and what is known besides. Article 003 prints the first. */
+export const notJoining = ({
+  groupName,
+  issues,
+  instances,
+}: UpdateObservation): readonly HealthIssue[] => {
+  const waiting = instances.filter((one) => one.isCounted && one.isTarget && !one.isReady);
+  const why = issues.map(({ message }) => message).join(' ');
+  const sentence = `Couldn't proceed with upgrade process as new nodes are not joining node group ${groupName}`;
+  return [
+    {
+      code: 'NodeCreationFailure',
+      message: why === '' ? sentence : `${sentence}. ${why}`,
+      resourceIds: waiting.map(({ instanceId }) => instanceId).slice(0, 20),
+    },
+    ...issues.filter(({ code }) => code !== 'NodeCreationFailure'),
+  ];
+};
+
+export const notEvicted = (
+  { groupName }: UpdateObservation,
+  failed: readonly Counted[],
+): readonly HealthIssue[] => [
+  evictionFailure(
+    groupName,
+    failed.flatMap(({ instance }) => instance.disruption ?? []),
+  ),
+];
+
+const progressOf = ({ status }: UpdateObservation, { old, leavingOld }: Herd): UpdateProgress => {
+  const left = old.length + leavingOld.length;
+  const total = Math.max(status.progress?.total ?? 0, left);
+  return {
+    total,
+    done: total - left,
+    draining: old.filter(({ state }) => state.kind === 'draining').length + leavingOld.length,
+    failed: old.filter(({ state }) => state.kind === 'failed').length,
+  };
+};
+
+const sameProgress = (a: UpdateProgress | undefined, b: UpdateProgress): boolean =>
+  a?.total === b.total && a.done === b.done && a.draining === b.draining && a.failed === b.failed;
+
+/** The decision with the progress that the world shows now beside it. */
+export const withProgress = (
+  observation: UpdateObservation,
+  herd: Herd,
+  decided: UpdateDecision,
+): UpdateDecision => {
+  const progress = progressOf(observation, herd);
+  const same = sameProgress(observation.status.progress, progress);
+  if (same) return decided;
+  return { ...decided, change: { ...decided.change, progress } };
+};
+
+export const causeIdOf = ({ update }: UpdateObservation): string =>
+  updateCauseId(update.metadata.name);

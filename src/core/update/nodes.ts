@@ -1,0 +1,77 @@
+// How far an update is with each of its instances, told by the NodeDisruption of each. Pure.
+import { type EpochMs, parseTime } from '../../api/brand.ts';
+import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
+import { isOfRequest, victimState } from '../scaling/index.ts';
+import type { UpdateInstance, UpdateObservation } from './observation.ts';
+
+export const updateCauseId = (updateName: string): string => `update/${updateName}`;
+
+/** The cause in force with which this update asked for the instance. */
+export const ownCause = (
+  disruption: NodeDisruption | undefined,
+  id: string,
+): DisruptionCause | undefined =>
+  disruption?.spec.causes.findLast(
+    (cause) => cause.cancelledAt === undefined && isOfRequest(cause.id, id),
+  );
+
+export type InstanceState =
+  /** Not asked, or asked and given back. */
+  | { readonly kind: 'untouched' }
+  | { readonly kind: 'held'; readonly isMarked: boolean }
+  | { readonly kind: 'draining' }
+  | { readonly kind: 'drained' }
+  | { readonly kind: 'failed'; readonly message: string };
+
+export const instanceState = (
+  { disruption, nodeName }: UpdateInstance,
+  id: string,
+  now: EpochMs,
+): InstanceState => {
+  const cause = ownCause(disruption, id);
+  if (disruption === undefined || cause === undefined) return { kind: 'untouched' };
+  const { status } = disruption;
+  const isOpen = status?.handledCauses?.includes(cause.id) !== true;
+  if (cause.hold === true && isOpen) {
+    return { kind: 'held', isMarked: status?.phase === 'Draining' };
+  }
+  const hasNode = nodeName !== undefined;
+  return victimState(disruption, { id, hasNode, now }) ?? { kind: 'untouched' };
+};
+
+export interface Counted {
+  readonly instance: UpdateInstance;
+  readonly state: InstanceState;
+}
+
+/** The instances of the two revisions, and those of the older one that are on their way out. */
+export interface Herd {
+  readonly old: readonly Counted[];
+  readonly fresh: readonly Counted[];
+  readonly leavingOld: readonly UpdateInstance[];
+  readonly leaving: readonly UpdateInstance[];
+}
+
+export const herdOf = ({ update, instances, now }: UpdateObservation): Herd => {
+  const id = updateCauseId(update.metadata.name);
+  const counted = instances
+    .filter(({ isCounted }) => isCounted)
+    .map((instance) => ({ instance, state: instanceState(instance, id, now) }));
+  const leaving = instances.filter(({ isCounted }) => !isCounted);
+  return {
+    old: counted.filter(({ instance }) => !instance.isTarget),
+    fresh: counted.filter(({ instance }) => instance.isTarget),
+    leaving,
+    leavingOld: leaving.filter(({ isTarget }) => !isTarget),
+  };
+};
+
+export const isServing = ({ instance, state }: Counted): boolean =>
+  instance.isReady && (state.kind === 'untouched' || state.kind === 'held');
+
+/** A new node that may take pods: Ready, with its labels. */
+export const isWhole = ({ instance }: Counted): boolean => instance.isReady && instance.isLabelled;
+
+/** When the phase began in which the update is now. */
+export const phaseSince = ({ status, now }: UpdateObservation): EpochMs =>
+  parseTime(status.phases?.findLast(({ phase }) => phase === status.phase)?.at) ?? now;

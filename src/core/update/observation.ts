@@ -1,0 +1,79 @@
+// What an update's next step is decided on: the world as it is now, the update's own journal, the time.
+// No behaviour.
+import type { EpochMs } from '../../api/brand.ts';
+import type { NodeDisruption } from '../../api/disruption.ts';
+import type { HealthIssue } from '../../api/nodegroup.ts';
+import type {
+  NodeGroupUpdate,
+  NodeGroupUpdateStatus,
+  Revision,
+} from '../../api/nodegroup-update.ts';
+
+export interface UpdateInstance {
+  readonly instanceId: string;
+  readonly zone: string;
+  /** It counts towards the desired capacity: not terminating, not detached. */
+  readonly isCounted: boolean;
+  readonly isTarget: boolean;
+  readonly nodeName?: string;
+  readonly isReady: boolean;
+  /** Its node has the group's and the image's label. */
+  readonly isLabelled: boolean;
+  /** Pods that a drain would have to evict; where nobody counts them, unknown. */
+  readonly pods?: number;
+  readonly disruption?: NodeDisruption;
+}
+
+export interface UpdateSurge {
+  readonly desired: number;
+  readonly maxSize: number;
+}
+
+export interface UpdateObservation {
+  readonly update: NodeGroupUpdate;
+  readonly status: NodeGroupUpdateStatus;
+  readonly target: Revision;
+  readonly groupName: string;
+  /** What people want, without the surge. */
+  readonly desired: number;
+  /** The update's own part of the group's size, as last written down. */
+  readonly surge: UpdateSurge;
+  /** The Auto Scaling group's own. */
+  readonly actualDesired: number;
+  /** New instances are started from the update's template version. */
+  readonly usesTarget: boolean;
+  readonly instances: readonly UpdateInstance[];
+  /** What is known to be wrong with the group: launches that fail, instances that do not join. */
+  readonly issues: readonly HealthIssue[];
+  readonly drainTimeoutMs: number;
+  readonly now: EpochMs;
+}
+
+export type UpdateStep =
+  /** Marks the node and evicts nothing. */
+  | { readonly kind: 'Hold'; readonly instanceId: string }
+  /** Drains a held node from now on. */
+  | { readonly kind: 'Lift'; readonly instanceId: string }
+  /** Drains it at once, and ends it with decrement. */
+  | { readonly kind: 'Retire'; readonly instanceId: string }
+  | { readonly kind: 'Withdraw'; readonly instanceId: string }
+  /** Sets the Auto Scaling group's desired capacity: it chooses which instance goes. */
+  | { readonly kind: 'Lower'; readonly desired: number }
+  /** New instances are of the revision again that was there before. */
+  | { readonly kind: 'RestoreTemplate' };
+
+/** Fields of the status and their next value; undefined takes one away. */
+export type StatusChange = {
+  readonly [Field in keyof NodeGroupUpdateStatus]?: NodeGroupUpdateStatus[Field] | undefined;
+};
+
+export interface UpdateDecision {
+  /** Written before any step; undefined when nothing is to be written. */
+  readonly change: StatusChange | undefined;
+  /** Written into the group's status before any step. */
+  readonly surge: UpdateSurge;
+  readonly steps: readonly UpdateStep[];
+  /** The last write, after everything else is told. */
+  readonly end?: Pick<NodeGroupUpdateStatus, 'status' | 'message'>;
+  readonly wakeAt?: EpochMs;
+}

@@ -1,0 +1,61 @@
+// Which revision a node is of: read off the world at every look, never counted. Pure.
+import type { Node } from '../../api/kube.ts';
+import type { NodeGroupSpec } from '../../api/nodegroup.ts';
+import type { NodeGroupChange, Revision } from '../../api/nodegroup-update.ts';
+
+const imageLabel = 'eks.amazonaws.com/nodegroup-image';
+const templateVersionLabel = 'eks.amazonaws.com/sourceLaunchTemplateVersion';
+
+/**
+ * Whether an instance is what the update makes: started from its template version or a later one
+ * (labels make versions too, which keep the image), or a node that says so itself: that is how an update
+ * that is asked for again finds what the last one has done.
+ */
+export const isOfRevision = (
+  target: Revision,
+  templateVersion: string | undefined,
+  node: Node | undefined,
+): boolean => {
+  if (Number(templateVersion ?? 0) >= Number(target.templateVersion)) return true;
+  const labels = node?.metadata.labels ?? {};
+  if (labels[imageLabel] !== target.imageId) return false;
+  const version = target.launchTemplate?.version;
+  return version === undefined || labels[templateVersionLabel] === version;
+};
+
+/** The node has the labels that EKS waits for. One of a custom image gets them when it has joined. */
+export const hasGroupLabels = (node: Node, group: string, imageId: string): boolean => {
+  const labels = node.metadata.labels ?? {};
+  const isLabelled = labels['eks.amazonaws.com/nodegroup'] === group;
+  return isLabelled && (labels[imageLabel] ?? imageId) === imageId;
+};
+
+/** `1.32.9-20260905` is of 1.32; Bottlerocket's own versions say nothing of Kubernetes. */
+const versionOfRelease = (releaseVersion: string | undefined): string | undefined =>
+  /^(\d+\.\d+)\.\d+-\d{8}$/.exec(releaseVersion ?? '')?.[1];
+
+/** The spec with a version update's change in it; changing it twice gives the same. */
+export const withRevision = (spec: NodeGroupSpec, change: NodeGroupChange): NodeGroupSpec => {
+  const { releaseVersion: _before, ...rest } = spec;
+  const { releaseVersion, launchTemplate } = change;
+  return {
+    ...rest,
+    version: change.version ?? versionOfRelease(releaseVersion) ?? spec.version,
+    ...(releaseVersion === undefined ? {} : { releaseVersion }),
+    ...(launchTemplate === undefined ? {} : { launchTemplate }),
+  };
+};
+
+type Asked = Pick<NodeGroupSpec, 'version' | 'releaseVersion' | 'launchTemplate'>;
+
+export const revisionAsked = ({ version, releaseVersion, launchTemplate }: Asked): Asked => ({
+  version,
+  ...(releaseVersion === undefined ? {} : { releaseVersion }),
+  ...(launchTemplate === undefined ? {} : { launchTemplate }),
+});
+
+export const sameRevisionAsked = (a: Asked, b: Asked): boolean =>
+  a.version === b.version &&
+  a.releaseVersion === b.releaseVersion &&
+  a.launchTemplate?.id === b.launchTemplate?.id &&
+  a.launchTemplate?.version === b.launchTemplate?.version;

@@ -1,0 +1,132 @@
+// EKS' two strategies, phase by phase (EKS user guide, "managed node update behavior"): make new nodes
+// first (DEFAULT) or none (MINIMAL), hold all old ones, drain at most maxUnavailable of them at a time in
+// an order of chance, take the surplus back one by one. Pure.
+import { epochMs, formatTime, parseTime } from '../../api/brand.ts';
+import { enter, fail, notEvicted, notJoining } from './journal.ts';
+import { type Counted, type Herd, isServing, isWhole, phaseSince } from './nodes.ts';
+import type { UpdateDecision, UpdateObservation, UpdateStep } from './observation.ts';
+import { shuffled } from './order.ts';
+
+/** EKS gives new nodes this long to join (troubleshooting). */
+const joinTimeoutMs = 15 * 60_000;
+
+const stay = (
+  { surge }: UpdateObservation,
+  more: Partial<UpdateDecision> = {},
+): UpdateDecision => ({ change: undefined, surge, steps: [], ...more });
+
+const startSurge = ({ status }: UpdateObservation) => {
+  const desired = status.surge ?? 0;
+  return { desired, maxSize: desired };
+};
+
+/** Every zone that has old nodes has a new one, and every instance asked for is a whole node. */
+const hasNewNodes = (observation: UpdateObservation, { old, fresh }: Herd): boolean => {
+  const { desired, actualDesired } = observation;
+  const wanted = desired + startSurge(observation).desired;
+  const counted = old.length + fresh.length;
+  if (actualDesired < wanted || counted < wanted) return false;
+  const zones = new Set(fresh.filter(isWhole).map(({ instance }) => instance.zone));
+  return fresh.every(isWhole) && old.every(({ instance }) => zones.has(instance.zone));
+};
+
+export const decideScalingUp = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
+  const surge = startSurge(observation);
+  if (herd.old.length === 0) {
+    return stay(observation, { surge, change: enter(observation, 'ScalingDown') });
+  }
+  if (hasNewNodes(observation, herd)) {
+    return stay(observation, { surge, change: enter(observation, 'Marking') });
+  }
+  const late = epochMs(phaseSince(observation) + joinTimeoutMs);
+  if (observation.now < late) return stay(observation, { surge, wakeAt: late });
+  return stay(observation, { surge, change: fail(observation, notJoining(observation)) });
+};
+
+const holdUntouched = ({ old }: Herd): readonly UpdateStep[] =>
+  old
+    .filter(({ state }) => state.kind === 'untouched')
+    .map(({ instance }) => ({ kind: 'Hold', instanceId: instance.instanceId }));
+
+export const decideMarking = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
+  const steps = holdUntouched(herd);
+  // One that never became a node has nothing to be marked.
+  const isMarked = ({ instance, state }: Counted): boolean =>
+    state.kind === 'held'
+      ? state.isMarked || instance.nodeName === undefined
+      : state.kind !== 'untouched';
+  if (!herd.old.every(isMarked)) return stay(observation, { steps });
+  return stay(observation, { steps, change: enter(observation, 'Rolling') });
+};
+
+/** How many may be drained now: neither more at once than allowed, nor too few nodes that serve. */
+const freeToDrain = (observation: UpdateObservation, { old, fresh, leaving }: Herd): number => {
+  const { maxUnavailable = 1 } = observation.status;
+  const inFlight =
+    leaving.length +
+    old.filter(({ state }) => state.kind === 'draining' || state.kind === 'drained').length;
+  const serving = [...old, ...fresh].filter(isServing).length;
+  const spare = serving - Math.max(0, observation.desired - maxUnavailable);
+  return Math.max(0, Math.min(maxUnavailable - inFlight, spare));
+};
+
+export const decideRolling = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
+  const { update } = observation;
+  const { old, fresh, leavingOld } = herd;
+  const failed = old.filter(({ state }) => state.kind === 'failed');
+  if (failed.length > 0) {
+    return stay(observation, {
+      change: fail(observation, notEvicted(observation, failed), failed),
+    });
+  }
+  const isThrough = old.length === 0 && leavingOld.length === 0;
+  if (isThrough && fresh.every(isWhole)) {
+    return stay(observation, { change: enter(observation, 'ScalingDown') });
+  }
+  if (update.spec.paused === true) return stay(observation, { steps: holdUntouched(herd) });
+  const free = freeToDrain(observation, herd);
+  const held = old.filter(({ state }) => state.kind === 'held');
+  // One that does not serve takes nothing away, and never joins those that do.
+  const idle = held.filter((one) => !isServing(one));
+  const order = shuffled(
+    held.filter((one) => !idle.includes(one)),
+    ({ instance }) => instance.instanceId,
+    update.metadata.uid,
+  );
+  const chosen = [...idle, ...order].slice(0, free);
+  const steps = [
+    ...holdUntouched(herd),
+    ...chosen.map(
+      ({ instance }): UpdateStep => ({ kind: 'Lift', instanceId: instance.instanceId }),
+    ),
+  ];
+  const waits = chosen.length === 0 && waitsForNodes(observation, herd);
+  return awaiting(observation, waits, stay(observation, { steps }));
+};
+
+/** Nothing moves, since what was asked of the cloud has not become a node yet. */
+const waitsForNodes = (observation: UpdateObservation, { old, fresh, leaving }: Herd): boolean => {
+  const isMoving = old.some(({ state }) => state.kind === 'draining' || state.kind === 'drained');
+  if (isMoving || leaving.length > 0) return false;
+  return old.length + fresh.length < observation.actualDesired || !fresh.every(isWhole);
+};
+
+/** Waits for new nodes as long as EKS does, and then gives up; since when stands in the journal. */
+const awaiting = (
+  observation: UpdateObservation,
+  waits: boolean,
+  decided: UpdateDecision,
+): UpdateDecision => {
+  const { status, now } = observation;
+  if (!waits) {
+    if (status.waitingSince === undefined) return decided;
+    return { ...decided, change: { ...decided.change, waitingSince: undefined } };
+  }
+  const since = parseTime(status.waitingSince);
+  if (since === undefined) {
+    return { ...decided, change: { ...decided.change, waitingSince: formatTime(now) } };
+  }
+  const late = epochMs(since + joinTimeoutMs);
+  if (now < late) return { ...decided, wakeAt: late };
+  return { ...decided, change: fail(observation, notJoining(observation)) };
+};
