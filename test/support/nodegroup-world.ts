@@ -255,6 +255,36 @@ export class GroupLife {
     );
   }
 
+  patchUpdate(name: string, body: JsonObject): Result {
+    return this.#user().patch(resourceTypes.nodegroupupdates, { name }, { type: 'merge', body });
+  }
+
+  /** A version update with force, as UpdateNodegroupVersion makes it. */
+  forceUpdate(releaseVersion: string): void {
+    const made = this.#user().create(resourceTypes.nodegroupupdates, undefined, {
+      apiVersion: 'drover.dev/v1alpha1',
+      kind: 'NodeGroupUpdate',
+      metadata: { name: `forced-${++this.#requests}` },
+      spec: {
+        nodeGroup: 'ng',
+        type: 'VersionUpdate',
+        params: [{ type: 'ReleaseVersion', value: releaseVersion }],
+        change: { releaseVersion },
+        force: true,
+      },
+    });
+    if (made.kind === 'error') throw new Error(JSON.stringify(made));
+  }
+
+  runningPods(app: string): number {
+    return [...this.world.kube.readAll(resourceTypes.pods)].filter(
+      ({ metadata, status }) =>
+        metadata.labels?.app === app &&
+        metadata.deletionTimestamp === undefined &&
+        objectOr(status).phase === 'Running',
+    ).length;
+  }
+
   fromOutside(operation: string, input: JsonObject): void {
     this.world.aws.call('autoscaling', operation, input, { userAgent: 'aws-cli' });
   }

@@ -66,9 +66,9 @@ export const decideRestoring = (observation: UpdateObservation, herd: Herd): Upd
       steps: retired.map(({ instance }) => ({ kind: 'Retire', instanceId: instance.instanceId })),
     };
   }
-  const counted = old.length + fresh.length;
   const retiring = fresh.filter((one) => !isGivenBack(one));
-  const wanted = Math.max(desired, counted);
+  // What was asked for and never started needs no drain; what runs is never left to Auto Scaling to choose.
+  const wanted = Math.max(desired + retiring.length, old.length + fresh.length);
   if (actualDesired > wanted) return { ...stay, steps: [{ kind: 'Lower', desired: wanted }] };
   const failed = retiring.filter(({ state }) => state.kind === 'failed');
   if (failed.length > 0) {
