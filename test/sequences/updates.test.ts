@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { objectOr } from '../../src/api/json.ts';
-import type { NodeGroupUpdate } from '../../src/api/nodegroup-update.ts';
+import { type NodeGroupUpdate, updateStatusOf } from '../../src/api/nodegroup-update.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';
 
 const [older, newest] = ['1.32.9-20251212', '1.32.9-20251226'];
@@ -228,7 +228,7 @@ describe('an update that cannot go on', () => {
     await life.forceUpdate(newest);
     await life.until(
       'the second is over',
-      () => life.updates().every((one) => one.status?.status !== 'InProgress'),
+      () => life.updates().every((one) => updateStatusOf(one) !== 'InProgress'),
       7200,
     );
     const second = life.updates().find((one) => one.metadata.name !== update?.metadata.name);

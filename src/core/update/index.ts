@@ -2,7 +2,6 @@
 export { decideUpdate } from './decide.ts';
 export { ownCause, updateCauseId } from './nodes.ts';
 export type {
-  StatusChange,
   UpdateDecision,
   UpdateInstance,
   UpdateStep,

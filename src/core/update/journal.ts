@@ -3,7 +3,7 @@ import { formatTime } from '../../api/brand.ts';
 import type { HealthIssue } from '../../api/nodegroup.ts';
 import type { UpdatePhase, UpdateProgress } from '../../api/nodegroup-update.ts';
 import { evictionFailure } from '../scaling/index.ts';
-import { type Counted, type Herd, updateCauseId } from './nodes.ts';
+import type { Counted, Herd } from './nodes.ts';
 import type { StatusChange, UpdateDecision, UpdateObservation } from './observation.ts';
 
 /** The phase and when it began; the list keeps the last of them. */
@@ -87,6 +87,3 @@ export const withProgress = (
   if (same) return decided;
   return { ...decided, change: { ...decided.change, progress } };
 };
-
-export const causeIdOf = ({ update }: UpdateObservation): string =>
-  updateCauseId(update.metadata.name);
