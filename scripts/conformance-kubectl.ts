@@ -117,8 +117,8 @@ const kubectlRows: readonly KubectlRow[] = [
   {
     command: 'debug',
     state: 'part',
-    note: 'a node gets its pod, no container is added to a pod (501)',
-    shownBy: ['debug of a pod is refused in words'],
+    note: 'containers, copies and pods are made; attaching to them is 501',
+    shownBy: ['debug adds a container to a pod'],
   },
   {
     command: 'create token',

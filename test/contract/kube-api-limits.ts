@@ -1,7 +1,7 @@
 // Contract cases: LimitRanges, which give containers what they do not ask for and refuse what is too
-// little or too much.
+// little or too much; and what is added to a running pod.
 import assert from 'node:assert/strict';
-import type { JsonObject } from '../../src/api/json.ts';
+import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import type { RawAnswer } from '../support/kube-raw.ts';
 import { type ContractCase, type ContractEnv, eventually } from './kube-api-env.ts';
 
@@ -122,6 +122,62 @@ const cases: Readonly<Record<string, (env: ContractEnv) => Promise<void>>> = {
         'PersistentVolumeClaim is 1Gi, but request is 100Mi',
     );
     assert.equal(await claim('5Gi'), 201);
+  },
+
+  'adds ephemeral containers to a pod, and never changes or removes one': async (env) => {
+    const namespace = await env.namespace();
+    await env.pod(namespace, 'p1');
+    const item = `/api/v1/namespaces/${namespace}/pods/p1`;
+    const contentType = 'application/merge-patch+json';
+    const debug = (containers: readonly JsonObject[]): Promise<RawAnswer> =>
+      env.raw('PATCH', `${item}/ephemeralcontainers`, {
+        contentType,
+        body: { spec: { ephemeralContainers: containers } },
+      });
+    const one = { name: 'debugger', image: 'busybox', targetContainerName: 'c' };
+    const added = await debug([one]);
+    assert.equal(added.code, 200, JSON.stringify(added.body));
+    assert.deepEqual(objectOr(added.body.spec).ephemeralContainers, [
+      {
+        ...one,
+        imagePullPolicy: 'Always',
+        resources: {},
+        terminationMessagePath: '/dev/termination-log',
+        terminationMessagePolicy: 'File',
+      },
+    ]);
+    const two = { name: 'two', image: 'x' };
+    const existing = ': Forbidden: existing ephemeral containers "debugger" may not be';
+    const refused: readonly (readonly [readonly JsonObject[], string])[] = [
+      [[], `${existing} removed\n`],
+      [[{ ...one, image: 'other' }], `${existing} changed\n`],
+      [
+        [one, { ...two, targetContainerName: 'nope' }],
+        '[1].targetContainerName: Not found: "nope"',
+      ],
+      [
+        [one, { ...two, ports: [{ containerPort: 80 }] }],
+        '[1].ports: Forbidden: cannot be set for an Ephemeral Container',
+      ],
+      [[one, { ...two, name: 'c' }], '[1].name: Duplicate value: "c"'],
+    ];
+    for (const [containers, why] of refused) {
+      const { code, body } = await debug(containers);
+      assert.equal(code, 422);
+      // A real server shows besides, field by field, what would change.
+      const said = String(body.message).split('@@')[0];
+      assert.equal(said, `Pod "p1" is invalid: spec.ephemeralContainers${why}`);
+    }
+    const body = { spec: { ephemeralContainers: [one, two] } };
+    assert.equal((await env.raw('PATCH', item, { contentType, body })).code, 422);
+    const fresh = await env.raw('POST', `/api/v1/namespaces/${namespace}/pods`, {
+      body: {
+        metadata: { name: 'p2' },
+        spec: { containers: [{ name: 'c', image: 'x' }], ephemeralContainers: [one] },
+      },
+    });
+    const why = /spec\.ephemeralContainers: Forbidden: cannot be set on create/;
+    assert.match(String(fresh.body.message), why);
   },
 };
 

@@ -264,15 +264,23 @@ describe('reading with kubectl', {
     assert.match(top, /Metrics API not available/);
   });
 
-  it('debug of a pod is refused in words, debug of a node makes its pod', async () => {
+  it('debug adds a container to a pod, copies a pod, and makes one on a node', async () => {
     const pod = (await kubectl.ok('get pods -n demo -o name')).split('\n')[0] ?? '';
-    assert.match(
-      await kubectl.fails(`debug -n demo ${pod} --image=busybox`),
-      /NotImplemented\): pods\/ephemeralcontainers is not available in this embedded world/,
-    );
+    const line = `debug -n demo ${pod} --image=busybox --container=look --target=nginx-demo`;
+    assert.match(await kubectl.ok(line), /Targeting container "nginx-demo"/);
+    const state = 'jsonpath={.status.ephemeralContainerStatuses[0].state.running.startedAt}';
+    await kubectl.ok(`wait -n demo ${pod} --for`, state, '--timeout=60s');
+    const said = await kubectl.ok(`describe -n demo ${pod}`);
+    assert.match(said, /Ephemeral Containers:\n +look:.*State: +Running.*Started container look/s);
+    assert.match(await kubectl.ok(`logs -n demo ${pod} -c look`), /look: simulated container/);
+    await kubectl.ok(`debug -n demo ${pod} --image=busybox --copy-to=copy`);
+    await kubectl.ok('wait -n demo pod/copy --for=condition=Ready --timeout=60s');
+    const names = 'jsonpath={.spec.containers[*].name}';
+    assert.match(await kubectl.ok('get pod copy -n demo -o', names), /^nginx-demo debugger-/);
+    await kubectl.ok('delete pod copy -n demo --now');
     const node = (await kubectl.ok('get nodes -o name')).split('\n')[0] ?? '';
-    const said = await kubectl.ok(`debug ${node} --image=busybox --profile=general`);
-    const made = /Creating debugging pod (\S+) with container debugger on node/.exec(said)?.[1];
+    const told = await kubectl.ok(`debug ${node} --image=busybox --profile=general`);
+    const made = /Creating debugging pod (\S+) with container debugger on node/.exec(told)?.[1];
     const where = 'jsonpath={.spec.nodeName} {.spec.hostNetwork}';
     assert.equal(
       await kubectl.ok(`get pod ${made} -o`, where),

@@ -145,6 +145,7 @@ type PodSpecView = {
   readonly containers: readonly ContainerView[];
   readonly volumes?: readonly PodVolume[];
   readonly initContainers?: readonly ContainerView[];
+  readonly ephemeralContainers?: readonly ContainerView[];
   readonly hostNetwork?: boolean;
   readonly nodeSelector?: Labels;
   readonly affinity?: AffinityView;

@@ -2,12 +2,10 @@
 import { type Micros, microsPerSecond } from '../../kernel/index.ts';
 import type { PodView } from '../actors/index.ts';
 import type { Host, Hosts } from './hosts.ts';
+import type { Pull } from './pod-images.ts';
 
 /** Size that pulled images are said to have: nginx:latest's. */
 const imageBytes = 72_404_038;
-
-/** What a pod's images need: nothing, a look at the registry, or the layers. */
-export type Pull = 'none' | 'check' | 'full';
 
 const isPulled = (container: PodView['spec']['containers'][number], pull: Pull): boolean =>
   container.imagePullPolicy === 'Always' ||
@@ -38,6 +36,16 @@ export class PodNotes {
       this.#note(host, pod, name, 'Created', `Created container: ${name}`);
       this.#note(host, pod, name, 'Started', `Started container ${name}`);
     }
+  }
+
+  debugging(host: Host, pod: PodView, { name, image }: { name: string; image: string }): void {
+    const path = `spec.ephemeralContainers{${name}}`;
+    const told = [
+      ['Pulled', `Container image "${image}" already present on machine`],
+      ['Created', `Created container: ${name}`],
+      ['Started', `Started container ${name}`],
+    ] as const;
+    for (const [reason, message] of told) this.#tell(host, pod, path, { reason, message });
   }
 
   backOff(host: Host, pod: PodView): void {
@@ -89,11 +97,15 @@ export class PodNotes {
   }
 
   #note(host: Host, pod: PodView, container: string, reason: string, message: string): void {
-    this.#hosts.recorder(host).record({
-      about: pod,
-      reason,
-      message,
-      fieldPath: `spec.containers{${container}}`,
-    });
+    this.#tell(host, pod, `spec.containers{${container}}`, { reason, message });
+  }
+
+  #tell(
+    host: Host,
+    pod: PodView,
+    fieldPath: string,
+    said: { readonly reason: string; readonly message: string },
+  ): void {
+    this.#hosts.recorder(host).record({ about: pod, fieldPath, ...said });
   }
 }

@@ -3,8 +3,9 @@
 import type { JsonObject } from '../../../api/json.ts';
 import type { Micros } from '../../kernel/index.ts';
 import { keyOf, type PodView } from '../actors/index.ts';
+import type { DebugContainer } from './debug-containers.ts';
 import type { Host } from './hosts.ts';
-import type { Pull } from './pod-notes.ts';
+import type { Pull } from './pod-images.ts';
 import type { PodStage } from './pod-status.ts';
 
 export interface PodRow extends JsonObject {
@@ -19,6 +20,8 @@ export interface PodRow extends JsonObject {
   readonly startedAt?: string;
   readonly exitCode?: number;
   readonly containerIds: readonly string[];
+  /** Ephemeral containers that it has started, in order. */
+  readonly debug?: readonly DebugContainer[];
   /** When it will have stopped, once it is told to. */
   readonly stopAt?: Micros;
 }

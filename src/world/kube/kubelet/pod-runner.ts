@@ -12,7 +12,6 @@ import {
 } from '../../kernel/index.ts';
 import {
   asPod,
-  conditionOf,
   isFinished,
   isTerminating,
   keyOf,
@@ -22,11 +21,13 @@ import {
   type PodView,
   resources,
 } from '../actors/index.ts';
+import { ended, unstarted } from './debug-containers.ts';
 import { type Host, type Hosts, nodeNameOf } from './hosts.ts';
-import { PodNotes, type Pull } from './pod-notes.ts';
+import { neededPull, type Pull } from './pod-images.ts';
+import { PodNotes } from './pod-notes.ts';
 import { exitCodeOf, restartMicros, sigtermExit } from './pod-restarts.ts';
 import { newRow, type PodRow as Row } from './pod-row.ts';
-import { podStatus } from './pod-status.ts';
+import { isReadyNow, podStatus } from './pod-status.ts';
 import {
   annotatedMicros,
   podAnnotations,
@@ -58,6 +59,16 @@ export class PodRunner {
   readonly #notes: PodNotes;
   readonly #table: Table<Row>;
   readonly #byInstance = new Map<string, Set<string>>();
+
+  /** By the kind of event that says that it is due. */
+  readonly #steps: Readonly<Record<string, (host: Host, pod: PodView, row: Row) => void>> = {
+    'pod-sandbox': (...of) => this.#sandbox(...of),
+    'pod-start': (...of) => this.#start(...of),
+    'pod-ready': (...of) => this.#ready(...of),
+    'pod-finish': (...of) => this.#finish(...of),
+    'pod-debug': (...of) => this.#debug(...of),
+    'pod-stop': (...of) => this.#stop(...of),
+  };
 
   constructor(options: {
     readonly kernel: Kernel;
@@ -110,10 +121,12 @@ export class PodRunner {
       return undefined;
     }
     if (row === undefined) return this.#begin(host, pod);
-    if (row.stage === 'running' && isReadyNow(pod) !== row.ready) {
-      return this.#write(host, pod, row) ? undefined : 'retry';
+    if (row.stage !== 'running') return undefined;
+    if (unstarted(pod, row.debug).length > 0) {
+      this.#later(startMicros(pod, this.#random(), restarted), 'pod-debug', pod.metadata.uid);
     }
-    return undefined;
+    if (isReadyNow(pod) === row.ready) return undefined;
+    return this.#write(host, pod, row) ? undefined : 'retry';
   }
 
   handle(event: WorldEvent): void {
@@ -129,23 +142,7 @@ export class PodRunner {
       return;
     }
     const pod = asPod(object);
-    switch (event.kind) {
-      case 'pod-sandbox':
-        this.#sandbox(host, pod, row);
-        return;
-      case 'pod-start':
-        this.#start(host, pod, row);
-        return;
-      case 'pod-ready':
-        this.#ready(host, pod, row);
-        return;
-      case 'pod-finish':
-        this.#finish(host, pod, row);
-        return;
-      case 'pod-stop':
-        this.#stop(host, pod, row);
-        return;
-    }
+    this.#steps[event.kind]?.(host, pod, row);
   }
 
   /** Looks again at everything on the node: after a boot, a fault's end, a restart. */
@@ -182,6 +179,9 @@ export class PodRunner {
         stage: 'creating',
         ready: false,
         restarts: row.restarts + 1,
+        ...(row.debug === undefined
+          ? {}
+          : { debug: ended(row.debug, kubeTime(this.#kernel.now())) }),
       });
     }
   }
@@ -241,15 +241,9 @@ export class PodRunner {
   }
 
   #pull(host: Host, pod: PodView): Pull {
-    let pull: Pull = 'none';
-    const missing: string[] = [];
-    for (const { image, imagePullPolicy } of pod.spec.containers) {
-      if (!host.images.includes(image)) missing.push(image);
-      else if (imagePullPolicy === 'Always' && pull === 'none') pull = 'check';
-    }
-    if (missing.length === 0) return pull;
-    this.#hosts.set(host, { images: [...host.images, ...new Set(missing)] });
-    return 'full';
+    const { pull, missing } = neededPull(pod.spec.containers, host.images);
+    if (missing.length > 0) this.#hosts.set(host, { images: [...host.images, ...missing] });
+    return pull;
   }
 
   #start(host: Host, pod: PodView, row: Row): void {
@@ -306,6 +300,25 @@ export class PodRunner {
     this.#later(wait + startMicros(pod, this.#random(), restarted), 'pod-start', uid);
   }
 
+  /** Starts what was added to the running pod since. */
+  #debug(host: Host, pod: PodView, row: Row): void {
+    const added = unstarted(pod, row.debug);
+    if (row.stage !== 'running' || added.length === 0) return;
+    const startedAt = kubeTime(this.#kernel.now());
+    const started = added.map(({ name }) => ({
+      name,
+      id: hexString(this.#random(), 64),
+      startedAt,
+    }));
+    const next: Row = { ...row, debug: [...(row.debug ?? []), ...started] };
+    if (!this.#write(host, pod, next)) {
+      this.#later(writeRetryMicros, 'pod-debug', pod.metadata.uid);
+      return;
+    }
+    this.#table.put(pod.metadata.uid, next);
+    for (const container of added) this.#notes.debugging(host, pod, container);
+  }
+
   #terminate(host: Host, pod: PodView, row: Row | undefined): Outcome {
     const uid = pod.metadata.uid;
     const started = row?.stage === 'running';
@@ -349,16 +362,9 @@ export class PodRunner {
   #write(host: Host, pod: PodView, row: Row): boolean {
     const stage = row.stage === 'stopped' ? 'finished' : row.stage;
     const hostIp = host.machine.privateIp;
-    const body = podStatus(pod, stage, {
-      now: kubeTime(this.#kernel.now()),
-      hostIp,
-      podIp: pod.spec.hostNetwork === true ? hostIp : row.address,
-      restarts: row.restarts,
-      startedAt: row.startedAt,
-      ready: row.ready,
-      exitCode: row.exitCode,
-      containerIds: row.containerIds,
-    });
+    const podIp = pod.spec.hostNetwork === true ? hostIp : row.address;
+    const now = kubeTime(this.#kernel.now());
+    const body = podStatus(pod, stage, { ...row, now, hostIp, podIp });
     const written = this.#hosts
       .client(host)
       .patch(resources.pods, nameOfKey(keyOf(pod)), { type: 'merge', body, subresource: 'status' });
@@ -385,6 +391,3 @@ export class PodRunner {
     return this.#kernel.random('kube.pods');
   }
 }
-
-const isReadyNow = (pod: PodView): boolean =>
-  conditionOf(pod.status?.conditions, 'Ready')?.status === 'True';

@@ -8,46 +8,22 @@ import {
   type PodView,
   withCondition,
 } from '../actors/index.ts';
+import { type DebugContainer, debugStatuses } from './debug-containers.ts';
+import { fullImageName, imageId } from './pod-images.ts';
 
 export interface PodFacts {
   readonly now: string;
   readonly hostIp: string;
   readonly podIp: string | undefined;
   readonly restarts: number;
-  readonly startedAt: string | undefined;
+  readonly startedAt?: string | undefined;
   readonly ready: boolean;
   /** With which code the containers ended, when they did. */
   readonly exitCode?: number | undefined;
   /** Containers' ids in order, once they have started. */
   readonly containerIds: readonly string[];
+  readonly debug?: readonly DebugContainer[] | undefined;
 }
-
-/** 64 hex digits that depend on the text alone: the digest that a tag stands for. */
-const digestOf = (text: string): string => {
-  let digest = '';
-  for (let round = 0; round < 8; round++) {
-    let hash = (0x811c9dc5 + round * 0x9e3779b1) >>> 0;
-    for (let i = 0; i < text.length; i++) {
-      hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193) >>> 0;
-    }
-    digest += hash.toString(16).padStart(8, '0');
-  }
-  return digest;
-};
-
-/** nginx:latest -> docker.io/library/nginx:latest, as containerd names it. */
-const fullImageName = (image: string): string => {
-  const first = image.split('/')[0] ?? '';
-  const tagged = image.includes('@') || /:[^/]+$/.test(image) ? image : `${image}:latest`;
-  if (!image.includes('/')) return `docker.io/library/${tagged}`;
-  return first.includes('.') || first.includes(':') ? tagged : `docker.io/${tagged}`;
-};
-
-const imageId = (image: string): string => {
-  const name = fullImageName(image);
-  const repository = name.replace(/@.*$/, '').replace(/:[^/:]*$/, '');
-  return `${repository}@sha256:${digestOf(name)}`;
-};
 
 const baseStatus = (container: ContainerView, facts: PodFacts): JsonObject => ({
   name: container.name,
@@ -149,6 +125,10 @@ export const podStatus = (pod: PodView, stage: PodStage, facts: PodFacts): JsonO
       ...(facts.podIp === undefined ? {} : { podIP: facts.podIp, podIPs: [{ ip: facts.podIp }] }),
       startTime: pod.status?.startTime ?? facts.now,
       containerStatuses: pod.spec.containers.map((one, index) => make(one, facts, index)),
+      ...debugStatuses(pod, facts.debug),
     },
   };
 };
+
+export const isReadyNow = (pod: PodView): boolean =>
+  conditionOf(pod.status?.conditions, 'Ready')?.status === 'True';

@@ -26,6 +26,8 @@ type PrepareUpdate = (next: JsonObject, old: Stored, context: WriteContext) => J
 export interface Strategy {
   /** Admission and defaults that depend on the world; status is already dropped. */
   readonly prepareForCreate?: Prepare;
+  /** Beside `validate`, when the object is made. */
+  readonly validateCreate?: (object: JsonObject) => readonly FieldError[];
   readonly validate?: (object: JsonObject, context: WriteContext) => readonly FieldError[];
   readonly prepareForUpdate?: PrepareUpdate;
   readonly validateUpdate?: (next: JsonObject, old: Stored) => readonly FieldError[];

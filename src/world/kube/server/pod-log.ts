@@ -6,7 +6,9 @@ import { badRequest } from './status.ts';
 
 export function podLog(pod: Stored, query: URLSearchParams): ApiResponse {
   const { name } = pod.metadata;
-  const containers = objectsOf(specOf(pod).containers).map((one) => textOf(one.name) ?? '');
+  const named = (list: string): readonly string[] =>
+    objectsOf(specOf(pod)[list]).map((one) => textOf(one.name) ?? '');
+  const containers = named('containers');
   const wanted = query.get('container');
   if (wanted === null && containers.length > 1) {
     throw badRequest(
@@ -15,7 +17,8 @@ export function podLog(pod: Stored, query: URLSearchParams): ApiResponse {
     );
   }
   const container = wanted ?? containers[0] ?? '';
-  if (!containers.includes(container)) {
+  const all = [...containers, ...named('initContainers'), ...named('ephemeralContainers')];
+  if (!all.includes(container)) {
     throw badRequest(`container ${container} is not valid for pod ${name}`);
   }
   const started = objectsOf(statusOf(pod).containerStatuses).some(

@@ -299,6 +299,7 @@ export class Resources {
       case 'status':
       case 'finalize':
       case 'approval':
+      case 'ephemeralcontainers':
         if (request.method === 'GET') return this.#get(call, name);
         if (request.method === 'PUT') return this.#put(call, name, subresource);
         if (request.method === 'PATCH') return this.#patch(call, name, subresource);

@@ -143,6 +143,7 @@ type FieldErrorType =
   | 'FieldValueForbidden'
   | 'FieldValueNotSupported'
   | 'FieldValueDuplicate'
+  | 'FieldValueNotFound'
   | 'FieldValueTooLong'
   | 'FieldValueTooMany';
 
@@ -181,6 +182,12 @@ export const duplicateValue = (field: string, value: Json): FieldError => ({
   type: 'FieldValueDuplicate',
   field,
   body: `Duplicate value: ${printed(value)}`,
+});
+
+export const notFoundValue = (field: string, value: Json): FieldError => ({
+  type: 'FieldValueNotFound',
+  field,
+  body: `Not found: ${printed(value)}`,
 });
 
 export const unsupportedValue = (

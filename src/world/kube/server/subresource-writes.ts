@@ -1,10 +1,13 @@
-// What a write through /status, /finalize or /approval may change; everything else of the object
-// stays as it is stored. Labels through /status are written, as measured on a real control plane.
+// What a write through /status, /finalize, /approval or /ephemeralcontainers may change; everything
+// else of the object stays as it is stored. Labels through /status are written, as measured on a real control plane.
 import { isObject, type Json, type JsonObject } from '../../../api/json.ts';
 import type { ResourceDefinition } from './definition.ts';
 import { metadataOf, type Stored, specOf, withFields } from './objects.ts';
+import { updateDefaults } from './schemas.ts';
+import type { FieldError } from './status.ts';
+import { validateEphemeralContainers } from './strategies/ephemeral-containers.ts';
 
-export type Subresource = 'status' | 'finalize' | 'approval';
+export type Subresource = 'status' | 'finalize' | 'approval' | 'ephemeralcontainers';
 
 /** Metadata that a write through /status may not touch is taken from the stored object. */
 function statusMetadata(definition: ResourceDefinition, next: JsonObject, old: Stored): JsonObject {
@@ -39,8 +42,20 @@ export function prepareSubresource(
     }
     case 'approval':
       return withFields(old, { status: approvalStatus(next, old, time) });
+    case 'ephemeralcontainers': {
+      const { ephemeralContainers } = specOf(updateDefaults(definition, next, old));
+      return withFields(old, { spec: withFields(specOf(old), { ephemeralContainers }) });
+    }
   }
 }
+
+/** What is wrong with what was written through a subresource. */
+export const subresourceErrors = (
+  subresource: Subresource,
+  next: JsonObject,
+  old: Stored,
+): readonly FieldError[] =>
+  subresource === 'ephemeralcontainers' ? validateEphemeralContainers(next, old) : [];
 
 /** Approval conditions of a certificate request are written through /approval only. */
 function keptApproval(

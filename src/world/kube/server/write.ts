@@ -44,7 +44,7 @@ import {
   otherNamespace,
 } from './status.ts';
 import { objectKey, type Store } from './store.ts';
-import { prepareSubresource, type Subresource } from './subresource-writes.ts';
+import { prepareSubresource, type Subresource, subresourceErrors } from './subresource-writes.ts';
 
 export interface WriteOptions {
   readonly user: UserInfo;
@@ -146,6 +146,7 @@ export class Writer {
     }
     const errors = [
       ...validateMetadata(definition, object),
+      ...(strategy.validateCreate?.(object) ?? []),
       ...(strategy.validate?.(object, context) ?? []),
       ...schemaErrors(definition, object, undefined),
     ];
@@ -183,7 +184,7 @@ export class Writer {
     return fromStored(definition, saved);
   }
 
-  /** Creating a subresource (an eviction) is creation of content, as admission sees it. */
+  /** An eviction is creation of content, as admission sees it. */
   admitSubresource(definition: ResourceDefinition, namespace: string, name: string): void {
     admitNamespace(this.#store, definition, namespace, name);
   }
@@ -232,12 +233,11 @@ export class Writer {
             ...(definition.strategy.validate?.(next, context) ?? []),
             ...(definition.strategy.validateUpdate?.(next, old) ?? []),
           ]
-        : []),
+        : subresourceErrors(request.subresource, next, old)),
       ...schemaErrors(definition, next, old),
     ];
     if (errors.length > 0) throw invalid(definition, name, errors);
-    const { manager } = options;
-    const write = { ...request, manager, time: context.time };
+    const write = { ...request, manager: options.manager, time: context.time };
     const shared = withManagers(write, { given, meant, next: shareEqual(next, old), old });
     this.#admit({
       ...options,

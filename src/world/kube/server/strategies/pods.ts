@@ -212,6 +212,10 @@ export const podStrategy: Strategy = {
     qosClass: qosClass(specOf(pod)),
     ...(objectsOf(specOf(pod).schedulingGates).length === 0 ? {} : gatedConditions(time)),
   }),
+  validateCreate: (pod) =>
+    objectsOf(specOf(pod).ephemeralContainers).length === 0
+      ? []
+      : [forbiddenValue('spec.ephemeralContainers', 'cannot be set on create')],
   validate: (pod) => validatePodSpec(specOf(pod), 'spec'),
   validateUpdate: validatePodUpdate,
 };
