@@ -43,12 +43,18 @@ const blockersText = ({ waitingOn = [], waitingOnTotal = 0 }: NodeDisruptionStat
   return [...named, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
 };
 
+/** The episode before had emptied the node, as when its hook follows our own termination. */
+const wasEmptied = ({ previous, podsTotal }: NodeDisruptionStatus): boolean =>
+  podsTotal === 0 && (previous?.outcome === 'Drained' || previous?.outcome === 'Forced');
+
 /** What this change of the status is worth telling on the node; mostly nothing. */
 const toldBy = (
   before: NodeDisruptionStatus | undefined,
   after: NodeDisruptionStatus,
 ): Told | undefined => {
   const { phase, outcome } = after;
+  // One drain is told once.
+  if (wasEmptied(after) && (phase === 'Draining' || outcome === 'Drained')) return undefined;
   if (phase === 'Draining' && before?.phase === 'Marking') {
     const deadline = after.deadline === undefined ? 'no deadline' : `deadline ${after.deadline}`;
     const held = after.waitingOn?.find(({ kind }) => kind === 'hold');
