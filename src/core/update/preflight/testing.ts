@@ -1,6 +1,6 @@
 // For tests only: builders of snapshots with overrides. Nothing in src imports this outside of tests.
 import { epochMs, formatKubeTime } from '../../../api/brand.ts';
-import type { PodDisruptionBudget } from '../../../api/kube.ts';
+import type { KubeObject, PodDisruptionBudget } from '../../../api/kube.ts';
 import type {
   CsiNode,
   FullNode,
@@ -191,6 +191,21 @@ export const attachable = (name: string, count: number): CsiNode => ({
   metadata: meta(name),
   spec: { drivers: [{ name: 'ebs.csi.aws.com', allocatable: { count } }] },
 });
+
+/** Any other object demo/NAME; `labels` go into its metadata. */
+export const anObject = <T extends KubeObject>(
+  kind: string,
+  name: string,
+  { labels, ...more }: Omit<T, keyof KubeObject> & { readonly labels?: Record<string, string> },
+): T => {
+  const object: KubeObject = {
+    apiVersion: 'v1',
+    kind,
+    metadata: { ...meta(name, 'demo'), ...(labels === undefined ? {} : { labels }) },
+    ...more,
+  };
+  return object as T;
+};
 
 export const aGroup = (more: Partial<GroupFacts> = {}): GroupFacts => ({
   name: 'ng',

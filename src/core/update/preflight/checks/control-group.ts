@@ -1,0 +1,78 @@
+// What the update itself needs to go on: the cluster's DNS, metrics, and Drover's own controller. All of
+// their pods on one node, or only one of them, is a gap in the middle of the update.
+import { isReady } from '../../../drain/index.ts';
+import type { Check, Found, Severity } from '../finding.ts';
+import type { MovedPod, View } from '../view.ts';
+import { byOwner, kubectl, ownerObject, whenDrained } from './parts.ts';
+
+interface Component {
+  readonly label: string;
+  readonly values: readonly string[];
+  readonly what: string;
+  readonly severity: Severity;
+}
+
+const components: readonly Component[] = [
+  { label: 'k8s-app', values: ['kube-dns'], what: 'names do not resolve', severity: 'blocker' },
+  {
+    label: 'app.kubernetes.io/name',
+    values: ['drover', 'drover-controller'],
+    what: 'the update itself stands still',
+    severity: 'blocker',
+  },
+  {
+    label: 'app.kubernetes.io/name',
+    values: ['aws-load-balancer-controller', 'aws-ebs-csi-driver', 'cert-manager', 'karpenter'],
+    what: 'load balancers, volumes or certificates are not served',
+    severity: 'warning',
+  },
+  {
+    label: 'k8s-app',
+    values: ['metrics-server'],
+    what: 'there are no metrics',
+    severity: 'warning',
+  },
+];
+
+const componentOf = ({ pod, owner }: MovedPod): Component | undefined =>
+  owner === undefined
+    ? undefined
+    : components.find(({ label, values }) => values.includes(pod.metadata.labels?.[label] ?? ''));
+
+const judge = (view: View, pods: readonly MovedPod[]): readonly Found[] => {
+  const [first] = pods;
+  const component = first === undefined ? undefined : componentOf(first);
+  if (first === undefined || component === undefined) return [];
+  const { label, severity, what } = component;
+  const value = first.pod.metadata.labels?.[label];
+  const all = view.snapshot.pods.filter(
+    (pod) =>
+      pod.metadata.namespace === first.pod.metadata.namespace &&
+      pod.metadata.labels?.[label] === value &&
+      isReady(pod),
+  );
+  const nodes = new Set(all.map(({ spec }) => spec.nodeName));
+  const stays = all.some((pod) => !pods.some((one) => one.pod.metadata.uid === pod.metadata.uid));
+  if (stays || nodes.size > 1) return [];
+  const isAlone = all.length < 2;
+  const object = ownerObject(pods);
+  return [
+    {
+      // Two on one node go together, but one is enough while it starts elsewhere within its budget.
+      severity: isAlone ? severity : 'warning',
+      object,
+      evidence: { ready: all.length, nodes: [...nodes].join(' ') },
+      consequence: whenDrained(view, pods, `while it moves ${what}`),
+      remedy: isAlone
+        ? `${kubectl(object.name)} scale ${object.kind.toLowerCase()}/${first.owner?.name ?? ''} --replicas=2`
+        : `${kubectl(object.name)} rollout restart ${object.kind.toLowerCase()}/${first.owner?.name ?? ''}   # spreads them again`,
+    },
+  ];
+};
+
+export const controlGroup: Check = {
+  name: 'control-group',
+  title: 'What the update needs runs in one place only',
+  needs: ['nodes', 'pods'],
+  run: (view) => byOwner(view.moved).flatMap((pods) => judge(view, pods)),
+};

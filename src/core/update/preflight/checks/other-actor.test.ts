@@ -1,0 +1,43 @@
+// Each case: what is there, and which findings it makes.
+import { describe, expect, it } from 'vitest';
+import type { NodeDisruption } from '../../../../api/disruption.ts';
+import type { Snapshot } from '../snapshot.ts';
+import { aGroup, aNode, anObject, briefOf, findingsOf } from '../testing.ts';
+import { otherActor } from './other-actor.ts';
+
+const taint = { key: 'ToBeDeletedByClusterAutoscaler', effect: 'NoSchedule' as const };
+const disruption = (phase: 'Draining' | 'Ended') => [
+  anObject<NodeDisruption>('NodeDisruption', 'i-n1', {
+    spec: { instanceId: 'i-n1', causes: [] },
+    status: { episode: 1, phase },
+  }),
+];
+const instance = (lifecycleState: string) => ({
+  scalingGroup: { instances: [{ instanceId: 'i-n1', lifecycleState, zone: 'a' }] },
+});
+const cases: readonly (readonly [string, Partial<Snapshot>, readonly string[]])[] = [
+  ['nobody', { ...instance('InService') }, []],
+  ['an update that runs', { group: aGroup({ activeUpdate: 'u1' }) }, ['blocker NodeGroup ng']],
+  [
+    'a group that is being deleted',
+    { group: aGroup({ state: 'DELETING' }) },
+    ['blocker NodeGroup ng'],
+  ],
+  ['a degraded group, which may be updated', { group: aGroup({ state: 'DEGRADED' }) }, []],
+  ['an instance that comes up', { ...instance('Pending:Wait') }, ['warning NodeGroup ng']],
+  ['a warm pool', { ...instance('Warmed:Stopped') }, []],
+  ['a cordoned node', { nodes: [aNode('n1', { unschedulable: true })] }, ['warning Node n1']],
+  [
+    'a node that an autoscaler removes',
+    { nodes: [aNode('n1', { taints: [taint] })] },
+    ['warning Node n1'],
+  ],
+  ['a node of ours that is drained', { disruptions: disruption('Draining') }, ['warning Node n1']],
+  ['a drain that has ended', { disruptions: disruption('Ended') }, []],
+];
+
+describe('other-actor', () => {
+  it.each(cases)('%s', (_, more, expected) => {
+    expect(briefOf(findingsOf(otherActor, more))).toEqual(expected);
+  });
+});

@@ -1,0 +1,96 @@
+// Others who act on the group: an update or a deletion that runs, instances that come and go, nodes that
+// somebody cordoned or an autoscaler is about to remove.
+import type { Check, Found } from '../finding.ts';
+import type { View } from '../view.ts';
+
+const group = (view: View) => ({ kind: 'NodeGroup', name: view.snapshot.group.name });
+
+const autoscalerTaints = new Set([
+  'ToBeDeletedByClusterAutoscaler',
+  'DeletionCandidateOfClusterAutoscaler',
+  'karpenter.sh/disrupted',
+]);
+
+const updates = (view: View): readonly Found[] => {
+  const { activeUpdate, state = 'ACTIVE', name } = view.snapshot.group;
+  if (activeUpdate === undefined && (state === 'ACTIVE' || state === 'DEGRADED')) return [];
+  return [
+    {
+      severity: 'blocker',
+      object: group(view),
+      evidence: { state, ...(activeUpdate === undefined ? {} : { update: activeUpdate }) },
+      consequence: { text: 'one update at a time: ResourceInUseException', minute: 0 },
+      remedy: `drover get ng ${name}   # wait until it is ACTIVE`,
+    },
+  ];
+};
+
+const instances = (view: View): readonly Found[] => {
+  const moving = (view.snapshot.scalingGroup?.instances ?? []).filter(
+    ({ lifecycleState }) => lifecycleState !== 'InService' && !/^Warmed/.test(lifecycleState),
+  );
+  if (moving.length === 0) return [];
+  return [
+    {
+      severity: 'warning',
+      object: group(view),
+      evidence: {
+        instances: moving
+          .map(({ instanceId, lifecycleState }) => `${instanceId} ${lifecycleState}`)
+          .join(', '),
+      },
+      consequence: { text: 'the group is being scaled now: the plan may not be what happens' },
+      remedy: `drover plan update ${view.snapshot.group.name}   # again, when it has settled`,
+    },
+  ];
+};
+
+const nodes = (view: View): readonly Found[] =>
+  view.oldNodes.flatMap(({ node, instanceId }): readonly Found[] => {
+    const { name } = node.metadata;
+    const object = { kind: 'Node', name };
+    const taint = node.spec.taints?.find(({ key }) => autoscalerTaints.has(key));
+    const disruption = view.snapshot.disruptions.find(
+      ({ metadata, status }) => metadata.name === instanceId && status?.phase !== 'Ended',
+    );
+    if (taint !== undefined) {
+      return [
+        {
+          severity: 'warning',
+          object,
+          evidence: { taint: taint.key },
+          consequence: { text: 'an autoscaler is about to remove it', node: name },
+          remedy: `kubectl get node ${name}   # plan again when it is gone or kept`,
+        },
+      ];
+    }
+    if (disruption !== undefined) {
+      const causes = disruption.spec.causes.map(({ kind }) => kind).join(' ');
+      return [
+        {
+          severity: 'warning',
+          object,
+          evidence: { causes, phase: disruption.status?.phase ?? 'Pending' },
+          consequence: { text: 'it is being taken out of service already', node: name },
+          remedy: `drover explain ${name}`,
+        },
+      ];
+    }
+    if (node.spec.unschedulable !== true) return [];
+    return [
+      {
+        severity: 'warning',
+        object,
+        evidence: { unschedulable: 'true' },
+        consequence: { text: 'somebody cordoned it: they may be at work on it', node: name },
+        remedy: `kubectl uncordon ${name}`,
+      },
+    ];
+  });
+
+export const otherActor: Check = {
+  name: 'other-actor',
+  title: 'Somebody else acts on the group',
+  needs: ['nodes', 'scalingGroup'],
+  run: (view) => [...updates(view), ...instances(view), ...nodes(view)],
+};

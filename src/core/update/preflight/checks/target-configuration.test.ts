@@ -1,0 +1,53 @@
+// Each case: what is there, and which findings it makes.
+import { describe, expect, it } from 'vitest';
+import type { Snapshot } from '../snapshot.ts';
+import { aGroup, aNode, briefOf, findingsOf } from '../testing.ts';
+import { targetConfiguration } from './target-configuration.ts';
+
+const cases: readonly (readonly [string, Partial<Snapshot>, readonly string[]])[] = [
+  ['a target that is there', { target: { architecture: 'x86_64' } }, []],
+  [
+    'an unknown release',
+    { target: { problem: 'no image of release 1.32.0-20200101' } },
+    ['blocker NodeGroup ng'],
+  ],
+  [
+    'an image of another architecture',
+    { target: { architecture: 'arm64' } },
+    ['blocker NodeGroup ng'],
+  ],
+  [
+    'a type that EC2 does not have',
+    { group: aGroup({ instanceTypes: ['x9.nano'] }) },
+    ['blocker NodeGroup ng'],
+  ],
+  [
+    'a subnet that is gone',
+    { group: aGroup({ subnets: ['subnet-a', 'subnet-b'] }) },
+    ['blocker Subnet subnet-b'],
+  ],
+  [
+    'a label that old nodes lack',
+    { group: aGroup({ labels: { tier: 'web' } }) },
+    ['warning NodeGroup ng'],
+  ],
+  [
+    'a label that they have',
+    {
+      group: aGroup({ labels: { tier: 'web' } }),
+      nodes: [aNode('n1', { labels: { tier: 'web' } })],
+    },
+    [],
+  ],
+  [
+    'types that could not be read',
+    { instanceTypes: [], unread: { instanceTypes: 'no right' } },
+    [],
+  ],
+];
+
+describe('target-configuration', () => {
+  it.each(cases)('%s', (_, more, expected) => {
+    expect(briefOf(findingsOf(targetConfiguration, more))).toEqual(expected);
+  });
+});

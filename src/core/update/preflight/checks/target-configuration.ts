@@ -1,0 +1,105 @@
+// Whether the target can be: it exists, goes with the instance types, and new nodes get what the old ones
+// have. What only a boot can prove is left to the first new node of each zone.
+import type { Check, Found } from '../finding.ts';
+import type { View } from '../view.ts';
+
+const group = (view: View) => ({ kind: 'NodeGroup', name: view.snapshot.group.name });
+
+const problem = (view: View): readonly Found[] => {
+  const { target } = view.snapshot;
+  if (target.problem === undefined) return [];
+  return [
+    {
+      severity: 'blocker',
+      object: group(view),
+      evidence: { target: target.releaseVersion ?? target.version ?? target.imageId ?? '?' },
+      consequence: { text: target.problem, minute: 0 },
+      remedy:
+        'name a release that exists: --release, --kubernetes-version or --launch-template-version',
+    },
+  ];
+};
+
+const typesFound = (view: View): readonly Found[] => {
+  const { target, group: facts, instanceTypes, unread } = view.snapshot;
+  if (unread.instanceTypes !== undefined) return [];
+  const names = target.instanceTypes ?? facts.instanceTypes;
+  return names.flatMap((name): readonly Found[] => {
+    const known = instanceTypes.find((one) => one.name === name);
+    if (known === undefined) {
+      return [
+        {
+          severity: 'blocker',
+          object: group(view),
+          evidence: { instanceType: name },
+          consequence: { text: 'EC2 has no such type in this region: NodeCreationFailure' },
+          remedy: `aws ec2 describe-instance-types --instance-types ${name}`,
+        },
+      ];
+    }
+    const { architecture } = target;
+    if (architecture === undefined || known.architectures.includes(architecture)) return [];
+    return [
+      {
+        severity: 'blocker',
+        object: group(view),
+        evidence: { instanceType: name, runs: known.architectures.join(' '), image: architecture },
+        consequence: {
+          text: 'the image does not boot on this type: NodeCreationFailure',
+          minute: Math.round(view.forecast.firstLaunchMinute + 15),
+        },
+        remedy: `choose an image for ${known.architectures.join(' or ')}`,
+      },
+    ];
+  });
+};
+
+const subnetsFound = (view: View): readonly Found[] => {
+  const { group: facts, subnets, unread } = view.snapshot;
+  if (unread.subnets !== undefined) return [];
+  const missing = facts.subnets.filter((id) => !subnets.some((one) => one.id === id));
+  return missing.map((id) => ({
+    severity: 'blocker',
+    object: { kind: 'Subnet', name: id },
+    evidence: { subnets: facts.subnets.join(' ') },
+    consequence: { text: 'a subnet of the group is gone: SubnetNotFound' },
+    remedy: `aws ec2 describe-subnets --subnet-ids ${id}`,
+  }));
+};
+
+/** Labels and taints that somebody gave the nodes of the group by hand are not given to new ones. */
+const driftFound = (view: View): readonly Found[] => {
+  const { labels, taints } = view.snapshot.group;
+  const missing = view.oldNodes.flatMap(({ node }) => [
+    ...Object.entries(labels).flatMap(([key, value]) =>
+      node.metadata.labels?.[key] === value ? [] : [`label ${key}=${value}`],
+    ),
+    ...taints.flatMap(({ key, effect }) =>
+      (node.spec.taints ?? []).some((one) => one.key === key && one.effect === effect)
+        ? []
+        : [`taint ${key}:${effect}`],
+    ),
+  ]);
+  if (missing.length === 0) return [];
+  return [
+    {
+      severity: 'warning',
+      object: group(view),
+      evidence: { onlyOnNewNodes: [...new Set(missing)].join('; ') },
+      consequence: { text: 'new nodes differ from the old ones in more than their revision' },
+      remedy: 'kubectl get nodes --show-labels   # compare with the group',
+    },
+  ];
+};
+
+export const targetConfiguration: Check = {
+  name: 'target-configuration',
+  title: 'The target cannot be, or differs in more than its revision',
+  needs: ['nodes'],
+  run: (view) => [
+    ...problem(view),
+    ...typesFound(view),
+    ...subnetsFound(view),
+    ...driftFound(view),
+  ],
+};

@@ -1,0 +1,46 @@
+// Each case: what is there, and which findings it makes.
+import { describe, expect, it } from 'vitest';
+import type { Snapshot } from '../snapshot.ts';
+import { aNode, aPod, aWorkload, briefOf, findingsOf, timeAgo } from '../testing.ts';
+import { timing } from './timing.ts';
+
+const job = (backoffLimit: number, seconds: number): Partial<Snapshot> => ({
+  pods: [aPod('p1', { owner: 'Job/web' })],
+  workloads: [
+    aWorkload('Job', 'web', { spec: { backoffLimit }, status: { startTime: timeAgo(seconds) } }),
+  ],
+});
+const stateful = (
+  podManagementPolicy: 'OrderedReady' | 'Parallel',
+  count = 2,
+): Partial<Snapshot> => ({
+  pods: Array.from({ length: count }, (_, i) => aPod(`web-${i}`)),
+  workloads: [aWorkload('StatefulSet', 'web', { spec: { podManagementPolicy } })],
+});
+const cases: readonly (readonly [string, Partial<Snapshot>, readonly string[]])[] = [
+  ['a quiet group', { pods: [aPod('p1')] }, []],
+  ['a window that is too short', { windowSeconds: 1799 }, ['warning NodeGroup ng']],
+  ['a window that is just long enough', { windowSeconds: 1800 }, []],
+  ['a job that may not fail', job(0, 60), ['warning Job demo/web']],
+  ['a job of over an hour', job(6, 3601), ['warning Job demo/web']],
+  ['a young job that may try again', job(6, 60), []],
+  [
+    'a StatefulSet that moves slowly, one by one',
+    stateful('OrderedReady'),
+    ['warning StatefulSet demo/web'],
+  ],
+  ['one that moves together', stateful('Parallel'), []],
+  ['one of a single pod', stateful('OrderedReady', 1), []],
+  ['a node that is not Ready', { nodes: [aNode('n1', { ready: false })] }, ['warning Node n1']],
+  [
+    'a pod that finds no place',
+    { pods: [aPod('p1', { phase: 'Pending', spec: { nodeName: '' } })] },
+    ['warning Pod demo/p1'],
+  ],
+];
+
+describe('timing', () => {
+  it.each(cases)('%s', (_, more, expected) => {
+    expect(briefOf(findingsOf(timing, more, { replacementSeconds: () => 300 }))).toEqual(expected);
+  });
+});

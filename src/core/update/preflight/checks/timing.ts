@@ -1,0 +1,118 @@
+// When it is a bad moment: a window that is too short, jobs that would begin again, StatefulSets that
+// move one after the other, and a group that is not well to begin with. Warnings all.
+import { parseTime } from '../../../../api/brand.ts';
+import type { Check, Found } from '../finding.ts';
+import { isNodeReady, type MovedPod, type View } from '../view.ts';
+import { byOwner, kubectl, ownerObject, whenDrained } from './parts.ts';
+
+const longJobSeconds = 3600;
+const slowReplacementSeconds = 300;
+
+const windowFound = (view: View): readonly Found[] => {
+  const { windowSeconds, group } = view.snapshot;
+  const p90 = Math.ceil(view.forecast.p90Minutes);
+  if (windowSeconds === undefined || p90 * 60 <= windowSeconds) return [];
+  return [
+    {
+      severity: 'warning',
+      object: { kind: 'NodeGroup', name: group.name },
+      evidence: { p90Minutes: p90, windowMinutes: Math.floor(windowSeconds / 60) },
+      consequence: { text: 'the update is not done when the window closes' },
+      remedy: 'begin at the start of the window, or raise maxUnavailable',
+    },
+  ];
+};
+
+const jobFound = (view: View, pods: readonly MovedPod[]): readonly Found[] => {
+  const [first] = pods;
+  if (first?.owner?.kind !== 'Job') return [];
+  const { workload } = first.owner;
+  const started = parseTime(workload?.status?.startTime ?? first.pod.status.startTime);
+  const seconds = started === undefined ? 0 : (view.snapshot.now - started) / 1000;
+  const isOnce = workload?.spec.backoffLimit === 0;
+  if (!isOnce && seconds <= longJobSeconds) return [];
+  return [
+    {
+      severity: 'warning',
+      object: ownerObject(pods),
+      evidence: {
+        runsForMinutes: Math.round(seconds / 60),
+        backoffLimit: workload?.spec.backoffLimit ?? 6,
+      },
+      consequence: whenDrained(
+        view,
+        pods,
+        isOnce ? 'the job fails: it may not try again' : 'the job begins again from its start',
+      ),
+      remedy: `${kubectl(first.name)} wait --for=condition=complete job/${first.owner.name} --timeout=24h`,
+    },
+  ];
+};
+
+const statefulFound = (view: View, pods: readonly MovedPod[]): readonly Found[] => {
+  const owner = pods[0]?.owner;
+  if (owner?.kind !== 'StatefulSet' || pods.length < 2) return [];
+  const seconds = view.forecast.replacementSeconds(owner.key);
+  const policy = owner.workload?.spec.podManagementPolicy ?? 'OrderedReady';
+  if (policy !== 'OrderedReady' || seconds < slowReplacementSeconds) return [];
+  const minutes = Math.round((seconds * pods.length) / 60);
+  return [
+    {
+      severity: 'warning',
+      object: ownerObject(pods),
+      evidence: {
+        podManagementPolicy: policy,
+        replacementSeconds: Math.round(seconds),
+        pods: pods.length,
+      },
+      consequence: whenDrained(view, pods, `its pods move one by one: ${minutes} minutes in all`),
+      remedy: 'plan for that time; a budget of more than one pod does not shorten it',
+    },
+  ];
+};
+
+const unwell = (view: View): readonly Found[] => {
+  const notReady = view.oldNodes.filter((one) => !isNodeReady(one));
+  const pending = view.snapshot.pods.filter(
+    ({ status, spec }) => status.phase === 'Pending' && (spec.nodeName ?? '') === '',
+  );
+  return [
+    ...notReady.map(
+      ({ node }): Found => ({
+        severity: 'warning',
+        object: { kind: 'Node', name: node.metadata.name },
+        evidence: { Ready: 'not True' },
+        consequence: { text: 'a node is not Ready to begin with', node: node.metadata.name },
+        remedy: `kubectl describe node ${node.metadata.name}`,
+      }),
+    ),
+    ...(pending.length === 0
+      ? []
+      : [
+          {
+            severity: 'warning' as const,
+            object: { kind: 'Pod', name: pendingName(pending) },
+            evidence: { pending: pending.length },
+            consequence: { text: 'pods find no place before anything was moved' },
+            remedy: 'kubectl get pods -A --field-selector=status.phase=Pending',
+          },
+        ]),
+  ];
+};
+
+const pendingName = (pending: View['snapshot']['pods']): string =>
+  `${pending[0]?.metadata.namespace ?? ''}/${pending[0]?.metadata.name ?? ''}`;
+
+export const timing: Check = {
+  name: 'timing',
+  title: 'It is a bad moment',
+  needs: ['nodes', 'pods', 'workloads'],
+  run: (view) => [
+    ...windowFound(view),
+    ...byOwner(view.moved).flatMap((pods) => [
+      ...jobFound(view, pods),
+      ...statefulFound(view, pods),
+    ]),
+    ...unwell(view),
+  ],
+};
