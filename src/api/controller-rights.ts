@@ -38,3 +38,19 @@ export const controllerNamespaceRules: readonly JsonObject[] = [
   rule('', ['configmaps'], ['create']),
   rule('', ['configmaps'], ['get', 'patch'], ['aws-auth']),
 ];
+
+/** The roles and their bindings to `subject`, all of the name `name`. */
+export const controllerGrants = (name: string, subject: JsonObject): readonly JsonObject[] => {
+  const apiGroup = 'rbac.authorization.k8s.io';
+  const apiVersion = `${apiGroup}/v1`;
+  const granted = (scope: '' | 'Cluster', rules: readonly JsonObject[]): readonly JsonObject[] => {
+    const { namespace } = leaderLease;
+    const metadata = { name, ...(scope === '' ? { namespace } : {}) };
+    const roleRef = { apiGroup, kind: `${scope}Role`, name };
+    return [
+      { apiVersion, kind: `${scope}Role`, metadata, rules },
+      { apiVersion, kind: `${scope}RoleBinding`, metadata, roleRef, subjects: [subject] },
+    ];
+  };
+  return [...granted('Cluster', controllerRules), ...granted('', controllerNamespaceRules)];
+};

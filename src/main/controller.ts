@@ -4,6 +4,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { durationMs } from '../api/brand.ts';
+import { leaderIdentity } from '../api/controller-fence.ts';
 import { leaderLease } from '../api/controller-rights.ts';
 import { resourceTypes } from '../api/kube.ts';
 import { CommandError, exitCodes } from '../cli/context.ts';
@@ -106,7 +107,7 @@ export const runController = async (
     log.info('starting without leader election', { compat });
     return keepRunning(deps, controlPlane({}), signal);
   }
-  const identity = `${hostname()}_${randomUUID()}`;
+  const identity = leaderIdentity(hostname(), randomUUID());
   const elector = new LeaderElector({
     kube,
     clock,

@@ -1,5 +1,7 @@
 // Contract cases: tokens of accounts, certificate requests, and pods that no API server lets in.
 import assert from 'node:assert/strict';
+import { fence, leaderIdentity } from '../../src/api/controller-fence.ts';
+import { controllerRules } from '../../src/api/controller-rights.ts';
 import type { JsonObject } from '../../src/api/json.ts';
 import { requestCertificate } from '../support/certificates.ts';
 import type { RawAnswer } from '../support/kube-raw.ts';
@@ -134,6 +136,89 @@ const cases: Readonly<Record<string, (env: ContractEnv) => Promise<void>>> = {
       /spec.initContainers\[0\].ports\[1\].hostPort: Duplicate value: "TCP\/\/8080"/,
     );
   },
+
+  'a leader that was paused writes nothing after a takeover: the fence of deploy/ refuses it':
+    async (env) => {
+      const namespace = await env.namespace();
+      const name = env.unique('fence');
+      const own = { namespace, name: 'robot' };
+      const lease = { namespace, name: 'leader' };
+      const accounts = `/api/v1/namespaces/${namespace}/serviceaccounts`;
+      const leases = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
+      const make = async (path: string, body: JsonObject): Promise<JsonObject> => {
+        const made = await env.raw('POST', path, { body });
+        assert.equal(made.code, 201, JSON.stringify(made.body));
+        return made.body;
+      };
+      await make(accounts, { metadata: { name: own.name } });
+      const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name };
+      const bindings = '/apis/rbac.authorization.k8s.io/v1/clusterrole';
+      await make(`${bindings}s`, { metadata: { name }, rules: controllerRules });
+      const subjects = [{ kind: 'ServiceAccount', ...own }];
+      await make(`${bindings}bindings`, { metadata: { name }, roleRef, subjects });
+      const tokenOfPod = async (pod: string): Promise<string> => {
+        const spec = { serviceAccountName: own.name, containers: [{ name: 'c', image: 'x' }] };
+        await make(`/api/v1/namespaces/${namespace}/pods`, { metadata: { name: pod }, spec });
+        const boundObjectRef = { kind: 'Pod', apiVersion: 'v1', name: pod };
+        return tokenOf(await tokenFor(env, `${accounts}/${own.name}`, { boundObjectRef }));
+      };
+      const [first, second] = [await tokenOfPod('a'), await tokenOfPod('a-b')];
+      const unbound = tokenOf(await tokenFor(env, `${accounts}/${own.name}`, {}));
+      const led = (pod: string): JsonObject => ({
+        metadata: { name: lease.name },
+        spec: { holderIdentity: leaderIdentity(pod, '1'), leaseDurationSeconds: 15 },
+      });
+      await make(leases, led('a'));
+      const [policy, binding] = fence({ name, account: own, lease });
+      const registration = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic';
+      await make(`${registration}ies`, policy ?? {});
+      await make(`${registration}ybindings`, binding ?? {});
+
+      const node = env.unique('fenced');
+      await make('/api/v1/nodes', { metadata: { name: node } });
+      await env.pod(namespace, 'victim');
+      const evict = (token?: string): Promise<RawAnswer> =>
+        env.raw('POST', `/api/v1/namespaces/${namespace}/pods/victim/eviction?dryRun=All`, {
+          body: { metadata: { name: 'victim' } },
+          ...(token === undefined ? {} : { token }),
+        });
+      const mark = (token: string): Promise<RawAnswer> =>
+        env.raw('PATCH', `/api/v1/nodes/${node}`, {
+          contentType: 'application/merge-patch+json',
+          body: { spec: { unschedulable: true } },
+          token,
+        });
+      const refusal = (pod: string, holder: string): string =>
+        `denied request: pod ${pod} does not lead: Lease ${namespace}/leader is held by '${holder}_1'`;
+      const until = (what: string, is: (answer: RawAnswer) => boolean, token: string) =>
+        eventually(what, async () => {
+          const answer = await evict(token);
+          return is(answer) ? answer : undefined;
+        });
+      // In force when it refuses whoever does not lead; that a token without a pod is refused, too.
+      const stranger = await until('the fence to be in force', ({ code }) => code === 403, second);
+      assert.ok(
+        String(stranger.body.message).endsWith(refusal('a-b', 'a')),
+        String(stranger.body.message),
+      );
+      assert.match(String((await evict(unbound)).body.message), /is not bound to a pod/);
+      assert.equal((await evict(first)).code, 201);
+      assert.equal((await mark(first)).code, 200);
+      assert.equal((await evict()).code, 201, 'nobody else is fenced');
+
+      const taken = { contentType: 'application/merge-patch+json', body: led('a-b') };
+      assert.equal((await env.raw('PATCH', `${leases}/leader`, taken)).code, 200);
+      await until('the takeover to be known', ({ code }) => code === 403, first);
+      for (const late of [await evict(first), await mark(first)]) {
+        assert.equal(late.code, 403);
+        assert.equal(late.body.reason, 'Forbidden');
+        assert.ok(String(late.body.message).endsWith(refusal('a', 'a-b')));
+      }
+      assert.equal((await evict(second)).code, 201);
+      assert.equal((await mark(second)).code, 200);
+      await env.raw('DELETE', `${registration}ybindings/${name}`);
+      await env.raw('DELETE', `${registration}ies/${name}`);
+    },
 };
 
 export const accessCases: readonly ContractCase[] = Object.entries(cases).map(([name, run]) => ({

@@ -92,10 +92,11 @@ export function celValue(schema: JsonObject, value: Json): unknown {
     return value.map((item: Json) => celValue(items, item));
   }
   if (!isObject(value)) return value;
-  const declared = objectIn(schema, 'additionalProperties') === undefined;
+  // Keys of a map, and of what nobody describes, are what they are.
+  const properties = objectIn(schema, 'properties') ?? {};
   return Object.fromEntries(
     Object.entries(value).map(([key, member]) => [
-      declared ? escapeName(key) : key,
+      own(properties, key) === undefined ? key : escapeName(key),
       celValue(memberSchema(schema, key) ?? {}, member ?? null),
     ]),
   );

@@ -50,6 +50,8 @@ interface Row extends JsonObject {
   /** Whether it is meant for this API server. */
   readonly ours: boolean;
   readonly bound: Bound | null;
+  /** What is known of whoever presents it, beside who it is. */
+  readonly extra?: JsonObject;
 }
 
 const base64Url = (binary: string): string =>
@@ -105,7 +107,8 @@ export class Tokens {
     if (!dryRunOf(query.getAll('dryRun'))) {
       this.#prune();
       const ours = audiences.includes(issuer);
-      this.#table.put(id, { token, namespace, account: name, uid, until, ours, bound });
+      const extra = this.#extra(namespace, bound);
+      this.#table.put(id, { token, namespace, account: name, uid, until, ours, bound, extra });
     }
     return {
       kind: 'TokenRequest',
@@ -140,8 +143,23 @@ export class Tokens {
       ],
       extra: {
         'authentication.kubernetes.io/credential-id': [`JTI=${textOf(payloadOf(token).jti)}`],
+        ...(row.extra as UserInfo['extra']),
       },
     };
+  }
+
+  /** The pod that a token is bound to, and the node where that runs when the token is given. */
+  #extra(namespace: string, bound: Bound | null): JsonObject {
+    const about = (kind: string, { name, uid }: { name: string; uid: string }): JsonObject => ({
+      [`authentication.kubernetes.io/${kind}-name`]: [name],
+      [`authentication.kubernetes.io/${kind}-uid`]: [uid],
+    });
+    if (bound?.kind === 'Node') return about('node', bound);
+    if (bound?.kind !== 'Pod') return {};
+    const pod = this.#find(bound, namespace);
+    const nodeName = textOf(specOf(pod ?? {}).nodeName) ?? '';
+    const node = this.#find({ kind: 'Node', name: nodeName }, namespace);
+    return { ...about('pod', bound), ...(node === undefined ? {} : about('node', node.metadata)) };
   }
 
   #find({ kind, name }: Pick<Bound, 'kind' | 'name'>, namespace: string): Stored | undefined {

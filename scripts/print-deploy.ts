@@ -1,0 +1,44 @@
+// Prints what an administrator applies for `drover controller` in a cluster: deploy/rbac.yaml from
+// src/api/controller-rights.ts, deploy/fence.yaml from src/api/controller-fence.ts. A test
+// (test/deploy/controller.test.ts) fails when somebody forgot to run it: `node scripts/print-deploy.ts`.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { fence, fenceOptions } from '../src/api/controller-fence.ts';
+import { controllerGrants } from '../src/api/controller-rights.ts';
+import type { JsonObject } from '../src/api/json.ts';
+
+export const deployDirectory = join(import.meta.dirname, '..', 'deploy');
+
+const { account } = fenceOptions;
+
+const files: Readonly<Record<string, readonly [string, readonly JsonObject[]]>> = {
+  'rbac.yaml': [
+    'src/api/controller-rights.ts',
+    [
+      { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { ...account } },
+      ...controllerGrants(account.name, { kind: 'ServiceAccount', ...account }),
+    ],
+  ],
+  'fence.yaml': ['src/api/controller-fence.ts', fence(fenceOptions)],
+};
+
+/** Text by file name. */
+export const deployFiles = (): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(files).map(([name, [source, objects]]) => {
+      const options = { lineWidth: 100, aliasDuplicateObjects: false };
+      const documents = objects.map((object) => stringify(object, options)).join('---\n');
+      return [
+        name,
+        `# Printed from ${source} by scripts/print-deploy.ts; do not edit.\n${documents}`,
+      ];
+    }),
+  );
+
+if (import.meta.main) {
+  for (const [name, text] of Object.entries(deployFiles())) {
+    writeFileSync(join(deployDirectory, name), text);
+    console.log(name);
+  }
+}
