@@ -52,13 +52,16 @@ export {
 export { sameNodes } from './user-data.ts';
 export {
   type Complaint,
+  customImageComplaint,
   first,
   labelsComplaint,
   marksComplaint,
   nameComplaint,
+  sameTemplateComplaint,
   sizeComplaint,
   taintsComplaint,
   updateConfigComplaint,
+  versionComplaint,
 } from './validate.ts';
 export {
   evictionFailure,
