@@ -14,6 +14,7 @@ import {
   familyOf,
   first,
   labelsComplaint,
+  misfitComplaint,
   nameComplaint,
   sizeComplaint,
   supportedAmiTypes,
@@ -42,13 +43,7 @@ import {
   type NamedGroup,
   needCluster,
 } from './context.ts';
-import {
-  checkBesideTemplate,
-  misfitComplaint,
-  needRelease,
-  needTypes,
-  readTemplate,
-} from './machines.ts';
+import { checkBesideTemplate, needRelease, needTypes, readTemplate } from './machines.ts';
 import {
   readRepairConfig,
   readScaling,

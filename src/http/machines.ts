@@ -1,16 +1,29 @@
 // What a request says about machines that creating a group and updating it have in common: a launch
 // template by id or name, and a release of the images. Refuses in EKS' words; changes nothing.
 import {
-  type Complaint,
   familyOf,
   hasImages,
   imagePattern,
   newestImage,
+  type Refusal,
   releaseOf,
+  templateRefusal,
+  typesTwice,
 } from '../core/scaling/index.ts';
 import type { InstanceTypeFacts, LaunchTemplate } from '../ports/index.ts';
 import { type AwsInput, optionalStructure, optionalText, texts } from '../wire/index.ts';
-import { type EksFaceOptions, invalid, invalidRequest, type NamedGroup } from './context.ts';
+import {
+  type EksFaceOptions,
+  invalid,
+  invalidRequest,
+  type NamedGroup,
+  refusal,
+} from './context.ts';
+
+/** Throws what there is to throw. */
+export const refuse = (refused: Refusal | undefined, named: NamedGroup): void => {
+  if (refused !== undefined) throw refusal(refused.code)(refused.message, named);
+};
 
 /** Undefined where the request names none. */
 export const readTemplate = async (
@@ -34,28 +47,8 @@ export const readTemplate = async (
     const message = `Launch template ${id ?? name} version ${version} could not be found.`;
     throw invalidRequest(message, named);
   }
-  checkTemplate(template, named);
+  refuse(templateRefusal(template), named);
   return template;
-};
-
-/** What may not stand in a node group's template (EKS user guide, "launch-templates"). */
-const checkTemplate = ({ id, data }: LaunchTemplate, named: NamedGroup): void => {
-  const refuse = (message: string) => invalidRequest(message, named);
-  if ('IamInstanceProfile' in data) {
-    throw refuse(
-      `Launch template ${id} should not specify an instance profile. The noderole in your request will be used to construct an instance profile.`,
-    );
-  }
-  if ('HibernationOptions' in data || 'InstanceMarketOptions' in data) {
-    throw refuse(
-      `Launch template ${id} should not specify hibernation options or a Spot instances request.`,
-    );
-  }
-  if (JSON.stringify(data.NetworkInterfaces ?? []).includes('"SubnetId"')) {
-    throw refuse(
-      `Launch template ${id} should not specify a subnet. The subnets in your request will be used.`,
-    );
-  }
 };
 
 /** What a template has must not be said beside it when a group is created. */
@@ -71,10 +64,7 @@ export const checkBesideTemplate = (
     throw invalid('Remote access configuration cannot be specified with a launch template.', named);
   }
   if ('InstanceType' in data && texts(input, 'instanceTypes').length > 0) {
-    throw invalid(
-      'Instance types must be specified either in the launch template or in the API request.',
-      named,
-    );
+    throw invalid(typesTwice, named);
   }
 };
 
@@ -88,21 +78,6 @@ export const needTypes = async (
   if (unknown.length === 0) return types;
   const list = unknown.join(', ');
   throw invalid(`The following supplied instance types do not exist: [${list}]`, named);
-};
-
-/** Types that images of this kind do not run on. */
-export const misfitComplaint = (
-  amiType: string,
-  types: readonly InstanceTypeFacts[],
-): Complaint => {
-  const family = familyOf(amiType);
-  const misfits = types.filter(
-    ({ architectures }) => family !== undefined && !architectures.includes(family.architecture),
-  );
-  const list = misfits.map(({ name }) => name).join(', ');
-  return misfits.length === 0
-    ? undefined
-    : `[${list}] is not a valid instance type for requested amiType ${amiType}`;
 };
 
 /** The release that is asked for, or the newest one. */

@@ -1,15 +1,14 @@
 // UpdateNodegroupVersion: which version, release and launch template version the group is to have, after
 // everything that EKS refuses at once has been refused. The controller carries it out.
 import type { NodeGroup } from '../api/nodegroup.ts';
-import type {
-  NodeGroupChange,
-  NodeGroupUpdate,
-  NodeGroupUpdateSpec,
-} from '../api/nodegroup-update.ts';
+import type { NodeGroupChange, NodeGroupUpdate } from '../api/nodegroup-update.ts';
 import {
   customImageComplaint,
+  misfitComplaint,
   sameTemplateComplaint,
   versionComplaint,
+  versionParams,
+  versionRefusal,
 } from '../core/scaling/index.ts';
 import type { LaunchTemplate } from '../ports/index.ts';
 import {
@@ -19,15 +18,8 @@ import {
   optionalStructure,
   optionalText,
 } from '../wire/index.ts';
-import {
-  type Cluster,
-  complain,
-  type EksFaceOptions,
-  invalid,
-  invalidRequest,
-  type NamedGroup,
-} from './context.ts';
-import { misfitComplaint, needRelease, needTypes, readTemplate } from './machines.ts';
+import { type Cluster, complain, type EksFaceOptions, type NamedGroup } from './context.ts';
+import { needRelease, needTypes, readTemplate, refuse } from './machines.ts';
 import { recordUpdate } from './record-update.ts';
 
 /** The template's version in `input`, of the template that the group has. */
@@ -56,45 +48,6 @@ const namedOf = ({ spec, metadata }: NodeGroup): NamedGroup => ({
   nodegroupName: metadata.name,
 });
 
-/** What a version of the group's template must have, and must not have, beside what all of them must. */
-const checkVersion = async (
-  options: EksFaceOptions,
-  group: NodeGroup,
-  { id, version, data }: LaunchTemplate,
-): Promise<void> => {
-  const { spec } = group;
-  const named = namedOf(group);
-  const isCustom = spec.amiType === 'CUSTOM';
-  const which = `Launch template ${id} version ${version}`;
-  if (isCustom !== 'ImageId' in data) {
-    throw invalid(
-      isCustom
-        ? `${which} should specify an image id, since your nodegroup is configured to use a custom AMI.`
-        : 'You cannot specify an image id within the launch template, since your nodegroup is configured to use an EKS optimized AMI.',
-      named,
-    );
-  }
-  // Nothing is merged into the user data of an image of one's own: without it no node would join.
-  if (isCustom && !('UserData' in data)) {
-    throw invalidRequest(
-      `${which} has an image id and no user data: its nodes could not join the cluster. Add user data that bootstraps them.`,
-      named,
-    );
-  }
-  const type = typeof data.InstanceType === 'string' ? data.InstanceType : undefined;
-  if (type !== undefined && spec.instanceTypes.length > 0) {
-    throw invalid(
-      'Instance types must be specified either in the launch template or in the API request.',
-      named,
-    );
-  }
-  if (type === undefined && spec.instanceTypes.length === 0) {
-    throw invalidRequest(`${which} should specify an instance type: the group has none.`, named);
-  }
-  const types = type === undefined ? [] : await needTypes(options, [type], named);
-  complain(misfitComplaint(spec.amiType, types), named);
-};
-
 const readChange = async (
   options: EksFaceOptions,
   around: { readonly group: NodeGroup; readonly cluster: Cluster },
@@ -115,7 +68,10 @@ const readChange = async (
   const version = asked.version ?? now;
   complain(versionComplaint(version, { cluster: cluster.version, group: now }), named);
   const template = await readOwnTemplate(options, group, input);
-  if (template !== undefined) await checkVersion(options, group, template);
+  refuse(template && versionRefusal(spec, template), named);
+  const type = template?.data.InstanceType;
+  const types = typeof type === 'string' ? await needTypes(options, [type], named) : [];
+  complain(misfitComplaint(spec.amiType, types), named);
   const wanted = { amiType: spec.amiType, version, release: asked.releaseVersion };
   return {
     ...(isCustom ? {} : { version, releaseVersion: await needRelease(options, wanted, named) }),
@@ -123,17 +79,6 @@ const readChange = async (
       ? {}
       : { launchTemplate: { id: template.id, name: template.name, version: template.version } }),
   };
-};
-
-const paramsOf = (change: NodeGroupChange): NodeGroupUpdateSpec['params'] => {
-  const { version, releaseVersion, launchTemplate } = change;
-  const all: readonly (readonly [string, string | undefined])[] = [
-    ['Version', version],
-    ['ReleaseVersion', releaseVersion],
-    ['LaunchTemplateName', launchTemplate?.name],
-    ['LaunchTemplateVersion', launchTemplate?.version],
-  ];
-  return all.flatMap(([type, value]) => (value === undefined ? [] : [{ type, value }]));
 };
 
 export const updateNodegroupVersion = (
@@ -149,7 +94,7 @@ export const updateNodegroupVersion = (
       // Who asks through EKS gets EKS' own, unless the group says otherwise.
       strategy: around.group.spec.updateConfig?.updateStrategy ?? 'DEFAULT',
       ...(optionalFlag(input, 'force') === true ? { force: true } : {}),
-      params: paramsOf(change),
+      params: versionParams(change),
       change,
     };
   });

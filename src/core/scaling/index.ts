@@ -52,17 +52,25 @@ export {
 export { sameNodes } from './user-data.ts';
 export {
   type Complaint,
-  customImageComplaint,
   first,
   labelsComplaint,
   marksComplaint,
   nameComplaint,
-  sameTemplateComplaint,
   sizeComplaint,
   taintsComplaint,
   updateConfigComplaint,
-  versionComplaint,
 } from './validate.ts';
+export {
+  customImageComplaint,
+  misfitComplaint,
+  type Refusal,
+  sameTemplateComplaint,
+  templateRefusal,
+  typesTwice,
+  versionComplaint,
+  versionParams,
+  versionRefusal,
+} from './version-update.ts';
 export {
   evictionFailure,
   isOfRequest,

@@ -40,52 +40,6 @@ export const updateConfigComplaint = (
     : undefined;
 };
 
-/**
- * EKS takes the version that the group has, or the cluster's: anything above, below or between, and what
- * is no version at all, is one mistake to it.
- */
-export const versionComplaint = (
-  version: string,
-  known: { readonly cluster: string; readonly group: string },
-): Complaint =>
-  version === known.cluster || version === known.group
-    ? undefined
-    : `Nodegroup Kubernetes version should be equal to Cluster kubernetes version ${known.cluster} or NodeGroup kubernetes version ${known.group}`;
-
-/** Where the launch template has the image, it has the version. */
-export const customImageComplaint = (asked: {
-  readonly version: string | undefined;
-  readonly releaseVersion: string | undefined;
-  readonly hasTemplate: boolean;
-}): Complaint => {
-  const refused = (field: string): string =>
-    `You cannot specify the field ${field} when using custom AMIs.`;
-  if (asked.version !== undefined) return refused('kubernetesVersion');
-  if (asked.releaseVersion !== undefined) return refused('releaseVersion');
-  return asked.hasTemplate
-    ? undefined
-    : "Launch template details can't be null for Custom ami type node group";
-};
-
-type TemplateRef = NonNullable<NodeGroupSpec['launchTemplate']>;
-
-/** A group keeps the launch template it was made with, or has none for good. */
-export const sameTemplateComplaint = (
-  now: TemplateRef | undefined,
-  asked: { readonly id?: string; readonly name?: string },
-): Complaint => {
-  if (now === undefined) {
-    return 'You cannot specify a launch template: the node group was not created with one. Create a new node group with the launch template.';
-  }
-  const isSame =
-    asked.id === undefined
-      ? now.name === undefined || now.name === asked.name
-      : now.id === asked.id;
-  return isSame
-    ? undefined
-    : `Launch template ${asked.id ?? asked.name} is not the one that the node group was created with: ${now.id}. Only its version can be changed.`;
-};
-
 const namePart = /^[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
 const prefix = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/;
 const charactersRule =
