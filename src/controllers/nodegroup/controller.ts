@@ -10,7 +10,8 @@ import { isReady } from '../informers.ts';
 import { type NodeGroupDeps, NotLeading } from './deps.ts';
 import { PassMemories } from './memory.ts';
 import { NodeRoles } from './node-roles.ts';
-import { Pass, type PassMemory } from './pass.ts';
+import { Pass } from './pass.ts';
+import type { PassMemory } from './pass-input.ts';
 import { addFinalizer } from './write.ts';
 
 export type { NodeGroupDeps } from './deps.ts';

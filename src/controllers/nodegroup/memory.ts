@@ -1,7 +1,7 @@
 // What passes remember between each other, one per name: a group of the same name that is another
 // object begins anew. Nothing in here outlives the group.
 import type { NodeGroup } from '../../api/nodegroup.ts';
-import type { PassMemory } from './pass.ts';
+import type { PassMemory } from './pass-input.ts';
 
 export class PassMemories {
   readonly #known = new Map<string, { readonly uid: string; readonly memory: PassMemory }>();

@@ -20,17 +20,17 @@ import {
 import type { UpdateSurge } from '../../core/update/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
 import { groupsNaming, isReady, nodeOfInstance } from '../informers.ts';
-import { type AdoptionMemory, adopt } from './adoption.ts';
-import { createGroup, type Made } from './create.ts';
+import { adopt } from './adoption.ts';
+import { createGroup } from './create.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { journalStatus, journalWriteBack } from './events.ts';
 import { syncTemplate } from './labels.ts';
 import { Marking } from './marking.ts';
-import type { NodeRoles } from './node-roles.ts';
 import { observeHealth } from './observe.ts';
+import type { Effect, PassInput } from './pass-input.ts';
 import { deleteTry, issueOfFailure, openBounds, removeRest } from './remove.ts';
 import { lastFailure, noSurge, scaleInNow, sizeFacts, withoutSurge } from './request.ts';
-import { beginRollout, type Rollout, rollOut } from './rollout.ts';
+import { beginUpdate, type Rollout, rollOut } from './rollout.ts';
 import {
   isForced,
   keepsCause,
@@ -43,7 +43,6 @@ import {
 } from './scale-in.ts';
 import { issueOfRefusal, ownIssues } from './trouble.ts';
 import {
-  applyUpdate,
   endUpdate,
   failUpdate,
   openUpdate,
@@ -52,29 +51,6 @@ import {
   requestedRevision,
 } from './updates.ts';
 import { writeBack, writeStatus } from './write.ts';
-
-/** What is tried each for itself: that one succeeds says nothing about another. */
-type Effect = 'adopt' | 'marks' | 'create' | 'template' | 'sizes';
-
-/** Known to this process alone; a restart costs a look or a call more. */
-export interface PassMemory extends AdoptionMemory {
-  /** Our last change of the cloud: what was seen before it is not believed after it. */
-  actedAt: number;
-  /** The last look past the shared ones. */
-  lookedAt: number;
-  /** Why the last try of an effect was refused for good. */
-  readonly trouble: Map<Effect, HealthIssue>;
-  made?: Made;
-}
-
-export interface PassInput {
-  readonly group: NodeGroup;
-  /** Undefined: the cloud knows no group of this name. */
-  readonly scaling: ScalingGroup | undefined;
-  readonly memory: PassMemory;
-  readonly roles: NodeRoles;
-  readonly signal: AbortSignal;
-}
 
 /** After an effect the cloud is looked at again this soon. */
 const againMs = 1_000;
@@ -179,27 +155,17 @@ export class Pass {
 
   async #begin(update: NodeGroupUpdate): Promise<boolean> {
     const { signal } = this.#input;
-    const [deps, group, scaling] = [this.#deps, this.#group, this.#scaling];
-    if (update.spec.type === 'ConfigUpdate') {
-      return this.#take(await applyUpdate(deps, group, update, signal));
-    }
-    // A request before it is carried out first.
-    if (scaling === undefined || group.status?.scaleIn !== undefined) return true;
-    return this.#take(await beginRollout(deps, { group, scaling, update, signal }));
+    const input = { group: this.#group, scaling: this.#scaling, update, signal };
+    return this.#take(await beginUpdate(this.#deps, input));
   }
 
-  /** What is due of a version update; undefined when none is under way. */
   async #rollOut(
     scaling: ScalingGroup,
     update: NodeGroupUpdate | undefined,
     issues: readonly HealthIssue[],
   ): Promise<Rollout | undefined> {
     const { signal, memory } = this.#input;
-    const current = update && this.#deps.updates.get(update.metadata.name);
-    if (current?.spec.type !== 'VersionUpdate' || current.status?.phase === undefined) {
-      return undefined;
-    }
-    const input = { group: this.#group, scaling, update: current, issues, signal };
+    const input = { group: this.#group, scaling, update, issues, signal };
     const rollout = await rollOut(this.#deps, input);
     if (rollout?.made !== undefined) memory.made = rollout.made;
     if (rollout !== undefined) this.#acted(againMs * 5);

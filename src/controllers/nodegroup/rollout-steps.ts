@@ -4,6 +4,7 @@ import { epochMs, formatTime } from '../../api/brand.ts';
 import {
   type CauseWrite,
   defaultDrainTimeoutSeconds,
+  type Lifted,
   liftWrite,
   withdrawCauseWrite,
 } from '../../api/causes.ts';
@@ -11,7 +12,13 @@ import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import type { NodeGroupUpdateStatus } from '../../api/nodegroup-update.ts';
 import { nextCauseId } from '../../core/scaling/index.ts';
-import { ownCause, type UpdateStep, updateCauseId } from '../../core/update/index.ts';
+import {
+  outdatedTaint,
+  ownCause,
+  type UpdateStep,
+  updateCauseId,
+} from '../../core/update/index.ts';
+import { KubeError } from '../../ports/index.ts';
 import { recordCause } from '../causes.ts';
 import { nodeOfInstance } from '../informers.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
@@ -47,7 +54,7 @@ const record = async (
   deps: NodeGroupDeps,
   input: Input,
   instanceId: string,
-  more: Pick<DisruptionCause, 'followUp' | 'hold' | 'deadline'>,
+  more: Pick<DisruptionCause, 'followUp' | 'hold'> & Partial<Lifted>,
 ): Promise<void> => {
   const { group, update, signal } = input;
   const node = nodeOfInstance(deps.nodes, instanceId);
@@ -82,21 +89,52 @@ const write = async (
   await deps.disruptions.observedAtLeast(found.object.metadata.resourceVersion, signal);
 };
 
+/** Forced or failed after the drain's time, which begins now. */
+const drainNow = (deps: NodeGroupDeps, input: Input): Lifted => {
+  const until = deps.clock.now() + drainMs(input);
+  if (input.update.spec.force !== true) {
+    return { onDeadline: 'fail', deadline: formatTime(epochMs(until)) };
+  }
+  return {
+    onDeadline: 'force',
+    forceFrom: formatTime(epochMs(until)),
+    deadline: formatTime(epochMs(until + forcedGraceMs)),
+  };
+};
+
 const lift = async (deps: NodeGroupDeps, input: Input, instanceId: string): Promise<void> => {
   const { update, signal } = input;
   const known = deps.disruptions.get(instanceId);
   const cause = ownCause(known, updateCauseId(update.metadata.name));
   if (known === undefined || cause === undefined) return;
-  const isForced = update.spec.force === true;
-  const until = deps.clock.now() + drainMs(input);
-  const lifted = isForced
-    ? {
-        onDeadline: 'force' as const,
-        forceFrom: formatTime(epochMs(until)),
-        deadline: formatTime(epochMs(until + forcedGraceMs)),
-      }
-    : { onDeadline: 'fail' as const, deadline: formatTime(epochMs(until)) };
-  await write(deps, instanceId, liftWrite(known, cause.id, lifted), signal);
+  await write(deps, instanceId, liftWrite(known, cause.id, drainNow(deps, input)), signal);
+};
+
+/** The taint that keeps new pods off an old node where there is another place for them. */
+const discourage = async (
+  deps: NodeGroupDeps,
+  name: string,
+  isDiscouraged: boolean,
+  signal: AbortSignal,
+): Promise<void> => {
+  const node = deps.nodes.list().find(({ metadata }) => metadata.name === name);
+  if (node === undefined) return;
+  const others = (node.spec.taints ?? []).filter(({ key }) => key !== outdatedTaint);
+  const taint = { key: outdatedTaint, effect: 'PreferNoSchedule' };
+  const taints = (isDiscouraged ? [...others, taint] : others).map((one) => ({ ...one }));
+  mustLead(deps);
+  const { uid, resourceVersion } = node.metadata;
+  // The whole list, which only the version makes safe.
+  const body = { metadata: { uid, resourceVersion }, spec: { taints } };
+  try {
+    const patch = { type: 'merge', body } as const;
+    const found = await deps.kube.patch(resourceTypes.nodes, { name }, patch, { signal });
+    if (found.kind !== 'found') return;
+    await deps.nodes.observedAtLeast(found.object.metadata.resourceVersion, signal);
+  } catch (error) {
+    // Nodes change all the time: the next pass sees this one as it is then.
+    if (!(error instanceof KubeError && error.code === 'Conflict')) throw error;
+  }
 };
 
 const withdraw = async (deps: NodeGroupDeps, input: Input, instanceId: string): Promise<void> => {
@@ -118,10 +156,19 @@ const run = (deps: NodeGroupDeps, input: Input, step: UpdateStep): Promise<void>
       return record(deps, input, step.instanceId, { followUp: 'Replace', hold: true });
     case 'Lift':
       return lift(deps, input, step.instanceId);
-    case 'Retire': {
-      const deadline = formatTime(epochMs(deps.clock.now() + drainMs(input)));
-      return record(deps, input, step.instanceId, { followUp: 'Terminate', deadline });
-    }
+    case 'Replace':
+      return record(deps, input, step.instanceId, {
+        followUp: 'Replace',
+        ...drainNow(deps, input),
+      });
+    case 'Retire':
+      return record(deps, input, step.instanceId, {
+        followUp: 'Terminate',
+        ...drainNow(deps, input),
+      });
+    case 'Discourage':
+    case 'Encourage':
+      return discourage(deps, step.nodeName, step.kind === 'Discourage', input.signal);
     case 'Withdraw':
       return withdraw(deps, input, step.instanceId);
     case 'Lower':

@@ -2,10 +2,11 @@
 // core/update what comes next, writes that down and then does it. Knows no phase but the first.
 import { formatTime } from '../../api/brand.ts';
 import { defaultDrainTimeoutSeconds } from '../../api/causes.ts';
-import type { HealthIssue, NodeGroup } from '../../api/nodegroup.ts';
+import { clientTokenAnnotation, type HealthIssue, type NodeGroup } from '../../api/nodegroup.ts';
 import type {
   NodeGroupUpdate,
   NodeGroupUpdateStatus,
+  Revision,
   UpdateStrategy,
 } from '../../api/nodegroup-update.ts';
 import {
@@ -14,6 +15,8 @@ import {
   hasGroupLabels,
   isOfRevision,
   maxUnavailableOf,
+  outdatedTaint,
+  ownSurge,
   type UpdateDecision,
   type UpdateInstance,
   type UpdateSurge,
@@ -24,11 +27,12 @@ import { isReady, nodeOfInstance } from '../informers.ts';
 import type { Made } from './create.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { netDesired, noSurge } from './request.ts';
+import { loadsOf } from './rollout-pods.ts';
 import { runSteps } from './rollout-steps.ts';
 import { makeTarget, useTemplate } from './rollout-template.ts';
 import { countedOf } from './scale-in.ts';
 import { issueOfRefusal } from './trouble.ts';
-import { changed, writeUpdate } from './updates.ts';
+import { applyUpdate, changed, writeUpdate } from './updates.ts';
 import { writeSpec } from './write.ts';
 
 export interface RolloutInput {
@@ -46,19 +50,36 @@ export interface Rollout {
   readonly act: () => Promise<void>;
 }
 
-const strategyOf = (group: NodeGroup, update: NodeGroupUpdate): UpdateStrategy =>
-  update.spec.strategy ?? group.spec.updateConfig?.updateStrategy ?? 'DEFAULT';
+/** What was made through EKS is updated as EKS does it, unless somebody says otherwise. */
+const strategyOf = (group: NodeGroup, update: NodeGroupUpdate): UpdateStrategy => {
+  const ofGroup = group.metadata.annotations?.[clientTokenAnnotation] === undefined;
+  const byDefault = ofGroup ? 'SURGE' : 'DEFAULT';
+  return update.spec.strategy ?? group.spec.updateConfig?.updateStrategy ?? byDefault;
+};
 
 /** The status as others have it now. */
 const statusOf = ({ updates }: NodeGroupDeps, update: NodeGroupUpdate): NodeGroupUpdate =>
   updates.get(update.metadata.name) ?? update;
 
-/** Puts what is asked for into the spec, and begins the journal. Undefined: the group is gone. */
-export const beginRollout = async (
+/**
+ * What an update asks for is put into the spec, and its journal begins. Undefined: the group is gone. A
+ * version update waits for a scale-in that is under way, and for its Auto Scaling group.
+ */
+export const beginUpdate = (
+  deps: NodeGroupDeps,
+  input: Omit<RolloutInput, 'issues' | 'scaling'> & { readonly scaling: ScalingGroup | undefined },
+): Promise<NodeGroup | undefined> => {
+  const { group, scaling, update, signal } = input;
+  if (update.spec.type === 'ConfigUpdate') return applyUpdate(deps, group, update, signal);
+  const waits = scaling === undefined || group.status?.scaleIn !== undefined;
+  if (waits || update.status?.phase !== undefined) return Promise.resolve(group);
+  return beginRollout(deps, { ...input, scaling });
+};
+
+const beginRollout = async (
   deps: NodeGroupDeps,
   { group, scaling, update, signal }: Omit<RolloutInput, 'issues'>,
 ): Promise<NodeGroup | undefined> => {
-  if (update.status?.phase !== undefined) return group;
   const difference = mergePatchBetween(group.spec, changed(group.spec, update.spec));
   const written =
     difference === undefined ? group : await writeSpec(deps, group, difference, signal);
@@ -99,6 +120,21 @@ const zonesOf = async (
   return new Set(subnets.map(({ availabilityZone }) => availabilityZone)).size;
 };
 
+const surgeOf = async (
+  deps: NodeGroupDeps,
+  { group, scaling, signal }: RolloutInput,
+  strategy: UpdateStrategy | undefined,
+  target: Revision,
+  { desired, maxUnavailable }: { readonly desired: number; readonly maxUnavailable: number },
+): Promise<number> => {
+  if (strategy === 'MINIMAL' || desired === 0) return 0;
+  if (strategy !== 'SURGE') return eksSurge(await zonesOf(deps, group, signal), maxUnavailable);
+  const old = instancesOf(deps, group, scaling, target).filter(
+    ({ isCounted, isTarget }) => isCounted && !isTarget,
+  );
+  return ownSurge(old.length, new Set(old.map(({ zone }) => zone)).size, maxUnavailable);
+};
+
 /** The target, the surge and how many may be out of service: all of it before the first effect. */
 const prepare = async (deps: NodeGroupDeps, input: RolloutInput): Promise<void> => {
   const { group, scaling, signal } = input;
@@ -108,9 +144,9 @@ const prepare = async (deps: NodeGroupDeps, input: RolloutInput): Promise<void> 
   const target = await makeTarget(deps, group, scaling, signal);
   const desired = netDesired(group, scaling);
   const maxUnavailable = maxUnavailableOf(group.spec.updateConfig, desired);
-  const isSurging = status.strategy !== 'MINIMAL' && desired > 0;
-  const surge = isSurging ? eksSurge(await zonesOf(deps, group, signal), maxUnavailable) : 0;
-  const phase = surge > 0 ? ('ScalingUp' as const) : ('Marking' as const);
+  const surge = await surgeOf(deps, input, status.strategy, target, { desired, maxUnavailable });
+  const held = status.strategy === 'SURGE' ? ('Rolling' as const) : ('Marking' as const);
+  const phase = surge > 0 ? ('ScalingUp' as const) : held;
   const phases = [...(status.phases ?? []), { phase, at: formatTime(deps.clock.now()) }];
   const next = { ...status, target, maxUnavailable, surge, phase, phases };
   await writeUpdate(deps, update, next, signal);
@@ -136,7 +172,7 @@ const instancesOf = (
   deps: NodeGroupDeps,
   group: NodeGroup,
   scaling: ScalingGroup,
-  target: NonNullable<NodeGroupUpdateStatus['target']>,
+  target: Revision,
 ): readonly UpdateInstance[] => {
   const counted = new Set(countedOf(scaling));
   return scaling.instances.map((instance) => {
@@ -150,19 +186,23 @@ const instancesOf = (
       isTarget: isOfRevision(target, instance.launchTemplateVersion, node),
       isReady: node !== undefined && isReady(node) && instance.lifecycleState === 'InService',
       isLabelled: node !== undefined && hasGroupLabels(node, group.metadata.name, target.imageId),
+      isDiscouraged: node?.spec.taints?.some(({ key }) => key === outdatedTaint) ?? false,
       ...(node === undefined ? {} : { nodeName: node.metadata.name }),
       ...(disruption === undefined ? {} : { disruption }),
     };
   });
 };
 
-const decide = (deps: NodeGroupDeps, input: RolloutInput): UpdateDecision | undefined => {
+const decide = async (
+  deps: NodeGroupDeps,
+  input: RolloutInput,
+): Promise<UpdateDecision | undefined> => {
   const { group, scaling, issues } = input;
   const update = statusOf(deps, input.update);
   const { status } = update;
   if (status?.target === undefined) return undefined;
   const seconds = group.spec.drain?.timeoutSeconds ?? defaultDrainTimeoutSeconds;
-  return decideUpdate({
+  const observation = {
     update,
     status,
     target: status.target,
@@ -175,17 +215,33 @@ const decide = (deps: NodeGroupDeps, input: RolloutInput): UpdateDecision | unde
     issues,
     drainTimeoutMs: seconds * 1000,
     now: deps.clock.now(),
-  });
+  };
+  const decided = decideUpdate(observation);
+  const begins = decided.steps.some(({ kind }) => kind === 'Replace' || kind === 'Retire');
+  if (!begins || status.phase !== 'Rolling') return decided;
+  // Pods are only looked at where a drain is about to begin.
+  const loads = await loadsOf(deps, observation.instances, input.signal);
+  const instances = observation.instances.map((one) => ({
+    ...one,
+    ...loads.get(one.nodeName ?? ''),
+  }));
+  return decideUpdate({ ...observation, instances });
 };
 
 const isUnderWay = ({ status }: NodeGroupUpdate): boolean =>
   status?.phase !== 'Restoring' && status?.ending === undefined;
 
-/** One step on. Undefined when there is nothing of it to do in this pass. */
+/** One step on. Undefined when no version update is under way, or nothing of it is to do in this pass. */
 export const rollOut = async (
   deps: NodeGroupDeps,
-  input: RolloutInput,
+  {
+    update: asked,
+    ...around
+  }: Omit<RolloutInput, 'update'> & { readonly update: NodeGroupUpdate | undefined },
 ): Promise<Rollout | undefined> => {
+  const update = asked && statusOf(deps, asked);
+  if (update?.spec.type !== 'VersionUpdate' || update.status?.phase === undefined) return undefined;
+  const input = { ...around, update };
   await prepareOrFail(deps, input);
   const { group, scaling, signal } = input;
   const before = statusOf(deps, input.update);
@@ -199,7 +255,7 @@ export const rollOut = async (
     await useTemplate(deps, scaling, target.templateVersion, signal);
     return { surge: group.status?.surge ?? noSurge, act: async () => {} };
   }
-  const decision = decide(deps, input);
+  const decision = await decide(deps, input);
   if (decision === undefined) return undefined;
   if (decision.change !== undefined) {
     const next = { ...before.status, ...decision.change } as NodeGroupUpdateStatus;

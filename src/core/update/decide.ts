@@ -6,6 +6,7 @@ import { enter, withProgress } from './journal.ts';
 import { type Herd, herdOf } from './nodes.ts';
 import type { UpdateDecision, UpdateObservation } from './observation.ts';
 import { decideMarking, decideRolling, decideScalingUp } from './rolling.ts';
+import { decideSurgeRolling, decideSurgeUp } from './surge.ts';
 
 type Decide = (observation: UpdateObservation, herd: Herd) => UpdateDecision;
 
@@ -34,9 +35,16 @@ const abort = (observation: UpdateObservation): UpdateDecision | undefined => {
   return { change, surge, steps: [] };
 };
 
+const byPhaseOfSurge: Readonly<Record<UpdatePhase, Decide>> = {
+  ...byPhase,
+  ScalingUp: decideSurgeUp,
+  Rolling: decideSurgeRolling,
+};
+
 export const decideUpdate = (observation: UpdateObservation): UpdateDecision => {
   const herd = herdOf(observation);
   const phase = observation.status.phase ?? 'Preparing';
-  const decided = abort(observation) ?? byPhase[phase](observation, herd);
+  const phases = observation.status.strategy === 'SURGE' ? byPhaseOfSurge : byPhase;
+  const decided = abort(observation) ?? phases[phase](observation, herd);
   return withProgress(observation, herd, decided);
 };

@@ -49,13 +49,19 @@ export const decideRestoring = (observation: UpdateObservation, herd: Herd): Upd
   const { old, fresh } = herd;
   const draining = old.filter(({ state }) => state.kind === 'draining' || state.kind === 'drained');
   const withdraw = old.filter(({ state }) => state.kind === 'held' || state.kind === 'failed');
-  const steps: UpdateStep[] = withdraw.map(({ instance }) => ({
-    kind: 'Withdraw',
-    instanceId: instance.instanceId,
-  }));
+  const steps: UpdateStep[] = [
+    ...withdraw.map(
+      ({ instance }): UpdateStep => ({ kind: 'Withdraw', instanceId: instance.instanceId }),
+    ),
+    ...[...old, ...fresh].flatMap(({ instance }): readonly UpdateStep[] =>
+      instance.nodeName !== undefined && instance.isDiscouraged === true
+        ? [{ kind: 'Encourage', nodeName: instance.nodeName }]
+        : [],
+    ),
+  ];
   // Drains under way end as they end; what failed with them is told by the first that failed.
   if (steps.length > 0 || draining.length > 0) return { ...stay, steps };
-  if (wasAllForNothing(observation) && observation.usesTarget) {
+  if (status.ending !== undefined && wasAllForNothing(observation) && observation.usesTarget) {
     return { ...stay, steps: [{ kind: 'RestoreTemplate' }] };
   }
   if (surge.desired > 0) {
@@ -78,5 +84,5 @@ export const decideRestoring = (observation: UpdateObservation, herd: Herd): Upd
     };
   }
   if (retiring.length > 0 || herd.leaving.length > 0) return stay;
-  return { ...stay, end: { status: status.ending ?? 'Failed' } };
+  return { ...stay, end: { status: status.ending ?? 'Successful' } };
 };

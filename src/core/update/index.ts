@@ -1,5 +1,6 @@
 // Public entry of update: the decisions about version updates.
 export { decideUpdate } from './decide.ts';
+export type { BudgetLoad } from './gate.ts';
 export { ownCause, updateCauseId } from './nodes.ts';
 export type {
   UpdateDecision,
@@ -10,8 +11,9 @@ export type {
 export {
   hasGroupLabels,
   isOfRevision,
+  outdatedTaint,
   revisionAsked,
   sameRevisionAsked,
   withRevision,
 } from './revision.ts';
-export { eksSurge, maxUnavailableOf } from './unavailable.ts';
+export { eksSurge, maxUnavailableOf, ownSurge } from './unavailable.ts';

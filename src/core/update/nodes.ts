@@ -75,3 +75,24 @@ export const isWhole = ({ instance }: Counted): boolean => instance.isReady && i
 /** When the phase began in which the update is now. */
 export const phaseSince = ({ status, now }: UpdateObservation): EpochMs =>
   parseTime(status.phases?.findLast(({ phase }) => phase === status.phase)?.at) ?? now;
+
+/** Old nodes whose drain has begun and that still count. */
+export const inFlightOf = ({ old }: Herd): readonly Counted[] =>
+  old.filter(({ state }) => state.kind === 'draining' || state.kind === 'drained');
+
+/**
+ * How many drains may begin now: `slots` in all, and among them no more than `spare` of nodes that serve.
+ * One that does not serve takes nothing away.
+ */
+export const freeToDrain = (
+  { status, desired }: UpdateObservation,
+  herd: Herd,
+): { readonly slots: number; readonly spare: number } => {
+  const { maxUnavailable = 1 } = status;
+  const inFlight = herd.leaving.length + inFlightOf(herd).length;
+  const serving = [...herd.old, ...herd.fresh].filter(isServing).length;
+  return {
+    slots: Math.max(0, maxUnavailable - inFlight),
+    spare: Math.max(0, serving - Math.max(0, desired - maxUnavailable)),
+  };
+};

@@ -8,6 +8,7 @@ import type {
   NodeGroupUpdateStatus,
   Revision,
 } from '../../api/nodegroup-update.ts';
+import type { BudgetLoad } from './gate.ts';
 
 export interface UpdateInstance {
   readonly instanceId: string;
@@ -21,6 +22,10 @@ export interface UpdateInstance {
   readonly isLabelled: boolean;
   /** Pods that a drain would have to evict; where nobody counts them, unknown. */
   readonly pods?: number;
+  /** What they ask of each budget. */
+  readonly loads?: readonly BudgetLoad[];
+  /** Its node has the taint that keeps new pods away where there is another place. */
+  readonly isDiscouraged?: boolean;
   readonly disruption?: NodeDisruption;
 }
 
@@ -54,8 +59,13 @@ export type UpdateStep =
   | { readonly kind: 'Hold'; readonly instanceId: string }
   /** Drains a held node from now on. */
   | { readonly kind: 'Lift'; readonly instanceId: string }
+  /** Drains it at once; its group starts another in its place. */
+  | { readonly kind: 'Replace'; readonly instanceId: string }
   /** Drains it at once, and ends it with decrement. */
   | { readonly kind: 'Retire'; readonly instanceId: string }
+  /** PreferNoSchedule: pods that move land on new nodes. */
+  | { readonly kind: 'Discourage'; readonly nodeName: string }
+  | { readonly kind: 'Encourage'; readonly nodeName: string }
   | { readonly kind: 'Withdraw'; readonly instanceId: string }
   /** Sets the Auto Scaling group's desired capacity: it chooses which instance goes. */
   | { readonly kind: 'Lower'; readonly desired: number }

@@ -6,6 +6,9 @@ import type { NodeGroupChange, Revision } from '../../api/nodegroup-update.ts';
 const imageLabel = 'eks.amazonaws.com/nodegroup-image';
 const templateVersionLabel = 'eks.amazonaws.com/sourceLaunchTemplateVersion';
 
+/** Drover's own strategy puts it on old nodes: pods that move land on new ones. */
+export const outdatedTaint = 'drover.dev/outdated';
+
 /**
  * Whether an instance is what the update makes: started from its template version or a later one
  * (labels make versions too, which keep the image), or a node that says so itself: that is how an update

@@ -1,19 +1,12 @@
 // EKS' two strategies, phase by phase (EKS user guide, "managed node update behavior"): make new nodes
 // first (DEFAULT) or none (MINIMAL), hold all old ones, drain at most maxUnavailable of them at a time in
 // an order of chance, take the surplus back one by one. Pure.
-import { epochMs, formatTime, parseTime } from '../../api/brand.ts';
+import { epochMs } from '../../api/brand.ts';
 import { enter, fail, notEvicted, notJoining } from './journal.ts';
-import { type Counted, type Herd, isServing, isWhole, phaseSince } from './nodes.ts';
+import { type Counted, freeToDrain, type Herd, isServing, isWhole, phaseSince } from './nodes.ts';
 import type { UpdateDecision, UpdateObservation, UpdateStep } from './observation.ts';
 import { shuffled } from './order.ts';
-
-/** EKS gives new nodes this long to join (troubleshooting). */
-const joinTimeoutMs = 15 * 60_000;
-
-const stay = (
-  { surge }: UpdateObservation,
-  more: Partial<UpdateDecision> = {},
-): UpdateDecision => ({ change: undefined, surge, steps: [], ...more });
+import { awaiting, joinTimeoutMs, stay } from './waiting.ts';
 
 const startSurge = ({ status }: UpdateObservation) => {
   const desired = status.surge ?? 0;
@@ -59,17 +52,6 @@ export const decideMarking = (observation: UpdateObservation, herd: Herd): Updat
   return stay(observation, { steps, change: enter(observation, 'Rolling') });
 };
 
-/** How many may be drained now: neither more at once than allowed, nor too few nodes that serve. */
-const freeToDrain = (observation: UpdateObservation, { old, fresh, leaving }: Herd): number => {
-  const { maxUnavailable = 1 } = observation.status;
-  const inFlight =
-    leaving.length +
-    old.filter(({ state }) => state.kind === 'draining' || state.kind === 'drained').length;
-  const serving = [...old, ...fresh].filter(isServing).length;
-  const spare = serving - Math.max(0, observation.desired - maxUnavailable);
-  return Math.max(0, Math.min(maxUnavailable - inFlight, spare));
-};
-
 export const decideRolling = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
   const { update } = observation;
   const { old, fresh, leavingOld } = herd;
@@ -84,7 +66,7 @@ export const decideRolling = (observation: UpdateObservation, herd: Herd): Updat
     return stay(observation, { change: enter(observation, 'ScalingDown') });
   }
   if (update.spec.paused === true) return stay(observation, { steps: holdUntouched(herd) });
-  const free = freeToDrain(observation, herd);
+  const { slots, spare } = freeToDrain(observation, herd);
   const held = old.filter(({ state }) => state.kind === 'held');
   // One that does not serve takes nothing away, and never joins those that do.
   const idle = held.filter((one) => !isServing(one));
@@ -93,40 +75,13 @@ export const decideRolling = (observation: UpdateObservation, herd: Herd): Updat
     ({ instance }) => instance.instanceId,
     update.metadata.uid,
   );
-  const chosen = [...idle, ...order].slice(0, free);
+  const first = idle.slice(0, slots);
+  const chosen = [...first, ...order.slice(0, Math.min(slots - first.length, spare))];
   const steps = [
     ...holdUntouched(herd),
     ...chosen.map(
       ({ instance }): UpdateStep => ({ kind: 'Lift', instanceId: instance.instanceId }),
     ),
   ];
-  const waits = chosen.length === 0 && waitsForNodes(observation, herd);
-  return awaiting(observation, waits, stay(observation, { steps }));
-};
-
-/** Nothing moves, since what was asked of the cloud has not become a node yet. */
-const waitsForNodes = (observation: UpdateObservation, { old, fresh, leaving }: Herd): boolean => {
-  const isMoving = old.some(({ state }) => state.kind === 'draining' || state.kind === 'drained');
-  if (isMoving || leaving.length > 0) return false;
-  return old.length + fresh.length < observation.actualDesired || !fresh.every(isWhole);
-};
-
-/** Waits for new nodes as long as EKS does, and then gives up; since when stands in the journal. */
-const awaiting = (
-  observation: UpdateObservation,
-  waits: boolean,
-  decided: UpdateDecision,
-): UpdateDecision => {
-  const { status, now } = observation;
-  if (!waits) {
-    if (status.waitingSince === undefined) return decided;
-    return { ...decided, change: { ...decided.change, waitingSince: undefined } };
-  }
-  const since = parseTime(status.waitingSince);
-  if (since === undefined) {
-    return { ...decided, change: { ...decided.change, waitingSince: formatTime(now) } };
-  }
-  const late = epochMs(since + joinTimeoutMs);
-  if (now < late) return { ...decided, wakeAt: late };
-  return { ...decided, change: fail(observation, notJoining(observation)) };
+  return awaiting(observation, herd, chosen.length === 0, stay(observation, { steps }));
 };

@@ -18,3 +18,7 @@ export const maxUnavailableOf = (config: UpdateConfig | undefined, nodes: number
 /** Twice as many as there are zones, or as many as may be unavailable, whichever is more. */
 export const eksSurge = (zones: number, maxUnavailable: number): number =>
   Math.max(2 * zones, maxUnavailable);
+
+/** One for each zone that has old nodes, or as many as may be unavailable; never more than are old. */
+export const ownSurge = (old: number, zones: number, maxUnavailable: number): number =>
+  Math.min(old, Math.max(zones, maxUnavailable));

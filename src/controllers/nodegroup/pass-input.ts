@@ -1,0 +1,29 @@
+// What one pass over a node group begins with, and what passes of one process remember. No behaviour.
+import type { HealthIssue, NodeGroup } from '../../api/nodegroup.ts';
+import type { ScalingGroup } from '../../ports/index.ts';
+import type { AdoptionMemory } from './adoption.ts';
+import type { Made } from './create.ts';
+import type { NodeRoles } from './node-roles.ts';
+
+/** What is tried each for itself: that one succeeds says nothing about another. */
+export type Effect = 'adopt' | 'marks' | 'create' | 'template' | 'sizes';
+
+/** Known to this process alone; a restart costs a look or a call more. */
+export interface PassMemory extends AdoptionMemory {
+  /** Our last change of the cloud: what was seen before it is not believed after it. */
+  actedAt: number;
+  /** The last look past the shared ones. */
+  lookedAt: number;
+  /** Why the last try of an effect was refused for good. */
+  readonly trouble: Map<Effect, HealthIssue>;
+  made?: Made;
+}
+
+export interface PassInput {
+  readonly group: NodeGroup;
+  /** Undefined: the cloud knows no group of this name. */
+  readonly scaling: ScalingGroup | undefined;
+  readonly memory: PassMemory;
+  readonly roles: NodeRoles;
+  readonly signal: AbortSignal;
+}

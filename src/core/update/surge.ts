@@ -1,0 +1,153 @@
+// Drover's own strategy: a few new nodes first, then each old one is replaced, the last ones retired, so that
+// exactly as many are made as are needed and nothing new is ended. Which goes next: those whose loss nobody
+// notices, the fullest zone, an order of chance; as many as budgets let go in time. Pure.
+import { epochMs } from '../../api/brand.ts';
+import type { DisruptionCause } from '../../api/disruption.ts';
+import { type BudgetLoad, gateAllows, isHopeless } from './gate.ts';
+import { enter, fail, notEvicted, notJoining } from './journal.ts';
+import {
+  type Counted,
+  freeToDrain,
+  type Herd,
+  inFlightOf,
+  isServing,
+  isWhole,
+  ownCause,
+  phaseSince,
+  updateCauseId,
+} from './nodes.ts';
+import type { UpdateDecision, UpdateObservation, UpdateStep } from './observation.ts';
+import { shuffled } from './order.ts';
+import { awaiting, joinTimeoutMs, stay } from './waiting.ts';
+
+const startSurge = ({ status }: UpdateObservation) => {
+  const desired = status.surge ?? 0;
+  return { desired, maxSize: desired };
+};
+
+const zonesOf = (some: readonly Counted[]): ReadonlySet<string> =>
+  new Set(some.map(({ instance }) => instance.zone));
+
+/** A toe is dipped into every zone before any old node is touched. */
+export const decideSurgeUp = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
+  const surge = startSurge(observation);
+  const { desired, actualDesired, now } = observation;
+  const { old, fresh } = herd;
+  const next = (): UpdateDecision =>
+    stay(observation, { surge, change: enter(observation, 'Rolling') });
+  if (old.length === 0) return next();
+  const wanted = desired + surge.desired;
+  const isComplete = actualDesired >= wanted && old.length + fresh.length >= wanted;
+  if (isComplete && fresh.every(isWhole)) return next();
+  const late = epochMs(phaseSince(observation) + joinTimeoutMs);
+  if (now < late) return stay(observation, { surge, wakeAt: late });
+  const zones = [...zonesOf(old)];
+  const joined = zonesOf(fresh.filter(isWhole));
+  const enough = zones.filter((zone) => joined.has(zone)).length >= Math.ceil(zones.length / 2);
+  if (enough) return next();
+  return stay(observation, { surge, change: fail(observation, notJoining(observation)) });
+};
+
+const loadsOf = ({ instance }: Counted): readonly BudgetLoad[] => instance.loads ?? [];
+
+const rankOf = (one: Counted): number => {
+  if (!isServing(one)) return 0;
+  if (one.instance.pods === 0) return 1;
+  return isHopeless(loadsOf(one)) ? 3 : 2;
+};
+
+/** The next of those that are left: lowest rank, then the zone with the most instances. */
+const nextOf = (
+  left: readonly Counted[],
+  perZone: ReadonlyMap<string, number>,
+): Counted | undefined => {
+  const rank = Math.min(...left.map(rankOf));
+  const pool = left.filter((one) => rankOf(one) === rank);
+  const sizeOf = ({ instance }: Counted): number => perZone.get(instance.zone) ?? 0;
+  const most = Math.max(...pool.map(sizeOf));
+  return pool.find((one) => sizeOf(one) === most);
+};
+
+const choose = (observation: UpdateObservation, herd: Herd): readonly Counted[] => {
+  const { update, drainTimeoutMs } = observation;
+  const { old, fresh } = herd;
+  const perZone = new Map<string, number>();
+  for (const { instance } of [...old, ...fresh]) {
+    perZone.set(instance.zone, (perZone.get(instance.zone) ?? 0) + 1);
+  }
+  let left = shuffled(
+    old.filter(({ state }) => state.kind === 'untouched'),
+    ({ instance }) => instance.instanceId,
+    update.metadata.uid,
+  );
+  const inFlight = inFlightOf(herd).map(loadsOf);
+  const free = freeToDrain(observation, herd);
+  const chosen: Counted[] = [];
+  let serving = 0;
+  while (chosen.length < free.slots) {
+    const one = nextOf(left, perZone);
+    if (one === undefined) break;
+    left = left.filter((each) => each !== one);
+    const serves = isServing(one);
+    if (serves && serving >= free.spare) continue;
+    if (!gateAllows(inFlight, loadsOf(one), drainTimeoutMs)) continue;
+    if (serves) serving += 1;
+    inFlight.push(loadsOf(one));
+    const { zone } = one.instance;
+    perZone.set(zone, (perZone.get(zone) ?? 1) - 1);
+    chosen.push(one);
+  }
+  return chosen;
+};
+
+const isReplaced = ({ instance }: Counted, id: string): boolean => {
+  const cause: DisruptionCause | undefined = ownCause(instance.disruption, id);
+  return cause?.followUp === 'Replace';
+};
+
+/** Nodes of the new revision that there will be when all that is under way has ended. */
+const willBeNew = (observation: UpdateObservation, herd: Herd): number => {
+  const { old, fresh } = herd;
+  const id = updateCauseId(observation.update.metadata.name);
+  const starting = Math.max(0, observation.actualDesired - old.length - fresh.length);
+  return fresh.length + starting + inFlightOf(herd).filter((one) => isReplaced(one, id)).length;
+};
+
+const discourage = ({ old }: Herd): readonly UpdateStep[] =>
+  old.flatMap(({ instance }): readonly UpdateStep[] =>
+    instance.nodeName === undefined || instance.isDiscouraged === true
+      ? []
+      : [{ kind: 'Discourage', nodeName: instance.nodeName }],
+  );
+
+export const decideSurgeRolling = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
+  const { update, desired, surge } = observation;
+  const { old, fresh, leavingOld } = herd;
+  const failed = old.filter(({ state }) => state.kind === 'failed');
+  if (failed.length > 0) {
+    const change = fail(observation, notEvicted(observation, failed), failed);
+    return stay(observation, { change });
+  }
+  const isThrough = old.length === 0 && leavingOld.length === 0;
+  const isStarted = old.length + fresh.length >= observation.actualDesired;
+  if (isThrough && isStarted && fresh.every(isWhole)) {
+    return stay(observation, { change: enter(observation, 'Restoring') });
+  }
+  const marks = discourage(herd);
+  if (update.spec.paused === true) return stay(observation, { steps: marks });
+  const chosen = choose(observation, herd);
+  let expected = willBeNew(observation, herd);
+  let left = surge.desired;
+  const drains = chosen.map(({ instance }): UpdateStep => {
+    const { instanceId } = instance;
+    if (expected >= desired) {
+      left = Math.max(0, left - 1);
+      return { kind: 'Retire', instanceId };
+    }
+    expected += 1;
+    return { kind: 'Replace', instanceId };
+  });
+  const next = { desired: left, maxSize: Math.min(surge.maxSize, left) };
+  const decided = stay(observation, { surge: next, steps: [...marks, ...drains] });
+  return awaiting(observation, herd, chosen.length === 0, decided);
+};

@@ -1,0 +1,42 @@
+// Waiting for nodes that were asked for: as long as EKS does, since when stands in the journal. Pure.
+import { epochMs, formatTime, parseTime } from '../../api/brand.ts';
+import { fail, notJoining } from './journal.ts';
+import { type Herd, inFlightOf, isWhole } from './nodes.ts';
+import type { UpdateDecision, UpdateObservation } from './observation.ts';
+
+/** EKS gives new nodes this long to join (EKS user guide, "troubleshooting"). */
+export const joinTimeoutMs = 15 * 60_000;
+
+/** Nothing but what is given: the phase goes on, the surge stays. */
+export const stay = (
+  { surge }: UpdateObservation,
+  more: Partial<UpdateDecision> = {},
+): UpdateDecision => ({ change: undefined, surge, steps: [], ...more });
+
+/** Nothing moves, since what was asked of the cloud has not become a node yet. */
+const waitsForNodes = (observation: UpdateObservation, herd: Herd): boolean => {
+  const { old, fresh, leaving } = herd;
+  if (inFlightOf(herd).length > 0 || leaving.length > 0) return false;
+  return old.length + fresh.length < observation.actualDesired || !fresh.every(isWhole);
+};
+
+/** The decision, and its end where an idle update has waited for new nodes for too long. */
+export const awaiting = (
+  observation: UpdateObservation,
+  herd: Herd,
+  isIdle: boolean,
+  decided: UpdateDecision,
+): UpdateDecision => {
+  const { status, now } = observation;
+  if (!isIdle || !waitsForNodes(observation, herd)) {
+    if (status.waitingSince === undefined) return decided;
+    return { ...decided, change: { ...decided.change, waitingSince: undefined } };
+  }
+  const since = parseTime(status.waitingSince);
+  if (since === undefined) {
+    return { ...decided, change: { ...decided.change, waitingSince: formatTime(now) } };
+  }
+  const late = epochMs(since + joinTimeoutMs);
+  if (now < late) return { ...decided, wakeAt: late };
+  return { ...decided, change: fail(observation, notJoining(observation)) };
+};

@@ -1,0 +1,118 @@
+// Drover's own strategy in virtual time: exactly as many launches as nodes, no pod moved twice, no new node
+// ended, and no batch that runs into the drain's time.
+import { describe, expect, it } from 'vitest';
+import { objectOr } from '../../src/api/json.ts';
+import type { NodeGroupUpdate } from '../../src/api/nodegroup-update.ts';
+import { GroupLife } from '../support/nodegroup-world.ts';
+
+const [older, newest] = ['1.32.9-20251212', '1.32.9-20251226'];
+
+const begin = async (desired: number, maxUnavailable = 1): Promise<GroupLife> => {
+  const life = await GroupLife.begin();
+  await life.create({
+    releaseVersion: older,
+    scalingConfig: { minSize: 0, maxSize: 10, desiredSize: desired },
+  });
+  await life.until('the group is ACTIVE', () => life.isActive(desired));
+  const updateConfig = { updateStrategy: 'SURGE', maxUnavailable };
+  expect(life.patch({ spec: { updateConfig } }).kind).not.toBe('error');
+  return life;
+};
+const only = (life: GroupLife): NodeGroupUpdate | undefined => life.updates()[0];
+const isOver = (life: GroupLife): boolean =>
+  !['InProgress', undefined].includes(only(life)?.status?.status);
+const names = (life: GroupLife): readonly string[] =>
+  life.nodes().map(({ metadata }) => String(objectOr(metadata).name));
+
+describe('Drover’s own strategy', () => {
+  it.each([
+    [3, 1],
+    [6, 2],
+    [2, 3],
+  ])(
+    'of %d nodes, %d at once, makes exactly as many, and ends nothing new',
+    async (desired, most) => {
+      const life = await begin(desired, most);
+      life.deploy(desired * 3, 2);
+      await life.driver.advance(120);
+      const before = names(life);
+      const launched = new Set<string>();
+      let draining = 0;
+      life.patch({ spec: { releaseVersion: newest } });
+      await life.until(
+        'the update is over',
+        () => {
+          for (const name of names(life)) if (!before.includes(name)) launched.add(name);
+          draining = Math.max(draining, only(life)?.status?.progress?.draining ?? 0);
+          return isOver(life);
+        },
+        7200,
+      );
+      expect(only(life)?.status).toMatchObject({ status: 'Successful', strategy: 'SURGE' });
+      expect(launched.size).toBe(desired);
+      expect(draining).toBeLessThanOrEqual(most);
+      await life.until(
+        'the group is ACTIVE',
+        () => life.isActive(desired) && names(life).length === desired,
+      );
+      expect(names(life).toSorted()).toEqual([...launched].toSorted());
+      expect(life.group()?.status).toMatchObject({ desired, maxSize: 10, releaseVersion: newest });
+      expect(life.group()?.status?.surge).toBeUndefined();
+      const tainted = life.nodes().filter((node) => JSON.stringify(node.spec).includes('outdated'));
+      expect(tainted).toEqual([]);
+      await life.end();
+    },
+  );
+
+  it('gives everything back when a budget never allows', async () => {
+    const life = await begin(3);
+    life.deploy(6, 0);
+    await life.driver.advance(120);
+    const before = names(life);
+    life.patch({ spec: { releaseVersion: newest } });
+    await life.until('the update is over', () => isOver(life), 7200);
+    expect(only(life)?.status?.errors?.[0]?.code).toBe('PodEvictionFailure');
+    await life.until(
+      'the group is ACTIVE',
+      () => life.isActive(3) && names(life).length === 3,
+      1800,
+    );
+    expect(names(life).toSorted()).toEqual(before.toSorted());
+    const marked = life
+      .nodes()
+      .filter(({ spec }) => /outdated|unschedulable":true/.test(JSON.stringify(spec)));
+    expect(marked).toEqual([]);
+    await life.end();
+  });
+
+  it('retires instead of replacing when fewer are wanted meanwhile', async () => {
+    const life = await begin(5);
+    life.patch({ spec: { releaseVersion: newest } });
+    await life.until('one is done', () => (only(life)?.status?.progress?.done ?? 0) >= 1, 3600);
+    life.patch({ spec: { scaling: { desired: 3 } } });
+    await life.until('the update is over', () => isOver(life), 7200);
+    expect(only(life)?.status?.status).toBe('Successful');
+    await life.until(
+      'the group is ACTIVE',
+      () => life.isActive(3) && names(life).length === 3,
+      1800,
+    );
+    await life.end();
+  });
+
+  it('begins nothing new while it is paused, and goes on afterwards', async () => {
+    const life = await begin(3);
+    life.patch({ spec: { releaseVersion: newest } });
+    await life.until('one is done', () => (only(life)?.status?.progress?.done ?? 0) >= 1, 3600);
+    const name = only(life)?.metadata.name ?? '';
+    life.patchUpdate(name, { spec: { paused: true } });
+    await life.driver.advance(600);
+    const done = only(life)?.status?.progress?.done;
+    await life.driver.advance(1200);
+    expect(only(life)?.status?.progress).toMatchObject({ done, draining: 0 });
+    life.patchUpdate(name, { spec: { paused: false } });
+    await life.until('the update is over', () => isOver(life), 7200);
+    expect(only(life)?.status?.status).toBe('Successful');
+    await life.end();
+  });
+});
