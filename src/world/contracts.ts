@@ -161,6 +161,20 @@ export interface Machine extends JsonObject {
   readonly joins: boolean;
 }
 
+/** Why a machine does not become a node, or is one no longer. */
+export type JoinRefusal =
+  /** EKS knows no cluster of the name in its user data. */
+  | { readonly kind: 'unknownCluster'; readonly cluster: string }
+  | { readonly kind: 'endpoint'; readonly endpoint: string }
+  | { readonly kind: 'noCredentials' }
+  /** The cluster does not know its role. */
+  | { readonly kind: 'unauthorized' }
+  /** The cluster knows its role as somebody who is no node. */
+  | { readonly kind: 'forbidden'; readonly user: string };
+
+/** Undefined: it is let in. */
+export type JoinGate = (instanceId: string) => JoinRefusal | undefined;
+
 /** Implemented by the Kubernetes side (simulated kubelets); called by EC2. */
 export interface MachineHost {
   powerOn(machine: Machine): void;

@@ -3,6 +3,7 @@
 import { type AwsWorld, type ClusterAccess, createAwsWorld } from './aws/index.ts';
 import type { AuditSink, MachineHost, WriteRecord } from './contracts.ts';
 import { Faults } from './faults/index.ts';
+import { createJoinGate } from './join-gate.ts';
 import { Kernel, type Micros, type Tables } from './kernel/index.ts';
 import { createKubeControllers, type KubeControllers } from './kube/controllers/index.ts';
 import {
@@ -113,6 +114,7 @@ export const createWorld = (options: WorldOptions): World => {
     options: {
       version: worldVersion.gitVersion,
       releaseOf: (imageId) => releaseOf(aws, imageId),
+      gate: createJoinGate(kube, aws),
       ...(events === undefined ? {} : { events }),
       ...(options.leases === undefined ? {} : { leases: options.leases }),
     },

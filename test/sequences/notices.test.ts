@@ -19,6 +19,7 @@ import { createInProcessPorts } from '../../src/sim/index.ts';
 import { TraceRecorder } from '../../src/sim/trace-recorder.ts';
 import { createWorld } from '../../src/world/index.ts';
 import { microsPerMs } from '../../src/world/kernel/index.ts';
+import { seedKube } from '../../src/world/kube/seed/index.ts';
 import { type Exempt, judge } from '../support/judge.ts';
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -51,6 +52,10 @@ const setUp = async (seed: number) => {
   });
   recorder.attach(world);
   const facts = world.aws.seedDemo({ clusterName: 'c', kubernetesVersion: '1.32' });
+  const nodeRoleArns = [...facts.managed.map(({ spec }) => spec), ...facts.selfManaged].map(
+    ({ nodeRole }) => nodeRole,
+  );
+  seedKube({ kube: world.kube, addons: false, nodeRoleArns });
   const driver = new Driver(world.kernel, settle);
   const ports = createInProcessPorts(world, {
     component: 'test',

@@ -16,8 +16,7 @@ import {
   isMixedGroup,
   newestImage,
   ownerTags,
-  ownsProfile,
-  ownsTemplate,
+  ownsDerived,
   releaseOf,
   roleNameOf,
   type TemplateFacts,
@@ -118,7 +117,7 @@ const ensureProfile = async (
   const name = launchTemplateNameOf(group);
   const roleName = roleNameOf(group);
   const known = await cloud.findInstanceProfile(name, { signal });
-  if (known !== undefined && !ownsProfile(group, known)) {
+  if (known !== undefined && !ownsDerived(group, known)) {
     const message = `Instance profile ${name} exists and is not this node group's.`;
     throw new Impossible('IamInstanceProfileNotFound', message, [name]);
   }
@@ -143,7 +142,7 @@ const ensureTemplate = async (
   const find = () => cloud.findLaunchTemplate({ name, version: '$Latest' }, { signal });
   const known = await find();
   if (known !== undefined) {
-    if (!ownsTemplate(group, known)) {
+    if (!ownsDerived(group, known)) {
       const message = `Launch template ${name} exists and is not this node group's.`;
       throw new Impossible('Ec2LaunchTemplateInvalidConfiguration', message, [known.id]);
     }

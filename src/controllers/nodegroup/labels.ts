@@ -2,7 +2,7 @@
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import {
   encodedUserData,
-  ownsTemplate,
+  ownsDerived,
   sameNodes,
   userDataFor,
   userDataOf,
@@ -25,7 +25,7 @@ export const syncTemplate = async (
   const use = scaling.launchTemplate;
   if (use === undefined) return;
   const latest = await cloud.findLaunchTemplate({ id: use.id, version: '$Latest' }, { signal });
-  if (latest === undefined || !ownsTemplate(group, latest)) return;
+  if (latest === undefined || !ownsDerived(group, latest)) return;
   const { ImageId } = latest.data;
   const imageId = typeof ImageId === 'string' ? ImageId : undefined;
   const wanted = userDataFor(await templateFacts(deps, group, signal, imageId));

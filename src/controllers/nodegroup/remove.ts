@@ -9,7 +9,7 @@ import {
   type NodeGroup,
   type NodeGroupStatus,
 } from '../../api/nodegroup.ts';
-import { ownershipOf, ownsProfile, ownsTemplate, scaleInId } from '../../core/scaling/index.ts';
+import { ownershipOf, ownsDerived, scaleInId } from '../../core/scaling/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { journalRemoved } from './events.ts';
@@ -63,7 +63,7 @@ const removeTemplate = async (
   const { cloud } = deps;
   const name = launchTemplateNameOf(group);
   const template = await cloud.findLaunchTemplate({ name, version: '$Latest' }, { signal });
-  if (template === undefined || !ownsTemplate(group, template)) return;
+  if (template === undefined || !ownsDerived(group, template)) return;
   mustLead(deps);
   await cloud.deleteLaunchTemplate(template.name, { signal });
 };
@@ -75,7 +75,7 @@ const removeProfile = async (
 ): Promise<void> => {
   const name = launchTemplateNameOf(group);
   const profile = await cloud.findInstanceProfile(name, { signal });
-  if (profile === undefined || !ownsProfile(group, profile)) return;
+  if (profile === undefined || !ownsDerived(group, profile)) return;
   mustLead(deps);
   await cloud.deleteInstanceProfile(name, { signal });
 };
@@ -110,11 +110,11 @@ export const removeRest = async (
     mustLead(deps);
     await cloud.deleteGroup(name, { signal });
   }
-  // A template that an adopted group came with is that of whoever has the group.
+  // Template and profile that an adopted group came with are those of whoever has the group.
   if (isOwn || group.spec.autoScalingGroupName === undefined) {
     await removeTemplate(deps, group, signal);
+    await removeProfile(deps, group, signal);
   }
-  await removeProfile(deps, group, signal);
   const letGo = async (): Promise<void> => {
     await removeFinalizer(deps, group, signal);
   };

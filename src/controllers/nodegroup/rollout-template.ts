@@ -3,7 +3,7 @@
 import { isObject, type JsonObject } from '../../api/json.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { Revision } from '../../api/nodegroup-update.ts';
-import { ownsTemplate, templateData } from '../../core/scaling/index.ts';
+import { ownsDerived, templateData } from '../../core/scaling/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
 import { mergePatchBetween } from '../../runtime/index.ts';
 import { Impossible, templateFacts } from './create.ts';
@@ -27,7 +27,7 @@ export const makeTarget = async (
     use === undefined
       ? undefined
       : await cloud.findLaunchTemplate({ id: use.id, version: '$Latest' }, { signal });
-  if (use === undefined || latest === undefined || !ownsTemplate(group, latest)) {
+  if (use === undefined || latest === undefined || !ownsDerived(group, latest)) {
     const what = use === undefined ? 'no launch template' : `launch template ${use.name}`;
     throw new Impossible(
       'Ec2LaunchTemplateVersionMismatch',

@@ -86,11 +86,34 @@ const lastLine = (console: string | undefined): string =>
     .filter((line) => line !== '')
     .at(-1) ?? '';
 
+/** What a console says of a node that is not let in, and what that means. */
+const knownCauses: readonly (readonly [RegExp, string])[] = [
+  [
+    /No cluster found for name/,
+    'its user data names a cluster that is not there: name the right one in the launch template',
+  ],
+  [
+    /Unable to register node.*(?:no such host|connection refused)/,
+    'its user data names an endpoint that is not the cluster’s',
+  ],
+  [/NoCredentialProviders|no EC2 IMDS role found/, 'it has no instance profile with a role'],
+  [
+    /Unable to register node.*is forbidden/,
+    'the cluster knows its role as somebody who is no node: mend its entry in kube-system/aws-auth',
+  ],
+  [
+    /Unauthorized/,
+    'the cluster does not let its role in: it needs an entry in kube-system/aws-auth',
+  ],
+];
+
 const describe = ({ instanceId, state, launchTime, hasNode, console }: Unjoined): string => {
   const node = hasNode ? 'its node is not Ready' : 'it never became a node';
   const line = lastLine(console);
   const said = line === '' ? 'its console says nothing' : `its console ends with "${line}"`;
-  return `${instanceId} (${state} since ${launchTime ?? '?'}): ${node}, ${said}`;
+  const cause = knownCauses.find(([pattern]) => pattern.test(line))?.[1];
+  const means = cause === undefined ? '' : ` (${cause})`;
+  return `${instanceId} (${state} since ${launchTime ?? '?'}): ${node}, ${said}${means}`;
 };
 
 /** EKS' sentence, then what is known of each. */

@@ -32,8 +32,7 @@ export {
   type Ownership,
   ownershipOf,
   ownerTags,
-  ownsProfile,
-  ownsTemplate,
+  ownsDerived,
   roleNameOf,
   templateTags,
 } from './ownership.ts';

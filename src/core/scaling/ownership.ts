@@ -97,10 +97,6 @@ export const adoptionTags = (group: Named, has: Tags): Tags =>
     }).filter(([key]) => has[key] === undefined),
   );
 
-/** A profile is only ever ours by our own tag: an adopted group's is that of whoever made the group. */
-export const ownsProfile = ({ metadata }: NodeGroup, { tags }: { readonly tags: Tags }): boolean =>
-  tags[ownerTag] === metadata.uid;
-
 /** `arn:aws:iam::111122223333:role/path/name` -> `name`. */
 export const roleNameOf = ({ spec }: NodeGroup): string =>
   spec.nodeRole.slice(spec.nodeRole.lastIndexOf('/') + 1);
@@ -109,15 +105,18 @@ export const roleNameOf = ({ spec }: NodeGroup): string =>
 export const mappedRoleOf = ({ spec }: { readonly spec: { readonly nodeRole: string } }): string =>
   spec.nodeRole.replace(/^(arn:[^:]*:iam::\d*:role)\/.*\/([^/]+)$/, '$1/$2');
 
-/** The derived template of this group: never one that the user brought. */
-export const ownsTemplate = (
+/**
+ * Derived launch template or instance profile of this group: never one that the user brought. Those of an
+ * adopted group that carry its names go with it.
+ */
+export const ownsDerived = (
   group: NodeGroup,
-  template: { readonly name: string; readonly tags: Tags },
+  derived: { readonly name: string; readonly tags: Tags },
 ): boolean => {
-  if (template.tags[ownerTag] === group.metadata.uid) return true;
+  if (derived.tags[ownerTag] === group.metadata.uid) return true;
   return (
     group.spec.autoScalingGroupName !== undefined &&
-    template.name === launchTemplateNameOf(group) &&
-    template.tags[groupNameTag] === group.metadata.name
+    derived.name === launchTemplateNameOf(group) &&
+    derived.tags[groupNameTag] === group.metadata.name
   );
 };

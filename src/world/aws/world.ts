@@ -21,6 +21,7 @@ import type { ReceivedMessage } from './messaging/queues.ts';
 import { queueUrl } from './messaging/sqs-handlers.ts';
 import { type AwsParts, type AwsWorldOptions, buildParts, serviceHandlers } from './parts.ts';
 import { ensureNetwork, layAccount, type NamedNetwork } from './platform/account.ts';
+import { type NodeAccess, nodeAccess } from './platform/node-access.ts';
 
 export interface ImageFacts {
   readonly system: ImageFamily['system'];
@@ -74,6 +75,8 @@ export interface AwsWorld {
   clusterNames(): readonly string[];
   /** Which image family and Kubernetes version an image is of; undefined for a foreign image. */
   imageFacts(imageId: string): ImageFacts | undefined;
+  /** What the instance brings along to join a cluster. */
+  nodeAccess(instanceId: string): NodeAccess | undefined;
   /** Spot notice now, the end two minutes later. False when the instance is not running. */
   interrupt(instanceId: string): boolean;
   recommendRebalance(instanceId: string): boolean;
@@ -138,6 +141,7 @@ export const worldOf = (parts: AwsParts): AwsWorld => {
     },
     clusterNames: () => parts.clusters.all().map((row) => row.name),
     imageFacts: (imageId) => imageFacts(parts, imageId),
+    nodeAccess: (instanceId) => nodeAccess(parts, instanceId),
     interrupt: (instanceId) => parts.notices.interrupt(instanceId),
     recommendRebalance: (instanceId) => parts.notices.recommendRebalance(instanceId),
     kill: (instanceId) => parts.instances.terminate(instanceId, hardwareFailure),

@@ -35,6 +35,12 @@ export const addManagedGroup = (context: DemoContext, group: DemoGroup): Managed
   const source = addSourceTemplate(context, stackName);
   const uuid = plainUuid(parts.scope.kernel.random(component));
   const name = `eks-${group.name}-${uuid}`;
+  context.parts.identity.addProfile({
+    name: `eks-${uuid}`,
+    path: '/',
+    roles: [role.name],
+    tags: { 'eks:cluster-name': clusterName, 'eks:nodegroup-name': group.name },
+  });
   addGroup(context, group, {
     name,
     template: addDerivedTemplate(context, group, { source, image, name: `eks-${uuid}` }),

@@ -70,6 +70,7 @@ describe('user data', () => {
     ].join(' ');
     expect(readUserData(encodeBase64(script), instance)).toEqual({
       joins: true,
+      clusterName: 'c',
       labels: {
         a: '1',
         'node-lifecycle': 'on-demand',
@@ -81,6 +82,40 @@ describe('user data', () => {
       ],
       maxPods: 29,
     });
+  });
+  const endpoint = 'https://e.eks.amazonaws.com:443';
+  it.each([
+    [
+      'bootstrap.sh',
+      `set -ex\n/etc/eks/bootstrap.sh \\\n  'my-c' --apiserver-endpoint ${endpoint}`,
+    ],
+    [
+      'a NodeConfig',
+      `kind: NodeConfig\nspec:\n  cluster:\n    apiServerEndpoint: ${endpoint}\n    name: "my-c"\n`,
+    ],
+    [
+      'a table of settings',
+      `[settings.kubernetes]\napi-server = "${endpoint}"\ncluster-name = "my-c"\n`,
+    ],
+    [
+      'dotted settings',
+      `settings.kubernetes.cluster-name = 'my-c'\nsettings.kubernetes.api-server = '${endpoint}'\n`,
+    ],
+    [
+      'PowerShell',
+      `& $EKSBootstrapScriptFile -EKSClusterName "my-c" -APIServerEndpoint "${endpoint}"`,
+    ],
+  ])('names the cluster and its endpoint in %s', (_, text) => {
+    expect(readUserData(encodeBase64(text), instance)).toMatchObject({
+      joins: true,
+      clusterName: 'my-c',
+      endpoint,
+    });
+  });
+  it('that puts the cluster’s name together names none', () => {
+    const script = 'CLUSTER=c\n/etc/eks/bootstrap.sh "$CLUSTER"';
+    const { joins, clusterName } = readUserData(encodeBase64(script), instance);
+    expect([joins, clusterName]).toEqual([true, undefined]);
   });
   it('that starts no kubelet makes a machine that never joins', () => {
     expect(readUserData(encodeBase64('#!/bin/sh\nyum -y update'), instance).joins).toBe(false);

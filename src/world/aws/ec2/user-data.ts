@@ -4,6 +4,9 @@
 export interface Bootstrap {
   /** True when the user data starts a kubelet (bootstrap.sh, nodeadm or Bottlerocket settings). */
   readonly joins: boolean;
+  /** As it is written there; undefined where it is put together when the script runs. */
+  readonly clusterName?: string;
+  readonly endpoint?: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly taints: readonly {
     readonly key: string;
@@ -36,6 +39,30 @@ const joinMarks = [
   /Start-EKSBootstrap|EKSBootstrapScriptFile/,
 ];
 
+const name = '["\'`]?([0-9A-Za-z][0-9A-Za-z_-]*)';
+/** One per way of bootstrap, as in `joinMarks`. */
+const clusterPatterns = [
+  new RegExp(`/etc/eks/bootstrap\\.sh\\s+(?:\\\\\\n\\s*)?${name}`),
+  new RegExp(`^\\s*cluster:\\s*\\n(?:[ \\t]+[^\\n]*\\n)*?[ \\t]+name:\\s*${name}`, 'm'),
+  new RegExp(`^\\s*(?:settings\\.kubernetes\\.)?cluster-name\\s*=\\s*${name}`, 'm'),
+  new RegExp(`-EKSClusterName\\s+${name}`),
+];
+const url = '["\'`]?(https?://[^\\s"\'`\\\\]+)';
+const endpointPatterns = [
+  new RegExp(`--apiserver-endpoint[= ]${url}`),
+  new RegExp(`^\\s*apiServerEndpoint:\\s*${url}`, 'm'),
+  new RegExp(`^\\s*(?:settings\\.kubernetes\\.)?api-server\\s*=\\s*${url}`, 'm'),
+  new RegExp(`-APIServerEndpoint\\s+${url}`),
+];
+
+const firstMatch = (text: string, patterns: readonly RegExp[]): string | undefined => {
+  for (const pattern of patterns) {
+    const [, found] = pattern.exec(text) ?? [];
+    if (found !== undefined) return found;
+  }
+  return undefined;
+};
+
 const flag = (text: string, name: string): string | undefined =>
   new RegExp(`--${name}[= ]([^\\s'"\`\\\\]+)`).exec(text)?.[1];
 
@@ -48,9 +75,13 @@ export const readUserData = (
   const text = decode(userData)
     .replaceAll(/\$\{?INSTANCE_ID\}?/g, instance.instanceId)
     .replaceAll(/\$\{?INSTANCE_LIFECYCLE\}?/g, instance.lifecycle);
+  const clusterName = firstMatch(text, clusterPatterns);
+  const endpoint = firstMatch(text, endpointPatterns);
   const maxPods = flag(text, 'max-pods') ?? /(?:^|\.)max-pods\s*=\s*"?(\d+)/m.exec(text)?.[1];
   return {
     joins: joinMarks.some((mark) => mark.test(text)),
+    ...(clusterName === undefined ? {} : { clusterName }),
+    ...(endpoint === undefined ? {} : { endpoint }),
     labels: {
       ...Object.fromEntries(settingsOf(text, 'node-labels')),
       ...Object.fromEntries(

@@ -1,6 +1,6 @@
 // How a machine comes up: steps with their length and what they print on the console, down to the
 // kubelet's registration (article 003: bootstrap, API server, registration, certificate). Pure.
-import type { Machine } from '../../contracts.ts';
+import type { JoinRefusal, Machine } from '../../contracts.ts';
 import { groupOf, type NodeRelease } from './machine-facts.ts';
 
 export interface BootStep {
@@ -26,7 +26,12 @@ export const networkReadyMs = { min: 500, max: 1200 } as const;
 export const consoleLines = (
   step: BootStep['name'],
   machine: Machine,
-  more: { readonly release: NodeRelease; readonly seconds: number; readonly joins: boolean },
+  more: {
+    readonly release: NodeRelease;
+    readonly seconds: number;
+    /** Undefined: the cluster lets it in. */
+    readonly refusal: JoinRefusal | undefined;
+  },
 ): readonly string[] => {
   const stamp = `[${more.seconds.toFixed(6).padStart(12)}]`;
   const host = machine.privateDnsName.split('.')[0] ?? '';
@@ -49,30 +54,95 @@ export const consoleLines = (
     case 'containerd':
       return [unit(`systemd: started ${more.release.containerRuntimeVersion.replace('://', ' ')}`)];
     case 'bootstrap':
-      return [
-        unit(`bootstrap: group ${groupOf(machine) ?? 'unknown'}, max pods ${machine.maxPods}`),
-        unit('bootstrap: wrote kubelet configuration, kubeconfig and certificate authority'),
-        unit('systemd: started kubelet'),
-      ];
+      return bootstrapLines(machine, unit, more.refusal);
     case 'kubelet':
-      return kubeletLines(machine, unit, more.joins);
+      return kubeletLines(machine, unit, more.refusal);
+  }
+};
+
+type Unit = (text: string) => string;
+
+const bootstrapLines = (
+  machine: Machine,
+  unit: Unit,
+  refusal: JoinRefusal | undefined,
+): readonly string[] => {
+  const group = `bootstrap: group ${groupOf(machine) ?? 'unknown'}, max pods ${machine.maxPods}`;
+  if (refusal?.kind === 'unknownCluster') {
+    return [
+      unit(group),
+      unit(
+        'bootstrap: An error occurred (ResourceNotFoundException) when calling the DescribeCluster ' +
+          `operation: No cluster found for name: ${refusal.cluster}.`,
+      ),
+    ];
+  }
+  return [
+    unit(group),
+    unit('bootstrap: wrote kubelet configuration, kubeconfig and certificate authority'),
+    unit('systemd: started kubelet'),
+  ];
+};
+
+/** What comes of a request of a kubelet that is not let in, in the words of client-go and its plugins. */
+const errorOf = (refusal: JoinRefusal): string => {
+  switch (refusal.kind) {
+    case 'endpoint': {
+      const { host, hostname } = new URL(refusal.endpoint);
+      const isAddress = /^[\d.]+$|^\[/.test(hostname);
+      const why = isAddress
+        ? `dial tcp ${host}: connect: connection refused`
+        : `dial tcp: lookup ${hostname}: no such host`;
+      return `Post "${refusal.endpoint}/api/v1/nodes": ${why}`;
+    }
+    case 'noCredentials':
+      return (
+        'getting credentials: exec: executable aws-iam-authenticator failed with exit code 1: ' +
+        'could not get token: NoCredentialProviders: no valid providers in chain'
+      );
+    case 'forbidden':
+      return (
+        `nodes is forbidden: User "${refusal.user}" cannot create resource "nodes" in API group "" ` +
+        'at the cluster scope'
+      );
+    case 'unknownCluster':
+    case 'unauthorized':
+      return 'Unauthorized';
   }
 };
 
 const kubeletLines = (
   machine: Machine,
-  unit: (text: string) => string,
-  joins: boolean,
-): readonly string[] =>
-  joins
-    ? [
-        unit('kubelet: connected to the API server'),
-        unit(`kubelet: registered node ${machine.privateDnsName}`),
-        unit('kubelet: certificate signing request approved and issued'),
-        unit('kubelet: serving on port 10250'),
-      ]
-    : [
-        unit('kubelet: connected to the API server'),
-        unit(`kubelet: unable to register node ${machine.privateDnsName}: Unauthorized`),
-        unit('kubelet: will retry registration'),
-      ];
+  unit: Unit,
+  refusal: JoinRefusal | undefined,
+): readonly string[] => {
+  if (refusal !== undefined) {
+    const error = JSON.stringify(errorOf(refusal));
+    return [
+      unit(`kubelet: "Attempting to register node" node="${machine.privateDnsName}"`),
+      unit(
+        'kubelet: "Unable to register node with API server, will retry" ' +
+          `err=${error} node="${machine.privateDnsName}"`,
+      ),
+    ];
+  }
+  return [
+    unit('kubelet: connected to the API server'),
+    unit(`kubelet: registered node ${machine.privateDnsName}`),
+    unit('kubelet: certificate signing request approved and issued'),
+    unit('kubelet: serving on port 10250'),
+  ];
+};
+
+/** A kubelet that had joined, and whose next request is refused. */
+export const expelledLines = (
+  machine: Machine,
+  seconds: number,
+  refusal: JoinRefusal,
+): readonly string[] => {
+  const stamp = `[${seconds.toFixed(6).padStart(12)}]`;
+  const error = JSON.stringify(
+    `error getting node "${machine.privateDnsName}": ${errorOf(refusal)}`,
+  );
+  return [`${stamp} kubelet: "Error updating node status, will retry" err=${error}`];
+};

@@ -9,8 +9,11 @@ import { amazonLinux2, groupOf, type NodeRelease } from './machine-facts.ts';
 
 export interface Host extends JsonObject {
   readonly machine: Machine;
-  /** booting: on its way; running: kubelet alive; failed: never joins; off: no power. */
-  readonly phase: 'booting' | 'running' | 'failed' | 'off';
+  /**
+   * booting: on its way; running: kubelet alive; refused: it asks to be let in; failed: never joins;
+   * off: no power.
+   */
+  readonly phase: 'booting' | 'running' | 'refused' | 'failed' | 'off';
   /** Counts power-ons and reboots; events of an earlier boot are ignored. */
   readonly boot: number;
   readonly bootId: string;
@@ -20,6 +23,8 @@ export interface Host extends JsonObject {
   readonly registered: boolean;
   /** A fault holds the kubelet still. */
   readonly held: boolean;
+  /** The cluster does not let in any more whom it had let in; its kubelet is held still, too. */
+  readonly expelled?: boolean;
   readonly console: string;
   /** Images on its disk. */
   readonly images: readonly string[];

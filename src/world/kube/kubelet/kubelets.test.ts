@@ -60,6 +60,26 @@ describe('a machine', () => {
     expect(world.kubelets.consoleOutput(machine.instanceId)).toContain('Unauthorized');
   });
 
+  it.each([
+    [
+      { kind: 'endpoint', endpoint: 'https://e.eks.amazonaws.com' },
+      'lookup e.eks.amazonaws.com: no such host',
+    ],
+    [
+      { kind: 'endpoint', endpoint: 'https://10.0.0.1:6443' },
+      'dial tcp 10.0.0.1:6443: connect: connection refused',
+    ],
+    [{ kind: 'noCredentials' }, 'NoCredentialProviders: no valid providers in chain'],
+    [{ kind: 'unknownCluster', cluster: 'd' }, 'No cluster found for name: d.'],
+  ] as const)('says at the end of its console why it is not let in: %j', (refusal, words) => {
+    const world = new SmallWorld({ kubelets: { gate: () => refusal } });
+    world.start(aMachine(1));
+    world.advance(60);
+    expect(world.kube.read(resources.nodes, { name: 'n1' })).toBeUndefined();
+    const lines = world.kubelets.consoleOutput(aMachine(1).instanceId).trim().split('\n');
+    expect(lines.at(-1)).toContain(words);
+  });
+
   it('takes over the name of a machine that is gone, as a new node', () => {
     const world = new SmallWorld();
     world.ready(1);

@@ -1,6 +1,12 @@
 // All simulated kubelets as one actor: machines are switched on and off by the cloud, boot in
 // steps, register, run pods, and go still under faults. Implements MachineHost.
-import type { Machine, MachineHost, MachineRegistry, WorldKube } from '../../contracts.ts';
+import type {
+  JoinGate,
+  Machine,
+  MachineHost,
+  MachineRegistry,
+  WorldKube,
+} from '../../contracts.ts';
 import type { Faults } from '../../faults/index.ts';
 import {
   type Actor,
@@ -11,7 +17,7 @@ import {
   type WorldEvent,
 } from '../../kernel/index.ts';
 import { type Latency, resources, Ticker, Worker } from '../actors/index.ts';
-import { bootSteps, consoleLines, networkReadyMs } from './boot.ts';
+import { bootSteps, consoleLines, expelledLines, networkReadyMs } from './boot.ts';
 import { Heartbeats } from './heartbeats.ts';
 import { type Host, Hosts, nodeNameOf } from './hosts.ts';
 import type { NodeRelease } from './machine-facts.ts';
@@ -23,6 +29,8 @@ export interface KubeletsOptions {
   readonly version?: string;
   /** What an image carries when it is not the cluster's own version. */
   readonly releaseOf?: (imageId: string) => NodeRelease | undefined;
+  /** Whom the cluster lets in as a node; default: everybody. */
+  readonly gate?: JoinGate;
   /** False drops core/v1 Events: large simulations do not read them. */
   readonly events?: boolean;
   /**
@@ -53,6 +61,10 @@ export class Kubelets implements MachineHost, Actor {
   readonly #agent: NodeAgent;
   readonly #pods: PodRunner;
   readonly #worker: Worker;
+  readonly #gate: JoinGate;
+  /** aws-auth has changed since the last look. */
+  #gateChanged = false;
+  readonly #faultCheck: Ticker;
 
   constructor(options: {
     readonly kernel: Kernel;
@@ -66,6 +78,7 @@ export class Kubelets implements MachineHost, Actor {
     this.#kernel = kernel;
     this.#faults = faults;
     this.#leases = more.leases;
+    this.#gate = more.gate ?? (() => undefined);
     this.heartbeats = Heartbeats.of(kernel);
     this.hosts = new Hosts({
       kernel,
@@ -102,19 +115,23 @@ export class Kubelets implements MachineHost, Actor {
       periodMicros: statusPeriodMicros,
       tick: () => hosts.prune((id) => isGone(machines.instanceState(id))),
     });
-    const faultCheck = new Ticker({
+    this.#faultCheck = new Ticker({
       kernel,
       name: 'kubelets.faults',
       periodMicros: faultCheckMicros,
       tick: () => this.#checkFaults(),
-      isNeeded: () => this.#faults.list().length > 0 || this.#anyHeld(),
+      isNeeded: () => this.#gateChanged || this.#faults.list().length > 0 || this.#anyHeld(),
     });
-    this.#faults.onInject(() => faultCheck.wake());
-    this.heartbeats.onStop(() => faultCheck.wake());
+    this.#faults.onInject(() => this.#faultCheck.wake());
+    this.heartbeats.onStop(() => this.#faultCheck.wake());
+    kube.onChange(resources.configmaps, ({ object: { metadata } }) => {
+      if (metadata.name === 'aws-auth' && metadata.namespace === 'kube-system') this.#lookAgain();
+    });
   }
 
   /** After a restart: every living kubelet looks at its pods again. */
   resume(): void {
+    this.#lookAgain();
     for (const host of this.hosts.all()) {
       if (this.hosts.alive(host)) for (const key of this.#pods.keysOn(host)) this.#worker.mark(key);
     }
@@ -183,21 +200,59 @@ export class Kubelets implements MachineHost, Actor {
     const step = bootSteps[index];
     if (step === undefined) return;
     const { machine } = host;
+    const { instanceId } = machine;
     const joins = machine.joins && !this.#faults.active('never-join', this.hosts.place(host));
-    const seconds = (this.#kernel.now() - host.poweredAt) / microsPerSecond;
+    const refusal = joins ? this.#gate(instanceId) : ({ kind: 'unauthorized' } as const);
     const release = this.hosts.release(host);
-    const lines = consoleLines(step.name, machine, { release, seconds, joins });
-    this.hosts.print(machine.instanceId, lines);
+    const seconds = this.#upSeconds(host);
+    const lines = consoleLines(step.name, machine, { release, seconds, refusal });
+    this.hosts.print(instanceId, lines);
+    if (step.name === 'bootstrap' && refusal?.kind === 'unknownCluster') {
+      this.hosts.set(this.hosts.get(instanceId) ?? host, { phase: 'failed' });
+      return;
+    }
     if (index + 1 < bootSteps.length) {
       this.#scheduleStep(host, index + 1);
       return;
     }
-    const current = this.hosts.get(machine.instanceId) ?? host;
-    if (!joins) {
-      this.hosts.set(current, { phase: 'failed' });
+    const current = this.hosts.get(instanceId) ?? host;
+    if (refusal !== undefined) {
+      this.hosts.set(current, { phase: joins ? 'refused' : 'failed' });
       return;
     }
     this.#register(this.hosts.set(current, { phase: 'running' }));
+  }
+
+  #upSeconds(host: Host): number {
+    return (this.#kernel.now() - host.poweredAt) / microsPerSecond;
+  }
+
+  #lookAgain(): void {
+    this.#gateChanged = true;
+    this.#faultCheck.wake();
+  }
+
+  /** Who was refused and is let in now joins; who is let in no more falls silent, and is heard again. */
+  #lookAtGate(): void {
+    this.#gateChanged = false;
+    for (const host of [...this.hosts.all()]) {
+      if (host.phase !== 'refused' && host.phase !== 'running') continue;
+      const { machine } = host;
+      const refusal = this.#gate(machine.instanceId);
+      if (host.phase === 'refused') {
+        if (refusal !== undefined) continue;
+        const release = this.hosts.release(host);
+        const more = { release, seconds: this.#upSeconds(host), refusal };
+        this.hosts.print(machine.instanceId, consoleLines('kubelet', machine, more));
+        const current = this.hosts.get(machine.instanceId) ?? host;
+        this.#register(this.hosts.set(current, { phase: 'running' }));
+      } else if ((host.expelled === true) !== (refusal !== undefined)) {
+        this.hosts.set(host, { expelled: refusal !== undefined });
+        if (refusal === undefined) continue;
+        const lines = expelledLines(machine, this.#upSeconds(host), refusal);
+        this.hosts.print(machine.instanceId, lines);
+      }
+    }
   }
 
   #register(host: Host): void {
@@ -258,14 +313,17 @@ export class Kubelets implements MachineHost, Actor {
     const any = this.#faults
       .list()
       .some(({ kind }) => kind === 'kubelet-stop' || kind === 'instance-death');
-    if (!any && !this.#anyHeld()) return;
+    const gateChanged = this.#gateChanged;
+    if (gateChanged) this.#lookAtGate();
+    if (!any && !gateChanged && !this.#anyHeld()) return;
     for (const host of [...this.hosts.all()]) {
       if (host.phase !== 'running') continue;
       const place = this.hosts.place(host);
       const hold =
-        any &&
-        (this.#faults.active('kubelet-stop', place) ||
-          this.#faults.active('instance-death', place));
+        host.expelled === true ||
+        (any &&
+          (this.#faults.active('kubelet-stop', place) ||
+            this.#faults.active('instance-death', place)));
       if (hold && !host.held) this.#hold(host);
       if (!hold && host.held) this.#letGo(host);
     }
