@@ -13,7 +13,6 @@ const context = {
   err: unused,
   isTerminal: false,
   progress: unused,
-  screen: { size: unused, draw: unused },
   clock: { now: unused, sleep: unused },
   signal: new AbortController().signal,
   userName: 'somebody',

@@ -1,4 +1,5 @@
 // What an action has at hand, and how it chooses. Acts on nothing.
+import type { JsonObject } from '../api/json.ts';
 import type { Random } from '../ports/index.ts';
 import type { WorldClient } from '../world/contracts.ts';
 import type { World } from '../world/index.ts';
@@ -11,6 +12,8 @@ export interface ActionContext {
   /** A person with kubectl. */
   readonly user: WorldClient;
   readonly onFault: (fault: string, what: 'on' | 'off') => void;
+  /** A call that a person with the aws CLI made; `error` = AWS refused it. */
+  readonly onCall: (operation: string, input: JsonObject, error?: string) => void;
   /** EC2 has warned of something: an event, though no object shows it. */
   readonly onWarning: (kind: string) => void;
 }

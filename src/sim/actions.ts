@@ -55,8 +55,10 @@ const liveNodes = ({ world }: ActionContext): readonly NodeFacts[] => {
 const tryAws = (context: ActionContext, operation: string, input: JsonObject): void => {
   try {
     context.world.aws.call('autoscaling', operation, input, { userAgent: 'aws-cli' });
+    context.onCall(operation, input);
   } catch (error) {
     if (!(error instanceof AwsError)) throw error;
+    context.onCall(operation, input, error.code);
   }
 };
 

@@ -234,6 +234,14 @@ class Life {
         this.#recorder.fault(fault, what);
         if (what === 'on') this.#fired(fault);
       },
+      onCall: (operation: string, input: JsonObject, error?: string) =>
+        this.#recorder.call({
+          service: 'autoscaling',
+          operation,
+          userAgent: 'aws-cli',
+          input,
+          ...(error === undefined ? {} : { error }),
+        }),
       onWarning: (kind: string) => this.#recorder.fault(kind, 'fired'),
     };
     const end = kernel.now() + this.#chaosSeconds * microsPerSecond;

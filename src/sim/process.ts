@@ -95,7 +95,10 @@ export class ControllerProcess {
       identity: `${this.#name}.${this.#generation}`,
     });
     const isLeader = (): boolean => elector.isLeader();
-    return elector.run((_term, inner) => runControlPlane({ ...deps, isLeader }, inner), signal);
+    return elector.run(
+      ({ epoch }, inner) => runControlPlane({ ...deps, isLeader, epoch }, inner),
+      signal,
+    );
   }
 
   kill(): void {

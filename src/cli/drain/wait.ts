@@ -56,8 +56,7 @@ const fresh = (): Seen => ({
   total: 0,
 });
 
-/** Worth telling: it does not settle by itself in a moment. */
-export const isLasting = (waiting: WaitingOn): boolean =>
+const isLasting = (waiting: WaitingOn): boolean =>
   waiting.kind !== 'settling' &&
   waiting.kind !== 'tier' &&
   waiting.kind !== 'marks' &&

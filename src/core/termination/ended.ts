@@ -4,7 +4,7 @@ import { epochMs, parseTime } from '../../api/brand.ts';
 import type { Demand } from './causes.ts';
 import { type Decision, decision } from './decision.ts';
 import { startUndoing } from './marking.ts';
-import { hasMarksOfOurs } from './marks.ts';
+import { hasMarksOfOurs, recordedOn } from './marks.ts';
 import type { Observation } from './observation.ts';
 import { nextEpisode } from './status.ts';
 
@@ -16,7 +16,11 @@ export const decideEnded = (observation: Observation, demand: Demand): Decision 
   const { status } = disruption;
   if (demand.causes.length > 0) return decision({ steps: [nextEpisode(disruption)] });
   const same = node !== undefined && status?.node?.uid === node.metadata.uid;
-  const ours = same && hasMarksOfOurs(node, status.ownedMarks);
+  // A patch that was long on its way may land after the end: the node's own record tells.
+  const owned = same
+    ? (recordedOn(node, disruption.metadata.name) ?? status.ownedMarks)
+    : undefined;
+  const ours = same && hasMarksOfOurs(node, owned);
   const { causes } = disruption.spec;
   const withdrawn = causes.length > 0 && causes.every((cause) => cause.cancelledAt !== undefined);
   if (ours && withdrawn) return startUndoing(observation);

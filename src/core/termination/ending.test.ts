@@ -10,6 +10,7 @@ import {
   aNode,
   draining,
   Model,
+  marksAnnotation,
   observe,
   stepNames,
   timePlus,
@@ -163,6 +164,24 @@ describe('withdrawing', () => {
     model.causes([withdrawn, aManualCause({ id: 'manual/2', cancelledAt: timePlus(6) })]);
     expect(model.settle()).toEqual(['Undoing', 'PatchNode', 'Ended']);
     expect(model.observation.node?.spec.unschedulable).toBeUndefined();
+  });
+  it('takes marks away that land after the end, where the node tells that they are ours', () => {
+    const options = { ...observe().options, compat: 'native' as const };
+    const model = new Model(observe({ disruption: aDisruption([aManualCause()]), options }));
+    const [intent, late] = decideDisruption(model.observation).steps;
+    if (intent === undefined || late === undefined) throw new Error('no step');
+    model.apply(intent);
+    model.causes([withdrawn]);
+    expect(model.settle()).toEqual(['Undoing', 'Ended']);
+    model.apply(late);
+    expect(model.observation.node?.spec.unschedulable).toBe(true);
+    expect(model.settle()).toEqual(['Undoing', 'PatchNode', 'Ended']);
+    expect(model.observation.node?.spec).not.toHaveProperty('unschedulable', true);
+    // Another's record on the node is not ours to act on.
+    const record = JSON.stringify({ disruption: 'i-2', owned: { unschedulable: true } });
+    const annotations = { [marksAnnotation]: record };
+    model.change({ node: aMarkedNode({ annotations }) });
+    expect(model.settle()).toEqual([]);
   });
   it('does not stop a drain that another cause still wants', () => {
     const model = draining([aManualCause(), aHookCause()]);

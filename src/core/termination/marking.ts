@@ -56,8 +56,14 @@ export const decidePending = (observation: Observation, demand: Demand): Decisio
 };
 
 /** The withdrawal of the last cause: what was done to the node is undone. */
-export const startUndoing = ({ disruption, now }: Observation): Decision => {
-  const change = { phase: 'Undoing' as const, ...waitingFields([]) };
+export const startUndoing = ({ disruption, node, now }: Observation): Decision => {
+  const same = node !== undefined && disruption.status?.node?.uid === node.metadata.uid;
+  const ownedMarks = same ? recordedOn(node, disruption.metadata.name) : undefined;
+  const change = {
+    phase: 'Undoing' as const,
+    ...(ownedMarks === undefined ? {} : { ownedMarks }),
+    ...waitingFields([]),
+  };
   return decision({ steps: [writeStatus({ disruption, change, now })] });
 };
 

@@ -1,6 +1,6 @@
 // Canaries of the oracle about sizes of groups: told, asked for, followed.
 import { describe, expect, it } from 'vitest';
-import { group, i1, i2, judge, Story } from '../testing.ts';
+import { group, i1, i2, judge, Story, us } from '../testing.ts';
 import { capacity } from './capacity.ts';
 
 describe('desired-within-bounds', () => {
@@ -12,6 +12,16 @@ describe('desired-within-bounds', () => {
     });
   const resize = (story: Story, desired: number) =>
     story.call('SetDesiredCapacity', { AutoScalingGroupName: group, DesiredCapacity: desired });
+
+  const resizedBy = (story: Story, userAgent: string, DesiredCapacity: number) =>
+    story.add({
+      kind: 'call',
+      at: story.micros,
+      service: 'autoscaling',
+      operation: 'SetDesiredCapacity',
+      userAgent,
+      input: { AutoScalingGroupName: group, DesiredCapacity },
+    });
 
   it('accepts sizes within the bounds of the instant', () => {
     expect(judge(capacity, resize(sized(new Story(), 3), 0))).toEqual({ said: [], saw: 3 });
@@ -38,6 +48,18 @@ describe('desired-within-bounds', () => {
     // One that came a moment ago need not have been known.
     expect(judge(capacity, members(1.9)).said).toEqual([]);
     expect(judge(capacity, members(2.1, { 'drover.dev/force': 'true' })).said).toEqual([]);
+  });
+
+  it('accepts that we make a group larger that somebody else had made smaller than it is yet', () => {
+    const made = (before: number, then: number) => {
+      const story = sized(new Story().state(i1, 'InService').state(i2, 'InService'), before).at(10);
+      return resize(resizedBy(story, 'aws-cli', 0), then);
+    };
+    expect(judge(capacity, made(2, 1)).said).toEqual([]);
+    const back = resizedBy(made(2, 2), us, 1);
+    expect(judge(capacity, back).said).toEqual([
+      'eks-ng1: made smaller to 1 while 2 instances are in it',
+    ]);
   });
 
   it('reports a size that was not followed, once the group has stood still for two minutes', () => {

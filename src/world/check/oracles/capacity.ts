@@ -73,9 +73,12 @@ export const capacity: Oracle = {
     const joinedAt = new Map<string, number>();
     const forced = new Map<string, boolean>();
     const taken = new Set<string>();
+    /** Sizes that somebody has set, where that was seen. */
+    const set = new Map<string, number>();
     /** Auto Scaling would choose among instances whose nodes nobody has drained. */
     const checkLowered = (group: string, desired: number): void => {
-      if (forced.get(group) !== false) return;
+      // Somebody else had made it smaller yet: it grows.
+      if (forced.get(group) !== false || desired >= (set.get(group) ?? Infinity)) return;
       let members = 0;
       for (const one of book.cloud.instances.values()) {
         if (one.group !== group || leaving.test(one.state)) continue;
@@ -150,19 +153,29 @@ export const capacity: Oracle = {
         const isTermination = entry.operation === 'TerminateInstanceInAutoScalingGroup';
         if (isTermination && entry.input.ShouldDecrementDesiredCapacity === true) {
           if (book.isOurs(entry)) checkTaken(entry);
+          const { group } = book.cloud.instances.get(textOf(entry.input.InstanceId)) ?? {};
+          const before = set.get(group ?? '');
+          if (group !== undefined && before !== undefined) set.set(group, before - 1);
         }
         const { AutoScalingGroupName, MinSize, MaxSize, DesiredCapacity } = entry.input;
         const group = textOf(AutoScalingGroupName);
         if (group === '') return;
-        const before = known.get(group);
-        const min = numberOf(MinSize) ?? before?.min;
-        const max = numberOf(MaxSize) ?? before?.max;
+        const bounds = known.get(group);
+        const min = numberOf(MinSize) ?? bounds?.min;
+        const max = numberOf(MaxSize) ?? bounds?.max;
         if (min === undefined || max === undefined) return;
         known.set(group, { min, max });
         const desired = numberOf(DesiredCapacity);
-        if (desired === undefined || !book.isOurs(entry)) return;
-        check(group, { min, max, desired });
-        checkLowered(group, desired);
+        if (desired === undefined) {
+          const before = set.get(group);
+          if (before !== undefined) set.set(group, Math.max(min, Math.min(max, before)));
+          return;
+        }
+        if (book.isOurs(entry)) {
+          check(group, { min, max, desired });
+          checkLowered(group, desired);
+        }
+        set.set(group, desired);
       },
     };
   },

@@ -21,6 +21,8 @@ const refreshed = new Set([
   'conditions',
   'observedGeneration',
   'message',
+  // One write for each leader that takes over, however often that is.
+  'leaderEpoch',
 ]);
 
 const withoutHeartbeats = (hooks: unknown): string =>

@@ -123,6 +123,25 @@ describe('everything-ends', () => {
       expect(judge(liveness, story().at(219)).said).toEqual([]);
     });
 
+    it('excuses a pod on a node that has no address for it', () => {
+      const story = (pods: string, hostNetwork: boolean) => {
+        const begun = deployment(2).object('nodes', {
+          metadata: { name: 'n1', uid: 'uid-n1' },
+          status: { allocatable: { pods }, conditions: [{ type: 'Ready', status: 'True' }] },
+        });
+        const spec = { nodeName: 'n1', hostNetwork };
+        const metadata = { namespace: 'demo', name: 'p0', uid: 'p0' };
+        return begun
+          .pod('p1')
+          .pod('p2', { ready: false })
+          .object('pods', { metadata, spec, status: { phase: 'Running' } })
+          .at(300);
+      };
+      expect(judge(liveness, story('4', false)).said).toEqual([]);
+      expect(judge(liveness, story('5', false)).said).toHaveLength(1);
+      expect(judge(liveness, story('4', true)).said).toHaveLength(1);
+    });
+
     it('excuses pods without a place, or on a node that is not Ready', () => {
       const unplaced = deployment(1).pod('p1', { ready: false, node: '' }).at(300);
       const dead = deployment(1).pod('p1', { ready: false }).node('n1', { ready: false }).at(300);

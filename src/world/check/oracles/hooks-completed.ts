@@ -70,6 +70,10 @@ interface Doubt {
   readonly message: string;
 }
 
+/** Decided by the episode before, by somebody who cannot have known yet that another has opened. */
+const isOfEpisodeBefore = ({ book }: Context, one: DisruptionState): boolean =>
+  one.completingBefore && book.now - one.openedAt <= book.lagMicros;
+
 /** A completion that looks too early; undefined = it is in order. */
 const terminationDoubt = (context: Context, instanceId: string): Doubt | undefined => {
   const { book } = context;
@@ -77,6 +81,7 @@ const terminationDoubt = (context: Context, instanceId: string): Doubt | undefin
   const isDead = book.cloud.instances.get(instanceId)?.deadAt !== undefined;
   if (node === undefined || isDead) return undefined;
   const disruption = book.disruptions.ofInstance(instanceId);
+  if (disruption !== undefined && isOfEpisodeBefore(context, disruption)) return undefined;
   if (disruption !== undefined && isTimeUp(context, disruption)) {
     const pod = forgotten(context, node, disruption);
     if (pod === undefined) return undefined;

@@ -106,6 +106,22 @@ describe('hooks-complete-when-empty', () => {
     expect(judge(hooksCompleted, stopping).said).toHaveLength(1);
   });
 
+  it('forgives one that an episode before had decided, as long as the next may be unknown', () => {
+    const causes = [{ deadline: 900, hook: hookName }];
+    const back = (seconds: number, phase: string) =>
+      waiting()
+        .disruption(i1, { causes, status: { phase } })
+        .at(10)
+        .fault('F6-leader-paused', 'fired')
+        .pod('p1')
+        .draining(i1, { causes, status: { episode: 2 } })
+        .at(10 + seconds)
+        .hookCall(complete, i1);
+    expect(judge(hooksCompleted, back(59, 'Completing')).said).toEqual([]);
+    expect(judge(hooksCompleted, back(61, 'Completing')).said).toHaveLength(1);
+    expect(judge(hooksCompleted, back(1, 'Draining')).said).toHaveLength(1);
+  });
+
   it('accepts it at the forcing deadline, and reports it seconds before', () => {
     const forced = drain().at(860).deletePod('p1').at(900).hookCall(complete, i1);
     expect(judge(hooksCompleted, forced).said).toEqual([]);

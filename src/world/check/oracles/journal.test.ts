@@ -11,6 +11,29 @@ const journal = (story: Story, phase: string, more = {}) =>
   story.disruption(i1, { status: { phase, ...more } });
 
 describe('marks-undone', () => {
+  it('forgives a mark in the form of EKS that lands after the end, and none in our own', () => {
+    const late = (compat: 'eks' | 'native', seconds: number) => {
+      const causes = [{ cancelledAt: 5 }];
+      const story = new Story({ settled: true, compat })
+        .node('n1', { by: kubectl })
+        .disruption(i1, { status: { phase: 'Marking' } })
+        .at(5)
+        .fault('F6-leader-paused', 'fired')
+        .disruption(i1, { causes, status: { phase: 'Undoing' } })
+        .disruption(i1, { causes, status: { phase: 'Ended', outcome: 'Cancelled' } });
+      return judge(
+        marksUndone,
+        story
+          .at(5 + seconds)
+          .node('n1', { cordon: true })
+          .at(200),
+      ).said;
+    };
+    expect(late('eks', 59)).toEqual([]);
+    const told = ['n1: every cause was withdrawn, and our cordon stayed'];
+    expect([late('eks', 61), late('native', 59)]).toEqual([told, told]);
+  });
+
   const cancel = (story: Story) => journal(story, 'Ended', { outcome: 'Cancelled' });
 
   it('accepts a cancelled drain whose marks went before the end was written', () => {
@@ -296,6 +319,13 @@ describe('journal-economics', () => {
     }
     return journal(story.at(60), 'Ended', { outcome: 'Drained' });
   };
+
+  it('counts the term that a new leader enters as no step', () => {
+    const story = new Story();
+    for (let i = 0; i < 30; i++) journal(story.at(i * 20), 'Draining', { leaderEpoch: i });
+    const ended = journal(story.at(600), 'Ended', { outcome: 'Drained', leaderEpoch: 29 });
+    expect(judge(economics, ended)).toEqual({ said: [], saw: 1 });
+  });
 
   it('accepts few steps and some refreshes', () => {
     expect(judge(economics, drain(6, 0))).toEqual({ said: [], saw: 1 });

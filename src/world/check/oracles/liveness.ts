@@ -72,11 +72,25 @@ const checkInstances = (context: Context): void => {
   }
 };
 
+/** EKS counts this many pods of the host's network into the pods of a node: the others take addresses. */
+const hostNetworkPods = 2;
+
+/** Where its own DaemonSets are missing a node takes more pods than it has addresses for. */
+const lacksAddress = ({ book }: Context, pod: PodState): boolean => {
+  const { maxPods } = book.nodes.byName.get(pod.nodeName) ?? {};
+  if (maxPods === undefined) return false;
+  const holders = [...book.pods.on(pod.nodeName)].filter(
+    (one) => one.goneAt === undefined && !one.isOnHostNetwork,
+  );
+  return holders.length > maxPods - hostNetworkPods;
+};
+
 /** Why a pod that is not Ready is nobody's fault: no room, no node, or it has just begun. */
-const isExcused = ({ book }: Context, pod: PodState): boolean =>
+const isExcused = (context: Context, pod: PodState): boolean =>
   pod.nodeName === '' ||
-  book.nodes.byName.get(pod.nodeName)?.ready !== true ||
-  book.now - pod.boundAt < startMicros;
+  context.book.nodes.byName.get(pod.nodeName)?.ready !== true ||
+  context.book.now - pod.boundAt < startMicros ||
+  lacksAddress(context, pod);
 
 const checkDeployment = (context: Context, deployment: JsonObject): void => {
   const { book, saw, report } = context;

@@ -164,13 +164,26 @@ export class Book {
       const node = this.nodes.byName.get(entry.name);
       if (node !== undefined && (node.pending.length > 0 || this.isOurs(entry))) {
         const { lagMicros } = this;
-        this.nodes.attribute(node, { isOurs: this.isOurs(entry), at: entry.at, lagMicros });
+        const isLate = this.#isLate(node);
+        const isOurs = this.isOurs(entry);
+        this.nodes.attribute(node, { isOurs, isLate, at: entry.at, lagMicros });
       }
     } else if (endsPod(entry)) {
       const pod = this.podOf(entry);
       if (pod !== undefined)
         this.pods.ended(pod, this.isHeldToBudgets(entry, pod) ? 'eviction' : 'delete');
     }
+  }
+
+  /**
+   * A mark in the form of EKS carries no precondition: decided on before the drain was withdrawn, it
+   * lands after its end, and nothing tells it from a person's. Our own form records whose it is.
+   */
+  #isLate(node: NodeState): boolean {
+    const disruption = this.disruptions.ofNode(node);
+    const endedAt = disruption?.phaseAt.get('Ended');
+    if (this.facts.compat !== 'eks' || endedAt === undefined) return false;
+    return this.isBlind && this.now - endedAt <= this.lagMicros;
   }
 
   #takeObject({ type, resource, object, at }: ObjectEntry): void {

@@ -47,6 +47,8 @@ export interface DisruptionState {
   /** When this episode opened, and the causes that episodes before it had dealt with by then. */
   openedAt: number;
   handledBefore: ReadonlySet<string>;
+  /** The episode before this one had announced that it completes. */
+  completingBefore: boolean;
   outcome: string;
   statusDeadlineAt: number | undefined;
   statusForces: boolean;
@@ -117,6 +119,7 @@ const newDisruption = (name: string, object: JsonObject): DisruptionState => ({
   phaseAt: new Map(),
   openedAt: 0,
   handledBefore: new Set(),
+  completingBefore: false,
   outcome: '',
   statusDeadlineAt: undefined,
   statusForces: false,
@@ -194,6 +197,7 @@ export class Disruptions {
     const episode = numberOf(status.episode) ?? 1;
     const phase = textOf(status.phase) as DisruptionPhase | '';
     if (episode !== state.episode) {
+      state.completingBefore = state.phaseAt.has('Completing');
       state.phaseAt = new Map();
       state.openedAt = at;
       state.handledBefore = new Set(state.handled.keys());

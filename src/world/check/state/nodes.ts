@@ -24,6 +24,8 @@ export interface NodeState {
   /** Set where a node of that name had been before. */
   readonly recreatedAt: number | undefined;
   instanceId: string;
+  /** As its kubelet tells; undefined where it does not. */
+  maxPods: number | undefined;
   ready: boolean;
   readySince: number | undefined;
   unreadySince: number | undefined;
@@ -101,6 +103,8 @@ export class Nodes {
       node.instanceId = instanceId;
       this.#byInstance.set(instanceId, node);
     }
+    const { pods } = objectOr(objectOr(object.status).allocatable);
+    node.maxPods = typeof pods === 'string' ? Number(pods) : undefined;
     const wasReady = node.ready;
     node.ready = conditionStatus(objectOr(object.status), 'Ready') === 'True';
     if (node.ready !== wasReady) {
@@ -119,6 +123,8 @@ export class Nodes {
     node: NodeState,
     options: {
       readonly isOurs: boolean;
+      /** What we set may have been on its way for long: nobody can tell it from a person's. */
+      readonly isLate: boolean;
       readonly at: number;
       /** What is younger than this, who writes now need not have seen. */
       readonly lagMicros: number;
@@ -135,7 +141,8 @@ export class Nodes {
           if (owner === 'us') node.lostToOthers.add(kind);
         }
       } else if (options.isOurs) {
-        if (from === undefined || owner !== 'other') node.owners.set(kind, 'us');
+        const by = options.isLate ? 'shared' : 'us';
+        if (from === undefined || owner !== 'other') node.owners.set(kind, by);
       } else {
         const wasOurs = owner === 'us' || node.lostToOthers.has(kind);
         node.owners.set(kind, wasOurs ? 'shared' : 'other');
@@ -176,6 +183,7 @@ const newNode = (name: string, uid: string, recreatedAt: number | undefined): No
   uid,
   recreatedAt,
   instanceId: '',
+  maxPods: undefined,
   ready: false,
   readySince: undefined,
   unreadySince: undefined,

@@ -21,6 +21,7 @@ export interface PodState {
   readonly ownerName: string;
   readonly ownerUid: string;
   readonly isMirror: boolean;
+  readonly isOnHostNetwork: boolean;
   readonly graceSeconds: number;
   readonly addedAt: number;
   labels: JsonObject;
@@ -81,6 +82,7 @@ const newPod = (object: JsonObject, key: string, at: number): PodState => {
     ownerName: textOf(owner?.name),
     ownerUid: textOf(owner?.uid),
     isMirror: mirror || owner?.kind === 'Node',
+    isOnHostNetwork: objectOr(object.spec).hostNetwork === true,
     graceSeconds: numberOf(objectOr(object.spec).terminationGracePeriodSeconds) ?? 30,
     addedAt: at,
     labels: {},
