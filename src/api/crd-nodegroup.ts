@@ -281,6 +281,7 @@ export const nodeGroupUpdateStatus: Schema = object(
     from: revision,
     target: revision,
     original: object(sizes, ['minSize', 'maxSize', 'desired']),
+    suspends: listOf(text(63), 10),
     maxUnavailable: count,
     surge: count,
     progress: object({ total: count, done: count, draining: count, failed: count }, [

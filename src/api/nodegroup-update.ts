@@ -18,7 +18,7 @@ export interface NodeGroupChange {
   /** Of a VersionUpdate; nothing of the three = the newest release of the group's own version. */
   readonly version?: string;
   readonly releaseVersion?: string;
-  readonly launchTemplate?: NodeGroupSpec['launchTemplate'];
+  readonly launchTemplate?: NonNullable<NodeGroupSpec['launchTemplate']>;
 }
 
 /** A finding of the preflight that somebody accepted by name. */
@@ -74,7 +74,7 @@ export interface Revision {
   /** Of the template that Drover derives; older ones are older revisions. */
   readonly templateVersion: string;
   /** Of the user's own template. */
-  readonly launchTemplate?: NodeGroupSpec['launchTemplate'];
+  readonly launchTemplate?: NonNullable<NodeGroupSpec['launchTemplate']>;
 }
 
 export interface UpdateProgress {
@@ -106,6 +106,8 @@ export interface NodeGroupUpdateStatus {
   readonly target?: Revision;
   /** Before the first effect. */
   readonly original?: UpdateSizes;
+  /** What of EC2 Auto Scaling's processes was running and is suspended while the update runs. */
+  readonly suspends?: readonly string[];
   /** How many nodes may be out of service at once. */
   readonly maxUnavailable?: number;
   /** How many instances more than asked for the update began with. */

@@ -232,6 +232,9 @@ export class FakeCloud implements CloudApi {
     throw unsupported();
   }
   /** Sizes alone; no instance starts or ends by it. */
+  async setProcesses(): Promise<never> {
+    throw new Error('not of this fake');
+  }
   async updateGroup(change: Parameters<CloudApi['updateGroup']>[0]): Promise<void> {
     await this.#call('updateGroup');
     const group = this.#groups.get(change.name);

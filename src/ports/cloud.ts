@@ -65,6 +65,8 @@ export interface ScalingGroup {
   };
   /** Set where the group is of several types (a mixed instances policy). */
   readonly instanceTypes?: readonly string[];
+  /** EC2 Auto Scaling's own words, e.g. AZRebalance. */
+  readonly suspendedProcesses?: readonly string[];
 }
 
 export interface LifecycleHook {
@@ -290,6 +292,15 @@ export interface CloudApi {
   tagGroup(
     name: string,
     tags: Readonly<Record<string, string>>,
+    options?: CallOptions,
+  ): Promise<void>;
+  /** Of processes that are suspended, or not, already: nothing. */
+  setProcesses(
+    change: {
+      readonly name: string;
+      readonly processes: readonly string[];
+      readonly suspended: boolean;
+    },
     options?: CallOptions,
   ): Promise<void>;
   /** Throws InvalidRequest while instances are in it. `false` when there was none. */

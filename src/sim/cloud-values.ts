@@ -65,6 +65,7 @@ export const toGroup = (group: JsonObject): ScalingGroup => {
     createdAt: timeOf(group.CreatedTime),
     instances: objects(group.Instances).map((instance) => toInstance(name, instance)),
     tags: tagsOf(group.Tags),
+    suspendedProcesses: objects(group.SuspendedProcesses).map((one) => textOf(one.ProcessName)),
     ...(launchTemplate === undefined ? {} : { launchTemplate }),
     ...(isObject(group.MixedInstancesPolicy)
       ? { instanceTypes: objects(mixedOf(group).Overrides).map((one) => textOf(one.InstanceType)) }

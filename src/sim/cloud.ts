@@ -329,6 +329,15 @@ export class SimCloudApi implements CloudApi {
     );
   }
 
+  async setProcesses(
+    { name, processes, suspended }: Parameters<CloudApi['setProcesses']>[0],
+    options: Options = {},
+  ): Promise<void> {
+    const input = { AutoScalingGroupName: name, ScalingProcesses: [...processes] };
+    const operation = suspended ? 'SuspendProcesses' : 'ResumeProcesses';
+    await this.#calls.send('autoscaling', operation, input, options);
+  }
+
   async updateGroup(
     change: Parameters<CloudApi['updateGroup']>[0],
     options: Options = {},

@@ -270,6 +270,7 @@ const nodeGroupUpdate: { spec: Full<NodeGroupUpdateSpec>; status: Full<NodeGroup
     from: revision,
     target: revision,
     original: { minSize: 0, maxSize: 1, desired: 1 },
+    suspends: ['AZRebalance'],
     maxUnavailable: 1,
     surge: 2,
     progress: { total: 3, done: 1, draining: 1, failed: 0 },

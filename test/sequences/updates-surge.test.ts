@@ -1,7 +1,7 @@
 // Drover's own strategy in virtual time: exactly as many launches as nodes, no pod moved twice, no new node
 // ended, and no batch that runs into the drain's time.
 import { describe, expect, it } from 'vitest';
-import { objectOr } from '../../src/api/json.ts';
+import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import type { NodeGroupUpdate } from '../../src/api/nodegroup-update.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';
 
@@ -23,6 +23,16 @@ const isOver = (life: GroupLife): boolean =>
   !['InProgress', undefined].includes(only(life)?.status?.status);
 const names = (life: GroupLife): readonly string[] =>
   life.nodes().map(({ metadata }) => String(objectOr(metadata).name));
+
+const autoscaler = 'cluster-autoscaler.kubernetes.io/scale-down-disabled';
+const isShield = (key: string): boolean => key.includes('scale-down-disabled');
+const annotationsOf = ({ metadata }: JsonObject) => objectOr(objectOr(metadata).annotations);
+const imageOf = (metadata: JsonObject[string] | undefined) =>
+  objectOr(objectOr(metadata).labels)['eks.amazonaws.com/nodegroup-image'];
+const suspended = (life: GroupLife): readonly unknown[] =>
+  ((life.autoScalingGroups()[0]?.SuspendedProcesses ?? []) as readonly JsonObject[]).map(
+    ({ ProcessName }) => ProcessName,
+  );
 
 describe('Drover’s own strategy', () => {
   it.each([
@@ -113,6 +123,47 @@ describe('Drover’s own strategy', () => {
     life.patchUpdate(name, { spec: { paused: false } });
     await life.until('the update is over', () => isOver(life), 7200);
     expect(only(life)?.status?.status).toBe('Successful');
+    await life.end();
+  });
+
+  it('rolls back what it has done when it is aborted so', async () => {
+    const life = await begin(3);
+    life.patch({ spec: { releaseVersion: newest } });
+    await life.until('one is done', () => (only(life)?.status?.progress?.done ?? 0) >= 1, 3600);
+    const name = only(life)?.metadata.name ?? '';
+    life.patchUpdate(name, { spec: { abort: 'RollBack' } });
+    const back = () => life.updates().find(({ spec }) => spec.action === 'Rollback');
+    await life.until('the way back', () => back()?.status?.status === 'Successful', 7200);
+    expect(life.updates().find(({ metadata }) => metadata.name === name)?.status?.status).toBe(
+      'Cancelled',
+    );
+    await life.until('the group is ACTIVE', () => life.isActive(3) && names(life).length === 3);
+    expect(life.group()?.status?.releaseVersion).toBe(older);
+    const images = life.nodes().map(({ metadata }) => imageOf(metadata));
+    expect(new Set(images).size).toBe(1);
+    expect(images[0]).toBe(life.group()?.status?.imageId);
+    await life.end();
+  });
+
+  it('keeps zones and the cluster autoscaler still, and lets both go again', async () => {
+    const life = await begin(3);
+    const user = life.nodes()[0];
+    life.annotate(String(objectOr(user?.metadata).name), { [autoscaler]: 'false' });
+    life.patch({ spec: { releaseVersion: newest } });
+    await life.until(
+      'the first drain',
+      () => (only(life)?.status?.progress?.draining ?? 0) > 0,
+      3600,
+    );
+    expect(suspended(life)).toEqual(['AZRebalance']);
+    const shields = life.nodes().map((node) => annotationsOf(node)[autoscaler]);
+    expect(shields.filter((value) => value === 'false')).toHaveLength(1);
+    expect(shields.filter((value) => value === undefined)).toEqual([]);
+    await life.until('the update is over', () => isOver(life), 7200);
+    expect(suspended(life)).toEqual([]);
+    expect(
+      life.nodes().flatMap((node) => Object.keys(annotationsOf(node)).filter(isShield)),
+    ).toEqual([]);
     await life.end();
   });
 });

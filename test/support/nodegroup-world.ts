@@ -255,6 +255,11 @@ export class GroupLife {
     );
   }
 
+  annotate(node: string, annotations: JsonObject): void {
+    const body = { metadata: { annotations } };
+    this.#user().patch(resourceTypes.nodes, { name: node }, { type: 'merge', body });
+  }
+
   patchUpdate(name: string, body: JsonObject): Result {
     return this.#user().patch(resourceTypes.nodegroupupdates, { name }, { type: 'merge', body });
   }

@@ -14,7 +14,7 @@ export const groupChanges = (
   clients: Clients,
 ): Pick<
   CloudApi,
-  'createGroup' | 'updateGroup' | 'tagGroup' | 'deleteGroup' | 'describeActivities'
+  'createGroup' | 'updateGroup' | 'setProcesses' | 'tagGroup' | 'deleteGroup' | 'describeActivities'
 > => ({
   createGroup: async (group, options = {}) => {
     const { sdk, client } = await clients.autoScaling();
@@ -25,6 +25,17 @@ export const groupChanges = (
     const { sdk, client } = await clients.autoScaling();
     const command = new sdk.UpdateAutoScalingGroupCommand(updateGroupRequest(change));
     await call('UpdateAutoScalingGroup', options, (http) => client.send(command, http));
+  },
+  setProcesses: async ({ name, processes, suspended }, options = {}) => {
+    const { sdk, client } = await clients.autoScaling();
+    const input = { AutoScalingGroupName: name, ScalingProcesses: [...processes] };
+    if (suspended) {
+      const command = new sdk.SuspendProcessesCommand(input);
+      await call('SuspendProcesses', options, (http) => client.send(command, http));
+      return;
+    }
+    const command = new sdk.ResumeProcessesCommand(input);
+    await call('ResumeProcesses', options, (http) => client.send(command, http));
   },
   tagGroup: async (name, tags, options = {}) => {
     const { sdk, client } = await clients.autoScaling();

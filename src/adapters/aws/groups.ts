@@ -57,6 +57,7 @@ const groupOf = (group: AutoScalingGroup): ScalingGroup => {
     createdAt: group.CreatedTime?.toISOString() ?? '',
     instances: (group.Instances ?? []).map((instance) => instanceOf(name, instance)),
     tags: tagsOf(group.Tags),
+    suspendedProcesses: (group.SuspendedProcesses ?? []).map(({ ProcessName = '' }) => ProcessName),
     ...launchTemplateOf(group.LaunchTemplate ?? mixed),
     ...(policy === undefined
       ? {}

@@ -13,8 +13,10 @@ import { resourceTypes } from '../../api/kube.ts';
 import type { NodeGroupUpdateStatus } from '../../api/nodegroup-update.ts';
 import { nextCauseId } from '../../core/scaling/index.ts';
 import {
+  autoscalerAnnotation,
   outdatedTaint,
   ownCause,
+  shieldAnnotation,
   type UpdateStep,
   updateCauseId,
 } from '../../core/update/index.ts';
@@ -110,6 +112,24 @@ const lift = async (deps: NodeGroupDeps, input: Input, instanceId: string): Prom
   await write(deps, instanceId, liftWrite(known, cause.id, drainNow(deps, input)), signal);
 };
 
+/** Two annotations in one patch: where ours stands, the autoscaler's is ours to take away. */
+const shield = async (
+  deps: NodeGroupDeps,
+  { update, signal }: Input,
+  name: string,
+  isShielded: boolean,
+): Promise<void> => {
+  const annotations = {
+    [autoscalerAnnotation]: isShielded ? 'true' : null,
+    [shieldAnnotation]: isShielded ? update.metadata.name : null,
+  };
+  mustLead(deps);
+  const patch = { type: 'merge', body: { metadata: { annotations } } } as const;
+  const found = await deps.kube.patch(resourceTypes.nodes, { name }, patch, { signal });
+  if (found.kind !== 'found') return;
+  await deps.nodes.observedAtLeast(found.object.metadata.resourceVersion, signal);
+};
+
 /** The taint that keeps new pods off an old node where there is another place for them. */
 const discourage = async (
   deps: NodeGroupDeps,
@@ -169,6 +189,14 @@ const run = (deps: NodeGroupDeps, input: Input, step: UpdateStep): Promise<void>
     case 'Discourage':
     case 'Encourage':
       return discourage(deps, step.nodeName, step.kind === 'Discourage', input.signal);
+    case 'Shield':
+    case 'Unshield':
+      return shield(deps, input, step.nodeName, step.kind === 'Shield');
+    case 'Resume': {
+      const change = { name: input.scaling.name, processes: step.processes, suspended: false };
+      mustLead(deps);
+      return deps.cloud.setProcesses(change, { signal: input.signal });
+    }
     case 'Withdraw':
       return withdraw(deps, input, step.instanceId);
     case 'Lower':

@@ -2,6 +2,7 @@
 // core/update what comes next, writes that down and then does it. Knows no phase but the first.
 import { formatTime } from '../../api/brand.ts';
 import { defaultDrainTimeoutSeconds } from '../../api/causes.ts';
+import type { Node } from '../../api/kube.ts';
 import { clientTokenAnnotation, type HealthIssue, type NodeGroup } from '../../api/nodegroup.ts';
 import type {
   NodeGroupUpdate,
@@ -17,6 +18,7 @@ import {
   maxUnavailableOf,
   outdatedTaint,
   ownSurge,
+  shieldOf,
   type UpdateDecision,
   type UpdateInstance,
   type UpdateSurge,
@@ -32,7 +34,7 @@ import { runSteps } from './rollout-steps.ts';
 import { makeTarget, useTemplate } from './rollout-template.ts';
 import { countedOf } from './scale-in.ts';
 import { issueOfRefusal } from './trouble.ts';
-import { applyUpdate, changed, writeUpdate } from './updates.ts';
+import { applyUpdate, changed, rollBack, writeUpdate } from './updates.ts';
 import { writeSpec } from './write.ts';
 
 export interface RolloutInput {
@@ -135,6 +137,12 @@ const surgeOf = async (
   return ownSurge(old.length, new Set(old.map(({ zone }) => zone)).size, maxUnavailable);
 };
 
+const suspendedOf = ({ suspendedProcesses = [] }: ScalingGroup): readonly string[] =>
+  suspendedProcesses;
+
+/** Moving instances between zones in the middle of an update would end new ones (reference updates 3.1, 7). */
+const disturbing = ['AZRebalance'] as const;
+
 /** The target, the surge and how many may be out of service: all of it before the first effect. */
 const prepare = async (deps: NodeGroupDeps, input: RolloutInput): Promise<void> => {
   const { group, scaling, signal } = input;
@@ -148,7 +156,9 @@ const prepare = async (deps: NodeGroupDeps, input: RolloutInput): Promise<void> 
   const held = status.strategy === 'SURGE' ? ('Rolling' as const) : ('Marking' as const);
   const phase = surge > 0 ? ('ScalingUp' as const) : held;
   const phases = [...(status.phases ?? []), { phase, at: formatTime(deps.clock.now()) }];
-  const next = { ...status, target, maxUnavailable, surge, phase, phases };
+  const running = disturbing.filter((one) => !suspendedOf(scaling).includes(one));
+  const suspends = status.strategy === 'SURGE' && surge > 0 ? { suspends: running } : {};
+  const next = { ...status, target, maxUnavailable, surge, phase, phases, ...suspends };
   await writeUpdate(deps, update, next, signal);
 };
 
@@ -186,11 +196,17 @@ const instancesOf = (
       isTarget: isOfRevision(target, instance.launchTemplateVersion, node),
       isReady: node !== undefined && isReady(node) && instance.lifecycleState === 'InService',
       isLabelled: node !== undefined && hasGroupLabels(node, group.metadata.name, target.imageId),
+      ...shieldFields(node),
       isDiscouraged: node?.spec.taints?.some(({ key }) => key === outdatedTaint) ?? false,
       ...(node === undefined ? {} : { nodeName: node.metadata.name }),
       ...(disruption === undefined ? {} : { disruption }),
     };
   });
+};
+
+const shieldFields = (node: Node | undefined): Pick<UpdateInstance, 'shield'> => {
+  const shield = node && shieldOf(node);
+  return shield === undefined ? {} : { shield };
 };
 
 const decide = async (
@@ -210,6 +226,7 @@ const decide = async (
     desired: netDesired(group, scaling),
     surge: group.status?.surge ?? noSurge,
     actualDesired: scaling.desiredCapacity,
+    suspended: (status.suspends ?? []).filter((one) => suspendedOf(scaling).includes(one)),
     usesTarget: scaling.launchTemplate?.version === status.target.templateVersion,
     instances: instancesOf(deps, group, scaling, status.target),
     issues,
@@ -230,6 +247,18 @@ const decide = async (
 
 const isUnderWay = ({ status }: NodeGroupUpdate): boolean =>
   status?.phase !== 'Restoring' && status?.ending === undefined;
+
+const suspend = async (
+  deps: NodeGroupDeps,
+  { scaling, signal }: RolloutInput,
+  { status }: NodeGroupUpdate,
+): Promise<void> => {
+  const processes = (status?.suspends ?? []).filter((one) => !suspendedOf(scaling).includes(one));
+  if (processes.length === 0 || status?.phase === 'ScalingDown') return;
+  mustLead(deps);
+  const { name } = scaling;
+  await deps.cloud.setProcesses({ name, processes, suspended: true }, { signal });
+};
 
 /** One step on. Undefined when no version update is under way, or nothing of it is to do in this pass. */
 export const rollOut = async (
@@ -255,6 +284,7 @@ export const rollOut = async (
     await useTemplate(deps, scaling, target.templateVersion, signal);
     return { surge: group.status?.surge ?? noSurge, act: async () => {} };
   }
+  if (isUnderWay(before)) await suspend(deps, input, before);
   const decision = await decide(deps, input);
   if (decision === undefined) return undefined;
   if (decision.change !== undefined) {
@@ -272,6 +302,7 @@ export const rollOut = async (
       const update = statusOf(deps, input.update);
       await runSteps(deps, { ...input, update }, decision.steps);
       if (end === undefined || update.status === undefined) return;
+      await rollBack(deps, group, update, signal);
       mustLead(deps);
       const endedAt = formatTime(deps.clock.now());
       const phases = [...(update.status.phases ?? []), { phase: 'Ended' as const, at: endedAt }];

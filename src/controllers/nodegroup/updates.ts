@@ -55,8 +55,26 @@ export const requestBySpec = async (
 ): Promise<void> => {
   const known = status?.requestedRevision;
   if (known === undefined || sameRevisionAsked(known, spec)) return;
+  const name = `${metadata.name}-${metadata.generation ?? 0}`;
   const change = revisionAsked(spec);
-  const { version, releaseVersion, launchTemplate } = change;
+  await createVersionUpdate(deps, metadata, { name, spec: { change }, signal });
+};
+
+interface NewUpdate {
+  readonly name: string;
+  readonly spec: Pick<NodeGroupUpdateSpec, 'action' | 'force' | 'strategy'> & {
+    readonly change: ReturnType<typeof revisionAsked>;
+  };
+  readonly signal: AbortSignal;
+}
+
+/** Once: one of that name that is there already is it. */
+const createVersionUpdate = async (
+  deps: Pick<NodeGroupDeps, 'kube' | 'isLeader'>,
+  group: NodeGroup['metadata'],
+  { name, spec, signal }: NewUpdate,
+): Promise<void> => {
+  const { version, releaseVersion, launchTemplate } = spec.change;
   const params = [
     { type: 'Version', value: version },
     ...(releaseVersion === undefined ? [] : [{ type: 'ReleaseVersion', value: releaseVersion }]),
@@ -64,24 +82,43 @@ export const requestBySpec = async (
       ? []
       : [{ type: 'LaunchTemplateVersion', value: launchTemplate.version }]),
   ];
-  const { name, uid, generation = 0 } = metadata;
-  mustLead(deps);
+  const apiVersion = 'drover.dev/v1alpha1';
+  const owner = { apiVersion, kind: 'NodeGroup', name: group.name, uid: group.uid };
+  const whole = { nodeGroup: group.name, type: 'VersionUpdate', params, ...spec };
   const object: JsonObject = {
-    apiVersion: 'drover.dev/v1alpha1',
+    apiVersion,
     kind: 'NodeGroupUpdate',
-    metadata: {
-      name: `${name}-${generation}`,
-      ownerReferences: [{ apiVersion: 'drover.dev/v1alpha1', kind: 'NodeGroup', name, uid }],
-    },
-    spec: JSON.parse(
-      JSON.stringify({ nodeGroup: name, type: 'VersionUpdate', params, change }),
-    ) as JsonObject,
+    metadata: { name, ownerReferences: [owner] },
+    spec: JSON.parse(JSON.stringify(whole)) as JsonObject,
   };
+  mustLead(deps);
   try {
     await deps.kube.create(resourceTypes.nodegroupupdates, object, { signal });
   } catch (error) {
     if (!(error instanceof KubeError && error.code === 'AlreadyExists')) throw error;
   }
+};
+
+/** An update that was aborted so is followed by one that takes back what it has done. */
+export const rollBack = async (
+  deps: NodeGroupDeps,
+  { metadata }: NodeGroup,
+  { metadata: { name }, spec, status }: NodeGroupUpdate,
+  signal: AbortSignal,
+): Promise<void> => {
+  if (spec.abort !== 'RollBack' || status?.from === undefined) return;
+  const { force } = spec;
+  const { strategy, from } = status;
+  await createVersionUpdate(deps, metadata, {
+    name: `${name}-rollback`,
+    spec: {
+      change: revisionAsked(from),
+      action: 'Rollback',
+      ...(force === undefined ? {} : { force }),
+      ...(strategy === undefined ? {} : { strategy }),
+    },
+    signal,
+  });
 };
 
 /** How many ended updates of a group are kept, to be looked up and told apart by their tokens. */

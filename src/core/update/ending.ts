@@ -58,6 +58,11 @@ export const decideRestoring = (observation: UpdateObservation, herd: Herd): Upd
         ? [{ kind: 'Encourage', nodeName: instance.nodeName }]
         : [],
     ),
+    ...[...old, ...fresh].flatMap(({ instance }): readonly UpdateStep[] =>
+      instance.nodeName !== undefined && instance.shield === 'ours'
+        ? [{ kind: 'Unshield', nodeName: instance.nodeName }]
+        : [],
+    ),
   ];
   // Drains under way end as they end; what failed with them is told by the first that failed.
   if (steps.length > 0 || draining.length > 0) return { ...stay, steps };
@@ -84,5 +89,8 @@ export const decideRestoring = (observation: UpdateObservation, herd: Herd): Upd
     };
   }
   if (retiring.length > 0 || herd.leaving.length > 0) return stay;
+  if (observation.suspended.length > 0) {
+    return { ...stay, steps: [{ kind: 'Resume', processes: observation.suspended }] };
+  }
   return { ...stay, end: { status: status.ending ?? 'Successful' } };
 };

@@ -9,11 +9,14 @@ export type {
   UpdateSurge,
 } from './observation.ts';
 export {
+  autoscalerAnnotation,
   hasGroupLabels,
   isOfRevision,
   outdatedTaint,
   revisionAsked,
   sameRevisionAsked,
+  shieldAnnotation,
+  shieldOf,
   withRevision,
 } from './revision.ts';
 export { eksSurge, maxUnavailableOf, ownSurge } from './unavailable.ts';

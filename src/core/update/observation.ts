@@ -24,6 +24,8 @@ export interface UpdateInstance {
   readonly pods?: number;
   /** What they ask of each budget. */
   readonly loads?: readonly BudgetLoad[];
+  /** The cluster autoscaler leaves the node alone: by our annotation, or by somebody else's. */
+  readonly shield?: 'ours' | 'theirs';
   /** Its node has the taint that keeps new pods away where there is another place. */
   readonly isDiscouraged?: boolean;
   readonly disruption?: NodeDisruption;
@@ -45,6 +47,8 @@ export interface UpdateObservation {
   readonly surge: UpdateSurge;
   /** The Auto Scaling group's own. */
   readonly actualDesired: number;
+  /** Processes that the update suspended and that are suspended now. */
+  readonly suspended: readonly string[];
   /** New instances are started from the update's template version. */
   readonly usesTarget: boolean;
   readonly instances: readonly UpdateInstance[];
@@ -66,6 +70,10 @@ export type UpdateStep =
   /** PreferNoSchedule: pods that move land on new nodes. */
   | { readonly kind: 'Discourage'; readonly nodeName: string }
   | { readonly kind: 'Encourage'; readonly nodeName: string }
+  /** The cluster autoscaler takes no node of the group meanwhile. */
+  | { readonly kind: 'Shield'; readonly nodeName: string }
+  | { readonly kind: 'Unshield'; readonly nodeName: string }
+  | { readonly kind: 'Resume'; readonly processes: readonly string[] }
   | { readonly kind: 'Withdraw'; readonly instanceId: string }
   /** Sets the Auto Scaling group's desired capacity: it chooses which instance goes. */
   | { readonly kind: 'Lower'; readonly desired: number }

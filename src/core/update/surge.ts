@@ -113,12 +113,19 @@ const willBeNew = (observation: UpdateObservation, herd: Herd): number => {
   return fresh.length + starting + inFlightOf(herd).filter((one) => isReplaced(one, id)).length;
 };
 
-const discourage = ({ old }: Herd): readonly UpdateStep[] =>
-  old.flatMap(({ instance }): readonly UpdateStep[] =>
+/** Old nodes are the last choice for new pods, and no node of the group is the cluster autoscaler's. */
+const markSteps = ({ old, fresh }: Herd): readonly UpdateStep[] => [
+  ...old.flatMap(({ instance }): readonly UpdateStep[] =>
     instance.nodeName === undefined || instance.isDiscouraged === true
       ? []
       : [{ kind: 'Discourage', nodeName: instance.nodeName }],
-  );
+  ),
+  ...[...old, ...fresh].flatMap(({ instance }): readonly UpdateStep[] =>
+    instance.nodeName === undefined || instance.shield !== undefined
+      ? []
+      : [{ kind: 'Shield', nodeName: instance.nodeName }],
+  ),
+];
 
 export const decideSurgeRolling = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
   const { update, desired, surge } = observation;
@@ -133,7 +140,7 @@ export const decideSurgeRolling = (observation: UpdateObservation, herd: Herd): 
   if (isThrough && isStarted && fresh.every(isWhole)) {
     return stay(observation, { change: enter(observation, 'Restoring') });
   }
-  const marks = discourage(herd);
+  const marks = markSteps(herd);
   if (update.spec.paused === true) return stay(observation, { steps: marks });
   const chosen = choose(observation, herd);
   let expected = willBeNew(observation, herd);
