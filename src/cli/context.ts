@@ -72,12 +72,22 @@ export interface Connection {
   readonly region?: string;
 }
 
+/** A terminal, for what is drawn over and over. */
+export interface Screen {
+  /** As it is now: windows change their size. */
+  readonly size: () => { readonly columns: number; readonly rows: number };
+  /** Takes the place of what was drawn before; no lines take it away. */
+  readonly draw: (lines: readonly string[]) => void;
+}
+
 export interface CliContext {
   readonly out: (line: string) => void;
   readonly err: (line: string) => void;
   readonly isTerminal: boolean;
   /** Terminal only: replaces the line that shows progress; '' takes it away. */
   readonly progress: (line: string) => void;
+  /** Terminal only. */
+  readonly screen: Screen;
   readonly clock: Clock;
   /** Aborts on the first ^C. */
   readonly signal: AbortSignal;

@@ -1,4 +1,6 @@
 // Durations as people type them: 30s, 15m, 2h, 1d, 1h30m. Never negative, never without a unit.
+import { CommandError, exitCodes } from './context.ts';
+
 const secondsPer: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 const pattern = /^(?:\d+(?:\.\d+)?[smhd])+$/;
 
@@ -28,4 +30,14 @@ export const formatDuration = (seconds: number): string => {
     if (count > 0) parts.push(`${count}${unit}`);
   }
   return parts.slice(0, 2).join('') || '0s';
+};
+
+/** Of `--timeout`, in milliseconds; `0s` is for ever. Throws CommandError. */
+export const patienceMs = (text: string): number | undefined => {
+  const seconds = parseDuration(text);
+  if (seconds !== undefined) return seconds === 0 ? undefined : seconds * 1000;
+  throw new CommandError(
+    exitCodes.usage,
+    `--timeout takes a duration such as 30s or 5m, not ${text}`,
+  );
 };

@@ -13,6 +13,7 @@ const context = {
   err: unused,
   isTerminal: false,
   progress: unused,
+  screen: { size: unused, draw: unused },
   clock: { now: unused, sleep: unused },
   signal: new AbortController().signal,
   userName: 'somebody',

@@ -6,8 +6,11 @@ import { addDeleteCommands } from './commands/delete.ts';
 import { addDrainCommand } from './commands/drain.ts';
 import { addExplainCommand } from './commands/explain.ts';
 import { addGetCommands } from './commands/get.ts';
+import { addDescribeCommands } from './commands/get-updates.ts';
 import { addScaleCommand } from './commands/scale.ts';
 import { addUndrainCommand } from './commands/undrain.ts';
+import { addUpdateCommand } from './commands/update.ts';
+import { addUpdateControlCommands } from './commands/update-control.ts';
 import { addWorldCommands } from './commands/world.ts';
 import type { CliContext, Connection } from './context.ts';
 
@@ -44,6 +47,9 @@ export const buildProgram = (context: CliContext, version: string): Command => {
   addDrainCommand(program, context, connection);
   addUndrainCommand(program, context, connection);
   addExplainCommand(program, context, connection);
+  addUpdateCommand(program, context, connection);
+  addUpdateControlCommands(program, context, connection);
+  addDescribeCommands(program, context, connection);
   addControllerCommand(program, context, connection);
   return program;
 };

@@ -26,6 +26,8 @@ interface Named {
   readonly nodegroupName?: string;
 }
 
+export type NamedGroup = Required<Named>;
+
 export const refusal =
   (code: string) =>
   (message: string, members: Named = {}): AwsError =>

@@ -13,12 +13,9 @@ import {
   defaultInstanceType,
   familyOf,
   first,
-  hasImages,
-  imagePattern,
   labelsComplaint,
+  misfitComplaint,
   nameComplaint,
-  newestImage,
-  releaseOf,
   sizeComplaint,
   supportedAmiTypes,
   taintsComplaint,
@@ -43,9 +40,10 @@ import {
   findGroup,
   inUse,
   invalid,
-  invalidRequest,
+  type NamedGroup,
   needCluster,
 } from './context.ts';
+import { checkBesideTemplate, needRelease, needTypes, readTemplate } from './machines.ts';
 import {
   readRepairConfig,
   readScaling,
@@ -53,68 +51,6 @@ import {
   readUpdateConfig,
   requestText,
 } from './read-input.ts';
-
-interface Named {
-  readonly clusterName: string;
-  readonly nodegroupName: string;
-}
-
-const readTemplate = async (
-  { cloud }: EksFaceOptions,
-  input: AwsInput,
-  named: Named,
-): Promise<LaunchTemplate | undefined> => {
-  const given = optionalStructure(input, 'launchTemplate');
-  if (given === undefined) return undefined;
-  const [id, name] = [optionalText(given, 'id'), optionalText(given, 'name')];
-  if ((id === undefined) === (name === undefined)) {
-    throw invalid(
-      'Either provide launch template ID or launch template name in the request.',
-      named,
-    );
-  }
-  const version = optionalText(given, 'version') ?? '$Default';
-  const asked = { ...(id === undefined ? {} : { id }), ...(name === undefined ? {} : { name }) };
-  const template = await cloud.findLaunchTemplate({ ...asked, version });
-  if (template === undefined) {
-    const message = `Launch template ${id ?? name} version ${version} could not be found.`;
-    throw invalidRequest(message, named);
-  }
-  checkTemplate(template, input, named);
-  return template;
-};
-
-/** What may not stand in a node group's template (EKS user guide, "launch-templates"). */
-const checkTemplate = ({ id, data }: LaunchTemplate, input: AwsInput, named: Named): void => {
-  const refuse = (message: string) => invalidRequest(message, named);
-  if ('IamInstanceProfile' in data) {
-    throw refuse(
-      `Launch template ${id} should not specify an instance profile. The noderole in your request will be used to construct an instance profile.`,
-    );
-  }
-  if ('HibernationOptions' in data || 'InstanceMarketOptions' in data) {
-    throw refuse(
-      `Launch template ${id} should not specify hibernation options or a Spot instances request.`,
-    );
-  }
-  if (JSON.stringify(data.NetworkInterfaces ?? []).includes('"SubnetId"')) {
-    throw refuse(
-      `Launch template ${id} should not specify a subnet. The subnets in your request will be used.`,
-    );
-  }
-  if ('diskSize' in input) {
-    throw invalid('Disk size must be specified within the launch template.', named);
-  }
-  if ('remoteAccess' in input) {
-    throw invalid('Remote access configuration cannot be specified with a launch template.', named);
-  }
-  if ('InstanceType' in data && texts(input, 'instanceTypes').length > 0) {
-    throw invalid(
-      'Instance types must be specified either in the launch template or in the API request.',
-      named,
-    );
-  }
-};
 
 interface Machines {
   readonly amiType: string;
@@ -126,7 +62,7 @@ const chooseMachines = async (
   { cloud }: EksFaceOptions,
   input: AwsInput,
   around: { readonly cluster: Cluster; readonly template: LaunchTemplate | undefined } & {
-    readonly named: Named;
+    readonly named: NamedGroup;
   },
 ): Promise<Machines> => {
   const { cluster, template, named } = around;
@@ -135,12 +71,7 @@ const chooseMachines = async (
   const instanceTypes =
     given.length > 0 || fromTemplate !== undefined ? given : [defaultInstanceType];
   const names = typeof fromTemplate === 'string' ? [fromTemplate] : instanceTypes;
-  const types = await cloud.describeInstanceTypes(names);
-  const unknown = names.filter((name) => !types.some((type) => type.name === name));
-  if (unknown.length > 0) {
-    const list = unknown.join(', ');
-    throw invalid(`The following supplied instance types do not exist: [${list}]`, named);
-  }
+  const types = await needTypes({ cloud }, names, named);
   const architecture = types[0]?.architectures.includes('arm64') === true ? 'arm64' : 'x86_64';
   if (template !== undefined && 'ImageId' in template.data) {
     if ('amiType' in input || 'releaseVersion' in input || 'version' in input) {
@@ -157,33 +88,14 @@ const chooseMachines = async (
     const known = supportedAmiTypes.join(', ');
     throw invalid(`AMI type ${amiType} is not supported by Drover: use one of ${known}`, named);
   }
-  const misfits = types
-    .filter((type) => !type.architectures.includes(family.architecture))
-    .map(({ name }) => name);
-  if (misfits.length > 0) {
-    const list = misfits.join(', ');
-    throw invalid(`[${list}] is not a valid instance type for requested amiType ${amiType}`, named);
-  }
-  if (!hasImages(amiType, cluster.version)) {
-    throw invalid(
-      `AMI Type ${amiType} is only supported for kubernetes versions 1.32 or earlier`,
-      named,
-    );
-  }
+  complain(misfitComplaint(amiType, types), named);
   const release = optionalText(input, 'releaseVersion');
-  const pattern = imagePattern(family, cluster.version, release);
-  const image = newestImage(await cloud.describeImages(pattern));
-  if (
-    image === undefined ||
-    (release !== undefined && releaseOf(family, image, cluster.version) !== release)
-  ) {
-    const message = `Requested release version ${release ?? 'latest'} is not valid for kubernetes version ${cluster.version}.`;
-    throw invalid(message, named);
-  }
-  return { amiType, instanceTypes, releaseVersion: releaseOf(family, image, cluster.version) };
+  const asked = { amiType, version: cluster.version, release };
+  const releaseVersion = await needRelease({ cloud }, asked, named);
+  return { amiType, instanceTypes, releaseVersion };
 };
 
-const readScalingWhole = (input: AwsInput, named: Named): NodeGroupSpec['scaling'] => {
+const readScalingWhole = (input: AwsInput, named: NamedGroup): NodeGroupSpec['scaling'] => {
   const given = readScaling(input);
   // EKS' default: two nodes.
   if (given === undefined) return { minSize: 1, maxSize: 2, desired: 2 };
@@ -207,7 +119,7 @@ const readRemoteAccess = (input: AwsInput): NodeGroupSpec['remoteAccess'] => {
   };
 };
 
-const checkPlain = (input: AwsInput, cluster: Cluster, named: Named): void => {
+const checkPlain = (input: AwsInput, cluster: Cluster, named: NamedGroup): void => {
   complain(
     first(
       nameComplaint(named.nodegroupName),
@@ -232,7 +144,7 @@ const checkPlain = (input: AwsInput, cluster: Cluster, named: Named): void => {
 const checkSubnets = async (
   { cloud }: EksFaceOptions,
   ids: readonly string[],
-  named: Named,
+  named: NamedGroup,
 ): Promise<void> => {
   if (ids.length === 0) throw invalid('Subnets are not specified', named);
   const known = await cloud.describeSubnets(ids);
@@ -245,7 +157,7 @@ const readSpec = async (
   options: EksFaceOptions,
   input: AwsInput,
   cluster: Cluster,
-  named: Named,
+  named: NamedGroup,
 ): Promise<NodeGroupSpec> => {
   checkPlain(input, cluster, named);
   const scaling = readScalingWhole(input, named);
@@ -256,6 +168,7 @@ const readSpec = async (
   const subnets = texts(input, 'subnets');
   await checkSubnets(options, subnets, named);
   const template = await readTemplate(options, input, named);
+  if (template !== undefined) checkBesideTemplate(template, input, named);
   const machines = await chooseMachines(options, input, { cluster, template, named });
   const taints = readTaints(input, 'taints');
   const remoteAccess = readRemoteAccess(input);
@@ -283,7 +196,7 @@ const readSpec = async (
 };
 
 /** The group that this very request created before; throws when it is another's, or leaving. */
-const repeated = (group: NodeGroup, token: string, named: Named): NodeGroup => {
+const repeated = (group: NodeGroup, token: string, named: NamedGroup): NodeGroup => {
   const { annotations, deletionTimestamp } = group.metadata;
   // Who asks again would wait for a group that is being deleted to become ACTIVE.
   if (annotations?.[clientTokenAnnotation] === token && deletionTimestamp === undefined) {

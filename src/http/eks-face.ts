@@ -2,13 +2,12 @@
 // Asynchronous as EKS': a call answers what was asked for, the controllers carry it out.
 import { resourceTypes } from '../api/kube.ts';
 import { deleteAgainAnnotation, type NodeGroup } from '../api/nodegroup.ts';
-import { type NodeGroupUpdate, updateStatusOf } from '../api/nodegroup-update.ts';
+import type { NodeGroupUpdate } from '../api/nodegroup-update.ts';
 import {
   type AwsCallContext,
   type AwsHandler,
   type AwsHandlers,
   type AwsInput,
-  notImplemented,
   optionalNumber,
   optionalText,
   text,
@@ -27,6 +26,7 @@ import { createNodegroup } from './create.ts';
 import { toEksNodegroup, toEksUpdate } from './render.ts';
 import { tagHandlers } from './tags.ts';
 import { updateNodegroupConfig } from './update-config.ts';
+import { updateNodegroupVersion } from './update-version.ts';
 
 const pageRequest = (input: AwsInput) => ({
   nextToken: optionalText(input, 'nextToken'),
@@ -35,9 +35,8 @@ const pageRequest = (input: AwsInput) => ({
 
 const shown = async (options: EksFaceOptions, group: NodeGroup, ctx: AwsCallContext) => {
   const updates = await updatesOf(options, group.metadata.name);
-  const isUpdating = updates.some((one) => updateStatusOf(one) === 'InProgress');
   const scaling = await scalingOf(options, group);
-  return { nodegroup: toEksNodegroup(group, { scaling, isUpdating }, ctx) };
+  return { nodegroup: toEksNodegroup(group, { scaling, updates }, ctx) };
 };
 
 const groupHandlers = (options: EksFaceOptions): Readonly<Record<string, AwsHandler>> => {
@@ -74,10 +73,9 @@ const groupHandlers = (options: EksFaceOptions): Readonly<Record<string, AwsHand
     UpdateNodegroupConfig: async (input, ctx) => ({
       update: toEksUpdate(await updateNodegroupConfig(options, input, ctx)),
     }),
-    UpdateNodegroupVersion: async (input, ctx) => {
-      const group = await named(input, ctx);
-      throw notImplemented(`A version update of node group ${group.metadata.name}`);
-    },
+    UpdateNodegroupVersion: async (input, ctx) => ({
+      update: toEksUpdate(await updateNodegroupVersion(options, input, ctx)),
+    }),
   };
 };
 

@@ -11,6 +11,7 @@ import {
   structures,
   text,
 } from '../wire/index.ts';
+import { invalid } from './context.ts';
 import { taintEffects } from './render.ts';
 
 const effectOf = (eks: string): Taint['effect'] => {
@@ -47,16 +48,20 @@ export const readScaling = (input: AwsInput): ScalingInput | undefined => {
   };
 };
 
+/** Throws InvalidParameterException for a strategy that is not EKS'. */
 export const readUpdateConfig = (input: AwsInput): UpdateConfig | undefined => {
   const config = optionalStructure(input, 'updateConfig');
   if (config === undefined) return undefined;
   const maxUnavailable = optionalNumber(config, 'maxUnavailable');
   const maxUnavailablePercentage = optionalNumber(config, 'maxUnavailablePercentage');
   const strategy = optionalText(config, 'updateStrategy');
+  if (strategy !== undefined && strategy !== 'DEFAULT' && strategy !== 'MINIMAL') {
+    throw invalid(`updateStrategy must be one of [DEFAULT, MINIMAL], not ${strategy}`);
+  }
   return {
     ...(maxUnavailable === undefined ? {} : { maxUnavailable }),
     ...(maxUnavailablePercentage === undefined ? {} : { maxUnavailablePercentage }),
-    ...(strategy === 'DEFAULT' || strategy === 'MINIMAL' ? { updateStrategy: strategy } : {}),
+    ...(strategy === undefined ? {} : { updateStrategy: strategy }),
   };
 };
 

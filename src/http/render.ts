@@ -1,5 +1,10 @@
 // NodeGroup and NodeGroupUpdate as EKS' API shows them. Sizes come from the Auto Scaling group itself.
-import { autoScalingGroupNameOf, deleteAgainAnnotation, type NodeGroup } from '../api/nodegroup.ts';
+import {
+  autoScalingGroupNameOf,
+  deleteAgainAnnotation,
+  type NodeGroup,
+  type UpdateConfig,
+} from '../api/nodegroup.ts';
 import { type NodeGroupUpdate, updateStatusOf } from '../api/nodegroup-update.ts';
 import type { ScalingGroup } from '../ports/index.ts';
 import type { AwsCallContext } from '../wire/index.ts';
@@ -30,13 +35,41 @@ const stateOf = (group: NodeGroup, isUpdating: boolean): string => {
 const defined = (members: Shape): Shape =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 
+/** With an image of one's own EKS tells the image. */
+const releaseShown = ({ spec, status }: NodeGroup): string | undefined =>
+  spec.amiType === 'CUSTOM' ? status?.imageId : (status?.releaseVersion ?? spec.releaseVersion);
+
+/** Drover's own strategies have no word in EKS. */
+const updateConfigShown = (config: UpdateConfig = {}): UpdateConfig => {
+  const { updateStrategy, ...nodes } = config;
+  return {
+    ...(Object.keys(nodes).length === 0 ? { maxUnavailable: 1 } : nodes),
+    ...(updateStrategy === 'DEFAULT' || updateStrategy === 'MINIMAL' ? { updateStrategy } : {}),
+  };
+};
+
+/** An update's change stands in the spec from its beginning; EKS tells it when it was successful. */
+const templateShown = (
+  { spec }: NodeGroup,
+  updates: readonly NodeGroupUpdate[],
+): NodeGroup['spec']['launchTemplate'] => {
+  const last = updates.findLast((one) => one.status?.from !== undefined);
+  if (last === undefined || updateStatusOf(last) === 'Successful') return spec.launchTemplate;
+  return last.status?.from?.launchTemplate ?? spec.launchTemplate;
+};
+
 export const toEksNodegroup = (
   group: NodeGroup,
-  around: { readonly scaling: ScalingGroup | undefined; readonly isUpdating: boolean },
+  around: {
+    readonly scaling: ScalingGroup | undefined;
+    /** Of the group, oldest first. */
+    readonly updates: readonly NodeGroupUpdate[];
+  },
   ctx: AwsCallContext,
 ): Shape => {
   const { spec, status, metadata } = group;
-  const { scaling, isUpdating } = around;
+  const { scaling, updates } = around;
+  const isUpdating = updates.some((one) => updateStatusOf(one) === 'InProgress');
   const createdAt = Date.parse(metadata.creationTimestamp);
   const changes = (status?.conditions ?? []).map(({ lastTransitionTime }) =>
     Date.parse(lastTransitionTime ?? metadata.creationTimestamp),
@@ -47,8 +80,8 @@ export const toEksNodegroup = (
     nodegroupName: metadata.name,
     nodegroupArn: nodegroupArn(group, ctx),
     clusterName: spec.clusterName,
-    version: spec.version,
-    releaseVersion: spec.releaseVersion ?? status?.releaseVersion,
+    version: status?.version ?? spec.version,
+    releaseVersion: releaseShown(group),
     createdAt,
     modifiedAt: Math.max(createdAt, ...changes),
     status: stateOf(group, isUpdating),
@@ -70,9 +103,9 @@ export const toEksNodegroup = (
     resources: exists ? { autoScalingGroups: [{ name }] } : {},
     diskSize: spec.diskSizeGiB,
     health: { issues: status?.health ?? [] },
-    updateConfig: spec.updateConfig ?? { maxUnavailable: 1 },
+    updateConfig: updateConfigShown(spec.updateConfig),
     nodeRepairConfig: spec.nodeRepairConfig,
-    launchTemplate: spec.launchTemplate,
+    launchTemplate: templateShown(group, updates),
     tags: spec.tags ?? {},
   });
 };

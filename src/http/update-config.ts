@@ -1,13 +1,7 @@
-// UpdateNodegroupConfig: a NodeGroupUpdate, which the controller carries out. The id is derived from the
-// request's token, so that a request sent twice is one update.
-import type { JsonObject } from '../api/json.ts';
-import { resourceTypes } from '../api/kube.ts';
+// UpdateNodegroupConfig: what is to change, after everything that EKS refuses at once has been refused.
+// The controller carries it out.
 import type { NodeGroup } from '../api/nodegroup.ts';
-import {
-  type NodeGroupChange,
-  type NodeGroupUpdate,
-  updateStatusOf,
-} from '../api/nodegroup-update.ts';
+import type { NodeGroupChange, NodeGroupUpdate } from '../api/nodegroup-update.ts';
 import {
   first,
   labelsComplaint,
@@ -15,33 +9,16 @@ import {
   taintsComplaint,
   updateConfigComplaint,
 } from '../core/scaling/index.ts';
-import { KubeError } from '../ports/index.ts';
 import {
   type AwsCallContext,
   type AwsInput,
-  md5Hex,
   optionalStructure,
-  optionalText,
-  text,
   textMap,
   texts,
 } from '../wire/index.ts';
-import {
-  complain,
-  type EksFaceOptions,
-  inUse,
-  invalid,
-  needCluster,
-  needGroup,
-  updatesOf,
-} from './context.ts';
-import {
-  readRepairConfig,
-  readScaling,
-  readTaints,
-  readUpdateConfig,
-  requestText,
-} from './read-input.ts';
+import { complain, type EksFaceOptions } from './context.ts';
+import { readRepairConfig, readScaling, readTaints, readUpdateConfig } from './read-input.ts';
+import { recordUpdate } from './record-update.ts';
 import { taintEffects } from './render.ts';
 
 type Param = NodeGroupUpdate['spec']['params'][number];
@@ -110,75 +87,13 @@ const check = (group: NodeGroup, change: NodeGroupChange, input: AwsInput): void
   );
 };
 
-/** A uuid from a digest: the same request has the same id. */
-const uuidOf = (digest: string): string =>
-  [
-    digest.slice(0, 8),
-    digest.slice(8, 12),
-    `4${digest.slice(13, 16)}`,
-    `a${digest.slice(17, 20)}`,
-    digest.slice(20, 32),
-  ].join('-');
-
-const mustBeActive = async (options: EksFaceOptions, group: NodeGroup): Promise<void> => {
-  const { metadata, status, spec } = group;
-  const updates = await updatesOf(options, metadata.name);
-  const isFree = !updates.some((one) => updateStatusOf(one) === 'InProgress');
-  const state = status?.state ?? (spec.autoScalingGroupName === undefined ? 'CREATING' : 'ACTIVE');
-  const isActive = state === 'ACTIVE' || state === 'DEGRADED' || state === 'UPDATING';
-  if (isFree && isActive && metadata.deletionTimestamp === undefined) return;
-  throw inUse('Nodegroup cannot be updated as it is currently not in Active State', {
-    clusterName: spec.clusterName,
-    nodegroupName: metadata.name,
-  });
-};
-
-export const updateNodegroupConfig = async (
+export const updateNodegroupConfig = (
   options: EksFaceOptions,
   input: AwsInput,
   ctx: AwsCallContext,
-): Promise<NodeGroupUpdate> => {
-  const { kube } = options;
-  const { name: clusterName } = await needCluster(options, text(input, 'clusterName'), ctx);
-  const group = await needGroup(options, clusterName, text(input, 'nodegroupName'));
-  const { name: nodegroupName, uid } = group.metadata;
-  const request = optionalText(input, 'clientRequestToken') ?? ctx.requestId;
-  const name = uuidOf(md5Hex(`${uid}/${request}`));
-  const type = resourceTypes.nodegroupupdates;
-  const digest = md5Hex(requestText(input));
-  const repeated = async (): Promise<NodeGroupUpdate | undefined> => {
-    const found = await kube.get<NodeGroupUpdate>(type, { name });
-    if (found.kind === 'gone') return undefined;
-    if (found.object.metadata.annotations?.[requestAnnotation] === digest) return found.object;
-    const message = 'clientRequestToken was used before with other parameters';
-    throw invalid(message, { clusterName, nodegroupName });
-  };
-  const known = await repeated();
-  if (known !== undefined) return known;
-  await mustBeActive(options, group);
-  const change = readChange(input);
-  check(group, change, input);
-  const spec = { nodeGroup: nodegroupName, type: 'ConfigUpdate', params: paramsOf(change), change };
-  const object: JsonObject = {
-    apiVersion: 'drover.dev/v1alpha1',
-    kind: 'NodeGroupUpdate',
-    metadata: {
-      name,
-      annotations: { [requestAnnotation]: digest },
-      ownerReferences: [
-        { apiVersion: 'drover.dev/v1alpha1', kind: 'NodeGroup', name: nodegroupName, uid },
-      ],
-    },
-    spec: JSON.parse(JSON.stringify(spec)) as JsonObject,
-  };
-  try {
-    return await kube.create<NodeGroupUpdate>(type, object);
-  } catch (error) {
-    const again = error instanceof KubeError && error.code === 'AlreadyExists';
-    const other = again ? await repeated() : undefined;
-    if (other === undefined) throw error;
-    return other;
-  }
-};
-
-const requestAnnotation = 'drover.dev/request-digest';
+): Promise<NodeGroupUpdate> =>
+  recordUpdate(options, input, ctx, ({ group }) => {
+    const change = readChange(input);
+    check(group, change, input);
+    return { type: 'ConfigUpdate', params: paramsOf(change), change };
+  });

@@ -18,6 +18,7 @@ import {
   requireWorldEnvironment,
 } from './connections.ts';
 import { explainFailure } from './failure.ts';
+import { createTerminal } from './terminal.ts';
 import { version } from './version.ts';
 import { wallClock } from './wall-clock.ts';
 
@@ -42,9 +43,6 @@ for (const stream of [process.stdout, process.stderr]) {
 
 /** What the User-Agent header says of each client of ours. */
 const commandAgent = `drover-cli/${version}`;
-/** In a clear line: the cursor back to its start, the rest of it erased. */
-const clearLine = '\r\u001b[2K';
-
 /** What runs unattended is told where it belongs; it never takes what lies nearby. */
 interface Finding {
   readonly nearby: boolean;
@@ -128,24 +126,10 @@ const clusterFacts = async (connection: Connection): Promise<ClusterFacts> => {
 };
 
 const createContext = (): CliContext => {
-  const isTerminal = process.stdout.isTTY === true;
-  let shown = false;
-  const progress = (line: string): void => {
-    if (!shown && line === '') return;
-    process.stdout.write(`${clearLine}${line.slice(0, (process.stdout.columns ?? 80) - 1)}`);
-    shown = line !== '';
-  };
-  const write = (stream: NodeJS.WriteStream) => (line: string) => {
-    progress('');
-    stream.write(`${line}\n`);
-  };
-  const out = write(process.stdout);
+  const terminal = createTerminal(process.stdout, process.stderr);
   const { signal } = interrupted;
   return {
-    out,
-    err: write(process.stderr),
-    isTerminal,
-    progress,
+    ...terminal,
     clock: wallClock,
     signal,
     userName: env.USER ?? userInfo().username,
@@ -158,7 +142,12 @@ const createContext = (): CliContext => {
     environment: (connection) => requireWorldEnvironment(connection),
     up: async (options) => {
       const [{ up }, log] = await Promise.all([import('./up.ts'), createLog('warn')]);
-      await up(options, { out, log, signal, sinceStartMs: () => performance.now() - startedAt });
+      await up(options, {
+        out: terminal.out,
+        log,
+        signal,
+        sinceStartMs: () => performance.now() - startedAt,
+      });
     },
     controller: async ({ connection, ...settings }) => {
       const [{ runController, userAgentOf }, log] = await Promise.all([

@@ -12,6 +12,7 @@ import {
 } from '../context.ts';
 import { outputOption, print } from '../output.ts';
 import { addGetClusterCommands } from './get-cluster.ts';
+import { addGetUpdatesCommand } from './get-updates.ts';
 import { oneName } from './one-name.ts';
 
 /** One row; the json and yaml form of `drover get ng`, version 1. */
@@ -143,8 +144,9 @@ export const addGetCommands = (
   context: CliContext,
   connection: () => Connection,
 ): void => {
-  const get = program.command('get').description('list clusters, node groups and add-ons');
+  const get = program.command('get').description('list clusters, node groups, updates and add-ons');
   addGetClusterCommands(get, context, connection);
+  addGetUpdatesCommand(get, context, connection);
   get
     .command('nodegroup [name]')
     .aliases(['ng', 'nodegroups'])

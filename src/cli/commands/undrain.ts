@@ -9,7 +9,7 @@ import { type CliContext, CommandError, type Connection, exitCodes } from '../co
 import { readDisruption, writeCauses } from '../drain/record.ts';
 import { undrainDecision, undrainState } from '../drain/state.ts';
 import { pollMs, unclaimedAfterMs } from '../drain/wait.ts';
-import { parseDuration } from '../duration.ts';
+import { patienceMs } from '../duration.ts';
 import { disruptionNameOf, resolveNodes } from '../nodes.ts';
 
 interface UndrainFlags {
@@ -17,15 +17,6 @@ interface UndrainFlags {
   readonly timeout: string;
   readonly wait: boolean;
 }
-
-const timeoutMs = (text: string): number | undefined => {
-  const seconds = parseDuration(text);
-  if (seconds !== undefined) return seconds === 0 ? undefined : seconds * 1000;
-  throw new CommandError(
-    exitCodes.usage,
-    `--timeout takes a duration such as 30s or 5m, not ${text}`,
-  );
-};
 
 /** Refuses before anything is written: half a withdrawal of several nodes helps nobody. */
 const checkAll = async (kube: KubeApi, nodes: readonly Node[]): Promise<void> => {
@@ -128,7 +119,7 @@ const undrain = async (
   names: readonly string[],
   flags: UndrainFlags,
 ): Promise<void> => {
-  const withinMs = timeoutMs(flags.timeout);
+  const withinMs = patienceMs(flags.timeout);
   const kube = await context.kube(connection);
   const nodes = await resolveNodes(kube, { names, selector: flags.selector });
   await checkAll(kube, nodes);

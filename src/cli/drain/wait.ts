@@ -56,7 +56,8 @@ const fresh = (): Seen => ({
   total: 0,
 });
 
-const isLasting = (waiting: WaitingOn): boolean =>
+/** Worth telling: it does not settle by itself in a moment. */
+export const isLasting = (waiting: WaitingOn): boolean =>
   waiting.kind !== 'settling' &&
   waiting.kind !== 'tier' &&
   waiting.kind !== 'marks' &&

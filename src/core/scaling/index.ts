@@ -60,6 +60,17 @@ export {
   updateConfigComplaint,
 } from './validate.ts';
 export {
+  customImageComplaint,
+  misfitComplaint,
+  type Refusal,
+  sameTemplateComplaint,
+  templateRefusal,
+  typesTwice,
+  versionComplaint,
+  versionParams,
+  versionRefusal,
+} from './version-update.ts';
+export {
   evictionFailure,
   isOfRequest,
   isOwnScaleIn,

@@ -1,0 +1,194 @@
+// drover get updates, get update --watch and describe update: how updates stand. Read only.
+import type { Command } from 'commander';
+import type { EpochMs } from '../../api/brand.ts';
+import { resourceTypes } from '../../api/kube.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
+import {
+  type CliContext,
+  CommandError,
+  type Connection,
+  exitCodes,
+  type OutputFormat,
+} from '../context.ts';
+import { patienceMs } from '../duration.ts';
+import { outputOption, print, printDocument } from '../output.ts';
+import { resultLines } from '../update/changes.ts';
+import {
+  describeLines,
+  updateCells,
+  updateDocument,
+  updateHeader,
+  updateListDocument,
+} from '../update/document.ts';
+import { listUpdates, needGroup, needUpdate, readFacts } from '../update/read.ts';
+import { updateView } from '../update/view.ts';
+import { exitCodeOf, UpdateWatch, type WatchResult } from '../update/watch.ts';
+
+/** Asks for the cluster's time again and again: an embedded world may run faster than the clock. */
+export const clusterTime =
+  (context: CliContext, connection: Connection) => async (): Promise<EpochMs> =>
+    (await context.cluster(connection)).now;
+
+const howItStands: Readonly<Record<Exclude<WatchResult['how'], 'ended'>, string>> = {
+  gone: 'was deleted by somebody',
+  timedOut: 'is not over yet; it goes on',
+  interrupted: 'is not watched any more; it goes on',
+};
+
+/** Throws CommandError for every end but a successful one. */
+export const watchToEnd = async (
+  context: CliContext,
+  watch: {
+    readonly connection: Connection;
+    readonly id: string;
+    readonly giveUpAfterMs: number | undefined;
+    readonly tell: (line: string) => void;
+  },
+): Promise<void> => {
+  const { connection, id, giveUpAfterMs, tell } = watch;
+  const kube = await context.kube(connection);
+  const deps = {
+    kube,
+    clock: context.clock,
+    signal: context.signal,
+    now: clusterTime(context, connection),
+    tell,
+    screen: context.isTerminal ? context.screen : undefined,
+  };
+  const result = await new UpdateWatch(deps, id).run(giveUpAfterMs);
+  const code = exitCodeOf(result);
+  if (result.how !== 'ended' || result.view === undefined) {
+    const how = result.how === 'ended' ? 'gone' : result.how;
+    const again = how === 'gone' ? '' : `: \`drover get update ${id} --watch\``;
+    throw new CommandError(code, `update ${id} ${howItStands[how]}${again}`);
+  }
+  const [first = '', ...errors] = resultLines(result.view);
+  if (code !== exitCodes.done) throw new CommandError(code, [first, ...errors].join('; '));
+  tell(first);
+};
+
+interface GetFlags {
+  readonly nodegroup?: string;
+  readonly output: OutputFormat;
+  readonly watch: boolean;
+  readonly timeout: string;
+}
+
+const getUpdates = async (
+  context: CliContext,
+  connection: Connection,
+  id: string | undefined,
+  flags: GetFlags,
+): Promise<void> => {
+  const kube = await context.kube(connection);
+  if (flags.watch) {
+    if (flags.output !== 'table') {
+      throw new CommandError(exitCodes.usage, '--watch draws or tells lines: leave --output out');
+    }
+    const { metadata } = await needUpdate(kube, { id, nodeGroup: flags.nodegroup });
+    const giveUpAfterMs = patienceMs(flags.timeout);
+    const tell = context.out;
+    return watchToEnd(context, { connection, id: metadata.name, giveUpAfterMs, tell });
+  }
+  if (flags.nodegroup !== undefined) await needGroup(kube, flags.nodegroup);
+  const all =
+    id === undefined
+      ? await listUpdates(kube, flags.nodegroup)
+      : [await needUpdate(kube, { id, nodeGroup: flags.nodegroup })];
+  const { items: groups } = await kube.list<NodeGroup>(resourceTypes.nodegroups);
+  const views = all.map((update) =>
+    updateView({
+      update,
+      group: groups.find(({ metadata }) => metadata.name === update.spec.nodeGroup),
+      disruptions: [],
+    }),
+  );
+  if (views.length === 0 && flags.output === 'table') {
+    const of = flags.nodegroup === undefined ? '' : ` of node group ${flags.nodegroup}`;
+    context.out(`there are no updates${of}`);
+    return;
+  }
+  print(context, flags.output, updateListDocument(views), () => ({
+    header: updateHeader,
+    rows: views.map(updateCells),
+  }));
+};
+
+/** Adds `get updates` to `get`. */
+export const addGetUpdatesCommand = (
+  get: Command,
+  context: CliContext,
+  connection: () => Connection,
+): void => {
+  get
+    .command('updates [id]')
+    .aliases(['update', 'ngu'])
+    .description('updates of node groups, newest first; with --watch one of them until its end')
+    .option('--nodegroup <name>', 'only those of this group; with --watch its newest')
+    .option('--watch', 'show the update until it ends, and end as it does', false)
+    .option('--timeout <duration>', 'how long to watch; 0s is for ever', '0s')
+    .addOption(outputOption())
+    .addHelpText(
+      'after',
+      `
+An update is named by its id, by the beginning of it that no other has, or by its group. On a terminal
+--watch draws what fits: what is done and what waits is counted, what is in flight is shown with the pods,
+budgets and owners that hold it up. Elsewhere it prints a line for each change.
+
+Examples:
+  drover get updates --nodegroup demo-ng
+  drover get update --nodegroup demo-ng --watch
+  drover get updates -o json | jq '.items[] | select(.status == "Failed") | .errors'
+
+Exit codes with --watch: 0 Successful, 1 Failed, 3 Cancelled, 4 not over in time, 130 ^C (it goes on).`,
+    )
+    .action((id: string | undefined, flags: GetFlags) =>
+      getUpdates(context, connection(), id, flags),
+    );
+};
+
+interface DescribeFlags {
+  readonly nodegroup?: string;
+  readonly output: OutputFormat;
+}
+
+const describeUpdate = async (
+  context: CliContext,
+  connection: Connection,
+  id: string | undefined,
+  flags: DescribeFlags,
+): Promise<void> => {
+  const kube = await context.kube(connection);
+  const { metadata } = await needUpdate(kube, { id, nodeGroup: flags.nodegroup });
+  const facts = await readFacts(kube, metadata.name);
+  if (facts === undefined) {
+    throw new CommandError(exitCodes.failed, `update ${metadata.name} was deleted just now`);
+  }
+  const view = updateView(facts);
+  if (flags.output !== 'table') return printDocument(context, flags.output, updateDocument(view));
+  const { now } = await context.cluster(connection);
+  for (const line of describeLines(view, now)) context.out(line);
+};
+
+/** Adds `describe update`. */
+export const addDescribeCommands = (
+  program: Command,
+  context: CliContext,
+  connection: () => Connection,
+): void => {
+  program
+    .command('describe')
+    .description('everything about one thing')
+    .command('update [id]')
+    .alias('ngu')
+    .description('an update: what was asked, its phases, each node and what holds it up')
+    .option('--nodegroup <name>', 'the newest update of this group')
+    .addOption(outputOption())
+    .addHelpText(
+      'after',
+      '\nExamples:\n  drover describe update --nodegroup demo-ng\n  drover describe update 7c9e6679 -o yaml',
+    )
+    .action((id: string | undefined, flags: DescribeFlags) =>
+      describeUpdate(context, connection(), id, flags),
+    );
+};

@@ -1,0 +1,207 @@
+// drover pause, resume and abort update, and rollback nodegroup: requests while an update runs or after it.
+// They are written into the objects; the controller acts on them.
+import type { Command } from 'commander';
+import type { JsonObject } from '../../api/json.ts';
+import { resourceTypes } from '../../api/kube.ts';
+import type { NodeGroupChange, NodeGroupUpdate } from '../../api/nodegroup-update.ts';
+import { updateStatusOf } from '../../api/nodegroup-update.ts';
+import type { KubeApi } from '../../ports/index.ts';
+import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
+import { patienceMs } from '../duration.ts';
+import { progressOf } from '../progress.ts';
+import { listUpdates, needGroup, needUpdate } from '../update/read.ts';
+import { requestUpdate } from '../update/request.ts';
+import { revisionText } from '../update/view.ts';
+import { oneName } from './one-name.ts';
+import { follow, waits } from './update.ts';
+
+const refused = (message: string): CommandError => new CommandError(exitCodes.refused, message);
+
+/** A version update that is under way, as the command names it. */
+const needRunning = async (
+  kube: KubeApi,
+  id: string | undefined,
+  nodeGroup: string | undefined,
+): Promise<NodeGroupUpdate> => {
+  const update = await needUpdate(kube, { id, nodeGroup });
+  const { name } = update.metadata;
+  const status = updateStatusOf(update);
+  if (status !== 'InProgress') throw refused(`update ${name} is over: ${status}`);
+  if (update.spec.type === 'VersionUpdate') return update;
+  throw refused(`update ${name} is a ${update.spec.type}: only version updates take long enough`);
+};
+
+const patchSpec = async (kube: KubeApi, name: string, spec: JsonObject): Promise<void> => {
+  const type = resourceTypes.nodegroupupdates;
+  const patched = await kube.patch(type, { name }, { type: 'merge', body: { spec } });
+  if (patched.kind === 'gone') {
+    throw new CommandError(exitCodes.failed, `update ${name} was deleted just now`);
+  }
+};
+
+const setPaused = async (
+  context: CliContext,
+  connection: Connection,
+  id: string | undefined,
+  asked: { readonly nodeGroup: string | undefined; readonly paused: boolean },
+): Promise<void> => {
+  const { nodeGroup, paused } = asked;
+  const kube = await context.kube(connection);
+  const { metadata, spec } = await needRunning(kube, id, nodeGroup);
+  const { name } = metadata;
+  if (spec.abort !== undefined) throw refused(`update ${name} is being stopped already`);
+  if ((spec.paused ?? false) === paused) {
+    context.out(`update ${name} ${paused ? 'is paused' : 'is not paused'} already`);
+    return;
+  }
+  await patchSpec(kube, name, { paused });
+  context.out(
+    paused
+      ? `update ${name} is paused: drains under way end, no node is begun; ` +
+          `\`drover resume update ${name}\` goes on`
+      : `update ${name} goes on`,
+  );
+};
+
+interface AbortFlags {
+  readonly nodegroup?: string;
+  readonly rollback: boolean;
+}
+
+const abort = async (
+  context: CliContext,
+  connection: Connection,
+  id: string | undefined,
+  { nodegroup, rollback }: AbortFlags,
+): Promise<void> => {
+  const kube = await context.kube(connection);
+  const { metadata, spec } = await needRunning(kube, id, nodegroup);
+  const { name } = metadata;
+  const wanted = rollback ? 'RollBack' : 'Stop';
+  if (spec.abort !== undefined && spec.abort !== wanted) {
+    throw refused(`update ${name} is being aborted already (${spec.abort}), which stays so`);
+  }
+  if (spec.abort === undefined) await patchSpec(kube, name, { abort: wanted });
+  context.out(
+    rollback
+      ? `update ${name} is being rolled back: nodes already updated are replaced again`
+      : `update ${name} is being stopped: drains under way end, waiting nodes are given back; ` +
+          'the group keeps nodes of both revisions',
+  );
+};
+
+interface RollbackFlags {
+  readonly cluster?: string;
+  readonly name?: string;
+  readonly force: boolean;
+  readonly wait: boolean | string;
+  readonly timeout: string;
+}
+
+/** What the group was before its last version update. */
+const changeBack = (name: string, updates: readonly NodeGroupUpdate[]): NodeGroupChange => {
+  const last = updates.find(({ spec }) => spec.type === 'VersionUpdate');
+  const { from } = last?.status ?? {};
+  if (last === undefined || from === undefined) {
+    throw refused(`node group ${name} has had no version update that began: nothing to go back to`);
+  }
+  if (updateStatusOf(last) === 'InProgress') {
+    const id = last.metadata.name;
+    throw refused(`update ${id} is in progress: \`drover abort update ${id} --rollback\``);
+  }
+  const { version, releaseVersion, launchTemplate } = from;
+  return {
+    ...(releaseVersion === undefined ? {} : { version, releaseVersion }),
+    ...(launchTemplate === undefined ? {} : { launchTemplate }),
+  };
+};
+
+const rollback = async (
+  context: CliContext,
+  connection: Connection,
+  positional: string | undefined,
+  flags: RollbackFlags,
+): Promise<void> => {
+  const name = oneName(positional, flags.name);
+  if (name === undefined) {
+    throw new CommandError(exitCodes.usage, 'name the node group: drover rollback nodegroup NAME');
+  }
+  const wait = waits(flags.wait);
+  const giveUpAfterMs = patienceMs(flags.timeout);
+  const kube = await context.kube(connection);
+  const group = await needGroup(kube, name, flags.cluster);
+  const change = changeBack(name, await listUpdates(kube, name));
+  const request = { group, change, action: 'Rollback', force: flags.force } as const;
+  const { metadata } = await requestUpdate({ kube, clock: context.clock }, request);
+  const progress = progressOf(context);
+  progress.info(
+    `rollback ${metadata.name} of nodegroup "${name}" to ${revisionText(change)} recorded`,
+  );
+  await follow(context, connection, progress, { id: metadata.name, wait, giveUpAfterMs });
+};
+
+/** Adds `pause`, `resume`, `abort` and `rollback` to the program. */
+export const addUpdateControlCommands = (
+  program: Command,
+  context: CliContext,
+  connection: () => Connection,
+): void => {
+  const group = '--nodegroup <name>';
+  const groupHelp = 'the newest update of this group';
+  for (const paused of [true, false]) {
+    const verb = paused ? 'pause' : 'resume';
+    program
+      .command(verb)
+      .description(paused ? 'let an update begin nothing new' : 'let a paused update go on')
+      .command('update [id]')
+      .description(
+        paused ? 'drains under way end; no further node is begun' : 'the next nodes are begun',
+      )
+      .option(group, groupHelp)
+      .addHelpText('after', `\nExamples:\n  drover ${verb} update --nodegroup demo-ng`)
+      .action((id: string | undefined, flags: { readonly nodegroup?: string }) =>
+        setPaused(context, connection(), id, { nodeGroup: flags.nodegroup, paused }),
+      );
+  }
+  program
+    .command('abort')
+    .description('end an update before its end')
+    .command('update [id]')
+    .description('stop it where it is, or undo what it has done')
+    .option(group, groupHelp)
+    .option('--rollback', 'replace the nodes that were updated by ones of before', false)
+    .addHelpText(
+      'after',
+      `
+Stopped: drains under way end, waiting nodes are given back, the group's sizes are set back; it keeps nodes of
+both revisions and works. The update is Cancelled.
+
+Examples:
+  drover abort update --nodegroup demo-ng
+  drover abort update 7c9e6679 --rollback`,
+    )
+    .action((id: string | undefined, flags: AbortFlags) => abort(context, connection(), id, flags));
+  program
+    .command('rollback')
+    .description('go back to what was before an update')
+    .command('nodegroup [name]')
+    .alias('ng')
+    .description('move a group back to the version that it had before its last version update')
+    .option('--cluster <name>', 'the cluster')
+    .option('-n, --name <name>', 'the node group')
+    .option('--force', 'pods that budgets hold after 15 minutes are deleted', false)
+    .option('-w, --wait [bool]', 'watch it until its end; the default', true)
+    .option('--no-wait', 'return once the rollback is recorded')
+    .option('--timeout <duration>', 'how long to watch; 0s is for ever', '0s')
+    .addHelpText(
+      'after',
+      `
+A rollback is a version update of its own. While the update runs, \`drover abort update --rollback\` is meant.
+
+Examples:
+  drover rollback nodegroup demo-ng`,
+    )
+    .action((name: string | undefined, flags: RollbackFlags) =>
+      rollback(context, connection(), name, flags),
+    );
+};

@@ -1,0 +1,131 @@
+// drover update (or upgrade) nodegroup: eksctl's command and flags. Records a NodeGroupUpdate, which the
+// controller carries out, and watches it until its end.
+import { type Command, Option } from 'commander';
+import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
+import { patienceMs } from '../duration.ts';
+import { type Progress, progressOf } from '../progress.ts';
+import { needGroup } from '../update/read.ts';
+import { changeWanted, requestUpdate } from '../update/request.ts';
+import { revisionText } from '../update/view.ts';
+import { watchToEnd } from './get-updates.ts';
+import { oneName } from './one-name.ts';
+
+interface UpdateFlags {
+  readonly cluster?: string;
+  readonly name?: string;
+  readonly kubernetesVersion?: string;
+  readonly releaseVersion?: string;
+  readonly launchTemplateVersion?: string;
+  readonly forceUpgrade: boolean;
+  readonly force: boolean;
+  readonly region?: string;
+  readonly wait: boolean | string;
+  readonly timeout: string;
+}
+
+/** `--wait=false` is eksctl's way to say `--no-wait`. */
+export const waits = (flag: boolean | string): boolean => {
+  if (typeof flag === 'boolean') return flag;
+  if (flag === 'true' || flag === 'false') return flag === 'true';
+  throw new CommandError(exitCodes.usage, `--wait takes true or false, not ${flag}`);
+};
+
+/** Follows an update that was just recorded, or says how to. */
+export const follow = async (
+  context: CliContext,
+  connection: Connection,
+  progress: Progress,
+  asked: {
+    readonly id: string;
+    readonly wait: boolean;
+    readonly giveUpAfterMs: number | undefined;
+  },
+): Promise<void> => {
+  const { id, wait, giveUpAfterMs } = asked;
+  if (!wait) {
+    progress.info(`\`drover get update ${id} --watch\` shows it`);
+    return;
+  }
+  await watchToEnd(context, { connection, id, giveUpAfterMs, tell: (line) => progress.info(line) });
+};
+
+const update = async (
+  context: CliContext,
+  connection: Connection,
+  positional: string | undefined,
+  flags: UpdateFlags,
+): Promise<void> => {
+  const name = oneName(positional, flags.name);
+  if (name === undefined) {
+    throw new CommandError(exitCodes.usage, 'name the node group: drover update nodegroup NAME');
+  }
+  const wait = waits(flags.wait);
+  const giveUpAfterMs = patienceMs(flags.timeout);
+  const there = flags.region === undefined ? connection : { ...connection, region: flags.region };
+  const kube = await context.kube(connection);
+  const group = await needGroup(kube, name, flags.cluster);
+  const cloud = await context.cloud(there);
+  const provisioning = await context.provisioning(there);
+  const cluster = await provisioning.describeCluster(group.spec.clusterName);
+  const around = { group, clusterVersion: cluster?.version };
+  const change = await changeWanted(cloud, around, {
+    version: flags.kubernetesVersion,
+    releaseVersion: flags.releaseVersion,
+    templateVersion: flags.launchTemplateVersion,
+  });
+  const force = flags.force || flags.forceUpgrade;
+  const request = { group, change, action: 'Update', force } as const;
+  const { metadata } = await requestUpdate({ kube, clock: context.clock }, request);
+  const progress = progressOf(context);
+  progress.info(
+    `update ${metadata.name} of nodegroup "${name}" to ${revisionText(change)} recorded`,
+  );
+  await follow(context, connection, progress, { id: metadata.name, wait, giveUpAfterMs });
+};
+
+/** Adds `update` to the program; `upgrade` is eksctl's word for it. */
+export const addUpdateCommand = (
+  program: Command,
+  context: CliContext,
+  connection: () => Connection,
+): void => {
+  program
+    .command('update')
+    .alias('upgrade')
+    .description('move a node group to another version')
+    .command('nodegroup [name]')
+    .alias('ng')
+    .description(
+      'replace the nodes of a managed group by ones of another version, release or template',
+    )
+    .option('--cluster <name>', 'the cluster')
+    .option('-n, --name <name>', 'the node group')
+    .option(
+      '--kubernetes-version <version>',
+      "the cluster's, such as 1.33; default: the group's own",
+    )
+    .option('--release-version <release>', 'of the images; default: the newest of that version')
+    .option('--launch-template-version <version>', "of the group's own launch template")
+    .option('--force', 'pods that budgets hold after 15 minutes are deleted', false)
+    .addOption(new Option('--force-upgrade', "eksctl's word for --force").default(false))
+    .option('-r, --region <region>', 'AWS region')
+    .option('-w, --wait [bool]', 'watch it until its end; the default', true)
+    .option('--no-wait', 'return once the update is recorded')
+    .option('--timeout <duration>', 'how long to watch; 0s is for ever', '0s')
+    .addHelpText(
+      'after',
+      `
+The group's own strategy is used (spec.updateConfig.updateStrategy). ^C ends the watching alone.
+
+Examples:
+  drover update nodegroup demo-ng --cluster ironman-2022
+  drover upgrade nodegroup --name demo-ng --cluster ironman-2022 --kubernetes-version 1.33 --wait=false
+  drover update ng demo-ng --release-version 1.32.9-20260919 --force
+
+Exit codes: 0 Successful (or recorded), 1 Failed, 2 usage, 3 refused or Cancelled, 4 not over in time,
+130 ^C (it goes on).`,
+    )
+    .action((name: string | undefined, flags: UpdateFlags) =>
+      update(context, connection(), name, flags),
+    );
+};

@@ -1,0 +1,69 @@
+// What has changed between two looks at an update, a line each, for where no screen can be drawn. Says
+// everything once. Pure.
+
+import { stateText } from './screen.ts';
+import { fromTo, type NodeView, type UpdateView } from './view.ts';
+
+const beginLines = (view: UpdateView): readonly string[] => {
+  const { from, to } = fromTo(view);
+  return [
+    `update ${view.id} of ${view.nodeGroup}: ${to === undefined ? view.update.spec.type : `${from ?? '?'} -> ${to}`}`,
+  ];
+};
+
+/** How it ended is told by resultLines. */
+const stateLines = (before: UpdateView | undefined, after: UpdateView): readonly string[] => {
+  const then = before === undefined ? 'InProgress' : stateText(before);
+  const isTold = after.status !== 'InProgress' || stateText(after) === then;
+  const { message = '', errors = [] } = after.update.status ?? {};
+  const isKnown =
+    message === '' ||
+    message === before?.update.status?.message ||
+    errors.some((error) => error.message === message);
+  return [
+    ...(before?.phase === after.phase ? [] : [`phase ${after.phase}`]),
+    ...(isTold ? [] : [stateText(after)]),
+    ...(isKnown ? [] : [message]),
+  ];
+};
+
+const progressLines = (before: UpdateView | undefined, after: UpdateView): readonly string[] => {
+  const { progress } = after.update.status ?? {};
+  const then = before?.update.status?.progress;
+  if (progress === undefined || progress.done === (then?.done ?? 0)) return [];
+  return [`${progress.done} of ${progress.total} nodes done`];
+};
+
+const nodeLines = (before: NodeView | undefined, after: NodeView): readonly string[] => {
+  // What waits is many and says nothing yet.
+  if (after.state === 'waiting') return [];
+  const isSame = before?.state === after.state && before.what === after.what;
+  const told = new Set(before?.state === after.state ? before.blockers : []);
+  const fresh = after.blockers.filter((blocker) => !told.has(blocker));
+  return [
+    ...(isSame ? [] : [`${after.name}: ${after.what}`]),
+    ...fresh.map((blocker) => `${after.name}: ${blocker}`),
+  ];
+};
+
+export const changeLines = (
+  before: UpdateView | undefined,
+  after: UpdateView,
+): readonly string[] => {
+  const known = new Map((before?.nodes ?? []).map((node) => [node.instanceId, node]));
+  return [
+    ...(before === undefined ? beginLines(after) : []),
+    ...stateLines(before, after),
+    ...after.nodes.flatMap((node) => nodeLines(known.get(node.instanceId), node)),
+    ...progressLines(before, after),
+  ];
+};
+
+/** How it ended, in EKS' words. */
+export const resultLines = (view: UpdateView): readonly string[] => {
+  const { errors = [] } = view.update.status ?? {};
+  return [
+    `update ${view.id}: ${view.status}`,
+    ...errors.map(({ code, message }) => `${code}: ${message}`),
+  ];
+};

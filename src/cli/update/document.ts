@@ -1,0 +1,149 @@
+// Updates in print: a table row, the document of a script, and everything about one. Pure.
+
+import { type EpochMs, parseTime } from '../../api/brand.ts';
+import { documentVersion } from '../drain/render.ts';
+import { formatDuration } from '../duration.ts';
+import { headerLines, nodeLine } from './screen.ts';
+import { fromTo, type UpdateView } from './view.ts';
+
+export const updateHeader = [
+  'NODEGROUP',
+  'UPDATE',
+  'TYPE',
+  'STATUS',
+  'PHASE',
+  'NODES',
+  'FROM',
+  'TO',
+  'CREATED',
+];
+
+const withoutFraction = (time: string): string => time.replace(/\.\d+/, '');
+
+export const updateCells = (view: UpdateView): readonly string[] => {
+  const { update } = view;
+  const { progress } = update.status ?? {};
+  const { from = '-', to = '-' } = fromTo(view);
+  return [
+    view.nodeGroup,
+    view.id,
+    update.spec.action === 'Rollback' ? 'Rollback' : update.spec.type,
+    update.spec.paused === true && view.status === 'InProgress' ? 'Paused' : view.status,
+    update.status?.phase ?? '-',
+    progress === undefined ? '-' : `${progress.done}/${progress.total}`,
+    from,
+    to,
+    withoutFraction(update.metadata.creationTimestamp),
+  ];
+};
+
+/** One update in `-o json`. Times are RFC 3339; null is not known yet. */
+const updateItem = (view: UpdateView) => {
+  const { update } = view;
+  const { spec, status, metadata } = update;
+  return {
+    id: view.id,
+    nodegroup: view.nodeGroup,
+    cluster: view.cluster ?? null,
+    type: spec.type,
+    action: spec.action ?? 'Update',
+    status: view.status,
+    phase: status?.phase ?? null,
+    message: status?.message ?? '',
+    strategy: status?.strategy ?? spec.strategy ?? null,
+    force: spec.force ?? false,
+    paused: spec.paused ?? false,
+    abort: spec.abort ?? null,
+    params: spec.params,
+    from: status?.from ?? null,
+    target: status?.target ?? null,
+    progress: status?.progress ?? null,
+    createdAt: metadata.creationTimestamp,
+    startedAt: status?.startedAt ?? null,
+    endedAt: status?.endedAt ?? null,
+    phases: status?.phases ?? [],
+    errors: status?.errors ?? [],
+  };
+};
+
+export const updateListDocument = (views: readonly UpdateView[]) => ({
+  apiVersion: documentVersion,
+  kind: 'UpdateList',
+  items: views.map(updateItem),
+});
+
+/** `drover describe update -o json`: the same, and each node. */
+export const updateDocument = (view: UpdateView) => ({
+  apiVersion: documentVersion,
+  kind: 'Update',
+  ...updateItem(view),
+  nodes: view.nodes.map((node) => ({
+    name: node.name,
+    instanceId: node.instanceId,
+    state: node.state,
+    what: node.what,
+    since: node.since ?? null,
+    podsLeft: node.podsLeft ?? null,
+    podsTotal: node.podsTotal ?? null,
+    deadline: node.deadline ?? null,
+    blockers: node.blockers,
+  })),
+});
+
+const titles = {
+  inFlight: 'in flight',
+  failed: 'failed',
+  waiting: 'marked and waiting',
+  done: 'done',
+} as const;
+const order = ['inFlight', 'failed', 'waiting', 'done'] as const;
+
+const phaseLines = (view: UpdateView, now: EpochMs): readonly string[] => {
+  const { phases = [], endedAt } = view.update.status ?? {};
+  return phases.map(({ phase, at }, index) => {
+    const until = parseTime(phases[index + 1]?.at ?? endedAt) ?? now;
+    const began = parseTime(at);
+    const took = began === undefined ? '' : `  ${formatDuration((until - began) / 1000)}`;
+    return `  ${withoutFraction(at)}  ${phase}${took}`;
+  });
+};
+
+const section = (title: string, lines: readonly string[]): readonly string[] =>
+  lines.length === 0 ? [] : [`${title}:`, ...lines];
+
+/** Everything about one update, with nothing folded. */
+export const describeLines = (view: UpdateView, now: EpochMs): readonly string[] => {
+  const { spec, status } = view.update;
+  const sizes = status?.original;
+  const kept =
+    sizes === undefined
+      ? []
+      : [`  min ${sizes.minSize}, max ${sizes.maxSize}, desired ${sizes.desired}`];
+  const nodes = order.flatMap((state) =>
+    section(
+      titles[state],
+      view.nodes
+        .filter((node) => node.state === state)
+        .flatMap((node) => [
+          `  ${nodeLine(node, now)}`,
+          ...node.blockers.map((blocker) => `    ${blocker}`),
+        ]),
+    ),
+  );
+  const message = status?.message ?? '';
+  return [
+    ...headerLines(view, now),
+    ...(message === '' ? [] : [message]),
+    ...section(
+      'errors',
+      (status?.errors ?? []).map(({ code, message: why }) => `  ${code}: ${why}`),
+    ),
+    ...section(
+      'asked for',
+      spec.params.map(({ type, value }) => `  ${type}: ${value}`),
+    ),
+    ...section('sizes before it', kept),
+    ...section('phases', phaseLines(view, now)),
+    ...nodes,
+  ];
+};

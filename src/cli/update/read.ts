@@ -1,0 +1,114 @@
+// Which update a command means, and what is read to show it. Reads only.
+import type { NodeDisruption } from '../../api/disruption.ts';
+import { resourceTypes } from '../../api/kube.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
+import { type NodeGroupUpdate, updateStatusOf } from '../../api/nodegroup-update.ts';
+import { type KubeApi, KubeError } from '../../ports/index.ts';
+import { CommandError, exitCodes } from '../context.ts';
+import { closeNames } from '../nodes.ts';
+import type { UpdateFacts } from './view.ts';
+
+const type = resourceTypes.nodegroupupdates;
+
+/** Newest first. A cluster without our definitions is told apart, with a remedy. */
+export const listUpdates = async (
+  kube: KubeApi,
+  nodeGroup?: string,
+): Promise<readonly NodeGroupUpdate[]> => {
+  try {
+    const { items } = await kube.list<NodeGroupUpdate>(type);
+    return items
+      .filter(({ spec }) => nodeGroup === undefined || spec.nodeGroup === nodeGroup)
+      .toSorted(
+        ({ metadata: a }, { metadata: b }) =>
+          b.creationTimestamp.localeCompare(a.creationTimestamp) || b.name.localeCompare(a.name),
+      );
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.code !== 'NotFound') throw error;
+    throw new CommandError(
+      exitCodes.failed,
+      'this cluster knows no NodeGroupUpdates (drover.dev): start `drover controller`, which ' +
+        'installs the definition, or `kubectl apply -f deploy/crds`',
+      { cause: error },
+    );
+  }
+};
+
+const noGroup = async (kube: KubeApi, name: string): Promise<CommandError> => {
+  const { items } = await kube.list<NodeGroup>(resourceTypes.nodegroups);
+  const known = items.map(({ metadata }) => metadata.name).sort();
+  const listed = known.join(', ') || 'none';
+  const message = `no managed node group ${name}; there are: ${listed}`;
+  return new CommandError(exitCodes.failed, message);
+};
+
+/** The managed group of that name, in the cluster where one is named. */
+export const needGroup = async (
+  kube: KubeApi,
+  name: string,
+  cluster?: string,
+): Promise<NodeGroup> => {
+  const found = await kube.get<NodeGroup>(resourceTypes.nodegroups, { name });
+  if (found.kind === 'gone') throw await noGroup(kube, name);
+  const { clusterName } = found.object.spec;
+  if (cluster === undefined || clusterName === cluster) return found.object;
+  throw new CommandError(
+    exitCodes.failed,
+    `node group ${name} is one of cluster ${clusterName}, not of ${cluster}`,
+  );
+};
+
+/** By id, by the only one that begins so, or the newest of a group. */
+export const needUpdate = async (
+  kube: KubeApi,
+  wanted: { readonly id: string | undefined; readonly nodeGroup: string | undefined },
+): Promise<NodeGroupUpdate> => {
+  const { nodeGroup } = wanted;
+  const id = wanted.id?.replace(/^(?:updates?|nodegroupupdates?|ngu)\//, '');
+  if (id === undefined && nodeGroup === undefined) {
+    throw new CommandError(exitCodes.usage, 'name the update, or its group with --nodegroup');
+  }
+  const all = await listUpdates(kube, nodeGroup);
+  if (id === undefined) {
+    const [newest] = all;
+    if (newest !== undefined) return newest;
+    throw new CommandError(exitCodes.failed, `node group ${nodeGroup} has had no update`);
+  }
+  const same = all.find(({ metadata }) => metadata.name === id);
+  if (same !== undefined) return same;
+  const begun = all.filter(({ metadata }) => metadata.name.startsWith(id));
+  const [only] = begun;
+  if (only !== undefined && begun.length === 1) return only;
+  const names = all.map(({ metadata }) => metadata.name);
+  const close =
+    begun.length > 1 ? begun.map(({ metadata }) => metadata.name) : closeNames(id, names);
+  const hint =
+    close.length > 0
+      ? `did you mean ${close.slice(0, 3).join(' or ')}?`
+      : '`drover get updates` lists them';
+  throw new CommandError(exitCodes.failed, `no update ${id}; ${hint}`);
+};
+
+/** Everything that one look needs; undefined when the update is gone. */
+export const readFacts = async (kube: KubeApi, id: string): Promise<UpdateFacts | undefined> => {
+  const found = await kube.get<NodeGroupUpdate>(type, { name: id });
+  if (found.kind === 'gone') return undefined;
+  const update = found.object;
+  const { nodeGroup } = update.spec;
+  const [group, disruptions] = await Promise.all([
+    kube.get<NodeGroup>(resourceTypes.nodegroups, { name: nodeGroup }),
+    // From the server's cache: what is a second old is good enough to be shown.
+    kube.list<NodeDisruption>(resourceTypes.nodedisruptions, { resourceVersion: '0' }),
+  ]);
+  return {
+    update,
+    group: group.kind === 'found' ? group.object : undefined,
+    disruptions: disruptions.items.filter(({ spec }) => spec.nodeGroup === nodeGroup),
+  };
+};
+
+export const openUpdateOf = async (
+  kube: KubeApi,
+  nodeGroup: string,
+): Promise<NodeGroupUpdate | undefined> =>
+  (await listUpdates(kube, nodeGroup)).findLast((one) => updateStatusOf(one) === 'InProgress');

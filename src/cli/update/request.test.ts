@@ -1,0 +1,105 @@
+// Which update a command means, and the object that a version update becomes.
+import { describe, expect, it } from 'vitest';
+import { resourceTypes } from '../../api/kube.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
+import type { NodeGroupUpdateStatus } from '../../api/nodegroup-update.ts';
+import { VirtualClock } from '../../runtime/testing.ts';
+import { FakeKube } from '../../runtime/testing-kube.ts';
+import { listUpdates, needGroup, needUpdate } from './read.ts';
+import { requestUpdate } from './request.ts';
+import { aGroup, anUpdate, running } from './testing.ts';
+
+const setUp = async () => {
+  const clock = new VirtualClock();
+  const kube = new FakeKube(clock);
+  const put = async (name: string, status: NodeGroupUpdateStatus, nodeGroup = 'ng') => {
+    kube.put(resourceTypes.nodegroupupdates, {
+      name,
+      spec: anUpdate({ spec: { nodeGroup } }).spec,
+      status,
+    });
+    await clock.advance(1000);
+  };
+  kube.put(resourceTypes.nodegroups, { name: 'ng', spec: aGroup().spec });
+  await put('aa-1', { ...running, status: 'Failed' });
+  await put('aa-2', { ...running, status: 'Successful' });
+  await put('bb-1', { ...running, status: 'Successful' }, 'other');
+  const found = await kube.get<NodeGroup>(resourceTypes.nodegroups, { name: 'ng' });
+  if (found.kind === 'gone') throw new Error('no group');
+  return { clock, kube, put, group: found.object };
+};
+
+describe('the update that is meant', () => {
+  it.each([
+    [{ id: 'aa-1', nodeGroup: undefined }, 'aa-1'],
+    [{ id: 'update/bb', nodeGroup: undefined }, 'bb-1'],
+    [{ id: undefined, nodeGroup: 'ng' }, 'aa-2'],
+  ])('%o is %s', async (wanted, name) => {
+    const { kube } = await setUp();
+    expect((await needUpdate(kube, wanted)).metadata.name).toBe(name);
+  });
+
+  it.each([
+    [{ id: 'aa', nodeGroup: undefined }, /^no update aa; did you mean aa-2 or aa-1\?$/],
+    [{ id: 'ab-1', nodeGroup: undefined }, /did you mean/],
+    [{ id: 'nothing-like-it', nodeGroup: undefined }, /`drover get updates` lists them/],
+    [{ id: 'bb-1', nodeGroup: 'ng' }, /^no update bb-1/],
+    [{ id: undefined, nodeGroup: 'third' }, /^node group third has had no update$/],
+    [{ id: undefined, nodeGroup: undefined }, /^name the update, or its group/],
+  ])('%o is none', async (wanted, words) => {
+    const { kube } = await setUp();
+    await expect(needUpdate(kube, wanted)).rejects.toThrow(words);
+  });
+
+  it('stands in a list of all, newest first', async () => {
+    const { kube } = await setUp();
+    expect((await listUpdates(kube)).map(({ metadata }) => metadata.name)).toEqual([
+      'bb-1',
+      'aa-2',
+      'aa-1',
+    ]);
+  });
+
+  it('is of a group that is there, in that cluster', async () => {
+    const { kube } = await setUp();
+    await expect(needGroup(kube, 'nG')).rejects.toThrow('no managed node group nG; there are: ng');
+    await expect(needGroup(kube, 'ng', 'd')).rejects.toThrow(
+      'node group ng is one of cluster c, not of d',
+    );
+  });
+});
+
+describe('a version update', () => {
+  const change = { version: '1.32', releaseVersion: '1.32.9-20260919' };
+
+  it('is one object of the group, with what EKS tells as params', async () => {
+    const { clock, kube, group } = await setUp();
+    const request = { group, change, action: 'Update', force: true } as const;
+    const made = await requestUpdate({ kube, clock }, request);
+    expect(made.metadata.name).toMatch(/^ng-[0-9a-z]{8}$/);
+    expect(made.metadata).toMatchObject({ ownerReferences: [{ kind: 'NodeGroup', name: 'ng' }] });
+    expect(made.spec).toEqual({
+      nodeGroup: 'ng',
+      type: 'VersionUpdate',
+      action: 'Update',
+      force: true,
+      params: [
+        { type: 'Version', value: '1.32' },
+        { type: 'ReleaseVersion', value: '1.32.9-20260919' },
+      ],
+      change,
+    });
+  });
+
+  it('is refused while another is in progress', async () => {
+    const { clock, kube, group, put } = await setUp();
+    await put('cc-1', running);
+    const request = { group, change, action: 'Update', force: false } as const;
+    await expect(requestUpdate({ kube, clock }, request)).rejects.toMatchObject({
+      exitCode: 3,
+      message: expect.stringMatching(
+        /^update cc-1 of ng is in progress, and there is one at a time/,
+      ),
+    });
+  });
+});

@@ -1,0 +1,143 @@
+// A version update as an object, after what cannot be has been refused in EKS' words. The strategy is the
+// group's own; who carries it out is the controller.
+import type { JsonObject } from '../../api/json.ts';
+import { resourceTypes } from '../../api/kube.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
+import type {
+  NodeGroupChange,
+  NodeGroupUpdate,
+  NodeGroupUpdateSpec,
+} from '../../api/nodegroup-update.ts';
+import {
+  customImageComplaint,
+  familyOf,
+  hasImages,
+  imagePattern,
+  misfitComplaint,
+  newestImage,
+  releaseOf,
+  sameTemplateComplaint,
+  versionComplaint,
+  versionParams,
+  versionRefusal,
+} from '../../core/scaling/index.ts';
+import type { Clock, CloudApi, KubeApi } from '../../ports/index.ts';
+import { CommandError, exitCodes } from '../context.ts';
+import { openUpdateOf } from './read.ts';
+
+export interface Asked {
+  readonly version: string | undefined;
+  readonly releaseVersion: string | undefined;
+  readonly templateVersion: string | undefined;
+}
+
+const refuse = (complaint: string | undefined): void => {
+  if (complaint !== undefined) throw new CommandError(exitCodes.refused, complaint);
+};
+
+const releaseWanted = async (
+  cloud: CloudApi,
+  { spec }: NodeGroup,
+  wanted: { readonly version: string; readonly release: string | undefined },
+): Promise<string> => {
+  const { version, release } = wanted;
+  const family = familyOf(spec.amiType);
+  const known =
+    family !== undefined && hasImages(spec.amiType, version)
+      ? newestImage(await cloud.describeImages(imagePattern(family, version, release)))
+      : undefined;
+  const found =
+    family === undefined || known === undefined ? undefined : releaseOf(family, known, version);
+  if (found !== undefined && (release === undefined || release === found)) return found;
+  const message = `Requested release version ${release ?? 'latest'} is not valid for kubernetes version ${version}.`;
+  throw new CommandError(exitCodes.refused, `${message} The image family is ${spec.amiType}.`);
+};
+
+const templateWanted = async (
+  cloud: CloudApi,
+  { spec }: NodeGroup,
+  version: string,
+): Promise<NodeGroupChange['launchTemplate']> => {
+  const now = spec.launchTemplate;
+  if (now === undefined) {
+    refuse(sameTemplateComplaint(undefined, {}));
+    return undefined;
+  }
+  const template = await cloud.findLaunchTemplate({ id: now.id, version });
+  if (template === undefined) {
+    refuse(`Launch template ${now.id} version ${version} could not be found.`);
+    return undefined;
+  }
+  refuse(versionRefusal(spec, template)?.message);
+  const type = template.data.InstanceType;
+  const types = typeof type === 'string' ? await cloud.describeInstanceTypes([type]) : [];
+  refuse(misfitComplaint(spec.amiType, types));
+  return { id: template.id, name: template.name, version: template.version };
+};
+
+/** What the group is to become; `clusterVersion` is undefined where EKS knows no such cluster. */
+export const changeWanted = async (
+  cloud: CloudApi,
+  around: { readonly group: NodeGroup; readonly clusterVersion: string | undefined },
+  asked: Asked,
+): Promise<NodeGroupChange> => {
+  const { group, clusterVersion } = around;
+  const { spec, status } = group;
+  const isCustom = spec.amiType === 'CUSTOM';
+  const hasTemplate = asked.templateVersion !== undefined;
+  if (isCustom) refuse(customImageComplaint({ ...asked, hasTemplate }));
+  const now = status?.version ?? spec.version;
+  const version = asked.version ?? now;
+  refuse(versionComplaint(version, { cluster: clusterVersion ?? now, group: now }));
+  const launchTemplate =
+    asked.templateVersion === undefined
+      ? undefined
+      : await templateWanted(cloud, group, asked.templateVersion);
+  const wanted = { version, release: asked.releaseVersion };
+  return {
+    ...(isCustom ? {} : { version, releaseVersion: await releaseWanted(cloud, group, wanted) }),
+    ...(launchTemplate === undefined ? {} : { launchTemplate }),
+  };
+};
+
+export interface Request {
+  readonly group: NodeGroup;
+  readonly change: NodeGroupChange;
+  readonly action: 'Update' | 'Rollback';
+  readonly force: boolean;
+}
+
+/** Throws CommandError while another update of the group is in progress. */
+export const requestUpdate = async (
+  { kube, clock }: { readonly kube: KubeApi; readonly clock: Clock },
+  { group, change, action, force }: Request,
+): Promise<NodeGroupUpdate> => {
+  const { name, uid, deletionTimestamp } = group.metadata;
+  if (deletionTimestamp !== undefined) refuse(`node group ${name} is being deleted`);
+  const open = await openUpdateOf(kube, name);
+  if (open !== undefined) {
+    const id = open.metadata.name;
+    refuse(
+      `update ${id} of ${name} is in progress, and there is one at a time: ` +
+        `\`drover get update ${id} --watch\` shows it, \`drover abort update ${id}\` stops it`,
+    );
+  }
+  const spec: NodeGroupUpdateSpec = {
+    nodeGroup: name,
+    type: 'VersionUpdate',
+    action,
+    ...(force ? { force: true } : {}),
+    params: versionParams(change),
+    change,
+  };
+  const object: JsonObject = {
+    apiVersion: 'drover.dev/v1alpha1',
+    kind: 'NodeGroupUpdate',
+    metadata: {
+      name: `${name}-${clock.now().toString(36)}`,
+      ownerReferences: [{ apiVersion: 'drover.dev/v1alpha1', kind: 'NodeGroup', name, uid }],
+    },
+    spec: JSON.parse(JSON.stringify(spec)) as JsonObject,
+  };
+  return kube.create<NodeGroupUpdate>(resourceTypes.nodegroupupdates, object);
+};

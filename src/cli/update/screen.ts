@@ -1,0 +1,211 @@
+// An update as a screen: a header that stays, then the tree of update, batch, node and blocker, in no
+// more lines and columns than there are. What is done and what waits is folded into counts. Pure.
+import { type EpochMs, parseTime } from '../../api/brand.ts';
+import { formatDuration } from '../duration.ts';
+import { fromTo, type NodeView, type UpdateView } from './view.ts';
+
+export interface Size {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+const barWidth = 24;
+
+const between = (from: string | undefined, to: EpochMs): string | undefined => {
+  const at = parseTime(from);
+  return at === undefined ? undefined : formatDuration((to - at) / 1000);
+};
+
+/** `[######------]  3 of 6 nodes`; nothing where it is not known how many there are. */
+export const progressBar = (view: UpdateView): string | undefined => {
+  const { progress } = view.update.status ?? {};
+  if (progress === undefined) return undefined;
+  const { total, done } = progress;
+  const share = total === 0 ? 1 : done / total;
+  const filled = Math.floor(share * barWidth);
+  const bar = `${'#'.repeat(filled)}${'-'.repeat(barWidth - filled)}`;
+  return `[${bar}]  ${done} of ${total} nodes`;
+};
+
+/** `InProgress, paused`; `Failed`. */
+export const stateText = ({ status, update }: UpdateView): string => {
+  if (status !== 'InProgress') return status;
+  const { abort, paused } = update.spec;
+  if (abort === 'RollBack') return 'InProgress, rolling back';
+  if (abort === 'Stop') return 'InProgress, being stopped';
+  return paused === true ? 'InProgress, paused' : 'InProgress';
+};
+
+const howText = ({ update }: UpdateView): string => {
+  const { status, spec } = update;
+  const strategy = status?.strategy ?? spec.strategy;
+  const most = status?.maxUnavailable;
+  return [
+    ...(strategy === undefined ? [] : [strategy]),
+    ...(most === undefined ? [] : [`at most ${most} at once`]),
+    ...(spec.force === true ? ['with force'] : []),
+  ].join(', ');
+};
+
+export const headerLines = (view: UpdateView, now: EpochMs): readonly string[] => {
+  const { update, nodeGroup, cluster, phase, status } = view;
+  const { from, to } = fromTo(view);
+  const where = cluster === undefined ? nodeGroup : `${nodeGroup} in ${cluster}`;
+  const what = update.spec.action === 'Rollback' ? 'rollback' : update.spec.type;
+  const revisions = to === undefined ? '' : `: ${from ?? '?'} -> ${to}`;
+  const how = howText(view);
+  const began = update.status?.startedAt ?? update.metadata.creationTimestamp;
+  const end = parseTime(update.status?.endedAt);
+  const elapsed = between(began, end ?? now);
+  const inPhase = update.status?.phases?.at(-1)?.at;
+  const phaseFor = status === 'InProgress' ? between(inPhase, now) : undefined;
+  const bar = progressBar(view);
+  const time =
+    elapsed === undefined ? [] : [`${elapsed} ${end === undefined ? 'so far' : 'in all'}`];
+  return [
+    `${what} ${view.id} of ${where}${revisions}`,
+    `${stateText(view)}, phase ${phase}${phaseFor === undefined ? '' : ` for ${phaseFor}`}` +
+      `${how === '' ? '' : `  (${how})`}`,
+    [...(bar === undefined ? [] : [bar]), ...time].join('  '),
+  ];
+};
+
+const podsText = ({ podsLeft, podsTotal }: NodeView): string => {
+  if (podsLeft === undefined) return '';
+  const of = podsTotal === undefined || podsTotal < podsLeft ? '' : ` of ${podsTotal}`;
+  return `, ${podsLeft}${of} pods left`;
+};
+
+export const nodeLine = (node: NodeView, now: EpochMs): string => {
+  const age = between(node.since, now);
+  const left = parseTime(node.deadline);
+  const until =
+    left === undefined || node.state !== 'inFlight' || left <= now
+      ? ''
+      : `, ${node.onDeadline === 'force' ? 'forced' : 'gives up'} in ${formatDuration((left - now) / 1000)}`;
+  const time = age === undefined ? '' : node.state === 'inFlight' ? ` for ${age}` : ` ${age} ago`;
+  return `${node.name}  ${node.what}${time}${podsText(node)}${until}`;
+};
+
+interface Branch {
+  readonly line: string;
+  readonly blockers: readonly string[];
+}
+
+const byState = (view: UpdateView, state: NodeView['state']): readonly NodeView[] =>
+  view.nodes.filter((node) => node.state === state);
+
+const plural = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`;
+
+/** What is folded: how many are done and wait, and the group's instances. */
+const countLines = (view: UpdateView): readonly string[] => {
+  const { progress } = view.update.status ?? {};
+  const waiting = byState(view, 'waiting').length;
+  const done = progress?.done ?? byState(view, 'done').length;
+  const open = (progress?.total ?? 0) - done - waiting;
+  const untouched = open - byState(view, 'inFlight').length - byState(view, 'failed').length;
+  const parts = [
+    ...(done > 0 ? [`${done} done`] : []),
+    ...(waiting > 0 ? [`${waiting} marked and waiting`] : []),
+    ...(untouched > 0 ? [`${untouched} not begun`] : []),
+  ];
+  const group =
+    view.instances === undefined
+      ? []
+      : [`group: ${view.ready ?? 0} of ${plural(view.instances, 'instance')} ready`];
+  return [...(parts.length === 0 ? [] : [parts.join(', ')]), ...group];
+};
+
+/** In lines of at most `width`, broken between words. */
+const wrapped = (text: string, width: number): readonly string[] => {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line];
+};
+
+const blockerIndent = '    ';
+
+/**
+ * As many branches as fit in `room` lines: blockers in full, then cut to a line each, then one for each
+ * node, then fewer nodes.
+ */
+const fitted = (branches: readonly Branch[], { columns, rows: room }: Size): readonly string[] => {
+  const full = branches.flatMap(({ line, blockers }) => [
+    `  ${line}`,
+    ...blockers.flatMap((blocker) =>
+      wrapped(blocker, Math.max(1, columns - blockerIndent.length - 2)).map(
+        (part, index) => `${blockerIndent}${index === 0 ? '' : '  '}${part}`,
+      ),
+    ),
+  ]);
+  if (full.length <= room) return full;
+  const whole = branches.flatMap(({ line, blockers }) => [
+    `  ${line}`,
+    ...blockers.map((blocker) => `${blockerIndent}${blocker}`),
+  ]);
+  if (whole.length <= room) return whole;
+  const short = branches.map(({ line, blockers }) => {
+    const [only, ...others] = blockers;
+    const more = others.length > 0 ? ` (and ${others.length} more)` : '';
+    return [`  ${line}`, ...(only === undefined ? [] : [`${blockerIndent}${only}${more}`])];
+  });
+  if (short.flat().length <= room) return short.flat();
+  const lines: string[] = [];
+  let shown = 0;
+  for (const one of short) {
+    // A line is kept for how many are left out.
+    if (lines.length + one.length > room - 1) break;
+    lines.push(...one);
+    shown++;
+  }
+  const left = branches.length - shown;
+  return room < 1 ? [] : [...lines, `  and ${plural(left, 'node')} more`];
+};
+
+const cut = (line: string, columns: number): string =>
+  line.length <= columns ? line : `${line.slice(0, Math.max(0, columns - 1))}…`;
+
+const endLines = ({ update, status }: UpdateView): readonly string[] => {
+  const errors = update.status?.errors ?? [];
+  const message = update.status?.message;
+  const told = errors.map((error) => `${error.code}: ${error.message}`);
+  return status === 'InProgress' || told.length === 0
+    ? message === undefined || message === ''
+      ? []
+      : [message]
+    : told;
+};
+
+/** The whole screen: never more than `rows` lines of `columns` characters. */
+export const screenLines = (view: UpdateView, now: EpochMs, size: Size): readonly string[] => {
+  const header = headerLines(view, now);
+  const flight = byState(view, 'inFlight');
+  const failed = byState(view, 'failed');
+  const branch = (node: NodeView): Branch => ({
+    line: nodeLine(node, now),
+    blockers: node.blockers,
+  });
+  const counts = countLines(view);
+  const ends = endLines(view);
+  const batch = flight.length === 0 ? [] : [`in flight: ${plural(flight.length, 'node')}`];
+  const fails = failed.length === 0 ? [] : [`failed: ${plural(failed.length, 'node')}`];
+  const fixed = header.length + ends.length + batch.length + fails.length + counts.length;
+  const { columns } = size;
+  const room = size.rows - fixed;
+  // Failed ones need eyes: they keep up to a third of the room.
+  const failedRoom = Math.max(2, Math.floor(room / 3));
+  const failedLines =
+    failed.length === 0 ? [] : fitted(failed.map(branch), { columns, rows: failedRoom });
+  const flightLines = fitted(flight.map(branch), {
+    columns,
+    rows: Math.max(0, room - failedLines.length),
+  });
+  const all = [...header, ...ends, ...batch, ...flightLines, ...fails, ...failedLines, ...counts];
+  return all.slice(0, size.rows).map((line) => cut(line, size.columns));
+};

@@ -1,0 +1,193 @@
+// One update as people look at it: what is asked, how far it is, and each node's part in it, read off the
+// NodeGroupUpdate, its NodeGroup and the NodeDisruptions. Pure; prints nothing.
+import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
+import {
+  type NodeGroupUpdate,
+  type NodeGroupUpdateStatus,
+  type Revision,
+  updateStatusOf,
+} from '../../api/nodegroup-update.ts';
+import { explainWaiting } from '../../core/explain/index.ts';
+import { isLasting } from '../drain/wait.ts';
+
+export interface NodeView {
+  readonly name: string;
+  readonly instanceId: string;
+  /** Waiting: marked, and nothing of it is evicted yet. */
+  readonly state: 'inFlight' | 'waiting' | 'failed' | 'done';
+  /** What happens to it, in words. */
+  readonly what: string;
+  /** RFC 3339: since when it is drained, or when that ended. */
+  readonly since?: string;
+  readonly podsLeft?: number;
+  readonly podsTotal?: number;
+  /** When the drain gives up or forces. */
+  readonly deadline?: string;
+  readonly onDeadline?: 'force' | 'fail';
+  /** Pod, budget, owner and since when, a line each. */
+  readonly blockers: readonly string[];
+}
+
+export interface UpdateView {
+  readonly id: string;
+  readonly nodeGroup: string;
+  readonly cluster: string | undefined;
+  readonly update: NodeGroupUpdate;
+  readonly status: NodeGroupUpdateStatus['status'];
+  readonly phase: string;
+  readonly nodes: readonly NodeView[];
+  /** Ready ones and all of the group, as its status counts them. */
+  readonly ready: number | undefined;
+  readonly instances: number | undefined;
+}
+
+const causeIdOf = (update: NodeGroupUpdate): string => `update/${update.metadata.name}`;
+
+/** The cause with which this update asked for the node; asked again it carries a number behind. */
+const ownCause = (disruption: NodeDisruption, id: string): DisruptionCause | undefined =>
+  disruption.spec.causes.findLast((cause) => cause.id === id || cause.id.startsWith(`${id}/`));
+
+const outcomeText = {
+  Drained: 'drained',
+  Forced: 'drained by force',
+  Failed: 'the drain has failed',
+  Cancelled: 'given back',
+  NothingToDrain: 'nothing to drain',
+  InstanceGone: 'the instance is gone',
+} as const;
+
+const phaseText = {
+  Pending: 'let go',
+  Marking: 'being marked',
+  Draining: 'draining',
+  Completing: 'empty; being terminated',
+  Undoing: 'being given back',
+  Ended: 'over',
+} as const;
+
+/** Of a node that is done with: its outcome, where it is that of this cause. */
+const endedView = (
+  base: Pick<NodeView, 'name' | 'instanceId'>,
+  { status }: NodeDisruption,
+  cause: DisruptionCause,
+): NodeView | undefined => {
+  if (status?.handledCauses?.includes(cause.id) !== true) return undefined;
+  const over = status.phase === 'Ended' ? status : status.previous;
+  const outcome = over?.outcome ?? 'Drained';
+  if (outcome === 'Cancelled') return undefined;
+  const since = over?.endedAt;
+  const isFailed = outcome === 'Failed';
+  return {
+    ...base,
+    state: isFailed ? 'failed' : 'done',
+    what: outcomeText[outcome],
+    ...(since === undefined ? {} : { since }),
+    blockers: isFailed && over?.message !== undefined ? [over.message] : [],
+  };
+};
+
+const openView = (
+  base: Pick<NodeView, 'name' | 'instanceId'>,
+  { status }: NodeDisruption,
+  cause: DisruptionCause,
+): NodeView => {
+  const phase = status?.phase === 'Ended' ? 'Pending' : (status?.phase ?? 'Pending');
+  const { podsRemaining: podsLeft, podsTotal, deadline, onDeadline } = status ?? {};
+  const pods = {
+    ...(podsLeft === undefined ? {} : { podsLeft }),
+    ...(podsTotal === undefined ? {} : { podsTotal }),
+  };
+  if (cause.hold === true) {
+    const isMarked = phase === 'Draining';
+    const what = isMarked ? 'marked, waits for its turn' : 'being marked';
+    return { ...base, state: 'waiting', what, ...pods, blockers: [] };
+  }
+  const isEmpty = phase === 'Draining' && podsLeft === 0;
+  const waiting = (status?.waitingOn ?? []).filter(
+    (one) => isLasting(one) && one.kind !== 'hold' && one.kind !== 'batch',
+  );
+  const more = (status?.waitingOnTotal ?? 0) - (status?.waitingOn ?? []).length;
+  const lines = waiting.map(explainWaiting);
+  return {
+    ...base,
+    state: 'inFlight',
+    what: isEmpty ? 'empty' : phaseText[phase],
+    since: status?.markedAt ?? status?.startedAt ?? cause.receivedAt,
+    ...pods,
+    ...(deadline === undefined ? {} : { deadline }),
+    ...(onDeadline === undefined ? {} : { onDeadline }),
+    blockers: more > 0 ? [...lines, `and ${more} more`] : lines,
+  };
+};
+
+/** Undefined for a node that has no part in it, or no longer. */
+const nodeView = (disruption: NodeDisruption, id: string): NodeView | undefined => {
+  const { spec, status } = disruption;
+  const cause = ownCause(disruption, id);
+  if (cause === undefined || cause.cancelledAt !== undefined) return undefined;
+  const instanceId = spec.instanceId ?? disruption.metadata.name;
+  const base = { name: status?.node?.name ?? spec.nodeName ?? instanceId, instanceId };
+  const ended = endedView(base, disruption, cause);
+  if (ended !== undefined) return ended;
+  const isGivenBack = status?.handledCauses?.includes(cause.id) === true;
+  return isGivenBack ? undefined : openView(base, disruption, cause);
+};
+
+/** Nodes whose drain failed stay named when they were given back. */
+const withFailed = (
+  nodes: readonly NodeView[],
+  { failedNodes = [] }: Partial<NodeGroupUpdateStatus>,
+): readonly NodeView[] => [
+  ...nodes,
+  ...failedNodes
+    .filter(({ instanceId }) => !nodes.some((one) => one.instanceId === instanceId))
+    .map(({ instanceId, node, message }): NodeView => {
+      const name = node ?? instanceId;
+      return { name, instanceId, state: 'failed', what: outcomeText.Failed, blockers: [message] };
+    }),
+];
+
+export interface UpdateFacts {
+  readonly update: NodeGroupUpdate;
+  readonly group: NodeGroup | undefined;
+  readonly disruptions: readonly NodeDisruption[];
+}
+
+export const updateView = ({ update, group, disruptions }: UpdateFacts): UpdateView => {
+  const id = causeIdOf(update);
+  const nodes = disruptions
+    .flatMap((disruption) => nodeView(disruption, id) ?? [])
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  return {
+    id: update.metadata.name,
+    nodeGroup: update.spec.nodeGroup,
+    cluster: group?.spec.clusterName,
+    update,
+    status: updateStatusOf(update),
+    phase: update.status?.phase ?? 'Preparing',
+    nodes: withFailed(nodes, update.status ?? {}),
+    ready: group?.status?.ready,
+    instances: group?.status?.instances,
+  };
+};
+
+/** `1.32.9-20260905`, or the image where a group has one of its own; then the template's version. */
+export const revisionText = (revision: Partial<Revision> | undefined): string | undefined => {
+  if (revision === undefined) return undefined;
+  const { releaseVersion, imageId, version, launchTemplate } = revision;
+  const image = releaseVersion ?? imageId ?? version ?? 'newest';
+  return launchTemplate === undefined ? image : `${image}, template v${launchTemplate.version}`;
+};
+
+/** What it began with and what it goes to; undefined where nobody has written it yet. */
+export const fromTo = ({
+  update,
+}: UpdateView): { readonly from?: string; readonly to?: string } => {
+  const from = revisionText(update.status?.from);
+  const { change, type } = update.spec;
+  const to =
+    revisionText(update.status?.target) ??
+    (type === 'VersionUpdate' ? revisionText(change) : undefined);
+  return { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
+};

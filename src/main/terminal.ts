@@ -1,0 +1,53 @@
+// Standard output and error of the command line: lines, one line of progress that is replaced, and a
+// screen of lines that is drawn over and over. Where it is no terminal only lines arrive.
+import type { CliContext } from '../cli/context.ts';
+
+/** The part of a NodeJS.WriteStream that is used. */
+export interface Output {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
+  write(text: string): unknown;
+}
+
+/** The cursor back to the line's start, the line erased. */
+const clearLine = '\r\u001b[2K';
+/** The cursor to the start of the line `count` further up, everything from there on erased. */
+const clearUp = (count: number): string => `\u001b[${count}F\u001b[0J`;
+/** What a terminal has that tells nothing of itself. */
+const usual = { columns: 80, rows: 24 };
+
+export const createTerminal = (
+  stdout: Output,
+  stderr: Output,
+): Pick<CliContext, 'out' | 'err' | 'isTerminal' | 'progress' | 'screen'> => {
+  let shown = false;
+  let drawn = 0;
+  const size = () => ({
+    columns: stdout.columns || usual.columns,
+    rows: stdout.rows || usual.rows,
+  });
+  const progress = (line: string): void => {
+    if (!shown && line === '') return;
+    stdout.write(`${clearLine}${line.slice(0, size().columns - 1)}`);
+    shown = line !== '';
+  };
+  const draw = (lines: readonly string[]): void => {
+    const before = drawn === 0 ? '' : clearUp(drawn);
+    const text = lines.map((line) => `${line}\n`).join('');
+    if (before !== '' || text !== '') stdout.write(`${before}${text}`);
+    drawn = lines.length;
+  };
+  const write = (stream: Output) => (line: string) => {
+    progress('');
+    draw([]);
+    stream.write(`${line}\n`);
+  };
+  return {
+    out: write(stdout),
+    err: write(stderr),
+    isTerminal: stdout.isTTY === true,
+    progress,
+    screen: { size, draw },
+  };
+};
