@@ -21,6 +21,7 @@ import {
   updateListDocument,
 } from '../update/document.ts';
 import { listUpdates, needGroup, needUpdate, readFacts } from '../update/read.ts';
+import { headerLines } from '../update/screen.ts';
 import { updateView } from '../update/view.ts';
 import { exitCodeOf, UpdateWatch, type WatchResult } from '../update/watch.ts';
 
@@ -61,6 +62,10 @@ export const watchToEnd = async (
     const how = result.how === 'ended' ? 'gone' : result.how;
     const again = how === 'gone' ? '' : `: \`drover get update ${id} --watch\``;
     throw new CommandError(code, `update ${id} ${howItStands[how]}${again}`);
+  }
+  if (context.isTerminal) {
+    // The screen is gone; what it said at the end stays.
+    for (const line of headerLines(result.view, await deps.now())) context.out(line);
   }
   const [first = '', ...errors] = resultLines(result.view);
   if (code !== exitCodes.done) throw new CommandError(code, [first, ...errors].join('; '));

@@ -98,12 +98,23 @@ interface RollbackFlags {
   readonly timeout: string;
 }
 
-/** What the group was before its last version update. */
-const changeBack = (name: string, updates: readonly NodeGroupUpdate[]): NodeGroupChange => {
-  const last = updates.find(({ spec }) => spec.type === 'VersionUpdate');
+/** An update to what is there already leads nowhere back. */
+const hasMoved = ({ spec, status }: NodeGroupUpdate): boolean => {
+  const { from, target } = status ?? {};
+  if (spec.type !== 'VersionUpdate' || from === undefined || target === undefined) return false;
+  const isSame =
+    from.imageId === target.imageId &&
+    from.releaseVersion === target.releaseVersion &&
+    from.launchTemplate?.version === target.launchTemplate?.version;
+  return !isSame;
+};
+
+/** What the group was before the last version update that changed something. `updates`: newest first. */
+export const changeBack = (name: string, updates: readonly NodeGroupUpdate[]): NodeGroupChange => {
+  const last = updates.find(hasMoved);
   const { from } = last?.status ?? {};
   if (last === undefined || from === undefined) {
-    throw refused(`node group ${name} has had no version update that began: nothing to go back to`);
+    throw refused(`node group ${name} has had no update that changed it: nothing to go back to`);
   }
   if (updateStatusOf(last) === 'InProgress') {
     const id = last.metadata.name;

@@ -5,6 +5,7 @@ import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdateStatus } from '../../api/nodegroup-update.ts';
 import { VirtualClock } from '../../runtime/testing.ts';
 import { FakeKube } from '../../runtime/testing-kube.ts';
+import { changeBack } from '../commands/update-control.ts';
 import { listUpdates, needGroup, needUpdate } from './read.ts';
 import { requestUpdate } from './request.ts';
 import { aGroup, anUpdate, running } from './testing.ts';
@@ -62,7 +63,7 @@ describe('the update that is meant', () => {
 
   it('is of a group that is there, in that cluster', async () => {
     const { kube } = await setUp();
-    await expect(needGroup(kube, 'nG')).rejects.toThrow('no managed node group nG; there are: ng');
+    await expect(needGroup(kube, 'nG')).rejects.toThrow('no managed node group nG; there are: ng.');
     await expect(needGroup(kube, 'ng', 'd')).rejects.toThrow(
       'node group ng is one of cluster c, not of d',
     );
@@ -101,5 +102,69 @@ describe('a version update', () => {
         /^update cc-1 of ng is in progress, and there is one at a time/,
       ),
     });
+  });
+});
+
+describe('a rollback', () => {
+  const old = {
+    version: '1.31',
+    releaseVersion: '1.31.1-20250101',
+    imageId: 'a',
+    templateVersion: '1',
+  };
+  const fresh = {
+    version: '1.32',
+    releaseVersion: '1.32.1-20260101',
+    imageId: 'b',
+    templateVersion: '2',
+  };
+  const lt = (version: string) => ({ launchTemplate: { id: 'lt-1', name: 'mine', version } });
+  const custom = { version: '1.32', imageId: 'a', templateVersion: '1', ...lt('1') };
+  const over = (more: Partial<NodeGroupUpdateStatus>) =>
+    anUpdate({ status: { status: 'Successful', ...more } });
+
+  it.each([
+    [
+      'the last update',
+      [over({ from: old, target: fresh })],
+      { version: '1.31', releaseVersion: old.releaseVersion },
+    ],
+    [
+      'the last that changed something',
+      [
+        over({ from: fresh, target: fresh }),
+        anUpdate({ status: undefined }),
+        over({ from: old, target: fresh }),
+      ],
+      { version: '1.31', releaseVersion: old.releaseVersion },
+    ],
+    [
+      'a failed one',
+      [over({ status: 'Failed', from: old, target: { ...fresh, ...lt('2') } })],
+      { version: '1.31', releaseVersion: old.releaseVersion },
+    ],
+    [
+      'one of a custom image',
+      [over({ from: custom, target: { ...custom, imageId: 'b', ...lt('2') } })],
+      lt('1'),
+    ],
+  ])('goes back to before %s', (_, updates, change) => {
+    expect(changeBack('ng', updates)).toEqual(change);
+  });
+
+  it.each([
+    ['nothing', [], /^node group ng has had no update that changed it/],
+    [
+      'an update that changed nothing',
+      [over({ from: old, target: old })],
+      /nothing to go back to$/,
+    ],
+    [
+      'one in progress',
+      [over({ status: 'InProgress', from: old, target: fresh })],
+      /^update u1 is in progress: `drover abort update u1 --rollback`$/,
+    ],
+  ])('is refused after %s', (_, updates, words) => {
+    expect(() => changeBack('ng', updates)).toThrow(words);
   });
 });

@@ -53,19 +53,20 @@ export const headerLines = (view: UpdateView, now: EpochMs): readonly string[] =
   const where = cluster === undefined ? nodeGroup : `${nodeGroup} in ${cluster}`;
   const what = update.spec.action === 'Rollback' ? 'rollback' : update.spec.type;
   const revisions = to === undefined ? '' : `: ${from ?? '?'} -> ${to}`;
+  const inPhase = update.status?.phases?.at(-1)?.at;
+  const phaseFor = between(inPhase, now);
+  const step = phaseFor === undefined ? `, phase ${phase}` : `, phase ${phase} for ${phaseFor}`;
   const how = howText(view);
   const began = update.status?.startedAt ?? update.metadata.creationTimestamp;
   const end = parseTime(update.status?.endedAt);
   const elapsed = between(began, end ?? now);
-  const inPhase = update.status?.phases?.at(-1)?.at;
-  const phaseFor = status === 'InProgress' ? between(inPhase, now) : undefined;
   const bar = progressBar(view);
   const time =
     elapsed === undefined ? [] : [`${elapsed} ${end === undefined ? 'so far' : 'in all'}`];
   return [
-    `${what} ${view.id} of ${where}${revisions}`,
-    `${stateText(view)}, phase ${phase}${phaseFor === undefined ? '' : ` for ${phaseFor}`}` +
-      `${how === '' ? '' : `  (${how})`}`,
+    // The id last: a narrow terminal cuts the line at its end.
+    `${where}${revisions}  (${what} ${view.id})`,
+    `${stateText(view)}${status === 'InProgress' ? step : ''}${how === '' ? '' : `  (${how})`}`,
     [...(bar === undefined ? [] : [bar]), ...time].join('  '),
   ];
 };

@@ -69,16 +69,34 @@ describe('the nodes of an update', () => {
 describe('the header', () => {
   it('tells group, revisions, status, phase, progress and time', () => {
     expect(headerLines(view(), now)).toEqual([
-      'VersionUpdate u1 of ng in c: 1.32.9-20260905 -> 1.32.9-20260919',
+      'ng in c: 1.32.9-20260905 -> 1.32.9-20260919  (VersionUpdate u1)',
       'InProgress, phase Rolling for 10m  (DEFAULT, at most 1 at once)',
       '[#########---------------]  2 of 5 nodes  12m30s so far',
     ]);
   });
 
+  const template = (version: string) => ({ launchTemplate: { id: 'lt-1', version } });
+  const { from, target } = running;
+  it.each([
+    [{ ...from, ...template('1') }, { ...target, ...template('1') }, '05 -> 1.32.9-20260919'],
+    [
+      { ...from, ...template('1') },
+      { ...from, ...template('2') },
+      '05, template v1 -> 1.32.9-20260905, template v2',
+    ],
+    [{ imageId: 'ami-1' }, { imageId: 'ami-2' }, 'ami-1 -> ami-2'],
+  ])('tells what differs between %o and %o', (before, after, text) => {
+    const base = { version: '1.32', imageId: 'ami-0', templateVersion: '1' };
+    const status = { ...running, from: { ...base, ...before }, target: { ...base, ...after } };
+    expect(headerLines(view([], anUpdate({ status })), now)[0]).toMatch(
+      new RegExp(`${text}  \\(V`),
+    );
+  });
+
   it('tells what is known of an update that nobody has looked at', () => {
     const update = anUpdate({ status: undefined, spec: { force: true } });
     expect(headerLines(view([], update), now)).toEqual([
-      'VersionUpdate u1 of ng in c: ? -> 1.32.9-20260919',
+      'ng in c: ? -> 1.32.9-20260919  (VersionUpdate u1)',
       'InProgress, phase Preparing  (with force)',
       '12m30s so far',
     ]);
@@ -129,7 +147,7 @@ describe('the screen', () => {
         const lines = screenLines(large, now, { columns, rows });
         expect(lines.length).toBeLessThanOrEqual(rows);
         expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns);
-        expect(lines[0]?.slice(0, 9)).toBe('VersionUp');
+        expect(lines[0]?.slice(0, 9)).toBe('ng in c: ');
       }
     }
   });

@@ -103,7 +103,7 @@ const openView = (
     const what = isMarked ? 'marked, waits for its turn' : 'being marked';
     return { ...base, state: 'waiting', what, ...pods, blockers: [] };
   }
-  const isEmpty = phase === 'Draining' && podsLeft === 0;
+  const isEmpty = phase === 'Completing' || (phase === 'Draining' && podsLeft === 0);
   const waiting = (status?.waitingOn ?? []).filter(
     (one) => isLasting(one) && one.kind !== 'hold' && one.kind !== 'batch',
   );
@@ -112,11 +112,12 @@ const openView = (
   return {
     ...base,
     state: 'inFlight',
-    what: isEmpty ? 'empty' : phaseText[phase],
+    what: isEmpty && phase === 'Draining' ? 'empty' : phaseText[phase],
     since: status?.markedAt ?? status?.startedAt ?? cause.receivedAt,
-    ...pods,
-    ...(deadline === undefined ? {} : { deadline }),
-    ...(onDeadline === undefined ? {} : { onDeadline }),
+    ...(isEmpty ? {} : pods),
+    // Nothing is left to be forced or given up.
+    ...(isEmpty || deadline === undefined ? {} : { deadline }),
+    ...(isEmpty || onDeadline === undefined ? {} : { onDeadline }),
     blockers: more > 0 ? [...lines, `and ${more} more`] : lines,
   };
 };
@@ -172,22 +173,29 @@ export const updateView = ({ update, group, disruptions }: UpdateFacts): UpdateV
   };
 };
 
-/** `1.32.9-20260905`, or the image where a group has one of its own; then the template's version. */
-export const revisionText = (revision: Partial<Revision> | undefined): string | undefined => {
-  if (revision === undefined) return undefined;
-  const { releaseVersion, imageId, version, launchTemplate } = revision;
-  const image = releaseVersion ?? imageId ?? version ?? 'newest';
-  return launchTemplate === undefined ? image : `${image}, template v${launchTemplate.version}`;
-};
+/** `1.32.9-20260905`, or the image where a group has one of its own. */
+const imageText = ({ releaseVersion, imageId, version }: Partial<Revision>): string =>
+  releaseVersion ?? imageId ?? version ?? 'newest';
 
-/** What it began with and what it goes to; undefined where nobody has written it yet. */
+const templateText = ({ launchTemplate }: Partial<Revision>): string =>
+  launchTemplate === undefined ? '' : `template v${launchTemplate.version}`;
+
+const joined = (...texts: readonly string[]): string => texts.filter(Boolean).join(', ');
+
+/** With the version of the user's own template, where there is one. */
+export const revisionText = (revision: Partial<Revision>): string =>
+  joined(imageText(revision), templateText(revision));
+
+/** What it began with and what it goes to, as far as they differ; undefined where nobody knows yet. */
 export const fromTo = ({
   update,
 }: UpdateView): { readonly from?: string; readonly to?: string } => {
-  const from = revisionText(update.status?.from);
   const { change, type } = update.spec;
-  const to =
-    revisionText(update.status?.target) ??
-    (type === 'VersionUpdate' ? revisionText(change) : undefined);
-  return { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
+  const from = update.status?.from;
+  const to = update.status?.target ?? (type === 'VersionUpdate' ? change : undefined);
+  if (from === undefined) return to === undefined ? {} : { to: revisionText(to) };
+  if (to === undefined) return { from: revisionText(from) };
+  const isSame = templateText(from) === templateText(to);
+  const text = isSame ? imageText : revisionText;
+  return { from: text(from), to: text(to) };
 };

@@ -88,7 +88,7 @@ describe('the watch of an update', () => {
     expect(drawn.length).toBeGreaterThanOrEqual(3);
     expect(drawn.at(-1)).toEqual([]);
     for (const lines of drawn) expect(lines.length).toBeLessThanOrEqual(3);
-    expect(drawn[1]?.[0]).toBe('VersionUpdate u1 of ng in c: …');
+    expect(drawn[1]?.[0]).toBe('ng in c: 1.32.9-20260905 -> 1…');
   });
 
   it('gives up, stops at ^C, and ends with an update that was deleted; it goes on meanwhile', async () => {
