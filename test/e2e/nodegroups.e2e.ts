@@ -254,8 +254,8 @@ describe('a node group', { skip: skipWhen('node groups', whyNot) }, () => {
           /No node group found for name: x\./,
         ],
         [
-          'eks update-nodegroup-version --cluster-name ironman-2022 --nodegroup-name demo-ng',
-          /NotImplemented/,
+          'eks update-nodegroup-version --cluster-name ironman-2022 --nodegroup-name demo-ng --kubernetes-version 1.40',
+          /InvalidParameterException.*Nodegroup Kubernetes version should be equal to Cluster kubernetes version 1\.32/,
         ],
       ];
       for (const [line, words] of refusals) assert.match(await aws.fails(line), words, line);

@@ -130,13 +130,14 @@ export const describeLines = (view: UpdateView, now: EpochMs): readonly string[]
         ]),
     ),
   );
-  const message = status?.message ?? '';
+  const { message = '', errors = [] } = status ?? {};
+  const isError = errors.some((error) => error.message === message);
   return [
     ...headerLines(view, now),
-    ...(message === '' ? [] : [message]),
+    ...(message === '' || isError ? [] : [message]),
     ...section(
       'errors',
-      (status?.errors ?? []).map(({ code, message: why }) => `  ${code}: ${why}`),
+      errors.map(({ code, message: why }) => `  ${code}: ${why}`),
     ),
     ...section(
       'asked for',

@@ -88,6 +88,10 @@ export const nodeLine = (node: NodeView, now: EpochMs): string => {
   return `${node.name}  ${node.what}${time}${podsText(node)}${until}`;
 };
 
+/** EC2's names say the same behind the first dot, and take half a line for it. */
+const shortName = ({ name }: NodeView): string =>
+  name.replace(/^([^.]+)\.(?:[^.]+\.compute|ec2)\.internal$/, '$1');
+
 interface Branch {
   readonly line: string;
   readonly blockers: readonly string[];
@@ -172,15 +176,16 @@ const fitted = (branches: readonly Branch[], { columns, rows: room }: Size): rea
 const cut = (line: string, columns: number): string =>
   line.length <= columns ? line : `${line.slice(0, Math.max(0, columns - 1))}…`;
 
-const endLines = ({ update, status }: UpdateView): readonly string[] => {
-  const errors = update.status?.errors ?? [];
-  const message = update.status?.message;
-  const told = errors.map((error) => `${error.code}: ${error.message}`);
-  return status === 'InProgress' || told.length === 0
-    ? message === undefined || message === ''
-      ? []
-      : [message]
-    : told;
+const endLines = ({ update, status }: UpdateView, { columns, rows }: Size): readonly string[] => {
+  const { errors = [], message = '' } = update.status ?? {};
+  const told =
+    status === 'InProgress' || errors.length === 0
+      ? [message]
+      : errors.map((error) => `${error.code}: ${error.message}`);
+  const lines = told.filter(Boolean);
+  const full = lines.flatMap((line) => wrapped(line, columns));
+  // As much of them as leaves most of the screen to the nodes.
+  return full.length <= Math.max(2, rows / 2) ? full : lines;
 };
 
 /** The whole screen: never more than `rows` lines of `columns` characters. */
@@ -189,11 +194,11 @@ export const screenLines = (view: UpdateView, now: EpochMs, size: Size): readonl
   const flight = byState(view, 'inFlight');
   const failed = byState(view, 'failed');
   const branch = (node: NodeView): Branch => ({
-    line: nodeLine(node, now),
+    line: nodeLine({ ...node, name: shortName(node) }, now),
     blockers: node.blockers,
   });
   const counts = countLines(view);
-  const ends = endLines(view);
+  const ends = endLines(view, size);
   const batch = flight.length === 0 ? [] : [`in flight: ${plural(flight.length, 'node')}`];
   const fails = failed.length === 0 ? [] : [`failed: ${plural(failed.length, 'node')}`];
   const fixed = header.length + ends.length + batch.length + fails.length + counts.length;

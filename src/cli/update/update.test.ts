@@ -35,6 +35,12 @@ describe('the nodes of an update', () => {
     ['empty', aPart(1, { podsRemaining: 0 }), 'inFlight', 'empty'],
     ['on its way out', aPart(1, { phase: 'Completing' }), 'inFlight', 'empty; being terminated'],
     ['drained', done(1), 'done', 'drained'],
+    [
+      'of the surplus',
+      aPart(1, done(1).status, { followUp: 'Terminate' }),
+      'done',
+      'drained; not replaced',
+    ],
     ['failed', aPart(1, failed), 'failed', 'the drain has failed'],
     [
       'failed, and drained for another by now',
@@ -163,6 +169,18 @@ describe('the screen', () => {
     const few = at(11);
     expect(few).toHaveLength(11);
     expect(few).toContain('  and 1 node more');
+  });
+
+  it("leaves out what EC2's names have in common, and wraps the errors of the end", () => {
+    const name = 'ip-192-168-1-2.eu-west-1.compute.internal';
+    const message = 'pods of the group could not be evicted in fifteen minutes, all of them';
+    const failedNodes = [{ instanceId: 'i-9', node: name, message: 'web-1 stays' }];
+    const errors = [{ code: 'PodEvictionFailure', message, resourceIds: [] }];
+    const status = { ...running, status: 'Failed' as const, errors, failedNodes };
+    const lines = screenLines(view([], anUpdate({ status })), now, { columns: 60, rows: 20 });
+    expect(lines).toContain('  ip-192-168-1-2  the drain has failed');
+    expect(lines).toContain('PodEvictionFailure: pods of the group could not be evicted');
+    expect(lines).toContain('in fifteen minutes, all of them');
   });
 
   it('tells failed nodes and, at the end, the errors', () => {

@@ -78,10 +78,11 @@ const endedView = (
   if (outcome === 'Cancelled') return undefined;
   const since = over?.endedAt;
   const isFailed = outcome === 'Failed';
+  const text = outcomeText[outcome];
   return {
     ...base,
     state: isFailed ? 'failed' : 'done',
-    what: outcomeText[outcome],
+    what: cause.followUp === 'Terminate' && !isFailed ? `${text}; not replaced` : text,
     ...(since === undefined ? {} : { since }),
     blockers: isFailed && over?.message !== undefined ? [over.message] : [],
   };
