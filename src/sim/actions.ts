@@ -1,7 +1,5 @@
 // What users, clouds and bad luck do to a living cluster. Each action is one small function on the
 // world, drawn by weight; an action that finds nothing to act on does nothing.
-import { instanceIdOfProviderId } from '../api/brand.ts';
-import { marks } from '../api/disruption.ts';
 import { isObject, type JsonObject, objectOr } from '../api/json.ts';
 import { AwsError } from '../wire/index.ts';
 import type { FaultKind } from '../world/faults/index.ts';
@@ -15,41 +13,19 @@ import {
   relabelGroup,
   scaleGroup,
 } from './group-actions.ts';
+import {
+  disruptions,
+  liveNodes,
+  type NodeFacts,
+  nodes,
+  recordCause,
+  timestamp,
+} from './node-causes.ts';
 import { appNamespace, type GroupSettings } from './scenario.ts';
+import { updateNode } from './update-actions.ts';
 
-const nodes = { group: '', resource: 'nodes' } as const;
-const disruptions = { group: 'drover.dev', resource: 'nodedisruptions' } as const;
 const deployments = { group: 'apps', resource: 'deployments' } as const;
 const pods = { group: '', resource: 'pods' } as const;
-
-interface NodeFacts {
-  readonly name: string;
-  readonly instanceId: string;
-  readonly group: string | undefined;
-  readonly isCordoned: boolean;
-  /** Kept away from load balancers, as every drain does first. */
-  readonly isExcluded: boolean;
-}
-
-const liveNodes = ({ world }: ActionContext): readonly NodeFacts[] => {
-  const found: NodeFacts[] = [];
-  for (const node of world.kube.readAll(nodes)) {
-    const providerId = objectOr(node.spec).providerID;
-    const instanceId = instanceIdOfProviderId(
-      typeof providerId === 'string' ? providerId : undefined,
-    );
-    if (instanceId === undefined) continue;
-    const group = node.metadata.labels?.['eks.amazonaws.com/nodegroup'];
-    found.push({
-      name: node.metadata.name,
-      instanceId,
-      group,
-      isCordoned: objectOr(node.spec).unschedulable === true,
-      isExcluded: node.metadata.labels?.[marks.excludeFromLoadBalancers] !== undefined,
-    });
-  }
-  return found;
-};
 
 /** AWS refusing a user's call is an answer, not a defect. */
 const tryAws = (context: ActionContext, operation: string, input: JsonObject): void => {
@@ -134,42 +110,15 @@ const hardwareFailure = (context: ActionContext): void => {
 
 /** As `drover drain` records it. */
 const drainNode = (context: ActionContext, node: NodeFacts): void => {
-  const now = new Date(Math.floor(context.world.kernel.now() / 1000)).toISOString();
-  const cause: JsonObject = {
+  const now = timestamp(context);
+  recordCause(context, node, {
     kind: 'Manual',
     id: `manual/${now}`,
     receivedAt: now,
     onDeadline: 'fail',
     followUp: 'Release',
     requestedBy: 'somebody',
-  };
-  const existing = context.world.kube.read(disruptions, { name: node.instanceId });
-  if (existing === undefined) {
-    context.user.create(disruptions, undefined, {
-      apiVersion: 'drover.dev/v1alpha1',
-      kind: 'NodeDisruption',
-      metadata: { name: node.instanceId },
-      spec: {
-        instanceId: node.instanceId,
-        nodeName: node.name,
-        ...(node.group === undefined ? {} : { nodeGroup: node.group }),
-        causes: [cause],
-      },
-    });
-    return;
-  }
-  const causes = objectOr(existing.spec).causes;
-  context.user.patch(
-    disruptions,
-    { name: node.instanceId },
-    {
-      type: 'merge',
-      body: {
-        metadata: { resourceVersion: existing.metadata.resourceVersion },
-        spec: { causes: [...(Array.isArray(causes) ? causes : []), cause] },
-      },
-    },
-  );
+  });
 };
 
 const maxSecondThoughtsSeconds = 90;
@@ -200,7 +149,7 @@ const cordonThenDrain = (context: ActionContext): void => {
 
 /** As `drover undrain` records it: the manual causes are withdrawn. */
 const undrain = (context: ActionContext): void => {
-  const now = new Date(Math.floor(context.world.kernel.now() / 1000)).toISOString();
+  const now = timestamp(context);
   for (const disruption of context.world.kube.readAll(disruptions)) {
     const causes = objectOr(disruption.spec).causes;
     if (!Array.isArray(causes)) continue;
@@ -331,6 +280,7 @@ const weighted: readonly (readonly [number, (context: ActionContext) => void])[]
   [1, rejoin],
   [2, scaleApp],
   [5, toggleFault],
+  [4, updateNode],
   [3, cordonThenDrain],
   [3, barePod],
   [2, createGroup],

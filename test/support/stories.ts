@@ -39,6 +39,8 @@ const usual: Exempt = {
   'aws-auth-loses-no-entry': 'no node group brings a role of its own',
   'messages-are-durable': 'no trail tells of messages, and no hook is open for five minutes',
   'blockers-are-named': 'no pod is held by its budget for fifteen minutes',
+  'held-nodes-keep-their-pods': 'no update holds a node',
+  'updates-keep-their-times': 'nothing is forced, nothing fails, no instance is ours to terminate',
 };
 /** As EKS: one name towards Kubernetes, another towards the account. */
 const eksAgents = [

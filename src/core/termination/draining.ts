@@ -27,6 +27,8 @@ import {
 export const settleMs = 5_000;
 /** A quorum list that disagreed with the watch is repeated after this. */
 const listAgainMs = 1_000;
+/** An allocation that follows the first list of pods is over by then. */
+const namedWithinMs = 5_000;
 /** Past the deadline the server may say this long that nothing is left, where no hook ends. */
 const confirmMs = 15_000;
 
@@ -113,7 +115,7 @@ const atDeadline = (observation: Observation, demand: Demand, marked: Marked): D
   };
   const count = known === undefined ? 0 : left(known);
   if (count > 0) {
-    const late = forceLate(observation, demand, status, count);
+    const late = forceLate(observation, demand, status, count) ?? untilNamed(observation, demand);
     if (late !== undefined) return late;
     return end(`${count} ${count === 1 ? 'pod was' : 'pods were'} left at the deadline`, count);
   }
@@ -164,6 +166,20 @@ const forceLate = (
   const forcingSince = formatTime(since ?? now);
   const change = { ...waiting, podsRemaining, forcingSince };
   return decision({ steps: [writeStatus({ disruption, demand, change, now })], waitingOn });
+};
+
+/**
+ * A drain that gives up says what kept the pods: where nobody has looked at them yet, as just after
+ * a restart, that is waited for a moment. Undefined after that.
+ */
+const untilNamed = (observation: Observation, demand: Demand): Decision | undefined => {
+  const { blockers, memory, now } = observation;
+  if (demand.onDeadline === 'force' || blockers !== undefined) return undefined;
+  const since = Math.max(demand.deadline ?? 0, memory.firstLookAt ?? 0);
+  const until = epochMs(Math.min(since + namedWithinMs, ...hookBounds(demand)));
+  if (now >= until) return undefined;
+  const { waitingOn = [] } = lastBlockers(observation);
+  return decision({ waitingOn, wakeAt: [until] });
 };
 
 /** The last moments at which open hooks can still be completed. */

@@ -149,6 +149,16 @@ describe('a drain of an update that fails', () => {
     expect(model.settle()).toEqual([]);
     expect(model.observation.node?.spec.unschedulable).toBe(true);
   });
+  it('waits a moment for those who name what kept it, where another process comes to it', () => {
+    const model = draining([update()]);
+    model.at(2000);
+    model.change({ blockers: undefined, memory: { hooks: new Map(), firstLookAt: tPlus(2000) } });
+    expect(model.settle()).toEqual([]);
+    expect(decideDisruption(model.observation).nextCheckAt).toBe(tPlus(2005));
+    model.change({ blockers: blocked });
+    model.settle();
+    expect(model.status).toMatchObject({ outcome: 'Failed', waitingOn: [{ kind: 'pdb' }] });
+  });
   it('is given back when the update withdraws its cause', () => {
     const model = failed();
     model.causes([update({ cancelledAt: timePlus(901) })]);

@@ -12,6 +12,7 @@ import { fixedState } from './oracles/fixed-state.ts';
 import { forced } from './oracles/forced.ts';
 import { foreignHooks } from './oracles/foreign-hooks.ts';
 import { groupsGone } from './oracles/groups-gone.ts';
+import { held } from './oracles/held.ts';
 import { hooksCompleted } from './oracles/hooks-completed.ts';
 import { hooksKept } from './oracles/hooks-kept.ts';
 import { hotLoop } from './oracles/hot-loop.ts';
@@ -20,6 +21,7 @@ import { liveness } from './oracles/liveness.ts';
 import { marksFirst } from './oracles/marks-first.ts';
 import { marksUndone } from './oracles/marks-undone.ts';
 import { messages } from './oracles/messages.ts';
+import { updateTimes } from './oracles/update-times.ts';
 
 export { finalFacts } from './final-facts.ts';
 export { traceFromAudit } from './from-audit.ts';
@@ -36,6 +38,8 @@ export const oracles: readonly Oracle[] = [
   foreignHooks,
   messages,
   capacity,
+  held,
+  updateTimes,
   marksUndone,
   awsAuth,
   intent,

@@ -36,6 +36,8 @@ describe('checkTrace', () => {
     expect(idle.map(([name]) => name)).toEqual([
       'messages-are-durable',
       'desired-within-bounds',
+      'held-nodes-keep-their-pods',
+      'updates-keep-their-times',
       'aws-auth-loses-no-entry',
       'nothing-left-after-delete',
       'blockers-are-named',

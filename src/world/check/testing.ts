@@ -47,6 +47,9 @@ interface CauseOptions {
   readonly followUp?: string;
   readonly hook?: string;
   readonly token?: string;
+  readonly hold?: boolean;
+  readonly forceFrom?: number;
+  readonly cooldownSeconds?: number;
 }
 
 interface DisruptionOptions {
@@ -282,6 +285,9 @@ const causeOf = (cause: CauseOptions): JsonObject => ({
   onDeadline: cause.onDeadline ?? 'force',
   followUp: cause.followUp ?? 'Release',
   ...(cause.deadline === undefined ? {} : { deadline: timeAt(cause.deadline) }),
+  ...(cause.hold === undefined ? {} : { hold: cause.hold }),
+  ...(cause.forceFrom === undefined ? {} : { forceFrom: timeAt(cause.forceFrom) }),
+  ...(cause.cooldownSeconds === undefined ? {} : { cooldownSeconds: cause.cooldownSeconds }),
   ...(cause.cancelledAt === undefined ? {} : { cancelledAt: timeAt(cause.cancelledAt) }),
   ...(cause.hook === undefined
     ? {}

@@ -40,8 +40,10 @@ const isNamed = (one: DisruptionState, pod: PodState, budgets: readonly string[]
 const look = (context: Context, told: Set<string>): void => {
   const { book, saw, report } = context;
   for (const one of book.disruptions.living()) {
-    const since = one.phaseAt.get('Draining');
-    if (one.phase !== 'Draining' || since === undefined) continue;
+    const drainingAt = one.phaseAt.get('Draining');
+    if (one.phase !== 'Draining' || drainingAt === undefined) continue;
+    if (one.heldSince !== undefined) continue;
+    const since = Math.max(drainingAt, one.heldUntil ?? 0);
     if (book.now - since < namedWithinMicros) continue;
     for (const pod of book.pods.on(one.nodeName)) {
       const budgets = keepers(context, pod, since);

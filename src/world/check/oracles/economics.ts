@@ -4,7 +4,7 @@
 import { type JsonObject, objectOr } from '../../../api/json.ts';
 import { both, type Oracle } from '../oracle.ts';
 import { endsPod, succeeded } from '../state/book.ts';
-import { microsPerMinute, objectsOf, textOf } from '../state/read.ts';
+import { microsPerMinute, objectsOf } from '../state/read.ts';
 
 /** Restarts and late causes write more than the 8 of a smooth drain; three times that is a leak. */
 const maxSteps = 24;
@@ -76,9 +76,9 @@ export const economics: Oracle = {
         requests++;
         if (endsPod(entry) && succeeded(entry)) sentAway++;
       },
-      object: ({ at, type, resource, object }) => {
-        if (resource !== 'nodedisruptions' || type === 'DELETED' || !book.isNewVersion) return;
-        const one = book.disruptions.byName.get(textOf(objectOr(object.metadata).name));
+      object: (entry) => {
+        const { at } = entry;
+        const one = book.disruptionIn(entry);
         if (one === undefined || one.phase === '') return;
         const before = objectOr(objectOr(one.previous).status);
         const after = objectOr(one.object.status);

@@ -10,7 +10,7 @@ import {
   type Request,
   succeeded,
 } from '../state/book.ts';
-import { isHookCall } from '../state/cloud.ts';
+import { isHookCall, isTermination } from '../state/cloud.ts';
 import { inForce } from '../state/disruptions.ts';
 
 /** True when one of the phases was committed in this episode. */
@@ -82,9 +82,6 @@ const checkHook = (context: Context, entry: Call): void => {
     report({ subject: instanceId, message: 'its hook was completed before it was Draining' });
   }
 };
-
-const isTermination = ({ operation }: Call): boolean =>
-  operation === 'TerminateInstanceInAutoScalingGroup' || operation === 'TerminateInstances';
 
 const takesInstance = new Set(['Terminate', 'Replace']);
 

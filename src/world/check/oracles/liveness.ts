@@ -4,6 +4,7 @@
 import { type JsonObject, objectOr } from '../../../api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import type { DisruptionState } from '../state/book.ts';
+import { isHeld } from '../state/disruptions.ts';
 import { isHealthy, type PodState } from '../state/pods.ts';
 import { microsPerMinute, numberOf, selectorMatch, textOf } from '../state/read.ts';
 import { GroupEnds } from './group-ends.ts';
@@ -44,11 +45,19 @@ const isBlockedAsTold = ({ book }: Context, disruption: DisruptionState): boolea
     return budgets.every((name) => covering.includes(name));
   });
 
+/** Nobody but the owner of the cause can end that; the node shows its marks and keeps its pods. */
+const waitsForItsTurn = ({ book }: Context, one: DisruptionState): boolean =>
+  one.phase === 'Draining' &&
+  one.heldSince !== undefined &&
+  isHeld(one, { at: book.now, lagMicros: book.lagMicros });
+
 const checkDrains = (context: Context): void => {
   const { book, saw, report } = context;
   for (const one of book.disruptions.living()) {
     saw();
-    if (one.phase === 'Ended' || isBlockedAsTold(context, one)) continue;
+    if (one.phase === 'Ended' || isBlockedAsTold(context, one) || waitsForItsTurn(context, one)) {
+      continue;
+    }
     const kinds = [...new Set(one.waitingOn.map((waiting) => waiting.kind))].join(', ');
     report({
       subject: one.name,

@@ -102,6 +102,14 @@ export class Book {
     return this.disruptions.ofNodeName(pod.nodeName);
   }
 
+  /** The disruption of which this entry shows another version than the one before. */
+  disruptionIn({ resource, object, type }: ObjectEntry): DisruptionState | undefined {
+    if (resource !== 'nodedisruptions' || type === 'DELETED' || !this.isNewVersion) {
+      return undefined;
+    }
+    return this.disruptions.byName.get(textOf(objectOr(object.metadata).name));
+  }
+
   /** A pod that has to leave a node; an orphan of a DaemonSet too, where that can be known. */
   isDrainable(pod: PodState): boolean {
     if (pod.ownerKind !== 'DaemonSet' || !this.#seesDaemonSets) return isDrainable(pod);

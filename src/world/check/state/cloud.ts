@@ -35,6 +35,9 @@ const hookOperations = new Set(['CompleteLifecycleAction', 'RecordLifecycleActio
 
 export const isHookCall = (call: Call): boolean => hookOperations.has(call.operation);
 
+export const isTermination = ({ operation }: Call): boolean =>
+  operation === 'TerminateInstanceInAutoScalingGroup' || operation === 'TerminateInstances';
+
 export class Cloud {
   readonly instances = new Map<string, InstanceState>();
   readonly waits: Wait[] = [];

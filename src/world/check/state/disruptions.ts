@@ -22,6 +22,13 @@ export interface CauseState {
   readonly isForcing: boolean;
   readonly followUp: string;
   readonly hook: HookCause | undefined;
+  /** Its node is marked and keeps its pods. */
+  readonly isHolding: boolean;
+  readonly forceFromAt: number | undefined;
+  /** Between the end of the drain and our termination. */
+  readonly cooldownMicros: number;
+  /** When the trace first showed it. */
+  readonly seenAt: number;
   readonly isCancelled: boolean;
   /** When the trace first showed it as cancelled. */
   readonly cancelledSeenAt: number | undefined;
@@ -57,6 +64,10 @@ export interface DisruptionState {
   handled: ReadonlyMap<string, number>;
   boomerangOwners: ReadonlySet<string>;
   waitingOn: readonly Waiting[];
+  /** Since when the journal says that the node waits for its turn. */
+  heldSince: number | undefined;
+  /** When it last ceased to say so. */
+  heldUntil: number | undefined;
   waitingOnTotal: number;
   /** Spec and status as they stood, for those who compare. */
   object: JsonObject;
@@ -96,6 +107,10 @@ const causesOf = (
       isForcing: cause.onDeadline === 'force',
       followUp: textOf(cause.followUp),
       hook: cause.hook === undefined ? undefined : hookOf(objectOr(cause.hook)),
+      isHolding: cause.hold === true,
+      forceFromAt: timeOf(cause.forceFrom),
+      cooldownMicros: (numberOf(cause.cooldownSeconds) ?? 0) * microsPerSecond,
+      seenAt: before?.seenAt ?? at,
       isCancelled,
       cancelledSeenAt: isCancelled ? (before?.cancelledSeenAt ?? at) : undefined,
     };
@@ -127,6 +142,8 @@ const newDisruption = (name: string, object: JsonObject): DisruptionState => ({
   handled: new Map(),
   boomerangOwners: new Set(),
   waitingOn: [],
+  heldSince: undefined,
+  heldUntil: undefined,
   waitingOnTotal: 0,
   object,
   previous: undefined,
@@ -213,11 +230,23 @@ export class Disruptions {
     state.handled = new Map(handled.map((id) => [id, state.handled.get(id) ?? at]));
     state.boomerangOwners = new Set(objectsOf(status.boomerangs).map((one) => textOf(one.owner)));
     state.waitingOn = objectsOf(status.waitingOn).map(waitingOf);
+    const isHeld = state.waitingOn.some(({ kind }) => kind === 'hold');
+    if (!isHeld && state.heldSince !== undefined) state.heldUntil = at;
+    state.heldSince = isHeld ? (state.heldSince ?? at) : undefined;
     state.waitingOnTotal = numberOf(status.waitingOnTotal) ?? state.waitingOn.length;
     const node = textOf(objectOr(status.node).name);
     if (node !== '') state.nodeName = node;
   }
 }
+
+/** Whether everything that is asked for of the node is to be marked and to wait. */
+export const isHeld = (
+  state: DisruptionState,
+  options: { readonly at: number; readonly lagMicros: number },
+): boolean => {
+  const causes = inForce(state, options);
+  return causes.length > 0 && causes.every((cause) => cause.isHolding);
+};
 
 /** Causes that count: asked for, not withdrawn, not dealt with by an earlier episode. */
 export const inForce = (
