@@ -177,7 +177,7 @@ export class Stage {
   recordHook(node: string): void {
     const instanceId = this.instanceOf(node);
     const AutoScalingGroupName = this.#autoScalingGroupName;
-    const now = this.#timestamp();
+    const now = this.timeIn(0);
     const cause = {
       kind: 'LifecycleHook',
       id: `hook/${AutoScalingGroupName}/Terminate-LC-Hook/polled`,
@@ -261,9 +261,8 @@ export class Stage {
   }
   /** As `drover drain` asks for it; with a time, it forces then. */
   drain(node: string, seconds?: number): void {
-    const instanceId = this.instanceOf(node);
-    const receivedAt = this.#timestamp();
-    const deadline = seconds === undefined ? {} : { deadline: this.#timestamp(seconds) };
+    const receivedAt = this.timeIn(0);
+    const deadline = seconds === undefined ? {} : { deadline: this.timeIn(seconds) };
     const cause = {
       kind: 'Manual',
       id: `manual/${receivedAt}`,
@@ -273,30 +272,41 @@ export class Stage {
       requestedBy: 'somebody',
       ...deadline,
     };
-    const known = this.#causesOf(instanceId);
-    if (known !== undefined) {
-      this.#patchCauses(instanceId, [...known, cause]);
-      return;
-    }
-    this.#must(
-      this.#user().create(gr.disruptions, undefined, {
-        apiVersion: 'drover.dev/v1alpha1',
-        kind: 'NodeDisruption',
-        metadata: { name: instanceId },
-        spec: { instanceId, nodeName: node, nodeGroup: groupName, causes: [cause] },
-      }),
-    );
+    this.#record(node, cause);
+  }
+  /** The cause of an update on this node, as it stands from now on. */
+  update(node: string, more: JsonObject): void {
+    this.#record(node, {
+      kind: 'Update',
+      id: 'update/u',
+      receivedAt: this.timeIn(0),
+      onDeadline: 'fail',
+      followUp: 'Replace',
+      cooldownSeconds: 60,
+      ...more,
+    });
+  }
+  deleteNode(node: string): void {
+    this.#must(this.#user().delete(gr.nodes, { name: node }));
   }
   /** As `drover undrain` asks for it. */
   undrain(node: string): void {
-    const instanceId = this.instanceOf(node);
-    const cancelledAt = this.#timestamp();
+    this.withdraw(this.instanceOf(node));
+  }
+  /** Every cause, by instance: its node may be gone. */
+  withdraw(instanceId: string): void {
+    const cancelledAt = this.timeIn(0);
     const causes = (this.#causesOf(instanceId) ?? []).map((cause) => ({ ...cause, cancelledAt }));
     this.#patchCauses(instanceId, causes);
   }
 
   // ---- what there is ----
 
+  /** So many seconds from now, as causes have it. */
+  timeIn(seconds: number): string {
+    const now = Math.floor(this.world.kernel.now() / 1000);
+    return new Date(now + seconds * 1000).toISOString();
+  }
   /** Names of the nodes that are Ready. */
   nodes(): readonly string[] {
     return [...this.world.kube.readAll(gr.nodes)]
@@ -319,13 +329,27 @@ export class Stage {
     const one = this.world.kube.read(gr.disruptions, { name: instanceId });
     return (one?.spec as JsonObject | undefined)?.causes as readonly JsonObject[] | undefined;
   }
+  /** With this cause, in the place of the one that had its id. */
+  #record(node: string, cause: JsonObject): void {
+    const instanceId = this.instanceOf(node);
+    const known = this.#causesOf(instanceId);
+    if (known !== undefined) {
+      const others = known.filter(({ id }) => id !== cause.id);
+      this.#patchCauses(instanceId, [...others, cause]);
+      return;
+    }
+    this.#must(
+      this.#user().create(gr.disruptions, undefined, {
+        apiVersion: 'drover.dev/v1alpha1',
+        kind: 'NodeDisruption',
+        metadata: { name: instanceId },
+        spec: { instanceId, nodeName: node, nodeGroup: groupName, causes: [cause] },
+      }),
+    );
+  }
   #patchCauses(name: string, causes: readonly JsonObject[]): void {
     const patch = { type: 'merge', body: { spec: { causes } } } as const;
     this.#must(this.#user().patch(gr.disruptions, { name }, patch));
-  }
-  #timestamp(inSeconds = 0): string {
-    const now = Math.floor(this.world.kernel.now() / 1000);
-    return new Date(now + inSeconds * 1000).toISOString();
   }
   #user() {
     return this.world.kube.as({

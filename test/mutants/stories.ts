@@ -231,6 +231,54 @@ const stories = {
     stage.deleteGroup('n2');
     await stage.advance(15 * minutes);
   },
+  /** Marked, some time later let go, drained, and replaced. */
+  'an-update-takes-a-node': async (stage: Stage) => {
+    const { first } = pick(stage.nodes());
+    stage.pod('app', first);
+    await stage.advance(30);
+    stage.update(first, { hold: true });
+    await stage.advance(2 * minutes);
+    stage.update(first, { hold: false, deadline: stage.timeIn(15 * minutes) });
+    await stage.advance(10 * minutes);
+  },
+  /** Its turn never comes; the update gives it back, whatever became of it. */
+  'a-held-node-is-deleted': async (stage: Stage) => {
+    const { first } = pick(stage.nodes());
+    const instanceId = stage.instanceOf(first);
+    stage.update(first, { hold: true });
+    await stage.advance(minutes);
+    stage.deleteNode(first);
+    await stage.advance(3 * minutes);
+    stage.withdraw(instanceId);
+    await stage.advance(3 * minutes);
+  },
+  /** Without force: the drain fails, and its node is given back. */
+  'an-update-meets-a-closed-budget': async (stage: Stage) => {
+    const { first } = pick(stage.nodes());
+    stage.closedBudget('app');
+    stage.pod('app', first);
+    await stage.advance(30);
+    stage.update(first, { hold: true });
+    await stage.advance(minutes);
+    stage.update(first, { hold: false, deadline: stage.timeIn(7 * minutes) });
+    await stage.advance(15 * minutes);
+    stage.dropBudget('app');
+    stage.undrain(first);
+    await stage.advance(3 * minutes);
+  },
+  /** With force, and hardly any time between that and the end. */
+  'an-update-forces': async (stage: Stage) => {
+    const { first } = pick(stage.nodes());
+    stage.closedBudget('app');
+    stage.pod('app', first);
+    await stage.advance(30);
+    stage.update(first, { hold: true });
+    await stage.advance(minutes);
+    const forceFrom = stage.timeIn(2 * minutes);
+    const deadline = stage.timeIn(2 * minutes + 5);
+    stage.update(first, { hold: false, onDeadline: 'force', forceFrom, deadline });
+    await stage.advance(10 * minutes);
+  },
 } as const satisfies Readonly<Record<string, (stage: Stage) => Promise<void>>>;
 
 export const storyNames: readonly string[] = Object.keys(stories);

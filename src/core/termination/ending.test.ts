@@ -8,6 +8,7 @@ import {
   aManualCause,
   aMarkedNode,
   aNode,
+  aPod,
   draining,
   Model,
   marksAnnotation,
@@ -117,6 +118,36 @@ describe('withdrawing', () => {
     expect(model.status?.outcome).toBe('Cancelled');
     expect(model.observation.node?.spec.unschedulable).toBeUndefined();
     expect(model.observation.node?.metadata.labels).toEqual({});
+  });
+  it.each(['eks', 'native'] as const)(
+    'leaves a cordon (%s) that somebody sets after a crash of ours just before the end',
+    (compat) => {
+      const options = { ...observe().options, compat };
+      const model = new Model(observe({ disruption: aDisruption([aManualCause()]), options }));
+      model.change({ pods: [aPod('p1')] });
+      model.settle();
+      model.causes([withdrawn]);
+      for (const kind of ['WriteStatus', 'PatchNode']) {
+        const [step] = decideDisruption(model.observation).steps;
+        expect(step?.kind).toBe(kind);
+        if (step !== undefined) model.apply(step);
+      }
+      const { node = aNode() } = model.observation;
+      model.change({ node: { ...node, spec: { ...node.spec, unschedulable: true } } });
+      model.forget();
+      expect(model.settle()).toEqual(['Ended']);
+      expect(model.observation.node?.spec.unschedulable).toBe(true);
+    },
+  );
+  it('takes our cordon away although somebody took the label before', () => {
+    const model = draining([aManualCause()], []);
+    model.at(5);
+    model.settle();
+    const { node = aNode() } = model.observation;
+    model.change({ node: { ...node, metadata: { ...node.metadata, labels: {} } } });
+    model.causes([withdrawn]);
+    expect(model.settle()).toEqual(['Undoing', 'PatchNode', 'Ended']);
+    expect(model.observation.node?.spec.unschedulable).toBeUndefined();
   });
   it('gives a drained node back, and leaves a cordon that was there before', () => {
     const model = new Model(

@@ -8,7 +8,14 @@ import { complete, withoutNode } from './absence.ts';
 import { type Demand, standingCauses } from './causes.ts';
 import { type Decision, decision } from './decision.ts';
 import { holdFields } from './held.ts';
-import { hasMarksOfOurs, markSteps, marksAreVisible, marksToOwn, recordedOn } from './marks.ts';
+import {
+  hasMarksOfOurs,
+  markSteps,
+  marksAreVisible,
+  marksToOwn,
+  marksToUndo,
+  recordedOn,
+} from './marks.ts';
 import type { Observation } from './observation.ts';
 import { type StatusChange, waitingFields, writeStatus } from './status.ts';
 
@@ -57,11 +64,14 @@ export const decidePending = (observation: Observation, demand: Demand): Decisio
 
 /** The withdrawal of the last cause: what was done to the node is undone. */
 export const startUndoing = ({ disruption, node, now }: Observation): Decision => {
-  const same = node !== undefined && disruption.status?.node?.uid === node.metadata.uid;
-  const ownedMarks = same ? recordedOn(node, disruption.metadata.name) : undefined;
+  const { status } = disruption;
+  const same = node !== undefined && status?.node?.uid === node.metadata.uid;
+  const owned = same
+    ? (recordedOn(node, disruption.metadata.name) ?? status?.ownedMarks)
+    : undefined;
   const change = {
     phase: 'Undoing' as const,
-    ...(ownedMarks === undefined ? {} : { ownedMarks }),
+    ...(same && owned !== undefined ? { ownedMarks: marksToUndo(node, owned) } : {}),
     ...waitingFields([]),
   };
   return decision({ steps: [writeStatus({ disruption, change, now })] });

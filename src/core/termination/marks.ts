@@ -157,6 +157,27 @@ const stillOurs = (node: Node, owned: OwnedMarks): OwnedMarks => ({
 export const hasMarksOfOurs = (node: Node | undefined, owned: OwnedMarks | undefined): boolean =>
   node !== undefined && owned !== undefined && Object.values(stillOurs(node, owned)).some(Boolean);
 
+/**
+ * Undoing is one patch, so the mark that only we set tells whether it has landed: what stands then
+ * is somebody else's, as the cordon of a person who came just after a crash of ours.
+ */
+export const isUndone = (node: Node, owned: OwnedMarks): boolean => {
+  const witness = witnessOf(owned);
+  return witness !== undefined && !marksOn(node)[witness];
+};
+
+const witnessOf = (owned: OwnedMarks): Mark | undefined =>
+  owned.annotation ? 'annotation' : owned.excludeLabel ? 'excludeLabel' : undefined;
+
+/** What undoing finds as ours: a witness that somebody took away before it begins is none. */
+export const marksToUndo = (node: Node, owned: OwnedMarks): OwnedMarks => {
+  const witness = witnessOf(owned);
+  const others = hasMarksOfOurs(node, owned);
+  return witness !== undefined && isUndone(node, owned) && others
+    ? marksToUndo(node, { ...owned, [witness]: false })
+    : owned;
+};
+
 /** One patch that takes away what is ours, with uid and resourceVersion in either mode. */
 export const undoSteps = (node: Node, owned: OwnedMarks): readonly PatchNode[] => {
   const ours = stillOurs(node, owned);

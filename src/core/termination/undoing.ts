@@ -4,7 +4,7 @@ import { formatTime } from '../../api/brand.ts';
 import type { OwnedMarks } from '../../api/disruption.ts';
 import { handledIds, standingCauses } from './causes.ts';
 import { type Decision, decision } from './decision.ts';
-import { undoSteps } from './marks.ts';
+import { isUndone, undoSteps } from './marks.ts';
 import type { Observation } from './observation.ts';
 import { waitingFields, writeStatus } from './status.ts';
 
@@ -21,7 +21,7 @@ export const decideUndoing = ({ disruption, node, now }: Observation): Decision 
   const same = node !== undefined && status?.node?.uid === node.metadata.uid;
   const standing = standingCauses(disruption);
   const isFree = same && ours !== undefined && standing.length === 0;
-  const steps = isFree ? undoSteps(node, ours) : [];
+  const steps = isFree && !isUndone(node, ours) ? undoSteps(node, ours) : [];
   if (node !== undefined && steps.length > 0) {
     return decision({ steps, waitingOn: [{ kind: 'marks', node: node.metadata.name }] });
   }

@@ -7,6 +7,7 @@ import { markMutants } from './marks.ts';
 import { messageMutants } from './messages.ts';
 import { podMutants } from './pods.ts';
 import { roleMutants } from './roles.ts';
+import { updateMutants } from './updates.ts';
 
 export const mutants: readonly Mutant[] = [
   ...podMutants,
@@ -14,6 +15,7 @@ export const mutants: readonly Mutant[] = [
   ...hookMutants,
   ...messageMutants,
   ...groupMutants,
+  ...updateMutants,
   ...roleMutants,
   ...journalMutants,
 ];

@@ -87,7 +87,11 @@ class QuietMinutes {
   }
 
   deadline(at: number): void {
-    this.#deadlines.add(Math.floor(at / microsPerMinute));
+    // By the clock of whoever decides, which may be wrong.
+    const skew = this.#context.book.facts.clockSkew ?? 0;
+    for (const seen of [at - skew, at, at + skew]) {
+      this.#deadlines.add(Math.floor(seen / microsPerMinute));
+    }
   }
 
   heartbeat(at: number): void {
@@ -111,7 +115,8 @@ class QuietMinutes {
     this.#isBusy ||= this.#deadlines.has(this.#minute);
     if (!this.#isBusy && !this.#wasBusy) this.#judge();
     const isNext = minute === this.#minute + 1;
-    this.#wasBusy = isNext && this.#isBusy;
+    // Of a minute without any entry nobody has asked whether a deadline passed in it.
+    this.#wasBusy = (isNext && this.#isBusy) || this.#deadlines.has(minute - 1);
     this.#minute = minute;
     this.#isBusy = false;
     this.#writes = 0;

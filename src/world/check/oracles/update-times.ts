@@ -63,8 +63,8 @@ const checkTermination = (context: Context, entry: Call): void => {
   if (one.outcome === 'Failed') told('terminated although its drain had failed');
   if (one.outcome !== 'Drained' && one.outcome !== 'Forced') return;
   const asked = one.causes.filter(
-    ({ id, isCancelled, seenAt }) =>
-      !isCancelled && !one.handled.has(id) && seenAt < endedAt - book.lagMicros,
+    ({ id, isCancelled, isHolding, seenAt }) =>
+      !isCancelled && !isHolding && !one.handled.has(id) && seenAt < endedAt - book.lagMicros,
   );
   const cooldown = Math.max(0, ...asked.map(({ cooldownMicros }) => cooldownMicros));
   const early = endedAt + cooldown - book.now - slackMicros - (book.facts.clockSkew ?? 0);

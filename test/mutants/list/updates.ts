@@ -1,0 +1,132 @@
+// Mutants about updates: held nodes that lose their pods or instances, times that are not given.
+import type { Mutant } from '../mutant.ts';
+
+const causes = 'src/core/termination/causes.ts';
+const draining = 'src/core/termination/draining.ts';
+const terminating = 'src/core/termination/terminating.ts';
+
+const held: readonly Mutant[] = [
+  {
+    name: 'a-held-node-is-drained-as-any-other',
+    oracles: ['held-nodes-keep-their-pods'],
+    kind: 'logic',
+    edits: [
+      {
+        file: causes,
+        find: 'causes.every(isHolding) ? causes[0] : undefined;',
+        replace: "causes.find((cause) => isHolding(cause) && cause.kind === 'Manual');",
+      },
+    ],
+  },
+  {
+    name: 'evicts-before-it-says-that-the-hold-is-over',
+    oracles: ['held-nodes-keep-their-pods'],
+    kind: 'timing',
+    edits: [
+      {
+        file: draining,
+        find: 'if (wasHeld(observation.disruption)) return letGo(observation, demand);',
+        replace: '',
+      },
+      {
+        file: 'src/core/termination/drains.ts',
+        find: 'if (demand.heldBy !== undefined || wasHeld(disruption)) return undefined;',
+        replace: 'if (demand.heldBy !== undefined) return undefined;',
+      },
+    ],
+  },
+  {
+    name: 'a-held-node-that-is-gone-takes-its-instance-along',
+    oracles: ['held-nodes-keep-their-pods'],
+    kind: 'logic',
+    story: 'a-held-node-is-deleted',
+    edits: [
+      {
+        file: 'src/core/termination/absence.ts',
+        find: 'if (demand.heldBy !== undefined && memory.instance?.gone !== true) {',
+        replace: 'if (demand.heldBy !== undefined && memory.instance?.gone === true) {',
+      },
+    ],
+  },
+];
+
+const times: readonly Mutant[] = [
+  {
+    name: 'a-long-grace-brings-the-force-forward',
+    oracles: ['updates-keep-their-times'],
+    kind: 'timing',
+    story: 'an-update-forces',
+    edits: [
+      {
+        file: 'src/core/drain/force.ts',
+        find: 'return epochMs(Math.max(at, window.forceFrom ?? 0));',
+        replace: 'return epochMs(at);',
+      },
+    ],
+  },
+  {
+    name: 'half-of-the-cooldown-is-enough',
+    oracles: ['updates-keep-their-times'],
+    kind: 'timing',
+    edits: [
+      {
+        file: terminating,
+        find: 'return epochMs(drainedAt + cooldownMs);',
+        replace: 'return epochMs(drainedAt + cooldownMs / 2);',
+      },
+    ],
+  },
+  {
+    name: 'nobody-waits-between-empty-and-terminate',
+    oracles: ['updates-keep-their-times'],
+    kind: 'logic',
+    edits: [
+      {
+        file: terminating,
+        find: 'if (until !== undefined && now < until) {',
+        replace: 'if (until !== undefined && now < 0) {',
+      },
+    ],
+  },
+  {
+    name: 'a-drain-that-failed-takes-its-instance',
+    oracles: ['updates-keep-their-times'],
+    kind: 'logic',
+    story: 'an-update-meets-a-closed-budget',
+    edits: [
+      {
+        file: terminating,
+        find: "if (outcome === 'Failed' || outcome === 'InstanceGone') return false;",
+        replace: "if (outcome === 'InstanceGone') return false;",
+      },
+    ],
+  },
+  {
+    name: 'a-drain-gives-up-without-a-word',
+    oracles: ['updates-keep-their-times'],
+    kind: 'logic',
+    story: 'an-update-meets-a-closed-budget',
+    edits: [
+      {
+        file: draining,
+        find: 'const more = { podsRemaining, ...lastBlockers(observation) };',
+        replace: 'const more = { podsRemaining };',
+      },
+    ],
+  },
+  {
+    name: 'a-drain-that-may-not-force-never-gives-up',
+    oracles: ['updates-keep-their-times'],
+    kind: 'logic',
+    story: 'an-update-meets-a-closed-budget',
+    edits: [
+      {
+        file: draining,
+        find: 'if (isDue(demand, now)) {',
+        replace: "if (isDue(demand, now) && demand.onDeadline === 'force') {",
+      },
+    ],
+  },
+];
+
+export const updateMutants: readonly Mutant[] = [...held, ...times];
