@@ -31,7 +31,7 @@ interface RebalanceNotice extends NoticeBase {
 }
 
 /** AWS Health: maintenance of one or more instances in a window. */
-interface ScheduledChangeNotice extends NoticeBase {
+export interface ScheduledChangeNotice extends NoticeBase {
   readonly kind: 'scheduledChange';
   readonly instanceIds: readonly InstanceId[];
   readonly eventArn: string;

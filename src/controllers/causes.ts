@@ -8,12 +8,17 @@ import {
   hookCauseId,
   hookWaitSeconds,
   spotNoticeMs,
+  withdrawCauseWrite,
 } from '../api/causes.ts';
 import type { DisruptionCause, NodeDisruption } from '../api/disruption.ts';
 import { resourceTypes } from '../api/kube.ts';
 import type { NodeGroup } from '../api/nodegroup.ts';
-import { type KubeApi, KubeError } from '../ports/index.ts';
+import type { ScheduledChangeNotice } from '../api/notice.ts';
+import { type Clock, type KubeApi, KubeError } from '../ports/index.ts';
 import type { Informer } from '../runtime/index.ts';
+
+/** Of a NodeDisruption's definition. */
+const maxCauseIdLength = 1024;
 
 /** The hooks that EKS puts on each managed group (article 001); ours to complete by default. */
 const eksHookNames = ['Launch-LC-Hook', 'Terminate-LC-Hook'] as const;
@@ -98,6 +103,32 @@ export const spotCause = (facts: {
   };
 };
 
+/**
+ * Maintenance that AWS Health announces. There is time until the window opens, so pods leave as
+ * budgets allow, and the instance is replaced before EC2 stops or reboots it.
+ */
+export const maintenanceCause = (facts: {
+  readonly notice: ScheduledChangeNotice;
+  readonly group: NodeGroup;
+  readonly now: EpochMs;
+}): DisruptionCause => {
+  const { notice, group, now } = facts;
+  const { eventArn, eventTypeCode, startsAt } = notice;
+  const opens = parseTime(startsAt);
+  // From the opening on EC2 may act at any moment, as after a spot warning.
+  const deadline = opens === undefined ? undefined : Math.max(opens, now + spotNoticeMs);
+  return {
+    kind: 'Maintenance',
+    id: `maintenance/${eventArn}`.slice(0, maxCauseIdLength),
+    receivedAt: formatTime(now),
+    ...(deadline === undefined ? {} : { deadline: formatTime(epochMs(deadline)) }),
+    onDeadline: group.spec.drain?.onDeadline ?? 'force',
+    followUp: 'Replace',
+    requestedBy: 'AWS Health',
+    reason: `${eventTypeCode.slice(0, 200)}${startsAt === undefined ? '' : ` at ${startsAt}`}`,
+  };
+};
+
 /** Another writer between our read and our write is normal; this often in a row it is not. */
 const maxRaces = 6;
 
@@ -132,6 +163,29 @@ export const recordCause = async (
       if (!lostRace(error) || race >= maxRaces) throw error;
       const found = await kube.get<NodeDisruption>(type, { name }, { signal });
       existing = found.kind === 'found' ? found.object : undefined;
+    }
+  }
+};
+
+/** Takes one cause back and resolves when that is durable; nothing to do is done. Throws KubeError. */
+export const withdrawCause = async (
+  deps: { readonly kube: KubeApi; readonly clock: Clock },
+  what: { readonly name: string; readonly causeId: string },
+  signal: AbortSignal,
+): Promise<void> => {
+  const type = resourceTypes.nodedisruptions;
+  const { name, causeId } = what;
+  for (let race = 1; ; race++) {
+    const found = await deps.kube.get<NodeDisruption>(type, { name }, { signal });
+    if (found.kind === 'gone') return;
+    const at = formatTime(deps.clock.now());
+    const write = withdrawCauseWrite(found.object, causeId, at);
+    if (write.kind !== 'patch') return;
+    try {
+      await deps.kube.patch(type, { name }, { type: 'merge', body: write.body }, { signal });
+      return;
+    } catch (error) {
+      if (!lostRace(error) || race >= maxRaces) throw error;
     }
   }
 };

@@ -55,10 +55,13 @@ const advance = async (world: World, pacer: Pacer, input: JsonObject): Promise<C
   return done({ now: worldTime(world) });
 };
 
-/** Faults that are events, not states: they happen once and leave nothing to clear. */
+/** Faults that are events, not states: they happen once. What they announce can be called off. */
 const happen: Readonly<Record<string, (world: World, instanceId: string) => boolean>> = {
   'spot-interruption': (world, instanceId) => world.aws.interrupt(instanceId),
   rebalance: (world, instanceId) => world.aws.recommendRebalance(instanceId),
+  'instance-retirement': (world, instanceId) =>
+    world.aws.scheduleEvent(instanceId, 'instance-retirement'),
+  'system-reboot': (world, instanceId) => world.aws.scheduleEvent(instanceId, 'system-reboot'),
   'instance-death': (world, instanceId) => {
     world.aws.kill(instanceId);
     return true;
@@ -152,9 +155,14 @@ const inject = (world: World, input: JsonObject): ControlAnswer => {
 
 const clear = (world: World, input: JsonObject): ControlAnswer => {
   const { kind } = input;
-  if (kind === undefined) return done({ cleared: world.faults.clear() });
+  if (kind === undefined) {
+    return done({ cleared: world.faults.clear() + world.aws.cancelEvents() });
+  }
   if (typeof kind !== 'string' || !isFaultKind(kind)) {
     return refused(400, `no fault ${String(kind)}; \`drover world inject --list\` shows all`);
+  }
+  if (kind === 'instance-retirement' || kind === 'system-reboot') {
+    return done({ cleared: world.aws.cancelEvents(kind) });
   }
   return done({ cleared: world.faults.clear(kind) });
 };

@@ -1,6 +1,7 @@
 // Reads the queue and turns messages into causes on NodeDisruptions. A message is deleted only when
 // what it says is durable, or when it says nothing to us; until then it is kept in flight. Drains,
 // marks and completes nothing.
+import type { InstanceId } from '../../api/brand.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
@@ -23,10 +24,16 @@ import {
   retry,
   sleepOrAbort,
 } from '../../runtime/index.ts';
-import { type OwnsHook, ownHooks, recordCause } from '../causes.ts';
+import { type OwnsHook, ownHooks, recordCause, withdrawCause } from '../causes.ts';
 import { GroupDirectory } from '../group-directory.ts';
 import { groupsNaming, nodeOfInstance } from '../informers.ts';
-import { decideMessage, keptAsFull, type MessageDecision, type MessageFacts } from './decide.ts';
+import {
+  decideMessage,
+  keptAsFull,
+  type MessageDecision,
+  type MessageFacts,
+  noticesIn,
+} from './decide.ts';
 import { journalDecision, outcomeOf } from './events.ts';
 
 export interface IntakeDeps {
@@ -172,11 +179,12 @@ class Intake {
     const extending = this.#keepInFlight(message, link.signal);
     try {
       const options = { clock, random, signal, tries };
-      const decision = await retry(options, () => this.#once(message, receivedAt, signal));
+      const decisions = await retry(options, () => this.#once(message, receivedAt, signal));
       // Left to whoever leads now: it becomes visible again by itself.
-      if (decision === undefined) return;
-      this.#report(message, decision);
-      if (decision.kind !== 'keep') await retry(options, () => this.#delete(message, signal));
+      if (decisions === undefined) return;
+      for (const decision of decisions) this.#report(message, decision);
+      if (decisions.some(({ kind }) => kind === 'keep')) return;
+      await retry(options, () => this.#delete(message, signal));
     } catch (error) {
       if (signal.aborted) return;
       this.#count('failed');
@@ -189,16 +197,29 @@ class Intake {
     }
   }
 
-  /** Undefined when we do not lead: nothing was done then. */
+  /** Undefined when we do not lead: what is left to do is another's then. */
   async #once(
     message: QueueMessage,
     receivedAt: number,
     signal: AbortSignal,
-  ): Promise<MessageDecision | undefined> {
-    const notice = parseNotice(message.body);
-    const facts = await this.#observe(notice, { message, receivedAt }, signal);
-    const decision = decideMessage(notice, facts);
-    if (this.#deps.isLeader?.() === false) return undefined;
+  ): Promise<readonly MessageDecision[] | undefined> {
+    const decisions: MessageDecision[] = [];
+    for (const notice of noticesIn(parseNotice(message.body))) {
+      const facts = await this.#observe(notice, { message, receivedAt }, signal);
+      const decision = decideMessage(notice, facts);
+      if (this.#deps.isLeader?.() === false) return undefined;
+      decisions.push(await this.#carryOut(decision, signal));
+    }
+    return decisions;
+  }
+
+  /** Makes it durable; gives what became of it. Throws KubeError. */
+  async #carryOut(decision: MessageDecision, signal: AbortSignal): Promise<MessageDecision> {
+    if (decision.kind === 'withdraw') {
+      const { subject, causeId } = decision;
+      await withdrawCause(this.#deps, { name: subject.name, causeId }, signal);
+      return decision;
+    }
     if (decision.kind !== 'record') return decision;
     const written = await recordCause(this.#deps, decision, signal);
     return written === 'refused' ? keptAsFull(decision) : decision;
@@ -221,14 +242,8 @@ class Intake {
       hookTimes: undefined,
       nodeName: undefined,
     };
-    if (
-      notice.kind !== 'terminate' &&
-      notice.kind !== 'spotInterruption' &&
-      notice.kind !== 'rebalance'
-    ) {
-      return plain;
-    }
-    const { instanceId } = notice;
+    const instanceId = instanceOf(notice);
+    if (instanceId === undefined) return plain;
     const named = notice.kind === 'terminate' ? notice.autoScalingGroupName : undefined;
     if (named !== undefined && groupsNaming(nodeGroups, named).length === 0) {
       return plain;
@@ -251,9 +266,6 @@ class Intake {
     journalDecision(journal, message.id, decision);
     if (decision.kind === 'keep' && decision.why === 'full') {
       log.error('a cause has no place among those in force', { cause: decision.detail });
-    }
-    if (decision.kind === 'drop' && decision.why === 'maintenance') {
-      log.warn('scheduled maintenance is not acted on', { detail: decision.detail });
     }
   }
 
@@ -282,3 +294,17 @@ class Intake {
     this.counts.set(outcome, (this.counts.get(outcome) ?? 0) + 1);
   }
 }
+
+/** The instance to look up, where the decision depends on one. */
+const instanceOf = (notice: Notice): InstanceId | undefined => {
+  switch (notice.kind) {
+    case 'terminate':
+    case 'spotInterruption':
+    case 'rebalance':
+      return notice.instanceId;
+    case 'scheduledChange':
+      return notice.instanceIds[0];
+    default:
+      return undefined;
+  }
+};

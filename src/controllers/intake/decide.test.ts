@@ -2,10 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import { parseInstanceId } from '../../api/brand.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
-import type { HookNotice, Notice } from '../../api/notice.ts';
+import type { HookNotice, Notice, ScheduledChangeNotice } from '../../api/notice.ts';
 import { testStart } from '../../runtime/testing.ts';
 import { aGroupSpec, anInstance } from '../testing.ts';
-import { decideMessage, type MessageFacts } from './decide.ts';
+import { decideMessage, type MessageFacts, noticesIn } from './decide.ts';
 
 const instanceId = parseInstanceId(anInstance(1)) ?? (() => expect.unreachable())();
 const group = (drain?: NodeGroup['spec']['drain']): NodeGroup => ({
@@ -152,22 +152,70 @@ describe('what is dropped, and what stays', () => {
       { receiveCount: 3 },
       'drop malformed',
     ],
-    [
-      'maintenance',
-      {
-        kind: 'scheduledChange',
-        source: 'eventbridge',
-        instanceIds: [instanceId],
-        eventArn: 'arn',
-        eventTypeCode: 'AWS_EC2_INSTANCE_STOP_SCHEDULED',
-        status: 'upcoming',
-      },
-      {},
-      'drop maintenance',
-    ],
   ])('%s', (_, notice, more, expected) => {
     const decision = decideMessage(notice, facts(more));
-    const why = decision.kind === 'record' ? '' : decision.why;
+    const why = 'why' in decision ? decision.why : '';
     expect(`${decision.kind} ${why}`).toBe(expected);
+  });
+});
+
+describe('scheduled maintenance', () => {
+  const maintenance = (more: Partial<ScheduledChangeNotice> = {}): ScheduledChangeNotice => ({
+    kind: 'scheduledChange',
+    source: 'eventbridge',
+    instanceIds: [instanceId],
+    eventArn: 'arn:aws:health:eu-west-1::event/EC2/X/1',
+    eventTypeCode: 'AWS_EC2_SYSTEM_REBOOT_MAINTENANCE_SCHEDULED',
+    status: 'upcoming',
+    startsAt: '2026-01-08T00:00:00Z',
+    ...more,
+  });
+  const id = 'maintenance/arn:aws:health:eu-west-1::event/EC2/X/1';
+
+  it('becomes a cause that replaces the instance before its window opens', () => {
+    expect(decideMessage(maintenance(), facts())).toEqual({
+      kind: 'record',
+      subject: { name: instanceId, instanceId, nodeGroup: 'ng', nodeName: 'n1' },
+      cause: {
+        kind: 'Maintenance',
+        id,
+        receivedAt: '2026-01-01T00:00:00.000Z',
+        deadline: '2026-01-08T00:00:00.000Z',
+        onDeadline: 'force',
+        followUp: 'Replace',
+        requestedBy: 'AWS Health',
+        reason: 'AWS_EC2_SYSTEM_REBOOT_MAINTENANCE_SCHEDULED at 2026-01-08T00:00:00Z',
+      },
+    });
+  });
+
+  it.each<[string, Partial<ScheduledChangeNotice>, Partial<MessageFacts>, object]>([
+    [
+      'leaves two minutes where the window is open already',
+      { startsAt: '2025-12-31T00:00:00Z', status: 'open' },
+      {},
+      { cause: { deadline: '2026-01-01T00:02:00.000Z' } },
+    ],
+    [
+      'forces nothing in a group whose drains fail',
+      {},
+      { group: group({ onDeadline: 'fail' }) },
+      { cause: { onDeadline: 'fail' } },
+    ],
+    [
+      'is withdrawn when it is called off',
+      { status: 'closed' },
+      {},
+      { kind: 'withdraw', causeId: id },
+    ],
+    ['of others’ instances is dropped', {}, { group: undefined }, { why: 'foreignGroup' }],
+  ])('%s', (_, notice, more, expected) => {
+    expect(decideMessage(maintenance(notice), facts(more))).toMatchObject(expected);
+  });
+
+  it('of several instances is a notice for each', () => {
+    const [first, second] = [instanceId, parseInstanceId(anInstance(2)) ?? instanceId];
+    const notices = noticesIn(maintenance({ instanceIds: [first, second] }));
+    expect(notices).toMatchObject([{ instanceIds: [first] }, { instanceIds: [second] }]);
   });
 });

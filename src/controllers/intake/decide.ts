@@ -4,8 +4,8 @@ import { type EpochMs, parseTime } from '../../api/brand.ts';
 import type { DisruptionSubject } from '../../api/causes.ts';
 import type { DisruptionCause } from '../../api/disruption.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
-import type { HookNotice, Notice } from '../../api/notice.ts';
-import { type HookTimes, hookCause, shortestHook, spotCause } from '../causes.ts';
+import type { HookNotice, Notice, ScheduledChangeNotice } from '../../api/notice.ts';
+import { type HookTimes, hookCause, maintenanceCause, shortestHook, spotCause } from '../causes.ts';
 
 /** A message that we cannot make sense of is dropped when it was handed out this often. */
 const maxReceives = 3;
@@ -27,9 +27,7 @@ type DropReason =
   /** The launch hook is completed by the lifecycle controller when the node is Ready. */
   | 'launch'
   /** The node's own lifecycle tells the same. */
-  | 'stateChange'
-  /** Scheduled maintenance has a window that draining now would ignore: not acted on yet. */
-  | 'maintenance';
+  | 'stateChange';
 
 type KeepReason =
   | 'malformed'
@@ -43,6 +41,8 @@ export type MessageDecision =
       readonly subject: DisruptionSubject;
       readonly cause: DisruptionCause;
     }
+  /** What was announced is called off, or over. */
+  | { readonly kind: 'withdraw'; readonly subject: DisruptionSubject; readonly causeId: string }
   | { readonly kind: 'drop'; readonly why: DropReason; readonly detail: string }
   | { readonly kind: 'keep'; readonly why: KeepReason; readonly detail: string };
 
@@ -87,7 +87,7 @@ export const decideMessage = (notice: Notice, facts: MessageFacts): MessageDecis
     case 'stateChange':
       return drop('stateChange', `${notice.instanceId} ${notice.state}`);
     case 'scheduledChange':
-      return drop('maintenance', `${notice.eventTypeCode} ${notice.instanceIds.join(' ')}`);
+      return decideScheduledChange(notice, facts);
     case 'terminate':
       return decideTerminate(notice, facts);
     case 'spotInterruption':
@@ -105,6 +105,28 @@ export const decideMessage = (notice: Notice, facts: MessageFacts): MessageDecis
       return assertNever(notice);
   }
 };
+
+/** An event about several instances is one notice for each, see `noticesIn`. */
+const decideScheduledChange = (
+  notice: ScheduledChangeNotice,
+  facts: MessageFacts,
+): MessageDecision => {
+  const [instanceId] = notice.instanceIds;
+  const { group, now } = facts;
+  if (instanceId === undefined || group === undefined) {
+    return drop('foreignGroup', notice.instanceIds.join(' '));
+  }
+  const subject = subjectOf(instanceId, group, facts);
+  const cause = maintenanceCause({ notice, group, now });
+  if (notice.status === 'closed') return { kind: 'withdraw', subject, causeId: cause.id };
+  return { kind: 'record', subject, cause };
+};
+
+/** What one message tells, each about one instance at most. */
+export const noticesIn = (notice: Notice): readonly Notice[] =>
+  notice.kind === 'scheduledChange'
+    ? notice.instanceIds.map((instanceId) => ({ ...notice, instanceIds: [instanceId] }))
+    : [notice];
 
 const decideTerminate = (notice: HookNotice, facts: MessageFacts): MessageDecision => {
   const { instanceId, autoScalingGroupName, hookName, token } = notice;

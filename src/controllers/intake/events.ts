@@ -14,6 +14,11 @@ export const journalDecision = (
     journal.record({ type: 'notice:recorded', subject: subject.name, facts });
     return;
   }
+  if (decision.kind === 'withdraw') {
+    const facts = { cause: decision.causeId, message: messageId };
+    journal.record({ type: 'notice:withdrawn', subject: decision.subject.name, facts });
+    return;
+  }
   const facts = { why: decision.why, detail: decision.detail };
   journal.record({
     type: decision.kind === 'drop' ? 'notice:dropped' : 'notice:kept',
@@ -25,5 +30,6 @@ export const journalDecision = (
 /** The name under which a decision is counted: `recorded`, `dropped:test`, `kept:malformed`, ... */
 export const outcomeOf = (decision: MessageDecision): string => {
   if (decision.kind === 'record') return 'recorded';
+  if (decision.kind === 'withdraw') return 'withdrawn';
   return `${decision.kind === 'drop' ? 'dropped' : 'kept'}:${decision.why}`;
 };

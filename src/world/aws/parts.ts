@@ -28,6 +28,7 @@ import { LaunchTemplates } from './ec2/launch-templates.ts';
 import { Network } from './ec2/network.ts';
 import { NetworkRecords } from './ec2/network-records.ts';
 import { Ec2Notices } from './ec2/notices.ts';
+import { ScheduledEvents } from './ec2/scheduled-events.ts';
 import { elbHandlers } from './elb/elb-handlers.ts';
 import { LoadBalancers } from './elb/load-balancers.ts';
 import { TargetGroups } from './elb/target-groups.ts';
@@ -84,6 +85,7 @@ export interface AwsParts {
   readonly targets: TargetGroups;
   readonly balancers: LoadBalancers;
   readonly notices: Ec2Notices;
+  readonly scheduled: ScheduledEvents;
   readonly records: NetworkRecords;
   readonly calls: ServiceCalls;
   readonly stacks: Stacks;
@@ -108,6 +110,7 @@ export const buildParts = (options: AwsWorldOptions): AwsParts => {
   const topics = new Topics(scope, queues, delivery);
   const events = new EventBus(scope, { queues, topics, delivery });
   const notices = new Ec2Notices(scope, events, instances);
+  const scheduled = new ScheduledEvents(scope, events, instances);
   const store = new GroupStore(scope);
   const targets = { queues, topics, delivery, events };
   const targetGroups = new TargetGroups(scope, instances);
@@ -133,7 +136,15 @@ export const buildParts = (options: AwsWorldOptions): AwsParts => {
   const messaging = { queues, topics, events };
   const { warmPools } = engine;
   const balancers = new LoadBalancers(scope, { targets: targetGroups, network, clusters });
-  const scaling = { store, engine, warmPools, targets: targetGroups, balancers, notices };
+  const scaling = {
+    store,
+    engine,
+    warmPools,
+    targets: targetGroups,
+    balancers,
+    notices,
+    scheduled,
+  };
   return { ...ec2, ...platform, ...messaging, ...scaling, endpoint, kubernetesVersion };
 };
 

@@ -17,6 +17,7 @@ import { withCloudErrors } from './cloud-errors.ts';
 import { type DemoFacts, type DemoOptions, seedDemo } from './demo/seed.ts';
 import { type ImageFamily, imageFamilies } from './ec2/image-families.ts';
 import { hardwareFailure } from './ec2/instances.ts';
+import type { ScheduledEventCode } from './ec2/scheduled-events.ts';
 import type { ReceivedMessage } from './messaging/queues.ts';
 import { queueUrl } from './messaging/sqs-handlers.ts';
 import { type AwsParts, type AwsWorldOptions, buildParts, serviceHandlers } from './parts.ts';
@@ -80,6 +81,10 @@ export interface AwsWorld {
   /** Spot notice now, the end two minutes later. False when the instance is not running. */
   interrupt(instanceId: string): boolean;
   recommendRebalance(instanceId: string): boolean;
+  /** EC2 announces it through AWS Health. False when the instance is not running or knows it. */
+  scheduleEvent(instanceId: string, code: ScheduledEventCode): boolean;
+  /** Calls off what is still to come; returns how many. */
+  cancelEvents(code?: ScheduledEventCode): number;
   /** The instance ends without any notice, as when its host fails. */
   kill(instanceId: string): void;
 }
@@ -144,6 +149,8 @@ export const worldOf = (parts: AwsParts): AwsWorld => {
     nodeAccess: (instanceId) => nodeAccess(parts, instanceId),
     interrupt: (instanceId) => parts.notices.interrupt(instanceId),
     recommendRebalance: (instanceId) => parts.notices.recommendRebalance(instanceId),
+    scheduleEvent: (instanceId, code) => parts.scheduled.schedule(instanceId, code),
+    cancelEvents: (code) => parts.scheduled.cancel(code),
     kill: (instanceId) => parts.instances.terminate(instanceId, hardwareFailure),
   };
 };

@@ -22,6 +22,14 @@ export const faultKinds = {
   'no-addresses': { what: 'the subnet has no address left', targets: ['subnet'] },
   'instance-death': { what: 'the instance stops at once, without a notice', targets: ['node'] },
   'spot-interruption': { what: 'a two-minute spot notice, then the end', targets: ['node'] },
+  'instance-retirement': {
+    what: 'EC2 schedules the retirement of the instance, in two weeks',
+    targets: ['node'],
+  },
+  'system-reboot': {
+    what: "EC2 schedules a reboot of the instance's host, in a week",
+    targets: ['node'],
+  },
   rebalance: { what: 'a rebalance recommendation', targets: ['node'] },
   'message-loss': { what: 'lifecycle messages are lost', targets: ['group'] },
   'message-duplicate': { what: 'lifecycle messages arrive two to four times', targets: ['group'] },

@@ -116,6 +116,7 @@ const rules = [
       'EC2 Instance State-change Notification',
     ],
   },
+  { name: 'drover-health-notices', source: 'aws.health', detailTypes: ['AWS Health Event'] },
 ];
 
 export const layMessaging = ({ scope, queues, topics, events }: AwsParts) => {

@@ -13,7 +13,12 @@ import { refuse, type Scope, type ServiceHandlers, sentence } from '../scope.ts'
 import type { Images } from './images.ts';
 import { type InstanceRow, type Instances, stateCodes } from './instances.ts';
 import type { Network } from './network.ts';
+import type { ScheduledEvents } from './scheduled-events.ts';
 import { encodeBase64 } from './user-data.ts';
+
+interface StatusParts extends Ec2Parts {
+  readonly scheduled: ScheduledEvents;
+}
 
 export interface Ec2Parts {
   readonly scope: Scope;
@@ -72,7 +77,7 @@ export const needInstances = (
   return ids.flatMap((id) => instances.get(id) ?? []);
 };
 
-export const instanceReadHandlers = (parts: Ec2Parts): ServiceHandlers => ({
+export const instanceReadHandlers = (parts: StatusParts): ServiceHandlers => ({
   DescribeInstances: (input) => {
     const page = findInstances(parts, input, () => true);
     return {
@@ -236,7 +241,7 @@ const addressing = (
   };
 };
 
-const renderStatus = ({ scope }: Ec2Parts, row: InstanceRow) => {
+const renderStatus = ({ scope, scheduled }: StatusParts, row: InstanceRow) => {
   const isChecked = scope.now() >= row.launchedAt + checksPassAfterMs;
   const status = row.state !== 'running' ? 'not-applicable' : isChecked ? 'ok' : 'initializing';
   const detail = isChecked ? 'passed' : 'initializing';
@@ -248,6 +253,7 @@ const renderStatus = ({ scope }: Ec2Parts, row: InstanceRow) => {
     InstanceId: row.instanceId,
     AvailabilityZone: row.zone,
     InstanceState: renderState(row.state),
+    Events: scheduled.of(row.instanceId).map((event) => scheduled.describe(event)),
     InstanceStatus: summary,
     SystemStatus: summary,
   };
