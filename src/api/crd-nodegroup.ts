@@ -18,6 +18,7 @@ import {
   text,
   time,
 } from './crd-schema.ts';
+import { maxDiskGiB } from './nodegroup.ts';
 import { updatePhases, updateStrategies } from './nodegroup-update.ts';
 
 /** What cannot be changed on a living group: EKS makes another group for it. */
@@ -125,7 +126,7 @@ const nodeGroupSpecFields: Schema = object(
       'remoteAccess',
       object({ ec2SshKey: text(255), sourceSecurityGroups: listOf(text(63), 16) }),
     ),
-    diskSizeGiB: immutable('diskSizeGiB', positive),
+    diskSizeGiB: immutable('diskSizeGiB', { ...positive, maximum: maxDiskGiB }),
     tags: mapOf(text(256), 50),
     updateConfig,
     nodeRepairConfig,

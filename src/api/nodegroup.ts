@@ -161,3 +161,10 @@ export const nodeGroupUuid = (group: Named): string =>
 
 /** The launch template that is derived for the group, beside the user's own; so is its instance profile. */
 export const launchTemplateNameOf = (group: Named): string => `eks-${nodeGroupUuid(group)}`;
+
+/** The security group that opens SSH where the group asks for remote access, as EKS names it. */
+export const remoteAccessGroupNameOf = (group: Named): string =>
+  `eks-remoteAccess-${nodeGroupUuid(group)}`;
+
+/** EC2's largest volume of the kind that node groups get (gp3), in GiB. */
+export const maxDiskGiB = 16_384;

@@ -14,6 +14,7 @@ import {
   type ScalingActivity,
   type ScalingGroup,
   type ScalingInstance,
+  type SecurityGroup,
   type Stack,
   type Subnet,
 } from '../ports/index.ts';
@@ -264,6 +265,21 @@ export class FakeCloud implements CloudApi {
   }
   async describeCluster(): Promise<undefined> {
     return undefined;
+  }
+  async hasKeyPair(): Promise<boolean> {
+    return false;
+  }
+  async findSecurityGroups(): Promise<readonly SecurityGroup[]> {
+    return [];
+  }
+  async createSecurityGroup(): Promise<never> {
+    throw unsupported();
+  }
+  async allowIngress(): Promise<never> {
+    throw unsupported();
+  }
+  async deleteSecurityGroup(): Promise<boolean> {
+    return false;
   }
   async consoleOutput(): Promise<string> {
     return '';

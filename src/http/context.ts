@@ -2,7 +2,13 @@
 // form. Changes nothing.
 import { isObject } from '../api/json.ts';
 import { resourceTypes } from '../api/kube.ts';
-import { autoScalingGroupNameOf, type NodeGroup, nodeGroupUuid } from '../api/nodegroup.ts';
+import {
+  autoScalingGroupNameOf,
+  type NodeGroup,
+  nodeGroupUuid,
+  ownerTag,
+  remoteAccessGroupNameOf,
+} from '../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../api/nodegroup-update.ts';
 import type { Complaint } from '../core/scaling/index.ts';
 import type { CloudApi, KubeApi, ScalingGroup } from '../ports/index.ts';
@@ -108,6 +114,16 @@ export const scalingOf = async (
   group: NodeGroup,
 ): Promise<ScalingGroup | undefined> =>
   (await cloud.describeGroups([autoScalingGroupNameOf(group)]))[0];
+
+/** The security group that opens SSH to its nodes, as the cloud has it. */
+export const remoteAccessGroupOf = async (
+  { cloud }: EksFaceOptions,
+  group: NodeGroup,
+): Promise<string | undefined> => {
+  if (group.spec.remoteAccess?.ec2SshKey === undefined) return undefined;
+  const found = await cloud.findSecurityGroups({ name: remoteAccessGroupNameOf(group) });
+  return found.find(({ tags }) => tags[ownerTag] === group.metadata.uid)?.id;
+};
 
 export const nodegroupArn = (group: NodeGroup, ctx: AwsCallContext): string => {
   const { spec, metadata } = group;

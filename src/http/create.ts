@@ -4,6 +4,7 @@ import type { JsonObject } from '../api/json.ts';
 import { resourceTypes } from '../api/kube.ts';
 import {
   clientTokenAnnotation,
+  maxDiskGiB,
   type NodeGroup,
   type NodeGroupSpec,
   nodeGroupFinalizer,
@@ -18,6 +19,7 @@ import {
   nameComplaint,
   sizeComplaint,
   supportedAmiTypes,
+  tagsComplaint,
   taintsComplaint,
   updateConfigComplaint,
 } from '../core/scaling/index.ts';
@@ -83,6 +85,9 @@ const chooseMachines = async (
     return { amiType: 'CUSTOM', instanceTypes };
   }
   const amiType = optionalText(input, 'amiType') ?? defaultAmiType(cluster.version, architecture);
+  if (amiType === 'CUSTOM') {
+    throw invalid('AMI type CUSTOM takes a launch template that has an image id', named);
+  }
   const family = familyOf(amiType);
   if (family === undefined) {
     const known = supportedAmiTypes.join(', ');
@@ -108,16 +113,39 @@ const readScalingWhole = (input: AwsInput, named: NamedGroup): NodeGroupSpec['sc
   return scaling;
 };
 
-const readRemoteAccess = (input: AwsInput): NodeGroupSpec['remoteAccess'] => {
+const readDisk = (input: AwsInput, named: NamedGroup): number | undefined => {
+  const diskSize = optionalNumber(input, 'diskSize');
+  if (diskSize === undefined || (diskSize >= 1 && diskSize <= maxDiskGiB)) return diskSize;
+  throw invalid(`diskSize ${diskSize} is not valid: it takes 1 to ${maxDiskGiB} GiB`, named);
+};
+
+const readRemoteAccess = async (
+  { cloud }: EksFaceOptions,
+  input: AwsInput,
+  named: NamedGroup,
+): Promise<NodeGroupSpec['remoteAccess']> => {
   const given = optionalStructure(input, 'remoteAccess');
   if (given === undefined) return undefined;
   const ec2SshKey = optionalText(given, 'ec2SshKey');
   const sourceSecurityGroups = texts(given, 'sourceSecurityGroups');
-  return {
-    ...(ec2SshKey === undefined ? {} : { ec2SshKey }),
-    ...(sourceSecurityGroups.length === 0 ? {} : { sourceSecurityGroups }),
-  };
+  if (ec2SshKey === undefined) {
+    if (sourceSecurityGroups.length === 0) return {};
+    throw invalid(
+      'remoteAccess.sourceSecurityGroups takes remoteAccess.ec2SshKey beside it',
+      named,
+    );
+  }
+  if (!(await cloud.hasKeyPair(ec2SshKey))) throw invalid(`KeyPair ${ec2SshKey} not found`, named);
+  if (sourceSecurityGroups.length === 0) return { ec2SshKey };
+  const known = await cloud.findSecurityGroups({ ids: sourceSecurityGroups });
+  const missing = sourceSecurityGroups.filter((id) => !known.some((one) => one.id === id));
+  if (missing.length > 0) {
+    throw invalid(`The security group '${missing.join(', ')}' does not exist`, named);
+  }
+  return { ec2SshKey, sourceSecurityGroups };
 };
+
+const rolePattern = /^arn:aws[\w-]*:iam::\d{12}:role\/\S+$/;
 
 const checkPlain = (input: AwsInput, cluster: Cluster, named: NamedGroup): void => {
   complain(
@@ -136,6 +164,9 @@ const checkPlain = (input: AwsInput, cluster: Cluster, named: NamedGroup): void 
   if (optionalText(input, 'capacityType') === 'CAPACITY_BLOCK') {
     throw invalid('Capacity type CAPACITY_BLOCK is not supported by Drover', named);
   }
+  const role = text(input, 'nodeRole');
+  if (!rolePattern.test(role)) throw invalid(`Node role ARN ${role} is not valid.`, named);
+  complain(tagsComplaint(textMap(input, 'tags')), named);
   if ('warmPoolConfig' in input) {
     throw invalid('warmPoolConfig is not supported by Drover', named);
   }
@@ -171,8 +202,8 @@ const readSpec = async (
   if (template !== undefined) checkBesideTemplate(template, input, named);
   const machines = await chooseMachines(options, input, { cluster, template, named });
   const taints = readTaints(input, 'taints');
-  const remoteAccess = readRemoteAccess(input);
-  const diskSizeGiB = optionalNumber(input, 'diskSize');
+  const remoteAccess = await readRemoteAccess(options, input, named);
+  const diskSizeGiB = readDisk(input, named);
   const nodeRepairConfig = readRepairConfig(input);
   return {
     clusterName: cluster.name,

@@ -19,6 +19,7 @@ import {
   needGroup,
   notFound,
   pageOf,
+  remoteAccessGroupOf,
   scalingOf,
   updatesOf,
 } from './context.ts';
@@ -36,7 +37,9 @@ const pageRequest = (input: AwsInput) => ({
 const shown = async (options: EksFaceOptions, group: NodeGroup, ctx: AwsCallContext) => {
   const updates = await updatesOf(options, group.metadata.name);
   const scaling = await scalingOf(options, group);
-  return { nodegroup: toEksNodegroup(group, { scaling, updates }, ctx) };
+  const remoteAccessSecurityGroup = await remoteAccessGroupOf(options, group);
+  const around = { scaling, updates, remoteAccessSecurityGroup };
+  return { nodegroup: toEksNodegroup(group, around, ctx) };
 };
 
 const groupHandlers = (options: EksFaceOptions): Readonly<Record<string, AwsHandler>> => {

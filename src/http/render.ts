@@ -64,11 +64,12 @@ export const toEksNodegroup = (
     readonly scaling: ScalingGroup | undefined;
     /** Of the group, oldest first. */
     readonly updates: readonly NodeGroupUpdate[];
+    readonly remoteAccessSecurityGroup: string | undefined;
   },
   ctx: AwsCallContext,
 ): Shape => {
   const { spec, status, metadata } = group;
-  const { scaling, updates } = around;
+  const { scaling, updates, remoteAccessSecurityGroup } = around;
   const isUpdating = updates.some((one) => updateStatusOf(one) === 'InProgress');
   const createdAt = Date.parse(metadata.creationTimestamp);
   const changes = (status?.conditions ?? []).map(({ lastTransitionTime }) =>
@@ -100,7 +101,7 @@ export const toEksNodegroup = (
     taints: spec.taints?.map(({ key, value, effect }) =>
       defined({ key, value, effect: taintEffects[effect] }),
     ),
-    resources: exists ? { autoScalingGroups: [{ name }] } : {},
+    resources: exists ? defined({ autoScalingGroups: [{ name }], remoteAccessSecurityGroup }) : {},
     diskSize: spec.diskSizeGiB,
     health: { issues: status?.health ?? [] },
     updateConfig: updateConfigShown(spec.updateConfig),

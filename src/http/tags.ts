@@ -2,6 +2,7 @@
 // instances carry them.
 import { resourceTypes } from '../api/kube.ts';
 import type { NodeGroup } from '../api/nodegroup.ts';
+import { tagsComplaint } from '../core/scaling/index.ts';
 import {
   type AwsCallContext,
   type AwsHandler,
@@ -10,7 +11,7 @@ import {
   textMap,
   texts,
 } from '../wire/index.ts';
-import { type EksFaceOptions, invalid, needCluster, needGroup } from './context.ts';
+import { complain, type EksFaceOptions, invalid, needCluster, needGroup } from './context.ts';
 
 const arnPattern = /^arn:[^:]+:eks:[^:]*:\d*:nodegroup\/([^/]+)\/([^/]+)\/([^/]+)$/;
 const maxTags = 50;
@@ -51,6 +52,7 @@ const writeTags = async (
 export const tagHandlers = (options: EksFaceOptions): Readonly<Record<string, AwsHandler>> => ({
   TagResource: onGroups(options, async (group, input) => {
     const tags = textMap(input, 'tags');
+    complain(tagsComplaint(tags), {});
     const all = { ...group.spec.tags, ...tags };
     if (Object.keys(all).length > maxTags) {
       throw invalid(`At most ${maxTags} tags can be assigned to a resource`);

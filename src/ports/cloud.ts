@@ -2,6 +2,7 @@
 // instances, stacks. Implementations: adapters/aws (SDK) and sim (the world in process).
 // Absence is a value; every other failure is a CloudError with a code of the table below.
 import type { JsonObject } from '../api/json.ts';
+import type { CloudAccess } from './cloud-access.ts';
 import type { Retry } from './kube.ts';
 
 export const cloudErrorTable = {
@@ -200,7 +201,7 @@ interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface CloudApi {
+export interface CloudApi extends CloudAccess {
   /** Long poll of at most `waitSeconds` (0 to 20); up to 10 messages. */
   receiveMessages(
     queueUrl: string,

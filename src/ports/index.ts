@@ -2,6 +2,7 @@
 export * from './aws-errors.ts';
 export * from './clock.ts';
 export * from './cloud.ts';
+export * from './cloud-access.ts';
 export * from './cloud-requests.ts';
 export * from './journal.ts';
 export * from './kube.ts';

@@ -26,6 +26,7 @@ import {
   tagGroupRequest,
   updateGroupRequest,
 } from '../ports/index.ts';
+import { accessCalls } from './cloud-access.ts';
 import {
   CloudCalls,
   type Options,
@@ -52,6 +53,11 @@ export class SimCloudApi implements CloudApi {
   readonly #calls: CloudCalls;
   readonly #receive: WorldReceive;
   readonly #network: Network;
+  readonly hasKeyPair: CloudApi['hasKeyPair'];
+  readonly findSecurityGroups: CloudApi['findSecurityGroups'];
+  readonly createSecurityGroup: CloudApi['createSecurityGroup'];
+  readonly allowIngress: CloudApi['allowIngress'];
+  readonly deleteSecurityGroup: CloudApi['deleteSecurityGroup'];
   constructor(options: {
     readonly call: WorldAwsCall;
     readonly receive: WorldReceive;
@@ -61,6 +67,12 @@ export class SimCloudApi implements CloudApi {
     this.#calls = new CloudCalls(options);
     this.#receive = options.receive;
     this.#network = options.network;
+    const access = accessCalls(this.#calls);
+    this.hasKeyPair = access.hasKeyPair;
+    this.findSecurityGroups = access.findSecurityGroups;
+    this.createSecurityGroup = access.createSecurityGroup;
+    this.allowIngress = access.allowIngress;
+    this.deleteSecurityGroup = access.deleteSecurityGroup;
   }
 
   receiveMessages(

@@ -1,5 +1,6 @@
 // Public entry of the AWS adapter: the CloudApi port over the AWS SDK, real or our world's endpoint.
 import type { CloudApi } from '../../ports/index.ts';
+import { accessCalls } from './access.ts';
 import { catalogueCalls } from './catalogue.ts';
 import { type AwsOptions, createClients } from './clients.ts';
 import { groupChanges } from './group-changes.ts';
@@ -23,6 +24,7 @@ export const createAwsCloud = (options: AwsOptions): CloudApi => {
     ...templateCalls(clients),
     ...catalogueCalls(clients),
     ...profileCalls(clients),
+    ...accessCalls(clients),
     ...stackCalls(clients, groups),
   };
 };

@@ -3,7 +3,6 @@
 import { isObject, type JsonObject } from '../../api/json.ts';
 import {
   autoScalingGroupNameOf,
-  type HealthIssue,
   launchTemplateNameOf,
   type NodeGroup,
   type NodeGroupStatus,
@@ -25,18 +24,10 @@ import {
 } from '../../core/scaling/index.ts';
 import type { LaunchTemplate, NewHook, Subnet } from '../../ports/index.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
+import { Impossible } from './impossible.ts';
+import { ensureRemoteAccess, findRemoteAccess } from './remote-access.ts';
 
 export type Made = Pick<NodeGroupStatus, 'imageId' | 'releaseVersion' | 'version'>;
-
-/** Something that no retry mends: told as a health issue. */
-export class Impossible extends Error {
-  override readonly name = 'Impossible';
-  readonly issue: HealthIssue;
-  constructor(code: string, message: string, resourceIds: readonly string[] = []) {
-    super(message);
-    this.issue = { code, message, resourceIds };
-  }
-}
 
 const textIn = (data: JsonObject | undefined, name: string): string | undefined => {
   const value = data?.[name];
@@ -96,13 +87,14 @@ export const templateFacts = async (
   }
   const known = await cloud.describeCluster(clusterName, { signal });
   const { securityGroupId, ...access } = known ?? {};
+  const remoteAccess = await findRemoteAccess(deps, group, signal);
   return {
     group,
     name: launchTemplateNameOf(group),
     source: source?.data,
     imageId: made.imageId,
     types,
-    securityGroups: securityGroupId === undefined ? [] : [securityGroupId],
+    securityGroups: [securityGroupId, remoteAccess?.id].filter((id) => id !== undefined),
     cluster: access,
     made,
   };
@@ -199,6 +191,7 @@ export const createGroup = async (
 ): Promise<Made> => {
   const subnets = await checkSubnets(deps, group, signal);
   await ensureProfile(deps, group, signal);
+  await ensureRemoteAccess(deps, group, subnets[0]?.vpcId ?? '', signal);
   const { template, made } = await ensureTemplate(deps, group, signal);
   const { minSize, maxSize, desired } = group.spec.scaling;
   const zone = subnets[0]?.availabilityZone ?? '';

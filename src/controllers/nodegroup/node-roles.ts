@@ -12,9 +12,9 @@ import {
   removeNodeRole,
 } from '../../formats/index.ts';
 import { CloudError, KubeError } from '../../ports/index.ts';
-import { Impossible } from './create.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { journalRole } from './events.ts';
+import { Impossible } from './impossible.ts';
 
 interface ConfigMap extends KubeObject {
   readonly data?: AwsAuthData;

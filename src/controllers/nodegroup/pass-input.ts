@@ -17,6 +17,8 @@ export interface PassMemory extends AdoptionMemory {
   /** Why the last try of an effect was refused for good. */
   readonly trouble: Map<Effect, HealthIssue>;
   made?: Made;
+  /** Since when something of a group that ends cannot be deleted. */
+  inUseSince?: number;
 }
 
 export interface PassInput {

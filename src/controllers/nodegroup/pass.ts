@@ -28,7 +28,7 @@ import { syncTemplate } from './labels.ts';
 import { Marking } from './marking.ts';
 import { observeHealth } from './observe.ts';
 import type { Effect, PassInput } from './pass-input.ts';
-import { deleteTry, issueOfFailure, openBounds, removeRest } from './remove.ts';
+import { deleteTry, endRest, issueOfFailure, openBounds } from './remove.ts';
 import { lastFailure, noSurge, scaleInNow, sizeFacts, withoutSurge } from './request.ts';
 import { beginUpdate, type Rollout, rollOut } from './rollout.ts';
 import {
@@ -295,9 +295,7 @@ export class Pass {
       scaling === undefined ||
       (scaling.instances.length === 0 && scaling.desiredCapacity === 0)
     ) {
-      if (await removeRest(this.#deps, this.#group, this.#input.roles, signal)) return false;
-      this.#acted();
-      return true;
+      return this.#end();
     }
     let { scaleIn, failure, dueAt } = deleteTry(this.#group, this.#deps.clock.now());
     this.#wake(dueAt);
@@ -318,6 +316,15 @@ export class Pass {
     this.#acted(againMs * 5);
     await runScaleIn(this.#deps, this.#group, scaling, scaleIn, signal);
     return true;
+  }
+
+  async #end(): Promise<boolean> {
+    const rest = await endRest(this.#deps, this.#group, this.#input);
+    if (rest.kind === 'gone') return false;
+    this.#acted(rest.againMs);
+    if (rest.failure === undefined) return true;
+    const issues = [issueOfFailure(rest.failure)];
+    return this.#report({ target: 0, failure: rest.failure, issues });
   }
 
   // ---- shared ----

@@ -13,7 +13,10 @@ import { ownershipOf, ownsDerived, scaleInId } from '../../core/scaling/index.ts
 import type { ScalingGroup } from '../../ports/index.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { journalRemoved } from './events.ts';
+import { Impossible } from './impossible.ts';
 import type { NodeRoles } from './node-roles.ts';
+import type { PassInput } from './pass-input.ts';
+import { removeRemoteAccess } from './remote-access.ts';
 import { isForced } from './scale-in.ts';
 import { removeFinalizer } from './write.ts';
 
@@ -93,9 +96,9 @@ export const openBounds = async (
 
 /**
  * Removes what is left of a group that has no instances any more, asking the cloud past every cache.
- * True when the object is free to go.
+ * True when the object is free to go. Throws Impossible while something of it is in use.
  */
-export const removeRest = async (
+const removeRest = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
   roles: NodeRoles,
@@ -115,10 +118,45 @@ export const removeRest = async (
     await removeTemplate(deps, group, signal);
     await removeProfile(deps, group, signal);
   }
+  await removeRemoteAccess(deps, group, signal);
   const letGo = async (): Promise<void> => {
     await removeFinalizer(deps, group, signal);
   };
   await roles.release(group, letGo, signal);
   journalRemoved(deps.journal, group);
   return true;
+};
+
+/** An instance that has just ended keeps its security groups for a while. */
+const inUseToldMs = 60_000;
+const inUseAgainMs = 10_000;
+const leftAgainMs = 1_000;
+
+export type Rest =
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'left'; readonly againMs: number; readonly failure?: Failure };
+
+/** As removeRest; what somebody else has in use for long is told, and tried until it goes. */
+export const endRest = async (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  { memory, roles, signal }: Pick<PassInput, 'memory' | 'roles' | 'signal'>,
+): Promise<Rest> => {
+  const now = deps.clock.now();
+  try {
+    const isGone = await removeRest(deps, group, roles, signal);
+    return isGone ? { kind: 'gone' } : { kind: 'left', againMs: leftAgainMs };
+  } catch (error) {
+    if (!(error instanceof Impossible)) throw error;
+    const { issue } = error;
+    memory.inUseSince ??= now;
+    const told = group.status?.failure;
+    const known = told?.code === issue.code ? told : undefined;
+    if (known === undefined && now - memory.inUseSince < inUseToldMs) {
+      return { kind: 'left', againMs: inUseAgainMs };
+    }
+    const { generation = 0 } = group.metadata;
+    const failure = { ...issue, generation, at: known?.at ?? formatTime(now) };
+    return { kind: 'left', againMs: inUseAgainMs, failure };
+  }
 };

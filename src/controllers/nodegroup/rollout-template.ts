@@ -6,8 +6,9 @@ import type { Revision } from '../../api/nodegroup-update.ts';
 import { ownsDerived, templateData } from '../../core/scaling/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
 import { mergePatchBetween } from '../../runtime/index.ts';
-import { Impossible, templateFacts } from './create.ts';
+import { templateFacts } from './create.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
+import { Impossible } from './impossible.ts';
 
 const isProblem = (
   data: ReturnType<typeof templateData>,

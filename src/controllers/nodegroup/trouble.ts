@@ -3,7 +3,7 @@
 import { autoScalingGroupNameOf, type HealthIssue, type NodeGroup } from '../../api/nodegroup.ts';
 import { codeOfRefusal, marksComplaint, type Ownership } from '../../core/scaling/index.ts';
 import { CloudError } from '../../ports/index.ts';
-import { Impossible } from './create.ts';
+import { Impossible } from './impossible.ts';
 
 /** What a refusal for good means for the group; undefined for what a retry may mend. */
 export const issueOfRefusal = (error: unknown, name: string): HealthIssue | undefined => {

@@ -56,6 +56,7 @@ export {
   marksComplaint,
   nameComplaint,
   sizeComplaint,
+  tagsComplaint,
   taintsComplaint,
   updateConfigComplaint,
 } from './validate.ts';

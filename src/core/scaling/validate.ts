@@ -84,6 +84,14 @@ export const taintsComplaint = (taints: readonly Taint[]): Complaint => {
   return undefined;
 };
 
+/** AWS keeps these keys for itself. */
+export const tagsComplaint = (tags: Readonly<Record<string, string>>): Complaint => {
+  const key = Object.keys(tags).find((one) => /^aws:/i.test(one));
+  return key === undefined
+    ? undefined
+    : `Invalid tag key ${key}: tag keys with the prefix aws: are reserved for use by AWS`;
+};
+
 /** What no node can have: kubectl writes a spec without asking EKS, which has no empty values. */
 export const marksComplaint = ({
   labels = {},

@@ -1,0 +1,64 @@
+// Key pairs and security groups of EC2 as the port sees them.
+import {
+  allowIngressRequest,
+  type CloudAccess,
+  CloudError,
+  createSecurityGroupRequest,
+  findSecurityGroupsRequest,
+  isDoubleRule,
+} from '../../ports/index.ts';
+import { allPages, type Clients, call, tagsOf } from './clients.ts';
+import { orAbsent } from './errors.ts';
+
+export const accessCalls = (clients: Clients): CloudAccess => ({
+  hasKeyPair: async (name, options = {}) => {
+    const { sdk, client } = await clients.ec2();
+    const Filters = [{ Name: 'key-name', Values: [name] }];
+    const command = new sdk.DescribeKeyPairsCommand({ Filters });
+    const answer = await call('DescribeKeyPairs', options, (http) => client.send(command, http));
+    return (answer.KeyPairs ?? []).some(({ KeyName }) => KeyName === name);
+  },
+  findSecurityGroups: async (by, options = {}) => {
+    const { sdk, client } = await clients.ec2();
+    return allPages(async (token) => {
+      const command = new sdk.DescribeSecurityGroupsCommand({
+        ...findSecurityGroupsRequest(by),
+        ...(token === undefined ? {} : { NextToken: token }),
+      });
+      const page = await call('DescribeSecurityGroups', options, (http) =>
+        client.send(command, http),
+      );
+      const items = (page.SecurityGroups ?? []).map((group) => ({
+        id: group.GroupId ?? '',
+        name: group.GroupName ?? '',
+        vpcId: group.VpcId ?? '',
+        tags: tagsOf(group.Tags),
+      }));
+      return { items, next: page.NextToken };
+    });
+  },
+  createSecurityGroup: async (group, options = {}) => {
+    const { sdk, client } = await clients.ec2();
+    const command = new sdk.CreateSecurityGroupCommand(createSecurityGroupRequest(group));
+    const answer = await call('CreateSecurityGroup', options, (http) => client.send(command, http));
+    return answer.GroupId ?? '';
+  },
+  allowIngress: async (groupId, rule, options = {}) => {
+    const { sdk, client } = await clients.ec2();
+    const request = allowIngressRequest(groupId, rule);
+    const command = new sdk.AuthorizeSecurityGroupIngressCommand(request);
+    try {
+      await call('AuthorizeSecurityGroupIngress', options, (http) => client.send(command, http));
+    } catch (error) {
+      if (!(error instanceof CloudError) || !isDoubleRule(error.message)) throw error;
+    }
+  },
+  deleteSecurityGroup: async (GroupId, options = {}) => {
+    const { sdk, client } = await clients.ec2();
+    const command = new sdk.DeleteSecurityGroupCommand({ GroupId });
+    const done = await orAbsent(
+      call('DeleteSecurityGroup', options, (http) => client.send(command, http)),
+    );
+    return done !== undefined;
+  },
+});

@@ -1,0 +1,83 @@
+// Who may reach instances, as the controllers and the EKS face need it: key pairs and security groups.
+export interface SecurityGroup {
+  readonly id: string;
+  readonly name: string;
+  readonly vpcId: string;
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+export type NewSecurityGroup = Omit<SecurityGroup, 'id'> & { readonly description: string };
+
+/** TCP to one port, from members of other groups or from addresses. */
+export interface IngressRule {
+  readonly port: number;
+  readonly groups: readonly string[];
+  readonly cidrs: readonly string[];
+}
+
+interface Options {
+  readonly signal?: AbortSignal;
+}
+
+export interface CloudAccess {
+  hasKeyPair(name: string, options?: Options): Promise<boolean>;
+  /** By id or by name; unknown ones are missing from the answer. */
+  findSecurityGroups(
+    by: { readonly ids: readonly string[] } | { readonly name: string },
+    options?: Options,
+  ): Promise<readonly SecurityGroup[]>;
+  /** Its id. Throws InvalidRequest when the VPC has one of that name. */
+  createSecurityGroup(group: NewSecurityGroup, options?: Options): Promise<string>;
+  /** What is allowed already stays as it is. */
+  allowIngress(groupId: string, rule: IngressRule, options?: Options): Promise<void>;
+  /** Throws InvalidRequest while it is in use. `false` when there was none. */
+  deleteSecurityGroup(groupId: string, options?: Options): Promise<boolean>;
+}
+
+export const findSecurityGroupsRequest = (
+  by: { readonly ids: readonly string[] } | { readonly name: string },
+) => ({
+  Filters: [
+    'ids' in by
+      ? { Name: 'group-id', Values: [...by.ids] }
+      : { Name: 'group-name', Values: [by.name] },
+  ],
+});
+
+export const createSecurityGroupRequest = ({
+  name,
+  description,
+  vpcId,
+  tags,
+}: NewSecurityGroup) => ({
+  GroupName: name,
+  Description: description,
+  VpcId: vpcId,
+  TagSpecifications: [
+    {
+      ResourceType: 'security-group' as const,
+      Tags: Object.entries(tags).map(([Key, Value]) => ({ Key, Value })),
+    },
+  ],
+});
+
+export const allowIngressRequest = (GroupId: string, { port, groups, cidrs }: IngressRule) => ({
+  GroupId,
+  IpPermissions: [
+    {
+      IpProtocol: 'tcp',
+      FromPort: port,
+      ToPort: port,
+      UserIdGroupPairs: groups.map((one) => ({ GroupId: one })),
+      IpRanges: cidrs.map((CidrIp) => ({ CidrIp })),
+    },
+  ],
+});
+
+/** AuthorizeSecurityGroupIngress of what is allowed already. */
+export const isDoubleRule = (message: string): boolean =>
+  /InvalidPermission\.Duplicate|specified rule .* already exists/i.test(message);
+
+/** DeleteSecurityGroup of one that instances or rules of others still have. */
+export const isInUse = (message: string): boolean =>
+  /DependencyViolation|has a dependent object/i.test(message);
