@@ -125,6 +125,22 @@ describe('Auto Scaling of the aws CLI', {
     assert.match(refused, /ResourceInUse/);
   });
 
+  it('refreshes its instances', async () => {
+    const before = (await members()).map((one) => one.InstanceId);
+    const preferences = 'MinHealthyPercentage=50,InstanceWarmup=5';
+    await aws.ok(`autoscaling start-instance-refresh ${asg} --preferences ${preferences}`);
+    const refused = await aws.fails(`autoscaling start-instance-refresh ${asg}`);
+    assert.match(refused, /InstanceRefreshInProgress/);
+    await advance('10m');
+    const [refresh] = await json<readonly Record<string, unknown>[]>(
+      `autoscaling describe-instance-refreshes ${asg} --query InstanceRefreshes`,
+    );
+    assert.equal(refresh?.Status, 'Successful');
+    assert.equal(refresh?.PercentageComplete, 100);
+    const after = (await members()).map((one) => one.InstanceId);
+    assert.equal(after.filter((id) => before.includes(id)).length, 0);
+  });
+
   it('keeps a warm pool, and scales out of it', async () => {
     await aws.ok(
       'autoscaling create-auto-scaling-group --auto-scaling-group-name w --min-size 0 --max-size 2',

@@ -3,6 +3,8 @@ import { Engine } from './autoscaling/engine.ts';
 import { groupHandlers } from './autoscaling/group-handlers.ts';
 import { hookHandlers } from './autoscaling/hook-handlers.ts';
 import { instanceHandlers } from './autoscaling/instance-handlers.ts';
+import { InstanceRefreshes } from './autoscaling/instance-refresh.ts';
+import { refreshHandlers } from './autoscaling/refresh-handlers.ts';
 import { standbyHandlers } from './autoscaling/standby-handlers.ts';
 import { GroupStore } from './autoscaling/store.ts';
 import { tagHandlers } from './autoscaling/tag-handlers.ts';
@@ -82,6 +84,7 @@ export interface AwsParts {
   readonly store: GroupStore;
   readonly engine: Engine;
   readonly warmPools: WarmPools;
+  readonly refreshes: InstanceRefreshes;
   readonly targets: TargetGroups;
   readonly balancers: LoadBalancers;
   readonly notices: Ec2Notices;
@@ -135,11 +138,13 @@ export const buildParts = (options: AwsWorldOptions): AwsParts => {
   const kubernetesVersion = options.kubernetesVersion ?? '1.32.9';
   const messaging = { queues, topics, events };
   const { warmPools } = engine;
+  const refreshes = new InstanceRefreshes(store, engine);
   const balancers = new LoadBalancers(scope, { targets: targetGroups, network, clusters });
   const scaling = {
     store,
     engine,
     warmPools,
+    refreshes,
     targets: targetGroups,
     balancers,
     notices,
@@ -164,6 +169,7 @@ export const serviceHandlers = (parts: AwsParts): Readonly<Record<string, Servic
     ...standbyHandlers(parts),
     ...warmPoolHandlers(parts),
     ...targetGroupHandlers(parts),
+    ...refreshHandlers(parts),
   },
   elbv2: elbHandlers(parts),
   sqs: sqsHandlers(parts),
