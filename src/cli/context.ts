@@ -99,6 +99,8 @@ export interface CliContext {
   readonly provisioning: (connection: Connection) => Promise<ProvisioningApi>;
   /** Text of a file; `-` is standard input. Throws CommandError naming the file. */
   readonly readFile: (path: string) => Promise<string>;
+  /** The same as bytes, for what may be no text. */
+  readonly readBytes: (path: string) => Promise<Uint8Array>;
   readonly world: (connection: Connection) => Promise<WorldControl>;
   /** DIR/env of the world, for `drover env`. */
   readonly environment: (connection: Connection) => Readonly<Record<string, string>>;

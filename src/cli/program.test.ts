@@ -22,6 +22,7 @@ const context = {
   cloud: unused,
   provisioning: unused,
   readFile: unused,
+  readBytes: unused,
   world: unused,
   environment: unused,
   up: unused,

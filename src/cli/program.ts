@@ -11,6 +11,7 @@ import { addScaleCommand } from './commands/scale.ts';
 import { addUndrainCommand } from './commands/undrain.ts';
 import { addUpdateCommand } from './commands/update.ts';
 import { addUpdateControlCommands } from './commands/update-control.ts';
+import { addUserDataCommands } from './commands/userdata.ts';
 import { addWorldCommands } from './commands/world.ts';
 import type { CliContext, Connection } from './context.ts';
 
@@ -51,5 +52,6 @@ export const buildProgram = (context: CliContext, version: string): Command => {
   addUpdateControlCommands(program, context, connection);
   addDescribeCommands(program, context, connection);
   addControllerCommand(program, context, connection);
+  addUserDataCommands(program, context, version);
   return program;
 };

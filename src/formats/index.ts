@@ -10,7 +10,11 @@ export {
   mappedUser,
   removeNodeRole,
 } from './aws-auth/index.ts';
+export { authProblems } from './aws-auth/problems.ts';
 export { type CertificateRequest, parseCertificateRequest } from './certificate-request.ts';
 export { parseTemplateText } from './cloudformation-template.ts';
 export * from './cluster-config/index.ts';
+export * from './node/index.ts';
 export { parseNotice } from './notices/index.ts';
+export type { Position } from './position.ts';
+export * from './user-data/index.ts';

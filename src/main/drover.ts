@@ -94,15 +94,18 @@ const awsProvisioning = async (connection: Connection) => {
   return createAwsProvisioning(awsOptions(connection, commandAgent, byHand));
 };
 
-const readInput = async (path: string): Promise<string> => {
+const readBytes = async (path: string): Promise<Uint8Array> => {
   const { readFile } = await import('node:fs/promises');
   try {
-    return await readFile(path === '-' ? '/dev/stdin' : path, 'utf8');
+    return await readFile(path === '-' ? '/dev/stdin' : path);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new CommandError(exitCodes.usage, `cannot read ${path}: ${why}`);
   }
 };
+
+const readInput = async (path: string): Promise<string> =>
+  new TextDecoder().decode(await readBytes(path));
 
 const worldControl = async (connection: Connection) => {
   const { createWorldControl } = await import('./world-control.ts');
@@ -138,6 +141,7 @@ const createContext = (): CliContext => {
     cloud: (connection) => awsCloud(connection, commandAgent, byHand),
     provisioning: awsProvisioning,
     readFile: readInput,
+    readBytes,
     world: worldControl,
     environment: (connection) => requireWorldEnvironment(connection),
     up: async (options) => {

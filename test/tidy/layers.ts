@@ -24,7 +24,8 @@ const pure = (rooms: readonly string[], packages: readonly string[] = []): Rule 
  */
 export const layers: Readonly<Record<string, Rule>> = {
   api: pure([]),
-  formats: pure(['api'], ['yaml']),
+  // node:zlib for user data, which is often gzip: pure functions of bytes. CEL for maxPodsExpression.
+  formats: { rooms: ['api'], packages: ['@marcbachmann/cel-js', 'yaml'], node: ['zlib'] },
   // node:crypto for digests only: MD5 of message bodies and the SigV4 check.
   wire: { rooms: ['api'], packages: [], node: ['crypto'] },
   core: pure(['api', 'formats']),
@@ -62,8 +63,7 @@ export const planned: Readonly<
   insights: { rooms: ['api', 'formats'] },
   agent: { rooms: ['api', 'formats', 'core', 'ports', 'runtime'] },
   api: { packages: ['zod'] },
-  formats: { packages: ['smol-toml'] },
-  core: { packages: ['@marcbachmann/cel-js', 'ipaddr.js'] },
+  core: { packages: ['ipaddr.js'] },
   world: { rooms: ['insights'], packages: ['ipaddr.js'] },
   sim: { rooms: ['insights', 'agent'] },
   cli: { rooms: ['insights'] },

@@ -1,0 +1,138 @@
+// drover userdata lint: every finding of a file, with its rule, place, consequence and fix. Knows what
+// surrounds user data in the field: CloudFormation, Terraform, eksctl, ConfigMaps. Never throws.
+import {
+  authProblems,
+  decode,
+  type EmbeddedText,
+  type Evaluation,
+  embeddedTexts,
+  evaluateUserData,
+  exampleFacts,
+  type Position,
+  type Problem,
+} from '../../formats/index.ts';
+import { checks, isFragment } from './checks.ts';
+import { defaultLintOptions, type LintOptions } from './options.ts';
+import type { Severity } from './rule.ts';
+import { ruleOf } from './rules/index.ts';
+import { suppress } from './suppressions.ts';
+
+export interface Finding extends Position {
+  readonly rule: string;
+  readonly severity: Severity;
+  readonly message: string;
+  readonly consequence: string;
+  readonly fix: string;
+  /** Where in a file that holds several: `NodeGroup.UserData`. */
+  readonly where?: string;
+}
+
+export interface LintResult {
+  readonly findings: readonly Finding[];
+  /** How many comments in the file have silenced. */
+  readonly suppressed: number;
+  /** How many texts were looked at: 0 in a file without any. */
+  readonly texts: number;
+}
+
+/** What a fragment leaves to whoever adds the bootstrap. */
+const leftOut: ReadonlySet<string> = new Set(['NC002', 'BR004', 'SH007', 'WIN004', 'CI001']);
+
+/** Rules on values: a template's variable has none yet. */
+const ofValues: ReadonlySet<string> = new Set(
+  'NC003 NC004 NC006 NC008 NC009 SH008 FL003 FL005 LB002 BR003 KC004 TN001 DNS001 DNS002 MP003 CI002 CI004 SEC001'.split(
+    ' ',
+  ),
+);
+
+const problemsOf = (evaluation: Evaluation, options: LintOptions): readonly Problem[] => {
+  const fragment = isFragment(evaluation, options);
+  const obstacles = evaluation.node.obstacles.filter(({ rule }) => !fragment || !leftOut.has(rule));
+  return [...obstacles, ...checks.flatMap((check) => check(evaluation, options))];
+};
+
+const evaluateWith = (userData: Uint8Array | string, options: LintOptions): Evaluation =>
+  evaluateUserData(
+    userData,
+    {
+      ...exampleFacts,
+      kubernetesVersion: options.kubernetesVersion,
+      ...(options.instanceType === undefined ? {} : { instanceType: options.instanceType }),
+    },
+    options.family,
+  );
+
+const lintEmbedded = (embedded: EmbeddedText, options: LintOptions): readonly Problem[] => {
+  const evaluation = evaluateWith(embedded.text, {
+    ...options,
+    family: options.family ?? embedded.family,
+    launchedBy: options.launchedBy ?? embedded.launchedBy,
+  });
+  const lines = embedded.text.split('\n');
+  return problemsOf(evaluation, {
+    ...options,
+    launchedBy: options.launchedBy ?? embedded.launchedBy,
+  })
+    .filter(
+      ({ rule, at }) => !ofValues.has(rule) || !/\$\{|%\{|\{\{/.test(lines[at.line - 1] ?? ''),
+    )
+    .map((problem) => ({ ...problem, at: embedded.positionOf(problem.at) }));
+};
+
+const findingOf = ({ rule, at, message }: Problem, where: string | undefined): Finding => {
+  const known = ruleOf(rule);
+  return {
+    rule,
+    severity: known?.severity ?? 'error',
+    ...at,
+    message,
+    consequence: known?.consequence ?? '',
+    fix: known?.fix ?? '',
+    ...(where === undefined ? {} : { where }),
+  };
+};
+
+const order = (a: Finding, b: Finding): number =>
+  a.line - b.line || a.column - b.column || (a.rule < b.rule ? -1 : 1);
+
+/** The same mistake at the same place is told once. */
+const distinct = (findings: readonly Finding[]): readonly Finding[] => {
+  const seen = new Set<string>();
+  return findings.filter(({ rule, line, column, message }) => {
+    const key = `${rule} ${line} ${column} ${message}`;
+    if (seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+};
+
+export interface LintFile {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+export const lint = (file: LintFile, asked: Partial<LintOptions> = {}): LintResult => {
+  const options = { ...defaultLintOptions, ...asked };
+  const { text } = decode(file.bytes);
+  const auth = authProblems(text);
+  const embedded = auth === undefined ? embeddedTexts(file.name, text) : undefined;
+  const found: { problem: Problem; where: string | undefined }[] = [];
+  let texts = 1;
+  if (auth !== undefined) found.push(...auth.map((problem) => ({ problem, where: undefined })));
+  else if (embedded !== undefined) {
+    texts = embedded.length;
+    for (const one of embedded) {
+      for (const problem of lintEmbedded(one, options)) found.push({ problem, where: one.where });
+    }
+  } else {
+    const problems = problemsOf(evaluateWith(file.bytes, options), options);
+    found.push(...problems.map((problem) => ({ problem, where: undefined })));
+  }
+  const wheres = new Map(found.map((one) => [one.problem, one.where]));
+  const { kept, suppressed } = suppress(text, [...wheres.keys()]);
+  const findings = kept.map((problem) => findingOf(problem, wheres.get(problem)));
+  return { findings: distinct(findings.toSorted(order)), suppressed, texts };
+};
+
+export const hasErrors = ({ findings }: LintResult): boolean =>
+  findings.some(({ severity }) => severity === 'error');

@@ -1,0 +1,119 @@
+// What is wrong in the ConfigMaps that let nodes in and give Windows pods addresses, with its place.
+// Changes nothing; the authenticator's own reading is beside this file.
+
+import type { Problem } from '../node/problem.ts';
+import type { Position } from '../position.ts';
+import { find, type Located, memberOf, textOf, textsOf } from '../user-data/located.ts';
+import { parseYaml } from '../user-data/yaml.ts';
+
+const problem = (rule: string, at: Position, message: string): Problem => ({ rule, at, message });
+
+const nodeGroups = ['system:nodes', 'system:bootstrappers'];
+
+/** Inner keys are read without regard to case, as the authenticator does. */
+const fieldOf = (entry: Located, name: string): Located | undefined =>
+  entry.kind === 'map'
+    ? [...entry.members].find(([key]) => key.toLowerCase() === name)?.[1].value
+    : undefined;
+
+const arnPattern = /^arn:aws[\w-]*:iam::\d{12}:role\/(.+)$/;
+
+const entryProblems = (entry: Located, seen: Map<string, Position>): readonly Problem[] => {
+  if (entry.kind !== 'map') return [problem('AUTH006', entry.at, 'an entry is no object')];
+  const arn = fieldOf(entry, 'rolearn');
+  const text = textOf(arn) ?? '';
+  if (arn === undefined || text === '') {
+    return [problem('AUTH006', entry.at, 'an entry has no rolearn and is dropped')];
+  }
+  const found: Problem[] = [];
+  const groups = fieldOf(entry, 'groups');
+  if (groups !== undefined && groups.kind !== 'list') {
+    found.push(
+      problem('AUTH006', groups.at, 'groups is no list: one group is made of the text, or none'),
+    );
+  }
+  const path = arnPattern.exec(text)?.[1];
+  if (/:instance-profile\//.test(text)) {
+    found.push(problem('AUTH005', arn.at, `${text} is an instance profile`));
+  } else if (path === undefined) {
+    found.push(problem('AUTH006', arn.at, `${text} is no ARN of a role`));
+  } else if (path.includes('/')) {
+    found.push(
+      problem(
+        'AUTH001',
+        arn.at,
+        `${text} has the path ${path.slice(0, path.lastIndexOf('/') + 1)}`,
+      ),
+    );
+  }
+  const key = text.toLowerCase().replace(/^(arn:[^:]*:iam::\d*:role)\/.*\/([^/]+)$/, '$1/$2');
+  const before = seen.get(key);
+  if (before === undefined) seen.set(key, arn.at);
+  else found.push(problem('AUTH002', arn.at, `${text} is mapped on line ${before.line} already`));
+  const isForNodes = textsOf(groups).some((one) => nodeGroups.includes(one.text));
+  const user = fieldOf(entry, 'username');
+  const name = textOf(user) ?? '';
+  if (isForNodes && !/^system:node:.*\{\{\s*(?:EC2PrivateDNSName|SessionName)/.test(name)) {
+    const said =
+      user === undefined ? 'no username is given' : `username is ${JSON.stringify(name)}`;
+    found.push(problem('AUTH003', user?.at ?? entry.at, `${said}, without {{EC2PrivateDNSName}}`));
+  }
+  return found;
+};
+
+const rolesProblems = (roles: Located): readonly Problem[] => {
+  const text = textOf(roles);
+  if (text === undefined) {
+    // As people print it: the list itself.
+    return roles.kind === 'list'
+      ? roles.items.flatMap(withSeen())
+      : [problem('AUTH006', roles.at, 'mapRoles is no text')];
+  }
+  const content = roles.kind === 'scalar' ? (roles.contentAt ?? roles.at) : roles.at;
+  const { documents, faults } = parseYaml(text, content);
+  const [fault] = faults;
+  if (fault !== undefined) {
+    return [problem('AUTH006', fault.at, `mapRoles is no YAML: ${fault.message}`)];
+  }
+  const list = documents[0]?.value;
+  if (list === undefined) return [];
+  if (list.kind !== 'list') return [problem('AUTH006', list.at, 'mapRoles is no list')];
+  return list.items.flatMap(withSeen());
+};
+
+const withSeen = (): ((entry: Located) => readonly Problem[]) => {
+  const seen = new Map<string, Position>();
+  return (entry) => entryProblems(entry, seen);
+};
+
+const windowsProblems = (document: Located): readonly Problem[] => {
+  const value = find(document, 'data', 'enable-windows-ipam');
+  if (textOf(value) === 'true') return [];
+  const at = value?.at ?? memberOf(document, 'data')?.keyAt ?? document.at;
+  const said = value === undefined ? 'is not set' : 'is not the text "true"';
+  return [problem('WIN005', at, `enable-windows-ipam ${said}`)];
+};
+
+/** Undefined: the text is neither aws-auth nor the VPC CNI's ConfigMap. */
+export const authProblems = (text: string): readonly Problem[] | undefined => {
+  if (!/\bmapRoles\b|\bamazon-vpc-cni\b/.test(text)) return undefined;
+  // `kubectl describe` underlines the keys of data.
+  const { documents, faults } = parseYaml(text.replaceAll(/^([ \t]*)----[ \t]*$/gm, '$1'));
+  const found: Problem[] = [];
+  let isOne = false;
+  for (const { value } of documents) {
+    if (value === undefined) continue;
+    const name = textOf(find(value, 'metadata', 'name'));
+    const roles = find(value, 'data', 'mapRoles') ?? find(value, 'mapRoles');
+    if (roles !== undefined) {
+      isOne = true;
+      found.push(...rolesProblems(roles));
+    } else if (name === 'amazon-vpc-cni') {
+      isOne = true;
+      found.push(...windowsProblems(value));
+    }
+  }
+  if (!isOne) return undefined;
+  const broken = faults.map(({ at, message }) => problem('AUTH006', at, message));
+  return [...broken, ...found];
+};

@@ -1,0 +1,281 @@
+// Amazon Linux 2 and Ubuntu: what /etc/eks/bootstrap.sh makes of its arguments, file by file. Behaviour:
+// awslabs/amazon-eks-ami before the script was removed. Runs nothing.
+import type { JsonObject } from '../../api/json.ts';
+import { begin, type Position } from '../position.ts';
+import type { Bootstrap } from '../user-data/bootstrap.ts';
+import { type BootstrapCall, bootstrapOptions } from '../user-data/bootstrap-script.ts';
+import { type Placed, parseArguments, splitWords } from './arguments.ts';
+import { clusterDnsOf } from './capacity.ts';
+import { authorityFault } from './certificate.ts';
+import { type EvaluatedNode, machineOf, word } from './evaluated.ts';
+import { minorOf, type NodeFacts } from './facts.ts';
+import {
+  credentialProviderFile,
+  file,
+  jsonFile,
+  kubeconfig,
+  kubeletUnit,
+  type NodeFile,
+} from './files.ts';
+import { baseConfig, caFile, kubeletView, nodeNameOf } from './kubelet.ts';
+import { argumentProblems, nearestName } from './kubelet-problems.ts';
+import { decodedAuthority, dnsOf } from './nodeadm.ts';
+import { type Obstacle, obstacle } from './problem.ts';
+
+const configFile = '/etc/kubernetes/kubelet/kubelet-config.json';
+const kubeconfigFile = '/var/lib/kubelet/kubeconfig';
+
+const address = /^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F]*:[0-9a-fA-F:.]+)$/;
+
+/** Parts that cloud-init hands to the kernel, which needs to be told the interpreter. */
+export const scriptProblems = ({ data, scripts }: Bootstrap): readonly Obstacle[] =>
+  scripts.flatMap(({ part, script }) => {
+    const found = script.faults.map(({ at, message }) => obstacle('SH006', at, message));
+    if (part.kind !== 'shell' || part.text.startsWith('#!')) return found;
+    const of = data.mime === undefined ? 'the script' : `part ${part.index}`;
+    const text = `${of} does not begin with #!: the kernel cannot start it ("Exec format error")`;
+    return [...found, obstacle('SH001', part.at, text)];
+  });
+
+const option = (call: BootstrapCall, name: string): Placed | undefined => call.options.get(name);
+
+const callProblems = (call: BootstrapCall, minor: number): readonly Obstacle[] => {
+  const found: Obstacle[] = [];
+  const say = (rule: Parameters<typeof obstacle>[0], at: Position, text: string): void => {
+    found.push(obstacle(rule, at, text));
+  };
+  if (
+    call.clusterName === undefined ||
+    (call.clusterName.text === '' && !call.clusterName.isOpaque)
+  ) {
+    say(
+      'SH004',
+      call.at,
+      'bootstrap.sh is called without a cluster name: "cluster name is not defined!"',
+    );
+  }
+  for (const unknown of call.unknown) {
+    const [name = '', value] = unknown.text.slice(2).split('=');
+    const near = nearestName(name, bootstrapOptions);
+    const why =
+      value !== undefined && bootstrapOptions.includes(name)
+        ? `write --${name} ${value}: bootstrap.sh knows no =`
+        : `bootstrap.sh has no option --${name}${near === undefined ? '' : `; did you mean --${near}?`}`;
+    say('SH005', unknown.at(0), `${why}; it takes the word for a cluster name`);
+  }
+  const authority = option(call, 'b64-cluster-ca');
+  const fault =
+    authority === undefined || authority.isOpaque ? undefined : authorityFault(authority.text);
+  if (authority !== undefined && fault !== undefined) {
+    say('NC003', authority.at(0), `--b64-cluster-ca ${fault}`);
+  }
+  const endpoint = option(call, 'apiserver-endpoint');
+  if (endpoint !== undefined && !endpoint.isOpaque && !/^https:\/\/[^\s/]+/.test(endpoint.text)) {
+    say(
+      'NC004',
+      endpoint.at(0),
+      `--apiserver-endpoint is ${JSON.stringify(endpoint.text)}, no https:// URL`,
+    );
+  }
+  const dns = option(call, 'dns-cluster-ip');
+  const isDns = dns?.text.split(',').every((one) => address.test(one)) ?? true;
+  if (dns !== undefined && !dns.isOpaque && !isDns) {
+    say('SH008', dns.at(0), `--dns-cluster-ip takes IP addresses, not ${JSON.stringify(dns.text)}`);
+  }
+  return [...found, ...familyProblems(call), ...runtimeProblems(call, minor)];
+};
+
+const familyProblems = (call: BootstrapCall): readonly Obstacle[] => {
+  const family = option(call, 'ip-family');
+  const six = option(call, 'service-ipv6-cidr');
+  const dns = option(call, 'dns-cluster-ip');
+  if (family !== undefined && !family.isOpaque && !/^ipv[46]$/i.test(family.text)) {
+    return [
+      obstacle('SH009', family.at(0), '"Invalid --ip-family. Only ipv4 or ipv6 are allowed"'),
+    ];
+  }
+  const isSix = family?.text.toLowerCase() === 'ipv6';
+  if (six !== undefined && !isSix) {
+    return [
+      obstacle(
+        'SH009',
+        six.at(0),
+        '"--ip-family should be ipv6 when --service-ipv6-cidr is specified"',
+      ),
+    ];
+  }
+  if (isSix && six === undefined && dns === undefined && family !== undefined) {
+    const text =
+      '"One of --service-ipv6-cidr or --dns-cluster-ip must be provided when --ip-family is ipv6"';
+    return [obstacle('SH009', family.at(0), text)];
+  }
+  const outpost = option(call, 'enable-local-outpost');
+  if (outpost?.text === 'true' && option(call, 'cluster-id') === undefined) {
+    return [
+      obstacle(
+        'SH009',
+        outpost.at(0),
+        '"Cluster ID is required when local outpost support is enabled"',
+      ),
+    ];
+  }
+  return [];
+};
+
+const runtimeProblems = (call: BootstrapCall, minor: number): readonly Obstacle[] => {
+  const runtime = option(call, 'container-runtime');
+  return runtime !== undefined && !runtime.isOpaque && minor >= 24 && runtime.text !== 'containerd'
+    ? [
+        obstacle(
+          'SH009',
+          runtime.at(0),
+          '"containerd is the only supported container runtime as of Kubernetes version 1.24"',
+        ),
+      ]
+    : [];
+};
+
+const ownWords = (facts: NodeFacts, nodeName: string): readonly string[] => {
+  const minor = minorOf(facts.kubernetesVersion);
+  const isExternal = minor >= 26;
+  return [
+    `--cloud-provider ${isExternal ? 'external' : 'aws'}`,
+    `--config ${configFile}`,
+    `--kubeconfig ${kubeconfigFile}`,
+    ...(minor < 24 ? ['--container-runtime docker', '--network-plugin cni'] : []),
+    ...(minor >= 24 && minor < 27 ? ['--container-runtime remote'] : []),
+    ...(minor >= 24
+      ? [
+          '--container-runtime-endpoint unix:///run/containerd/containerd.sock',
+          `--image-credential-provider-config ${credentialProviderFile}`,
+          '--image-credential-provider-bin-dir /etc/eks/image-credential-provider',
+        ]
+      : []),
+    `--node-ip=${facts.ipv6 ?? facts.privateIp}`,
+    `--pod-infra-container-image=602401143452.dkr.ecr.${facts.region}.amazonaws.com/eks/pause:3.5`,
+    '--v=2',
+    ...(isExternal ? [`--hostname-override=${nodeName}`] : []),
+  ];
+};
+
+/** What the script guesses where it is given neither DNS address nor CIDR. */
+const guessedDns = (facts: NodeFacts): string =>
+  facts.vpcCidr?.startsWith('10.') === true ? '172.20.0.10' : '10.100.0.10';
+
+const dnsAddresses = (call: BootstrapCall | undefined, facts: NodeFacts): readonly string[] => {
+  const given = call?.options.get('dns-cluster-ip')?.text;
+  if (given !== undefined) return given.split(',');
+  const cidr =
+    call?.options.get('service-ipv6-cidr')?.text ??
+    call?.options.get('service-ipv4-cidr')?.text ??
+    facts.cluster?.serviceCidr;
+  const dns = cidr === undefined ? undefined : clusterDnsOf(cidr);
+  return [dns ?? guessedDns(facts)];
+};
+
+/** Of several calls the last one wrote the files that the kubelet is restarted with. */
+export const evaluateBootstrapScript = (bootstrap: Bootstrap, facts: NodeFacts): EvaluatedNode => {
+  const minor = minorOf(facts.kubernetesVersion);
+  const machine = machineOf(facts);
+  const call = bootstrap.calls.at(-1);
+  const dns = dnsAddresses(call, facts);
+  const extra = call?.options.get('kubelet-extra-args');
+  const extraWords = extra === undefined ? [] : splitWords(extra);
+  const user = parseArguments(extraWords);
+  const own = ownWords(facts, facts.privateDnsName);
+  const ownPlaced = own.flatMap((one) => splitWords(word(one)));
+  const { flags } = parseArguments([...ownPlaced, ...extraWords]);
+  const usesMaxPods = call?.options.get('use-max-pods')?.text !== 'false';
+  const base = baseConfig({
+    facts,
+    maxPods: machine.maxPods,
+    writesMaxPods: usesMaxPods,
+    cpus: machine.cpus,
+    clusterDns: dns,
+  });
+  const words = [...ownPlaced, ...extraWords].map((one) => one.text);
+  const kubelet = kubeletView(withReservedCpus(base, flags), undefined, words, flags);
+  const obstacles: Obstacle[] = [
+    ...scriptProblems(bootstrap),
+    ...bootstrap.calls.flatMap((one) => callProblems(one, minor)),
+    ...argumentProblems(user, minor),
+  ];
+  if (call === undefined) {
+    const text = 'nothing calls /etc/eks/bootstrap.sh: no kubelet is started';
+    obstacles.push(obstacle('SH007', bootstrap.data.parts[0]?.at ?? begin, text));
+  }
+  const endpoint = call?.options.get('apiserver-endpoint')?.text ?? facts.cluster?.endpoint;
+  const authority =
+    call?.options.get('b64-cluster-ca')?.text ?? facts.cluster?.certificateAuthority;
+  return {
+    family: bootstrap.data.family,
+    obstacles,
+    nodeName: nodeNameOf(flags, facts.privateDnsName),
+    cluster: {
+      name: call?.clusterName?.text,
+      endpoint,
+      certificateAuthority: authority,
+      serviceCidr: call?.options.get('service-ipv4-cidr')?.text,
+      dns: dnsOf(kubelet.effective),
+    },
+    kubelet,
+    labels: kubelet.labels,
+    taints: kubelet.taints,
+    maxPods: kubelet.maxPods,
+    files: filesOf({
+      facts,
+      own,
+      extra: extra?.text,
+      config: kubelet.config,
+      call,
+      endpoint,
+      authority,
+    }),
+  };
+};
+
+/** The script empties both reserved cgroups where it sees reserved processors. */
+const withReservedCpus = (config: JsonObject, flags: ReturnType<typeof parseArguments>['flags']) =>
+  flags.some(({ name }) => name === 'reserved-cpus')
+    ? { ...config, kubeReservedCgroup: '', systemReservedCgroup: '' }
+    : config;
+
+interface FileFacts {
+  readonly facts: NodeFacts;
+  readonly own: readonly string[];
+  readonly extra: string | undefined;
+  readonly config: JsonObject;
+  readonly call: BootstrapCall | undefined;
+  readonly endpoint: string | undefined;
+  readonly authority: string | undefined;
+}
+
+const unitDirectory = '/etc/systemd/system/kubelet.service.d';
+
+/** The article's two drop-ins: the script's own arguments and, last, the user's. */
+const filesOf = (one: FileFacts): readonly NodeFile[] => {
+  const { facts, own, extra, call, endpoint = '', authority = '' } = one;
+  const fixed = own.filter((text) => !/^--(?:node-ip|pod-infra|v=|hostname)/.test(text));
+  const computed = own.filter((text) => !fixed.includes(text)).join(' ');
+  return [
+    jsonFile(configFile, one.config),
+    kubeletUnit([...fixed, '$KUBELET_ARGS', '$KUBELET_EXTRA_ARGS'].join(' '), undefined),
+    file(
+      `${unitDirectory}/10-kubelet-args.conf`,
+      `[Service]\nEnvironment='KUBELET_ARGS=${computed}'\n`,
+    ),
+    ...(extra === undefined || extra === ''
+      ? []
+      : [
+          file(
+            `${unitDirectory}/30-kubelet-extra-args.conf`,
+            `[Service]\nEnvironment='KUBELET_EXTRA_ARGS=${extra}'\n`,
+          ),
+        ]),
+    file(
+      kubeconfigFile,
+      kubeconfig({ clusterName: call?.clusterName?.text ?? '', endpoint, region: facts.region }),
+    ),
+    file(caFile, decodedAuthority(authority)),
+  ];
+};

@@ -1,0 +1,106 @@
+// containerd's configuration as nodeadm writes it: the image's settings with the user's document merged
+// in. Keys: amazon-eks-ami, nodeadm/internal/containerd. Never throws.
+import type { JsonObject } from '../../api/json.ts';
+import { toJson } from '../user-data/located.ts';
+import { parseToml, printToml } from '../user-data/toml.ts';
+import type { NodeFacts } from './facts.ts';
+import { minorOf } from './facts.ts';
+import { layered } from './kubelet.ts';
+
+export interface ContainerdOptions {
+  readonly facts: NodeFacts;
+  /** The user's document, already one of several. */
+  readonly user: JsonObject | undefined;
+  readonly usesSoci: boolean;
+}
+
+const sandbox = 'localhost/kubernetes/pause:latest';
+const registry = { config_path: '/etc/containerd/certs.d:/etc/docker/certs.d' };
+const cni = { bin_dir: '/opt/cni/bin', conf_dir: '/etc/cni/net.d' };
+const runtimes = {
+  runc: {
+    runtime_type: 'io.containerd.runc.v2',
+    base_runtime_spec: '/etc/containerd/base-runtime-spec.json',
+    options: { BinaryName: '/usr/sbin/runc', SystemdCgroup: true },
+  },
+};
+const soci = { snapshotter: 'soci', disable_snapshot_annotations: false };
+const common = (version: number): JsonObject => ({
+  version,
+  root: '/var/lib/containerd',
+  state: '/run/containerd',
+  grpc: { address: '/run/containerd/containerd.sock' },
+});
+
+const version2 = ({ facts, usesSoci }: ContainerdOptions): JsonObject => ({
+  ...common(2),
+  plugins: {
+    'io.containerd.grpc.v1.cri': {
+      sandbox_image: sandbox,
+      enable_cdi: minorOf(facts.kubernetesVersion) >= 32,
+      registry,
+      cni,
+      containerd: {
+        default_runtime_name: 'runc',
+        discard_unpacked_layers: true,
+        ...(usesSoci ? soci : {}),
+        runtimes,
+      },
+    },
+  },
+});
+
+const version3 = ({ facts, usesSoci }: ContainerdOptions): JsonObject => ({
+  ...common(3),
+  plugins: {
+    'io.containerd.cri.v1.images': {
+      discard_unpacked_layers: true,
+      ...(usesSoci ? soci : {}),
+      pinned_images: { sandbox },
+      registry,
+    },
+    'io.containerd.cri.v1.runtime': {
+      enable_cdi: minorOf(facts.kubernetesVersion) >= 32,
+      containerd: { default_runtime_name: 'runc', runtimes },
+      cni,
+    },
+  },
+});
+
+const namesVersion3 = (user: JsonObject | undefined): boolean =>
+  /io\.containerd\.cri\.v1\.(?:images|runtime)/.test(JSON.stringify(user ?? {}));
+
+/** Images with containerd 2 came with Kubernetes 1.33's. */
+export const containerdMajorOf = (facts: NodeFacts): 1 | 2 =>
+  facts.containerdMajor ?? (minorOf(facts.kubernetesVersion) >= 33 ? 2 : 1);
+
+/** A sentence where nodeadm gives up: containerd 1 with names of version 3. */
+export const containerdFault = ({ facts, user }: ContainerdOptions): string | undefined =>
+  containerdMajorOf(facts) === 1 && namesVersion3(user)
+    ? 'containerd.config names plugins of version 3, which containerd 1 does not have: ' +
+      'nodeadm ends with "failed to get config template version"'
+    : undefined;
+
+export const containerdConfig = (options: ContainerdOptions): string => {
+  const { facts, user } = options;
+  const isThree = containerdMajorOf(facts) === 2 && (user === undefined || namesVersion3(user));
+  const base = isThree ? version3(options) : version2(options);
+  const proxy: JsonObject = options.usesSoci
+    ? {
+        proxy_plugins: {
+          soci: {
+            type: 'snapshot',
+            address: '/run/soci-snapshotter-grpc/soci-snapshotter-grpc.sock',
+            exports: { root: '/var/lib/soci-snapshotter-grpc' },
+          },
+        },
+      }
+    : {};
+  return printToml(layered({ ...base, ...proxy }, user ?? {}));
+};
+
+/** The user's text as a document; undefined when it is no TOML. */
+export const tomlDocument = (text: string): JsonObject | undefined => {
+  const { value, faults } = parseToml(text);
+  return faults.length > 0 ? undefined : (toJson(value) as JsonObject);
+};

@@ -1,0 +1,71 @@
+// From user data and the facts of an instance to the node: its kubelet, labels, taints, files, and why
+// it does not join. The one evaluation for render, lint, explain, diff and the embedded world.
+import { begin } from '../position.ts';
+import { type Bootstrap, readBootstrap } from '../user-data/bootstrap.ts';
+import { sizeLimitBytes } from '../user-data/decode.ts';
+import { readUserData, readUserDataText, type UserData } from '../user-data/document.ts';
+import type { Family } from '../user-data/families.ts';
+import { evaluateBootstrapScript } from './bootstrap-sh.ts';
+import { evaluateBottlerocket } from './bottlerocket.ts';
+import type { EvaluatedNode } from './evaluated.ts';
+import { metadataCommand, type NodeFacts } from './facts.ts';
+import { evaluateKubeadm } from './kubeadm-join.ts';
+import { evaluateNodeadm } from './nodeadm.ts';
+import { type Obstacle, obstacle } from './problem.ts';
+import { evaluateWindows } from './windows.ts';
+
+const evaluators: Readonly<
+  Record<Family, (bootstrap: Bootstrap, facts: NodeFacts) => EvaluatedNode>
+> = {
+  al2: evaluateBootstrapScript,
+  ubuntu: evaluateBootstrapScript,
+  al2023: evaluateNodeadm,
+  bottlerocket: evaluateBottlerocket,
+  windows: evaluateWindows,
+  'cloud-init': evaluateKubeadm,
+};
+
+/** Windows' EC2Launch knows no gzip; the readers of the other families do. */
+export const takesGzip = (family: Family): boolean => family !== 'windows';
+
+const encodingProblems = ({ decoded, family }: UserData): readonly Obstacle[] => [
+  ...decoded.faults.map(({ at, message }) => obstacle('ENC001', at, `the user data is ${message}`)),
+  ...(decoded.layers.includes('gzip') && !takesGzip(family)
+    ? [obstacle('ENC001', begin, 'the user data is gzip, which EC2Launch does not read')]
+    : []),
+  ...(decoded.sizeBytes > sizeLimitBytes
+    ? [
+        obstacle(
+          'SIZE001',
+          begin,
+          `${decoded.sizeBytes} bytes: "User data is limited to ${sizeLimitBytes} bytes"`,
+        ),
+      ]
+    : []),
+];
+
+export interface Evaluation {
+  readonly data: UserData;
+  readonly bootstrap: Bootstrap;
+  readonly node: EvaluatedNode;
+}
+
+export const evaluateData = (data: UserData, facts: NodeFacts): Evaluation => {
+  const bootstrap = readBootstrap(data, metadataCommand(facts));
+  const node = evaluators[data.family](bootstrap, facts);
+  const obstacles = [...encodingProblems(data), ...node.obstacles];
+  return { data, bootstrap, node: { ...node, obstacles } };
+};
+
+/** `family` undefined: as the text looks. */
+export const evaluateUserData = (
+  userData: Uint8Array | string,
+  facts: NodeFacts,
+  family?: Family,
+): Evaluation =>
+  evaluateData(
+    typeof userData === 'string'
+      ? readUserDataText(userData, family)
+      : readUserData(userData, family),
+    facts,
+  );

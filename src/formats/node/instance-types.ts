@@ -1,0 +1,33 @@
+// What is published of EC2 instance types: network interfaces, addresses, processors, memory. Facts from
+// awslabs/amazon-eks-ami's instance-info.jsonl and moto's instance types (see NOTICE). No behaviour.
+import facts from './facts/instance-types.json' with { type: 'json' };
+
+export interface InstanceTypeFacts {
+  readonly name: string;
+  /** Of the default network card: what nodeadm counts. */
+  readonly interfaces: number;
+  readonly addressesPerInterface: number;
+  /** Undefined where nothing is published and the name does not tell. */
+  readonly cpus: number | undefined;
+  readonly memoryMiB: number | undefined;
+}
+
+const rows: Readonly<Record<string, readonly number[]>> = facts;
+
+/** large has 2, xlarge 4, Nxlarge 4 N: true of all types that are newer than the published table. */
+const cpusByName = (name: string): number | undefined => {
+  const size = name.split('.')[1] ?? '';
+  if (size === 'large') return 2;
+  if (size === 'xlarge') return 4;
+  const times = /^(\d+)xlarge$/.exec(size)?.[1];
+  return times === undefined ? undefined : 4 * Number(times);
+};
+
+export const instanceTypeFacts = (name: string): InstanceTypeFacts | undefined => {
+  const row = Object.hasOwn(rows, name) ? rows[name] : undefined;
+  if (row === undefined) return undefined;
+  const [interfaces = 0, addressesPerInterface = 0, cpus = cpusByName(name), memoryMiB] = row;
+  return { name, interfaces, addressesPerInterface, cpus, memoryMiB };
+};
+
+export const knownInstanceTypes: readonly string[] = Object.keys(rows);

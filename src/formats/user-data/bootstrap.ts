@@ -1,0 +1,125 @@
+// Everything in user data that has to do with joining a cluster, whatever the family: calls of
+// bootstrap scripts, NodeConfigs and the one in force, Bottlerocket's settings, kubeadm. Never throws.
+import type { Placed } from '../node/arguments.ts';
+import type { ParseFault } from '../position.ts';
+import { type BootstrapCall, bootstrapCalls } from './bootstrap-script.ts';
+import type { UserData, UserDataPart } from './document.ts';
+import {
+  type CloudConfig,
+  filesOfScript,
+  joinOfConfiguration,
+  type KubeadmJoin,
+  kubeadmJoins,
+  readCloudConfig,
+  type WrittenFile,
+} from './kubeadm.ts';
+import type { Located } from './located.ts';
+import { mergeSpecs, type NodeConfigPart, readNodeConfig, specOf } from './node-config.ts';
+import { type PowerShellScript, readPowerShell } from './powershell.ts';
+import { type KnownCommand, type ReadScript, readScript } from './shell.ts';
+import { parseToml, type TomlResult } from './toml.ts';
+
+export interface ShellPart {
+  readonly part: UserDataPart;
+  readonly script: ReadScript;
+}
+
+export interface NodeConfigSource {
+  readonly part: UserDataPart;
+  readonly config: NodeConfigPart;
+  /** Undefined: a part of the user data; else the file of nodeadm.d that a script writes. */
+  readonly file: string | undefined;
+}
+
+export interface Bootstrap {
+  readonly data: UserData;
+  readonly scripts: readonly ShellPart[];
+  readonly cloudConfigs: readonly { readonly part: UserDataPart; readonly config: CloudConfig }[];
+  readonly files: readonly WrittenFile[];
+  readonly calls: readonly BootstrapCall[];
+  readonly joins: readonly KubeadmJoin[];
+  /** In the order in which nodeadm merges them: user data, then nodeadm.d by name. */
+  readonly nodeConfigs: readonly NodeConfigSource[];
+  readonly settings: { readonly part: UserDataPart; readonly toml: TomlResult } | undefined;
+  readonly windows: { readonly part: UserDataPart; readonly script: PowerShellScript } | undefined;
+}
+
+const nodeadmDirectory = '/etc/eks/nodeadm.d/';
+
+const shellParts = (data: UserData, known: KnownCommand | undefined): readonly ShellPart[] =>
+  data.parts
+    .filter(({ kind }) => kind === 'shell' || kind === 'boothook')
+    .map((part) => ({ part, script: readScript(part.text, part.at, known) }));
+
+const nodeConfigsOf = (data: UserData, files: readonly WrittenFile[]): NodeConfigSource[] => {
+  const own = data.parts
+    .filter(({ kind }) => kind === 'node-config')
+    .map((part) => ({ part, config: readNodeConfig(part.text, part.at), file: undefined }));
+  const [first] = data.parts;
+  const dropped = files
+    .filter(({ path }) => path.startsWith(nodeadmDirectory) && /\.(?:ya?ml|json)$/.test(path))
+    .toSorted((a, b) => (a.path < b.path ? -1 : 1))
+    .flatMap(({ path, content, at }) =>
+      first === undefined ? [] : [{ part: first, config: readNodeConfig(content, at), file: path }],
+    );
+  return [...own, ...dropped];
+};
+
+/** `known`: what commands within $( ) give, such as the metadata service's. */
+export const readBootstrap = (data: UserData, known?: KnownCommand): Bootstrap => {
+  const scripts = shellParts(data, known);
+  const cloudConfigs = data.parts
+    .filter(({ kind }) => kind === 'cloud-config')
+    .map((part) => ({ part, config: readCloudConfig(part.text, part.at) }));
+  const all = [
+    ...scripts.map(({ script }) => script),
+    ...cloudConfigs.flatMap(({ config }) => config.scripts),
+  ];
+  const files = [
+    ...cloudConfigs.flatMap(({ config }) => config.files),
+    ...all.flatMap((script) => filesOfScript(script)),
+  ];
+  const settings = data.parts.find(({ kind }) => kind === 'settings');
+  const windows = data.parts.find(({ kind }) => kind === 'powershell');
+  return {
+    data,
+    scripts,
+    cloudConfigs,
+    files,
+    calls: all.flatMap((script) => bootstrapCalls(script)),
+    joins: joinsOf(all, files),
+    nodeConfigs: nodeConfigsOf(data, files),
+    settings: settings && { part: settings, toml: parseToml(settings.text, settings.at) },
+    windows: windows && { part: windows, script: readPowerShell(windows.text, windows.at) },
+  };
+};
+
+const joinsOf = (
+  scripts: readonly ReadScript[],
+  files: readonly WrittenFile[],
+): readonly KubeadmJoin[] =>
+  scripts
+    .flatMap((script) => kubeadmJoins(script))
+    .map((join) => {
+      const file = files.find(({ path }) => path === join.configFile?.text);
+      const configured = file === undefined ? undefined : joinOfConfiguration(file);
+      return configured === undefined ? join : { ...configured, at: join.at };
+    });
+
+/** nodeadm takes all or nothing of a document, and of that every part that decodes. */
+export const acceptedConfigs = ({ data, nodeConfigs }: Bootstrap): readonly NodeConfigSource[] =>
+  nodeConfigs.filter(
+    ({ config, file }) =>
+      config.faults.length === 0 && (file !== undefined || !data.isLostToNodeadm),
+  );
+
+/** The NodeConfig's spec in force. */
+export const specInForce = (bootstrap: Bootstrap): Located =>
+  mergeSpecs(acceptedConfigs(bootstrap).map(({ config }) => specOf(config)));
+
+/** A located text as a word of a command line: systemd splits it, quotes and all. */
+export const placedText = (text: string, at: ParseFault['at']): Placed => ({
+  text,
+  isOpaque: false,
+  at: (offset) => ({ line: at.line, column: at.column + offset }),
+});

@@ -1,0 +1,109 @@
+// The bytes of user data as text: base64 and gzip are undone, encodings told apart, sizes counted.
+// Never guesses a text out of bytes that are none.
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { begin, type ParseFault } from '../position.ts';
+
+/** EC2's limit for the raw user data, that is after gzip and before base64. */
+export const sizeLimitBytes = 16_384;
+/** What a gzip may grow to: far above any user data, far below what hurts. */
+const maxInflatedBytes = 4 * 1024 * 1024;
+
+export type Layer = 'base64' | 'gzip';
+
+export interface Decoded {
+  readonly text: string;
+  /** What was undone, the outermost first. */
+  readonly layers: readonly Layer[];
+  /** As EC2 counts them. */
+  readonly sizeBytes: number;
+  readonly faults: readonly ParseFault[];
+}
+
+const bytesOfBase64 = (text: string): Uint8Array | undefined => {
+  const compact = text.replaceAll(/\s/g, '');
+  if (compact.length < 16 || compact.length % 4 !== 0) return undefined;
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(compact)) return undefined;
+  return Uint8Array.from(atob(compact), (char) => char.charCodeAt(0));
+};
+
+const isGzip = (bytes: Uint8Array): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b;
+
+const inflate = (bytes: Uint8Array): Uint8Array | string => {
+  try {
+    return gunzipSync(bytes, { maxOutputLength: maxInflatedBytes });
+  } catch (error) {
+    return error instanceof RangeError || /larger than/.test(String(error))
+      ? `gzip that grows beyond ${maxInflatedBytes} bytes`
+      : `gzip that is cut off or damaged (${error instanceof Error ? error.message : 'unknown'})`;
+  }
+};
+
+const utf16 = (bytes: Uint8Array): string | undefined => {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'UTF-16LE';
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'UTF-16BE';
+  return undefined;
+};
+
+const textOfBytes = (bytes: Uint8Array): { readonly text: string; readonly fault?: string } => {
+  const wide = utf16(bytes);
+  if (wide !== undefined) {
+    const text = new TextDecoder(wide).decode(bytes);
+    return { text, fault: `${wide}, which no reader on a node takes; save it as UTF-8` };
+  }
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    if (text.startsWith('\uFEFF')) {
+      const fault = 'a byte order mark before the first character; save it without one';
+      return { text: text.slice(1), fault };
+    }
+    if (text.includes('\0')) return { text, fault: 'a NUL byte: this is no text' };
+    return { text };
+  } catch {
+    return { text: new TextDecoder().decode(bytes), fault: 'bytes that are not UTF-8' };
+  }
+};
+
+/** One layer as a node undoes it in a part: base64, then gzip, whichever there is. */
+export const decodeBody = (text: string): Decoded => decode(new TextEncoder().encode(text));
+
+/** Undoes base64 and gzip, in that order and once each, as EC2 and nodeadm do. */
+export const decode = (bytes: Uint8Array): Decoded => {
+  const layers: Layer[] = [];
+  let raw = bytes;
+  const first = textOfBytes(bytes).text;
+  const inner = isGzip(bytes) ? undefined : bytesOfBase64(first);
+  // Base64 of what is no text and no gzip is a word that happens to look like it.
+  if (inner !== undefined && (isGzip(inner) || textOfBytes(inner).fault === undefined)) {
+    layers.push('base64');
+    raw = inner;
+  }
+  const sizeBytes = raw.length;
+  if (isGzip(raw)) {
+    layers.push('gzip');
+    const inflated = inflate(raw);
+    if (typeof inflated === 'string') {
+      return { text: '', layers, sizeBytes, faults: [{ at: begin, message: inflated }] };
+    }
+    raw = inflated;
+  }
+  const { text, fault } = textOfBytes(raw);
+  const faults = fault === undefined ? [] : [{ at: begin, message: fault }];
+  return { text, layers, sizeBytes, faults };
+};
+
+export const sizeOf = (text: string): number => new TextEncoder().encode(text).length;
+
+/** Deterministic: the header carries no time and no system. */
+export const compress = (text: string): Uint8Array => {
+  const bytes = new Uint8Array(gzipSync(text, { level: 9 }));
+  bytes.fill(0, 4, 8);
+  bytes[9] = 255;
+  return bytes;
+};
+
+/** Base64 in one line, the form that EC2 takes. */
+export const encodeBase64 = (bytes: Uint8Array): string => {
+  let binary = '';
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary);
+};
