@@ -3,7 +3,8 @@
 import { type Command, Option } from 'commander';
 import { hasErrors, lint } from '../../core/bootstrap/index.ts';
 import { type CliContext, CommandError, exitCodes } from '../context.ts';
-import { printDocument } from '../output.ts';
+import { outputOption, printDocument } from '../output.ts';
+import { type NodeFlags, runDiff, runExplain } from '../userdata/explain.ts';
 import { findingsDocument, findingsText, sarif, summaryOf } from '../userdata/findings.ts';
 import {
   familyNamed,
@@ -13,6 +14,7 @@ import {
   typeOption,
   versionGiven,
 } from '../userdata/options.ts';
+import { type RenderFlags, runRender } from '../userdata/render.ts';
 
 interface LintFlags {
   readonly family?: string;
@@ -89,6 +91,79 @@ const addLint = (userdata: Command, context: CliContext, version: string): void 
     );
 };
 
+const addRender = (userdata: Command, context: CliContext): void => {
+  userdata
+    .command('render')
+    .description('print the user data of a node group, or every file that its nodes will have')
+    .requiredOption(
+      '-f, --config-file <file>',
+      'an eksctl ClusterConfig or a NodeGroup; `-` is standard input',
+    )
+    .option('--group <name>', 'the group meant, where the file has several')
+    .addOption(familyOption())
+    .option('--kubernetes <version>', 'Kubernetes version of the nodes; default: the file’s')
+    .addOption(typeOption())
+    .option('--endpoint <url>', 'the cluster’s API server')
+    .option('--certificate-authority <base64>', 'the cluster’s, as describe-cluster gives it')
+    .option('--service-cidr <cidr>', 'the cluster’s')
+    .option('--user-data <file>', 'user data of your own, merged by the family’s rules')
+    .option('--upstream-reserved', 'leave kubeReserved to the image, which counts other pods')
+    .option('--files', 'print the files of the node instead')
+    .option('--encode', 'print base64, compressed where it must be: the form that EC2 takes')
+    .addOption(outputOption())
+    .addHelpText(
+      'after',
+      [
+        '',
+        'Examples:',
+        '  drover userdata render -f cluster.yaml --group ng-1',
+        '  drover userdata render -f group.yaml --files -t m5.large --kubernetes 1.34',
+        '  drover userdata render -f group.yaml --user-data mine.txt --encode',
+      ].join('\n'),
+    )
+    .action((flags: RenderFlags) => runRender(context, flags));
+};
+
+const addNodeFlags = (command: Command): Command =>
+  command
+    .addOption(familyOption())
+    .addOption(kubernetesOption())
+    .addOption(typeOption())
+    .addOption(outputOption());
+
+const addExplain = (userdata: Command, context: CliContext): void => {
+  addNodeFlags(
+    userdata
+      .command('explain <file> <field>')
+      .description('tell which value of a field is in force, who set it and who lost'),
+  )
+    .addHelpText(
+      'after',
+      [
+        '',
+        'Examples:',
+        '  drover userdata explain user-data.txt maxPods',
+        '  drover userdata explain user-data.txt labels.team -o json',
+        '  drover userdata explain user-data.toml settings.kubernetes.max-pods',
+      ].join('\n'),
+    )
+    .action((name: string, field: string, flags: NodeFlags) =>
+      runExplain(context, name, field, flags),
+    );
+};
+
+const addDiff = (userdata: Command, context: CliContext): void => {
+  addNodeFlags(
+    userdata
+      .command('diff <before> <after>')
+      .description('tell what changes on the node, and whether nodes must be replaced'),
+  )
+    .addHelpText('after', '\nExamples:\n  drover userdata diff old.txt new.txt -t m5.large')
+    .action((before: string, after: string, flags: NodeFlags) =>
+      runDiff(context, { before, after }, flags),
+    );
+};
+
 export const addUserDataCommands = (
   program: Command,
   context: CliContext,
@@ -97,5 +172,8 @@ export const addUserDataCommands = (
   const userdata = program
     .command('userdata')
     .description('what a node makes of its user data, offline');
+  addRender(userdata, context);
   addLint(userdata, context, version);
+  addExplain(userdata, context);
+  addDiff(userdata, context);
 };

@@ -62,7 +62,7 @@ describe('user data in other files', () => {
       JSON.stringify({
         Resources: { T: { Properties: { UserData: { 'Fn::Base64': lines(...script) } } } },
       }),
-      ['SH005 1:63'],
+      ['SH005 1:59'],
     ],
     [
       'a Terraform heredoc',
@@ -129,11 +129,11 @@ describe('a suppression', () => {
   it.each([
     ['on the line above', config('# drover:ignore KC001 ours', faulty), []],
     ['on the line', config(`${faulty} # drover:ignore KC001 ours`), []],
-    ['without a reason', config(`${faulty} # drover:ignore KC001`), ['IGN001 11:19', 'KC001 11:7']],
+    ['without a reason', config(`${faulty} # drover:ignore KC001`), ['IGN001 11:18', 'KC001 11:7']],
     [
       'of another rule',
       config(`${faulty} # drover:ignore NC001 ours`),
-      ['IGN002 11:19', 'KC001 11:7'],
+      ['IGN002 11:18', 'KC001 11:7'],
     ],
     ['of no rule', config('maxPods: 2 # drover:ignore XX999 ours'), ['IGN001 11:18']],
   ])('%s', (_name, text, expected) => {
@@ -144,7 +144,7 @@ describe('a suppression', () => {
 describe('what is given to a node', () => {
   it('may be base64 of gzip', () => {
     const packed = Buffer.from(gzipSync(nodeConfig('  kubelt: {}'))).toString('base64');
-    expect(found(packed)).toEqual(['NC001 8:3']);
+    expect(found(packed)).toEqual(['NC001 9:3']);
   });
 
   it('leaves the cluster to EKS in a managed group', () => {

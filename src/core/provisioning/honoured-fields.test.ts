@@ -121,8 +121,8 @@ describe('a node group', () => {
   });
 
   it.each([
-    ['AmazonLinux2', /^#!\/bin\/bash\nset -ex\necho 1\nKUBELET_ARGS="[\s\S]*--max-pods=20"\n/],
-    ['AmazonLinux2023', /echo 1\n[\s\S]*kind: NodeConfig\n[\s\S]*--max-pods=20"\n/],
+    ['AmazonLinux2', /^#!\/bin\/bash\nset -ex\necho 1\nKUBELET_ARGS='[\s\S]*--max-pods=20'\n/],
+    ['AmazonLinux2023', /echo 1\n[\s\S]*kind: NodeConfig\n[\s\S]*maxPods: 20\n/],
     ['WindowsServer2022CoreContainer', /^<powershell>\necho 1\n[\s\S]*--max-pods=20"\n/],
   ])('with an image of the user’s own joins as %s does', (family, expected) => {
     const fields = 'ami: ami-01234567, preBootstrapCommands: [echo 1], maxPodsPerNode: 20';

@@ -3,3 +3,4 @@ export { clusterStack, zoneBlocks } from './cluster-stack.ts';
 export { architectureOf, defaultFamily, familyNamed } from './images.ts';
 export { clusterStackName, clusterTag, groupTag, nodeGroupStackName } from './names.ts';
 export { type NodeGroupStack, nodeGroupStack } from './node-group-stack.ts';
+export { injectionOf, reservedFor } from './user-data.ts';

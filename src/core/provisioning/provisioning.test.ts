@@ -111,11 +111,11 @@ describe('user data of a self-managed group', () => {
     ],
     [
       'node-config',
-      /boundary="\/\/"\n\n--\/\/\nContent-Type: text\/x-shellscript[^\n]*\n\n#!\/bin\/bash\nset -ex\necho first\n\n--\/\/\nContent-Type: application\/node\.eks\.aws\n\napiVersion: node\.eks\.aws\/v1alpha1\nkind: NodeConfig\n[\s\S]*cidr: 10\.100\.0\.0\/16\n[\s\S]*team=a"\n[\s\S]*\n--\/\/--\n$/,
+      /boundary="\/\/"\n\n--\/\/\nContent-Type: text\/x-shellscript[^\n]*\n\n#!\/bin\/bash\nset -ex\necho first\n\n--\/\/\nContent-Type: application\/node\.eks\.aws\n\n---\napiVersion: node\.eks\.aws\/v1alpha1\nkind: NodeConfig\n[\s\S]*cidr: 10\.100\.0\.0\/16\n[\s\S]*team=a"\n[\s\S]*\n--\/\/--\n$/,
     ],
     [
       'settings',
-      /^\[settings\.kubernetes\]\ncluster-name = "c1"\n[\s\S]*"team" = "a"\n\n\[settings\.kubernetes\.node-taints\]\n"k" = \["v:NoSchedule",":NoExecute"\]\n$/,
+      /^settings\.kubernetes\.cluster-name = 'c1'\n[\s\S]*\.node-labels\.'team' = 'a'\nsettings\.kubernetes\.node-taints\.'k' = \['v:NoSchedule', ':NoExecute'\]\n$/,
     ],
     [
       'powershell',
@@ -127,7 +127,7 @@ describe('user data of a self-managed group', () => {
 
   it.each([
     ['shell', 'team=a\\"\\$(id)\\`,node-lifecycle=$INSTANCE_LIFECYCLE,'],
-    ['shell', '/etc/eks/bootstrap.sh "c\\$(id)" --kubelet-extra-args "$KUBELET_ARGS"'],
+    ['shell', `/etc/eks/bootstrap.sh 'c$(id)' --kubelet-extra-args "$KUBELET_ARGS"`],
     ['node-config', '    name: "c$(id)"\n'],
     ['node-config', ',team=a\\"$(id)`"\n'],
     ['powershell', '-EKSClusterName "c`$(id)" '],

@@ -9,7 +9,12 @@ import {
   releaseOf,
   supportedAmiTypes,
 } from './images.ts';
-import { type BootstrapFacts, renderUserData, sameNodes } from './user-data.ts';
+import { type BootstrapFacts, bootstrapUserData, sameNodes } from './user-data.ts';
+
+const renderUserData = (facts: BootstrapFacts): string | undefined => {
+  const written = bootstrapUserData(facts);
+  return written.kind === 'ok' ? written.text : undefined;
+};
 
 const family = (amiType: string) => {
   const found = familyOf(amiType);
@@ -110,7 +115,7 @@ describe('the user data of a family', () => {
   it.each([
     ['AL2_x86_64', '--//\nContent-Type: text/x-shellscript\n\n#!/bin/sh\nmine\n', mime],
     ['AL2023_x86_64_STANDARD', '#!/bin/sh\nmine\n--//--\n', mime],
-    ['BOTTLEROCKET_x86_64', "\n[settings.motd]\nx = 'y'\n", "[settings.motd]\nx = 'y'\n"],
+    ['BOTTLEROCKET_x86_64', '\n[settings.motd]\nx = "y"\n', "[settings.motd]\nx = 'y'\n"],
     ['WINDOWS_CORE_2022_x86_64', '<powershell>\nmine\n', '<powershell>\nmine\n</powershell>'],
     ['WINDOWS_CORE_2022_x86_64', '<powershell>\nmine\n', 'mine'],
   ])('%s keeps what the user’s own template says', (amiType, kept, userParts) => {

@@ -10,7 +10,7 @@ import { familyOf } from './images.ts';
 import { nodePatch } from './nodes.ts';
 import { decideSizes, sizeChange } from './sizes.ts';
 import { statusOf } from './status.ts';
-import { renderUserData, sameNodes } from './user-data.ts';
+import { type BootstrapFacts, bootstrapUserData, sameNodes } from './user-data.ts';
 import {
   labelsComplaint,
   sizeComplaint,
@@ -18,6 +18,11 @@ import {
   updateConfigComplaint,
 } from './validate.ts';
 import { isOfRequest, nextCauseId, victimState } from './victims.ts';
+
+const renderUserData = (facts: BootstrapFacts): string | undefined => {
+  const written = bootstrapUserData(facts);
+  return written.kind === 'ok' ? written.text : undefined;
+};
 
 const sizes = (minSize: number, desired: number, maxSize: number) => ({
   minSize,
@@ -176,8 +181,10 @@ describe('what a node is told', () => {
   });
 
   it('is the same for the same labels in another order', () => {
-    expect(sameNodes('--node-labels=a=1,b=2', '--node-labels=b=2,a=1')).toBe(true);
-    expect(sameNodes('--node-labels=a=1', '--node-labels=a=2')).toBe(false);
+    const told = (labels: string): string =>
+      `#!/bin/sh\n/etc/eks/bootstrap.sh c --kubelet-extra-args '--node-labels=${labels}'\n`;
+    expect(sameNodes(told('a=1,b=2'), told('b=2,a=1'))).toBe(true);
+    expect(sameNodes(told('a=1'), told('a=2'))).toBe(false);
   });
 });
 

@@ -2,8 +2,9 @@
 // Rules: EKS user guide, "launch-templates"; reference aws-api 6. Pure.
 import { isObject, type JsonObject, objectOr } from '../../api/json.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
+import { maxPodsOf } from '../../formats/index.ts';
 import { familyOf } from './images.ts';
-import { type ClusterFacts, renderUserData } from './user-data.ts';
+import { bootstrapUserData, type ClusterFacts } from './user-data.ts';
 
 export interface TypeFacts {
   readonly name: string;
@@ -46,11 +47,9 @@ export const nodeLabels = (
   };
 };
 
-/** ENIs x (addresses - 1) + 2, of the smallest type (amazon-vpc-cni-k8s, max-pods table). */
-const maxPodsOf = (types: readonly TypeFacts[]): number | undefined =>
-  types.length === 0
-    ? undefined
-    : Math.min(...types.map((type) => type.interfaces * (type.addressesPerInterface - 1) + 2));
+/** Of the smallest type: one launch template serves them all. */
+const maxPodsOfTypes = (types: readonly TypeFacts[]): number | undefined =>
+  types.length === 0 ? undefined : Math.min(...types.map(maxPodsOf));
 
 /** Undefined: it is no base64. */
 const decode = (base64: string): string | undefined => {
@@ -102,21 +101,16 @@ export const userDataFor = (facts: TemplateFacts): string | TemplateProblem => {
   if (family === undefined) {
     return { code: 'AmiIdNotFound', message: `no bootstrap known for ${group.spec.amiType}` };
   }
-  const rendered = renderUserData({
+  const written = bootstrapUserData({
     family,
     clusterName: group.spec.clusterName,
     labels: nodeLabels(group, imageId),
     taints: group.spec.taints ?? [],
-    maxPods: maxPodsOf(types),
+    maxPods: maxPodsOfTypes(types),
     cluster,
     userParts: theirs,
   });
-  return (
-    rendered ?? {
-      code: 'Ec2LaunchTemplateInvalidConfiguration',
-      message: 'User data was not in the MIME multipart format.',
-    }
-  );
+  return written.kind === 'ok' ? written.text : written;
 };
 
 const diskOf = (source: JsonObject | undefined, { spec }: NodeGroup): JsonObject => {

@@ -4,7 +4,12 @@ import { describe, expect, it } from 'vitest';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import { familyOf } from './images.ts';
 import { userDataFor } from './template.ts';
-import { renderUserData } from './user-data.ts';
+import { type BootstrapFacts, bootstrapUserData } from './user-data.ts';
+
+const renderUserData = (facts: BootstrapFacts): string | undefined => {
+  const written = bootstrapUserData(facts);
+  return written.kind === 'ok' ? written.text : undefined;
+};
 
 const rendered = (amiType: string, more: object): string => {
   const family = familyOf(amiType);

@@ -1,8 +1,17 @@
 // Public entry of the node: what it becomes of user data, its capacity, labels and taints.
 export { bottlerocketFields } from './bottlerocket.ts';
-export { evaluateMaxPods, maxPodsOf, recommendedMaxPods, reservedMemoryMiB } from './capacity.ts';
-export { type Evaluation, evaluateUserData } from './evaluate.ts';
-export { exampleFacts, type NodeFacts } from './facts.ts';
+export {
+  evaluateMaxPods,
+  kubeReserved,
+  maxPodsOf,
+  recommendedMaxPods,
+  reservedMemoryMiB,
+} from './capacity.ts';
+export { type Evaluation, evaluateUserData, takesGzip } from './evaluate.ts';
+export type { EvaluatedNode } from './evaluated.ts';
+export { exampleFacts } from './facts.ts';
+export { redacted } from './files.ts';
 export { instanceTypeFacts } from './instance-types.ts';
+export { fieldOf } from './kubelet.ts';
 export { nearestName } from './kubelet-problems.ts';
 export type { Problem } from './problem.ts';

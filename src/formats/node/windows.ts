@@ -2,7 +2,7 @@
 // (eks-optimized-windows-ami). The script's own files are Windows paths. Runs nothing.
 import { begin } from '../position.ts';
 import type { Bootstrap } from '../user-data/bootstrap.ts';
-import type { PowerShellCall } from '../user-data/powershell.ts';
+import { type PowerShellCall, windowsParameters } from '../user-data/powershell.ts';
 import { parseArguments, splitWords } from './arguments.ts';
 import { clusterDnsOf, recommendedMaxPods } from './capacity.ts';
 import { authorityFault } from './certificate.ts';
@@ -10,7 +10,7 @@ import { type EvaluatedNode, machineOf, word } from './evaluated.ts';
 import { minorOf, type NodeFacts } from './facts.ts';
 import { file, jsonFile, kubeconfig } from './files.ts';
 import { baseConfig, kubeletView, nodeNameOf } from './kubelet.ts';
-import { argumentProblems } from './kubelet-problems.ts';
+import { argumentProblems, nearestName } from './kubelet-problems.ts';
 import { decodedAuthority, dnsOf } from './nodeadm.ts';
 import { type Obstacle, obstacle } from './problem.ts';
 
@@ -26,6 +26,13 @@ const callProblems = (call: PowerShellCall): readonly Obstacle[] => {
   const name = call.parameters.get('eksclustername');
   if (name === undefined || (name.text === '' && !name.isOpaque)) {
     found.push(obstacle('WIN006', call.at, '-EKSClusterName is not given'));
+  }
+  const known = new Set(windowsParameters.map((one) => one.toLowerCase()));
+  for (const [parameter, value] of call.parameters) {
+    if (known.has(parameter)) continue;
+    const near = nearestName(parameter, windowsParameters);
+    const hint = near === undefined ? '' : `; did you mean -${near}?`;
+    found.push(obstacle('WIN006', value.at(0), `the script has no parameter -${parameter}${hint}`));
   }
   const authority = call.parameters.get('base64clusterca');
   const endpoint = call.parameters.get('apiserverendpoint');

@@ -196,7 +196,7 @@ const ofTerraform = (text: string): readonly EmbeddedText[] =>
     });
 
 const looksLikeTemplate = (text: string): boolean =>
-  /^\s*["']?(?:Resources|AWSTemplateFormatVersion)["']?\s*:/m.test(text) ||
+  /(?:^|\{)\s*["']?(?:Resources|AWSTemplateFormatVersion)["']?\s*:/m.test(text) ||
   /^kind:\s*["']?(?:ClusterConfig|EC2NodeClass|AWSNodeTemplate)\b/m.test(text);
 
 /** Undefined: the file is no container of user data, so it is user data itself. */

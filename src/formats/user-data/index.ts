@@ -11,12 +11,28 @@ import {
   storageStrategies,
 } from './node-config-fields.ts';
 
-export { decode } from './decode.ts';
+export { compress, decode, encodeBase64, sizeLimitBytes, sizeOf } from './decode.ts';
 export { otherCloudInitTypes } from './document.ts';
 export { type EmbeddedText, embeddedTexts } from './embedded.ts';
 export { type Family, families, familyCalled } from './families.ts';
-export { find, kindOf, type Located, leavesOf, memberOf, textOf, textsOf } from './located.ts';
+export {
+  find,
+  kindOf,
+  type Located,
+  leavesOf,
+  memberOf,
+  textOf,
+  textsOf,
+  toJson,
+} from './located.ts';
 export { isEmpty as isEmptyValue } from './node-config.ts';
+export {
+  type ClusterAccess,
+  type Injection,
+  type Written,
+  writeUserData,
+} from './write.ts';
+export { parseYaml } from './yaml.ts';
 
 export const nodeConfigFacts = {
   featureGates: nodeFeatureGates,

@@ -1,6 +1,5 @@
 // NodeConfig parts: what of them nodeadm decodes, and how several merge into the one in force, each
 // value with the part that set it. Never throws; a part that does not decode says so.
-import type { Json } from '../../api/json.ts';
 import { begin, type ParseFault, type Position } from '../position.ts';
 import {
   find,
@@ -222,6 +221,3 @@ export const mergeSpecs = (specs: readonly Located[]): Located =>
   specs.reduce<Located>((merged, spec) => mergeGroup(specFields, merged, spec), nothing);
 
 export const specOf = ({ value }: NodeConfigPart): Located => find(value, 'spec') ?? nothing;
-
-/** A value as JSON, numbers beyond 2^53 as the node's float64 has them. */
-export type Spec = Json;

@@ -174,14 +174,6 @@ export const readScript = (
   };
 };
 
-/** Splits a text at blanks as a shell's unquoted expansion does, places kept. */
-export const splitField = ({ text, offsets, isOpaque }: Field): readonly Field[] =>
-  [...text.matchAll(/\S+/g)].map((match) => ({
-    text: match[0],
-    offsets: offsets.slice(match.index, match.index + match[0].length),
-    isOpaque,
-  }));
-
 /** One word of a shell whatever is in it; what needs no quotes has none, as EKS writes it. */
 export const shellWord = (text: string): string =>
   /^[\w.:/@=,+-]+$/.test(text) ? text : shellQuoted(text);

@@ -215,7 +215,7 @@ export const scriptRules: readonly Rule[] = [
   },
   {
     id: 'WIN006',
-    title: 'Parameters of Start-EKSBootstrap.ps1 are missing',
+    title: 'Parameters of Start-EKSBootstrap.ps1 are missing, or are none',
     severity: 'error',
     consequence: `The script ends. ${noKubelet}`,
     fix: 'Give -EKSClusterName; give -APIServerEndpoint and -Base64ClusterCA both or neither.',

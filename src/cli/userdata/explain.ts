@@ -1,0 +1,143 @@
+// drover userdata explain and diff: who set a field of the node and who lost; what two user data make
+// differently. Reads files only.
+import type { Json, JsonObject } from '../../api/json.ts';
+import {
+  type Difference,
+  diffUserData,
+  type Explanation,
+  explainField,
+  fieldsOf,
+  type Replacement,
+  type Setting,
+} from '../../core/bootstrap/index.ts';
+import {
+  type Evaluation,
+  evaluateUserData,
+  exampleFacts,
+  nearestName,
+} from '../../formats/index.ts';
+import { type CliContext, CommandError, exitCodes, type OutputFormat } from '../context.ts';
+import { print } from '../output.ts';
+import { familyNamed, typeGiven, versionGiven } from './options.ts';
+
+export interface NodeFlags {
+  readonly family?: string;
+  readonly kubernetes: string;
+  readonly instanceType?: string;
+  readonly output: OutputFormat;
+}
+
+const evaluated = async (
+  context: CliContext,
+  name: string,
+  flags: NodeFlags,
+): Promise<Evaluation> => {
+  const instanceType = typeGiven(flags.instanceType);
+  return evaluateUserData(
+    await context.readBytes(name),
+    {
+      ...exampleFacts,
+      kubernetesVersion: versionGiven(flags.kubernetes),
+      ...(instanceType === undefined ? {} : { instanceType }),
+    },
+    familyNamed(flags.family),
+  );
+};
+
+const short = (value: Json | undefined): string => {
+  if (value === undefined) return '-';
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const line = text.replaceAll('\n', '\\n');
+  return line.length > 60 ? `${line.slice(0, 57)}...` : line;
+};
+
+const place = (name: string, { at }: Setting): string =>
+  at === undefined ? '-' : `${name}:${at.line}:${at.column}`;
+
+const rowOf = (name: string, setting: Setting, state: string): readonly string[] => [
+  state,
+  short(setting.value),
+  setting.source,
+  place(name, setting),
+];
+
+const settingDocument = (name: string, setting: Setting): JsonObject => ({
+  value: setting.value,
+  setBy: setting.setBy,
+  source: setting.source,
+  ...(setting.at === undefined ? {} : { file: name, ...setting.at }),
+  ...(setting.withoutEffect === undefined ? {} : { withoutEffect: setting.withoutEffect }),
+});
+
+const explanationDocument = (name: string, explanation: Explanation): JsonObject => ({
+  apiVersion: 'cli.drover.dev/v1',
+  kind: 'FieldExplanation',
+  field: explanation.field,
+  inForce: explanation.inForce === undefined ? null : settingDocument(name, explanation.inForce),
+  lost: explanation.lost.map((setting) => settingDocument(name, setting)),
+});
+
+export const runExplain = async (
+  context: CliContext,
+  name: string,
+  field: string,
+  flags: NodeFlags,
+): Promise<void> => {
+  const evaluation = await evaluated(context, name, flags);
+  const explanation = explainField(evaluation, field);
+  if (explanation === undefined) {
+    const near = nearestName(field, fieldsOf(evaluation));
+    const hint = near === undefined ? '' : `; did you mean ${near}?`;
+    throw new CommandError(exitCodes.failed, `${name}: nobody sets ${field}${hint}`);
+  }
+  const { inForce, lost } = explanation;
+  print(context, flags.output, explanationDocument(name, explanation), () => ({
+    header: ['', 'VALUE', 'SET BY', 'PLACE'],
+    rows: [
+      ...(inForce === undefined ? [] : [rowOf(name, inForce, 'in force')]),
+      ...lost
+        .toReversed()
+        .map((setting) =>
+          rowOf(
+            name,
+            setting,
+            setting.withoutEffect === undefined ? 'lost' : `no effect: ${setting.withoutEffect}`,
+          ),
+        ),
+    ],
+  }));
+};
+
+const verdicts: Readonly<Record<Replacement, string>> = {
+  none: 'no node is different: nothing has to be replaced',
+  'in-place': 'labels and taints alone: a node group’s controller sets them on living nodes too',
+  replace: 'nodes must be replaced: user data is read once, at the first boot',
+};
+
+const differenceDocument = ({ what, name, before, after }: Difference): JsonObject => ({
+  what,
+  name,
+  before: before ?? null,
+  after: after ?? null,
+});
+
+export const runDiff = async (
+  context: CliContext,
+  names: { readonly before: string; readonly after: string },
+  flags: NodeFlags,
+): Promise<void> => {
+  const before = await evaluated(context, names.before, flags);
+  const after = await evaluated(context, names.after, flags);
+  const { differences, replacement } = diffUserData(before, after);
+  const document = {
+    apiVersion: 'cli.drover.dev/v1',
+    kind: 'UserDataDiff',
+    replacement,
+    differences: differences.map(differenceDocument),
+  };
+  print(context, flags.output, document, () => ({
+    header: ['WHAT', 'NAME', 'BEFORE', 'AFTER'],
+    rows: differences.map((one) => [one.what, one.name, short(one.before), short(one.after)]),
+  }));
+  if (flags.output === 'table') context.out(verdicts[replacement]);
+};

@@ -1,0 +1,142 @@
+// drover userdata render: the user data of a node group from its file, and with --files every file that
+// its nodes will have. Asks nobody; facts of the cluster that nobody said are examples, and it says so.
+import type { JsonObject } from '../../api/json.ts';
+import { type GroupUserData, groupUserData } from '../../core/bootstrap/index.ts';
+import {
+  compress,
+  type Evaluation,
+  encodeBase64,
+  evaluateUserData,
+  exampleFacts,
+  type Family,
+  redacted,
+  sizeLimitBytes,
+  sizeOf,
+  takesGzip,
+} from '../../formats/index.ts';
+import { type CliContext, CommandError, exitCodes } from '../context.ts';
+import { printDocument } from '../output.ts';
+import { familyNamed, typeGiven, usage, versionGiven } from './options.ts';
+
+export interface RenderFlags {
+  readonly configFile: string;
+  readonly group?: string;
+  readonly family?: string;
+  readonly instanceType?: string;
+  readonly kubernetes?: string;
+  readonly endpoint?: string;
+  readonly certificateAuthority?: string;
+  readonly serviceCidr?: string;
+  readonly userData?: string;
+  readonly upstreamReserved?: boolean;
+  readonly files?: boolean;
+  readonly encode?: boolean;
+  readonly output: 'table' | 'json' | 'yaml';
+}
+
+const flagOf: Readonly<Record<string, string>> = {
+  endpoint: '--endpoint',
+  certificateAuthority: '--certificate-authority',
+  serviceCidr: '--service-cidr',
+};
+
+/** Raw bytes as EC2 takes them: over the limit they are compressed, where the family reads that. */
+export const packed = (text: string, family: Family): Uint8Array => {
+  const plain = new TextEncoder().encode(text);
+  if (plain.length <= sizeLimitBytes) return plain;
+  const small = takesGzip(family) ? compress(text) : plain;
+  if (small.length <= sizeLimitBytes) return small;
+  throw new CommandError(
+    exitCodes.refused,
+    `refused: ${sizeOf(text)} bytes of user data${takesGzip(family) ? `, ${small.length} compressed` : ''}; ` +
+      `EC2 takes ${sizeLimitBytes} (SIZE001): fetch the larger part from elsewhere`,
+  );
+};
+
+const rendered = async (context: CliContext, flags: RenderFlags): Promise<GroupUserData> => {
+  const family = familyNamed(flags.family);
+  const instanceType = typeGiven(flags.instanceType);
+  const text = await context.readFile(flags.configFile);
+  const userData =
+    flags.userData === undefined ? undefined : await context.readFile(flags.userData);
+  const asked = groupUserData({
+    file: flags.configFile,
+    text,
+    group: flags.group,
+    family,
+    instanceType,
+    kubernetesVersion: flags.kubernetes === undefined ? undefined : versionGiven(flags.kubernetes),
+    cluster: {
+      ...(flags.endpoint === undefined ? {} : { endpoint: flags.endpoint }),
+      ...(flags.certificateAuthority === undefined
+        ? {}
+        : { certificateAuthority: flags.certificateAuthority }),
+      ...(flags.serviceCidr === undefined ? {} : { serviceCidr: flags.serviceCidr }),
+    },
+    isUpstreamReserved: flags.upstreamReserved === true,
+    userData,
+  });
+  if (asked.kind === 'faults') throw usage(asked.faults.join('\n'));
+  return asked.result;
+};
+
+const evaluated = (result: GroupUserData, text: string): Evaluation =>
+  evaluateUserData(
+    text,
+    {
+      ...exampleFacts,
+      instanceType: result.instanceType,
+      kubernetesVersion: result.kubernetesVersion,
+    },
+    result.family,
+  );
+
+const documentOf = (result: GroupUserData, text: string): JsonObject => {
+  const { node } = evaluated(result, text);
+  return {
+    apiVersion: 'cli.drover.dev/v1',
+    kind: 'RenderedUserData',
+    group: result.group,
+    family: result.family,
+    instanceType: result.instanceType,
+    kubernetesVersion: result.kubernetesVersion,
+    examples: [...result.examples],
+    userData: text,
+    node: {
+      joins: node.obstacles.length === 0,
+      obstacles: node.obstacles.map(({ rule, at, message }) => ({ rule, ...at, message })),
+      labels: { ...node.labels },
+      taints: node.taints.map((taint): JsonObject => ({ ...taint })),
+      maxPods: node.maxPods,
+      kubelet: node.kubelet.effective,
+      arguments: [...node.kubelet.arguments],
+      files: node.files.map(redacted).map((file): JsonObject => ({ ...file })),
+    },
+  };
+};
+
+const printFiles = (context: CliContext, result: GroupUserData, text: string): void => {
+  for (const { path, mode, content } of evaluated(result, text).node.files.map(redacted)) {
+    context.out(`==> ${path} (${mode})`);
+    context.out(content.replace(/\n$/, ''));
+    context.out('');
+  }
+};
+
+export const runRender = async (context: CliContext, flags: RenderFlags): Promise<void> => {
+  const result = await rendered(context, flags);
+  const { written, family } = result;
+  if (written.kind === 'fault') {
+    throw new CommandError(exitCodes.refused, `refused: ${written.code}: ${written.message}`);
+  }
+  const { text } = written;
+  const bytes = packed(text, family);
+  if (result.examples.length > 0 && flags.output === 'table') {
+    const missing = result.examples.map((field) => flagOf[field] ?? field).join(', ');
+    context.err(`example values stand for what was not given: ${missing}`);
+  }
+  if (flags.output !== 'table') printDocument(context, flags.output, documentOf(result, text));
+  else if (flags.files === true) printFiles(context, result, text);
+  else if (flags.encode === true) context.out(encodeBase64(bytes));
+  else context.out(text.replace(/\n$/, ''));
+};
