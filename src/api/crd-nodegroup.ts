@@ -297,6 +297,7 @@ export const nodeGroupUpdateStatus: Schema = object(
       object({ instanceId: text(63), node: text(), message: longText }, ['instanceId', 'message']),
       20,
     ),
+    leftover: count,
     ending: oneOf(['Failed', 'Cancelled']),
   },
   ['status'],

@@ -123,6 +123,8 @@ export interface NodeGroupUpdateStatus {
     readonly node?: string;
     readonly message: string;
   }[];
+  /** New nodes more than asked for that could not be drained when all was set back: they stay. */
+  readonly leftover?: number;
   /** Failed or aborted: how it ends when everything is set back. */
   readonly ending?: 'Failed' | 'Cancelled';
 }

@@ -61,6 +61,16 @@ export type TraceEntry =
         readonly result: string;
       };
     }
+  /** An Auto Scaling group's own sizes and suspended processes changed. */
+  | {
+      readonly kind: 'scaling';
+      readonly at: number;
+      readonly autoScalingGroupName: string;
+      readonly minSize: number;
+      readonly maxSize: number;
+      readonly desired: number;
+      readonly suspended: readonly string[];
+    }
   /** A fault that was switched on or off, or a process that was killed or started. */
   | {
       readonly kind: 'fault';

@@ -13,6 +13,7 @@ const recorded = [
   { group: 'policy', resource: 'poddisruptionbudgets' },
   { group: 'drover.dev', resource: 'nodedisruptions' },
   { group: 'drover.dev', resource: 'nodegroups' },
+  { group: 'drover.dev', resource: 'nodegroupupdates' },
 ] as const;
 const configMaps = { group: '', resource: 'configmaps' } as const;
 
@@ -68,6 +69,7 @@ export class TraceRecorder {
     });
     this.#attachLifecycle(world);
     this.#attachInstances(world);
+    this.#attachGroups(world);
   }
 
   #object(resource: string, { type, object }: StoreChange): void {
@@ -113,6 +115,23 @@ export class TraceRecorder {
       if (state === '' || states.get(instanceId) === state) return;
       states.set(instanceId, state);
       this.entries.push({ kind: 'instance', at: this.#now(), instanceId, state });
+    });
+  }
+
+  #attachGroups(world: World): void {
+    const { tables } = world.kernel;
+    const groups = tables.open<JsonObject>('aws/autoscaling/groups');
+    const known = new Map<string, string>();
+    tables.observe('aws/autoscaling/groups', (autoScalingGroupName) => {
+      const row = groups.get(autoScalingGroupName);
+      if (row === undefined) return;
+      const suspended = Array.isArray(row.suspended) ? row.suspended.map(String) : [];
+      const [minSize, maxSize] = [Number(row.min), Number(row.max)];
+      const sizes = { minSize, maxSize, desired: Number(row.desired), suspended };
+      const text = JSON.stringify(sizes);
+      if (known.get(autoScalingGroupName) === text) return;
+      known.set(autoScalingGroupName, text);
+      this.entries.push({ kind: 'scaling', at: this.#now(), autoScalingGroupName, ...sizes });
     });
   }
 

@@ -277,6 +277,7 @@ const nodeGroupUpdate: { spec: Full<NodeGroupUpdateSpec>; status: Full<NodeGroup
     waitingSince: t,
     phases: [{ phase: 'Preparing', at: t }],
     failedNodes: [{ instanceId: 'i', node: 'n', message: 'm' }],
+    leftover: 1,
     ending: 'Failed',
   },
 };

@@ -39,7 +39,7 @@ describe('drains that budgets hold', () => {
     await life.updateConfig({ scalingConfig: { desiredSize: 1 } });
     await life.until('the update has ended', () => updateStatus(life) === 'Failed', 1800);
     expect(life.group()?.status?.failure).toBeDefined();
-    life.deleteApp();
+    life.unmake({ group: 'apps', resource: 'deployments' }, 'default', 'web');
     await life.delete();
     const states = new Set<unknown>();
     const isGone = () => {

@@ -300,7 +300,7 @@ describe('a node group that is deleted', () => {
     expect(await life.shown()).toMatchObject({
       health: { issues: [{ code: 'PodEvictionFailure' }] },
     });
-    life.deleteApp();
+    life.unmake({ group: 'apps', resource: 'deployments' }, 'default', 'web');
     // Asked for again it does not wait for its next try, which is due after 5 minutes.
     await life.delete();
     expect(await life.shown()).toMatchObject({ status: 'DELETING' });

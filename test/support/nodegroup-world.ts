@@ -16,7 +16,7 @@ import { TraceRecorder } from '../../src/sim/trace-recorder.ts';
 import { type AwsCallContext, AwsError, type AwsHandlers } from '../../src/wire/index.ts';
 import { cliUser, type DemoFacts } from '../../src/world/aws/index.ts';
 import { type CheckReport, checkTrace } from '../../src/world/check/index.ts';
-import type { Result } from '../../src/world/contracts.ts';
+import type { Result, WorldClient } from '../../src/world/contracts.ts';
 import {
   createWorld,
   nodeManagerAgent,
@@ -33,6 +33,8 @@ const identity = { user: nodeManagerUser, userAgent: nodeManagerAgent };
 const type = resourceTypes.nodegroups;
 const awsAuth = { namespace: 'kube-system', name: 'aws-auth' } as const;
 type ConfigMap = KubeObject & { readonly data?: Readonly<Record<string, string>> };
+
+type Kind = Parameters<WorldClient['create']>[0];
 
 export interface Call {
   readonly verb: string;
@@ -135,7 +137,7 @@ export class GroupLife {
 
   // ---- what people do ----
 
-  #user() {
+  get user(): WorldClient {
     return this.world.kube.as({
       user: { username: 'somebody', groups: ['system:masters'] },
       userAgent: 'kubectl',
@@ -209,19 +211,22 @@ export class GroupLife {
   }
 
   patch(body: JsonObject, name = 'ng'): Result {
-    return this.#user().patch(type, { name }, { type: 'merge', body });
+    return this.user.patch(type, { name }, { type: 'merge', body });
   }
 
   /** What `kubectl create -f` of a NodeGroup answers; throws what the API refuses. */
   createGroup(body: JsonObject): JsonObject {
-    const made = this.#user().create(type, undefined, body);
+    const made = this.user.create(type, undefined, body);
     if (made.kind === 'error') throw new Error(JSON.stringify(made));
     return objectOr(JSON.parse(JSON.stringify(made.object)));
   }
 
-  deleteApp(): void {
-    const name = { namespace: 'default', name: 'web' };
-    this.#user().delete({ group: 'apps', resource: 'deployments' }, name);
+  make(kind: Kind, namespace: string | undefined, body: JsonObject): void {
+    const made = this.user.create(kind, namespace, body);
+    if (made.kind === 'error') throw new Error(JSON.stringify(made));
+  }
+  unmake(kind: Kind, namespace: string, name: string): void {
+    this.user.delete(kind, { namespace, name });
   }
 
   /** A web app of `replicas` on the nodes of the group, and a budget that allows `unavailable`. */
@@ -229,44 +234,36 @@ export class GroupLife {
     const labels = { app: 'web' };
     const selector = { matchLabels: labels };
     const meta = { name: 'web', namespace: 'default' };
-    const user = this.#user();
-    const must = (result: { readonly kind: string }): void => {
-      if (result.kind === 'error') throw new Error(JSON.stringify(result));
-    };
     const spec = {
       nodeSelector: { 'eks.amazonaws.com/nodegroup': group },
       containers: [{ name: 'web', image: 'web:1' }],
     };
-    must(
-      user.create({ group: 'apps', resource: 'deployments' }, 'default', {
-        apiVersion: 'apps/v1',
-        kind: 'Deployment',
-        metadata: meta,
-        spec: { replicas, selector, template: { metadata: { labels }, spec } },
-      }),
-    );
-    must(
-      user.create({ group: 'policy', resource: 'poddisruptionbudgets' }, 'default', {
-        apiVersion: 'policy/v1',
-        kind: 'PodDisruptionBudget',
-        metadata: meta,
-        spec: { maxUnavailable: unavailable, selector },
-      }),
-    );
+    this.make({ group: 'apps', resource: 'deployments' }, 'default', {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: meta,
+      spec: { replicas, selector, template: { metadata: { labels }, spec } },
+    });
+    this.make({ group: 'policy', resource: 'poddisruptionbudgets' }, 'default', {
+      apiVersion: 'policy/v1',
+      kind: 'PodDisruptionBudget',
+      metadata: meta,
+      spec: { maxUnavailable: unavailable, selector },
+    });
   }
 
   annotate(node: string, annotations: JsonObject): void {
     const body = { metadata: { annotations } };
-    this.#user().patch(resourceTypes.nodes, { name: node }, { type: 'merge', body });
+    this.user.patch(resourceTypes.nodes, { name: node }, { type: 'merge', body });
   }
 
   patchUpdate(name: string, body: JsonObject): Result {
-    return this.#user().patch(resourceTypes.nodegroupupdates, { name }, { type: 'merge', body });
+    return this.user.patch(resourceTypes.nodegroupupdates, { name }, { type: 'merge', body });
   }
 
   /** A version update with force, as UpdateNodegroupVersion makes it. */
   forceUpdate(releaseVersion: string): void {
-    const made = this.#user().create(resourceTypes.nodegroupupdates, undefined, {
+    const made = this.user.create(resourceTypes.nodegroupupdates, undefined, {
       apiVersion: 'drover.dev/v1alpha1',
       kind: 'NodeGroupUpdate',
       metadata: { name: `forced-${++this.#requests}` },
@@ -303,7 +300,7 @@ export class GroupLife {
   /** As `kubectl edit` of aws-auth. */
   putMapRoles(mapRoles: string): void {
     const body = { data: { mapRoles } };
-    this.#user().patch(resourceTypes.configmaps, awsAuth, { type: 'merge', body });
+    this.user.patch(resourceTypes.configmaps, awsAuth, { type: 'merge', body });
   }
 
   // ---- what is there ----

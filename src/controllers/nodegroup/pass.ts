@@ -45,6 +45,7 @@ import { issueOfRefusal, ownIssues } from './trouble.ts';
 import {
   endUpdate,
   failUpdate,
+  leftoverSurge,
   openUpdate,
   pruneUpdates,
   requestBySpec,
@@ -212,7 +213,7 @@ export class Pass {
     this.#wake(health.nextAt);
     const { issues } = health;
     const rollout = await this.#rollOut(scaling, update, issues);
-    this.#surge = rollout?.surge ?? noSurge;
+    this.#surge = rollout?.surge ?? leftoverSurge(this.#deps, this.#group, scaling);
     const facts = sizeFacts(this.#group, scaling, this.#surge);
     const decided = decideSizes(facts);
     if (decided.scaling !== facts.spec) {
@@ -290,6 +291,8 @@ export class Pass {
     const { signal } = this.#input;
     const update = openUpdate(this.#deps, this.#group.metadata.name);
     if (update !== undefined) await failUpdate(this.#deps, this.#group, update, signal);
+    // It goes with the rest of the group.
+    this.#surge = noSurge;
     const scaling = this.#scaling;
     if (
       scaling === undefined ||

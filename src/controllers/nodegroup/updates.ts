@@ -11,11 +11,17 @@ import {
   type NodeGroupUpdateStatus,
   updateStatusOf,
 } from '../../api/nodegroup-update.ts';
-import { revisionAsked, sameRevisionAsked, withRevision } from '../../core/update/index.ts';
-import { KubeError } from '../../ports/index.ts';
+import {
+  revisionAsked,
+  sameRevisionAsked,
+  type UpdateSurge,
+  withRevision,
+} from '../../core/update/index.ts';
+import { KubeError, type ScalingGroup } from '../../ports/index.ts';
 import { mergePatchBetween } from '../../runtime/index.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { journalUpdate } from './events.ts';
+import { netDesired, noSurge } from './request.ts';
 import { writeSpec } from './write.ts';
 
 /** The one that is under way or next; undefined when none is. */
@@ -119,6 +125,24 @@ export const rollBack = async (
     },
     signal,
   });
+};
+
+/** New nodes that the last update could not take back; fewer when people ask for more by now. */
+export const leftoverSurge = (
+  { updates }: Pick<NodeGroupDeps, 'updates'>,
+  group: NodeGroup,
+  scaling: ScalingGroup,
+): UpdateSurge => {
+  const last = updates
+    .list()
+    .filter(({ spec, status }) => spec.nodeGroup === group.metadata.name && status?.target)
+    .toSorted((a, b) => (a.status?.startedAt ?? '').localeCompare(b.status?.startedAt ?? ''))
+    .at(-1);
+  const { status, leftover = 0 } = last?.status ?? {};
+  if (status === 'InProgress' || leftover === 0) return noSurge;
+  const more = Math.max(0, scaling.desiredCapacity - netDesired(group, scaling));
+  const count = Math.min(leftover, more);
+  return { desired: count, maxSize: count };
 };
 
 /** How many ended updates of a group are kept, to be looked up and told apart by their tokens. */

@@ -1,22 +1,25 @@
 // The end of an update: EKS' surplus goes one instance at a time; one that failed or was aborted is set
 // back to a state that can be told: held nodes given back, the surge gone, drains under way ended. Pure.
 import { type Counted, type Herd, isWhole } from './nodes.ts';
-import type { UpdateDecision, UpdateObservation, UpdateStep } from './observation.ts';
+import type { StatusChange, UpdateDecision, UpdateObservation, UpdateStep } from './observation.ts';
 
 const none = { desired: 0, maxSize: 0 } as const;
 
-/** The size is what people want and what the update still has of its own, and nothing is on its way out. */
-const isSettled = ({ desired, surge, actualDesired }: UpdateObservation, { leaving }: Herd) =>
-  leaving.length === 0 && actualDesired <= desired + surge.desired;
+/** Nothing is on its way out, and nothing has still to be chosen for it. */
+const isSettled = ({ actualDesired }: UpdateObservation, { old, fresh, leaving }: Herd) =>
+  leaving.length === 0 && old.length + fresh.length <= actualDesired;
 
+/**
+ * One at a time, as EKS does: the next is asked for when the one before has left. A `desired` that was
+ * made smaller meanwhile goes the same way.
+ */
 export const decideScalingDown = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
   const { surge, desired, actualDesired } = observation;
   const stay: UpdateDecision = { change: undefined, surge, steps: [] };
-  if (actualDesired > desired + surge.desired) {
-    // Written down, and not done yet.
-    return { ...stay, steps: [{ kind: 'Lower', desired: desired + surge.desired }] };
-  }
   if (!isSettled(observation, herd)) return stay;
+  if (actualDesired > desired + surge.desired) {
+    return { ...stay, steps: [{ kind: 'Lower', desired: actualDesired - 1 }] };
+  }
   if (surge.desired === 0) {
     return { ...stay, surge: none, end: { status: 'Successful' } };
   }
@@ -42,6 +45,17 @@ const surplus = ({ fresh }: Herd, count: number): readonly Counted[] =>
 /** Nothing of the group was replaced: what new nodes are made of can be set back too. */
 const wasAllForNothing = ({ status }: UpdateObservation): boolean =>
   (status.progress?.done ?? 0) === 0;
+
+/**
+ * What made the update fail may keep pods on new nodes too. People's size is not changed for that: these
+ * nodes stay the update's own surplus, until another update, or a larger size, makes use of them.
+ */
+const leave = ({ status }: UpdateObservation, count: number): StatusChange => {
+  const why = status.errors?.[0]?.message ?? 'stopped on request';
+  const nodes = count === 1 ? 'node' : 'nodes';
+  const stays = `${count} new ${nodes} more than asked for could not be drained, and stay for now.`;
+  return { leftover: count, message: `${why} ${stays}` };
+};
 
 export const decideRestoring = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
   const { status, surge, desired, actualDesired } = observation;
@@ -69,7 +83,7 @@ export const decideRestoring = (observation: UpdateObservation, herd: Herd): Upd
   if (status.ending !== undefined && wasAllForNothing(observation) && observation.usesTarget) {
     return { ...stay, steps: [{ kind: 'RestoreTemplate' }] };
   }
-  if (surge.desired > 0) {
+  if (surge.desired > 0 && status.leftover === undefined) {
     const retired = surplus(herd, surge.desired);
     return {
       ...stay,
@@ -83,8 +97,12 @@ export const decideRestoring = (observation: UpdateObservation, herd: Herd): Upd
   if (actualDesired > wanted) return { ...stay, steps: [{ kind: 'Lower', desired: wanted }] };
   const failed = retiring.filter(({ state }) => state.kind === 'failed');
   if (failed.length > 0) {
+    const gone = retiring.length - failed.length;
+    const left = Math.max(0, old.length + fresh.length - gone - desired);
     return {
       ...stay,
+      change: leave(observation, left),
+      surge: { desired: left, maxSize: left },
       steps: failed.map(({ instance }) => ({ kind: 'Withdraw', instanceId: instance.instanceId })),
     };
   }

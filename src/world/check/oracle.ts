@@ -2,6 +2,7 @@
 // nothing says so in `checked`: a silent checker is no proof.
 import type { Trace, TraceEntry, Violation } from '../../api/trace.ts';
 import { Book, type Call, type ObjectEntry, type Request } from './state/book.ts';
+import type { Scaling } from './state/cloud.ts';
 
 /** Called with the entries of one kind in order; `end` once after the last. */
 export interface Watcher {
@@ -9,6 +10,7 @@ export interface Watcher {
   readonly object?: (entry: ObjectEntry) => void;
   readonly call?: (entry: Call) => void;
   readonly lifecycle?: (entry: Extract<TraceEntry, { kind: 'lifecycle' }>) => void;
+  readonly scaling?: (entry: Scaling) => void;
   readonly fault?: (entry: Extract<TraceEntry, { kind: 'fault' }>) => void;
   readonly end?: () => void;
 }
@@ -91,7 +93,7 @@ export const runOracles = (oracles: readonly Oracle[], trace: Trace): CheckRepor
   return { violations, checked, figures, notRun };
 };
 
-const listeners = <K extends 'request' | 'object' | 'call' | 'lifecycle' | 'fault'>(
+const listeners = <K extends 'request' | 'object' | 'call' | 'lifecycle' | 'scaling' | 'fault'>(
   watchers: readonly Watcher[],
   kind: K,
 ): readonly NonNullable<Watcher[K]>[] =>
@@ -111,6 +113,7 @@ const pass = (
   const object = listeners(watchers, 'object');
   const call = listeners(watchers, 'call');
   const lifecycle = listeners(watchers, 'lifecycle');
+  const scaling = listeners(watchers, 'scaling');
   const fault = listeners(watchers, 'fault');
   let last = '';
   for (const entry of entries) {
@@ -129,6 +132,9 @@ const pass = (
         break;
       case 'lifecycle':
         for (const listen of lifecycle) listen(entry);
+        break;
+      case 'scaling':
+        for (const listen of scaling) listen(entry);
         break;
       case 'fault':
         for (const listen of fault) listen(entry);

@@ -1,6 +1,7 @@
 // Oracle 5, the part that holds for terminations: a group's desired size lies within its min and max
-// whenever it is told or changed, no call of ours asks for another or for fewer than there are, and in the end the size that is
-// told is that of the group: who changes it from outside is followed.
+// whenever it is told or changed, no call of ours asks for another or for fewer than there are (the surplus
+// of an update of EKS' strategy apart, which goes one by one), and in the end the size that is told is that
+// of the group: who changes it from outside is followed.
 import { type JsonObject, objectOr } from '../../../api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import type { Call } from '../state/book.ts';
@@ -12,6 +13,12 @@ const followedWithinMicros = 2 * microsPerMinute;
 const scarceMicros = 10 * microsPerMinute;
 const scarce = new Set(['no-capacity', 'no-addresses']);
 const leaving = /^(?:Terminat|Detach|$)/;
+
+/** EKS' DEFAULT takes its surplus back like this: one at a time, Auto Scaling chooses, its hook drains. */
+const takesSurplus = ({ book }: Context, nodeGroup: string): boolean => {
+  const update = book.updates.openOf(nodeGroup);
+  return update?.strategy === 'DEFAULT' && update.phase === 'ScalingDown';
+};
 
 /** Where nothing comes or goes any more, a group has as many instances as it wants. */
 const checkFollowed = (
@@ -72,6 +79,7 @@ export const capacity: Oracle = {
     const leftAt = new Map<string, number>();
     const joinedAt = new Map<string, number>();
     const forced = new Map<string, boolean>();
+    const nodeGroupOf = new Map<string, string>();
     const taken = new Set<string>();
     /** Sizes that somebody has set, where that was seen. */
     const set = new Map<string, number>();
@@ -79,14 +87,19 @@ export const capacity: Oracle = {
     const checkLowered = (group: string, desired: number): void => {
       // Somebody else had made it smaller yet: it grows.
       if (forced.get(group) !== false || desired >= (set.get(group) ?? Infinity)) return;
-      let members = 0;
+      let [members, going] = [0, 0];
       for (const one of book.cloud.instances.values()) {
-        if (one.group !== group || leaving.test(one.state)) continue;
-        if (book.now - (joinedAt.get(one.instanceId) ?? 0) > book.lagMicros) members++;
+        if (one.group !== group || one.state === 'Terminated') continue;
+        if (leaving.test(one.state)) going++;
+        else if (book.now - (joinedAt.get(one.instanceId) ?? 0) > book.lagMicros) members++;
       }
       saw();
       if (members <= desired) return;
-      const message = `made smaller to ${desired} while ${members} instances are in it`;
+      const isSurplus = takesSurplus(context, nodeGroupOf.get(group) ?? '');
+      if (isSurplus && going === 0 && members === desired + 1) return;
+      const message = isSurplus
+        ? `made smaller to ${desired} while ${members} instances are in it and ${going} on their way out`
+        : `made smaller to ${desired} while ${members} instances are in it`;
       report({ subject: group, message });
     };
     /** A scale-in of ours leaves as many instances as were asked for. */
@@ -132,6 +145,7 @@ export const capacity: Oracle = {
         known.set(group, { min, max });
         wishes.take(group, at, object);
         const { annotations } = objectOr(object.metadata);
+        nodeGroupOf.set(group, textOf(objectOr(object.metadata).name));
         forced.set(group, objectOr(annotations)['drover.dev/force'] === 'true');
         check(group, { min, max, desired: numberOf(desired) ?? 0 });
         told.set(group, numberOf(desired) ?? 0);

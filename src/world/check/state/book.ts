@@ -8,6 +8,7 @@ import { beganAt, type DisruptionState, Disruptions, forcingDeadline } from './d
 import { type NodeState, Nodes } from './nodes.ts';
 import { isDrainable, type PodState, Pods } from './pods.ts';
 import { keyOf, microsPerSecond, textOf } from './read.ts';
+import { Updates } from './updates.ts';
 
 export type Request = Extract<TraceEntry, { kind: 'request' }>;
 export type ObjectEntry = Extract<TraceEntry, { kind: 'object' }>;
@@ -37,6 +38,7 @@ export class Book {
   readonly nodes = new Nodes();
   readonly disruptions = new Disruptions();
   readonly cloud = new Cloud();
+  readonly updates = new Updates();
   readonly deployments = new Map<string, JsonObject>();
   /** True when the object entry at hand changed something that a controller of ours looks at. */
   matters = false;
@@ -155,6 +157,9 @@ export class Book {
           this.#blindUntil = entry.at + blindMicros;
         }
         break;
+      case 'scaling':
+        this.cloud.scaling(entry);
+        break;
       case 'call':
       case 'request':
         break;
@@ -219,6 +224,9 @@ export class Book {
         break;
       case 'nodedisruptions':
         this.disruptions.apply(type, object, at);
+        break;
+      case 'nodegroupupdates':
+        this.updates.apply(type, object, at);
         break;
       case 'daemonsets':
         this.#takeDaemonSet(type, keyOf(textOf(metadata.namespace), textOf(metadata.name)));

@@ -6,6 +6,7 @@ import { textOf } from './read.ts';
 type Call = Extract<TraceEntry, { kind: 'call' }>;
 type Instance = Extract<TraceEntry, { kind: 'instance' }>;
 type Lifecycle = Extract<TraceEntry, { kind: 'lifecycle' }>;
+export type Scaling = Extract<TraceEntry, { kind: 'scaling' }>;
 
 /** One stay in Pending:Wait or Terminating:Wait. */
 export interface Wait {
@@ -41,6 +42,8 @@ export const isTermination = ({ operation }: Call): boolean =>
 export class Cloud {
   readonly instances = new Map<string, InstanceState>();
   readonly waits: Wait[] = [];
+  /** Auto Scaling groups as they are, by name. */
+  readonly groups = new Map<string, Scaling>();
   /** Calls of ours to Auto Scaling, whether they succeeded, in order. */
   readonly ownCalls: { readonly at: number; readonly failed: boolean }[] = [];
 
@@ -66,6 +69,10 @@ export class Cloud {
       ended: new Map(),
     };
     this.waits.push(instance.wait);
+  }
+
+  scaling(entry: Scaling): void {
+    this.groups.set(entry.autoScalingGroupName, entry);
   }
 
   /** True when the trace tells EC2's states. */

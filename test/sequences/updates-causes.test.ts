@@ -1,0 +1,162 @@
+// Each cause for which an update of EKS' strategy fails (article 003): the code, the culprit by name, the
+// state that is left, and that an update which is asked for once the cause is gone goes on from there.
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/api/json.ts';
+import { GroupLife } from '../support/nodegroup-world.ts';
+import {
+  askAgain,
+  askFor,
+  type GroupWish,
+  imageOf,
+  isCordoned,
+  latest,
+  makeGroup,
+  namesOf,
+  newest,
+  older,
+  phasesOf,
+  runApp,
+  untilAtRest,
+  untilOver,
+} from '../support/update-world.ts';
+
+const begin = async (wish: GroupWish = {}): Promise<GroupLife> => {
+  const life = await GroupLife.begin();
+  await makeGroup(life, wish);
+  return life;
+};
+
+const selector = { matchLabels: { app: 'web' } };
+
+const addBudget = (life: GroupLife, name: string, bound: JsonObject): void => {
+  life.make({ group: 'policy', resource: 'poddisruptionbudgets' }, 'default', {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name, namespace: 'default' },
+    spec: { ...bound, selector },
+  });
+};
+
+interface Left {
+  readonly code: string;
+  readonly names: readonly RegExp[];
+  readonly size: number;
+}
+
+/** Failed as stated, every node given back, the sizes as they were, nothing begun by itself. */
+const expectFailed = async (life: GroupLife, { code, names, size }: Left): Promise<void> => {
+  await untilOver(life);
+  await untilAtRest(life, size);
+  const { status, errors } = latest(life)?.status ?? {};
+  expect(status).toBe('Failed');
+  expect(errors?.[0]?.code).toBe(code);
+  for (const name of names) expect(errors?.[0]?.message).toMatch(name);
+  expect(life.nodes().filter(isCordoned)).toEqual([]);
+  expect(life.group()?.spec.scaling).toMatchObject({ desired: size });
+  expect(life.group()?.status?.surge).toBeUndefined();
+  expect(life.group()?.status?.releaseVersion).toBe(older);
+  await life.driver.advance(600);
+  expect(life.updates()).toHaveLength(1);
+};
+
+/** Asked again, now that the cause is gone: to the end. */
+const expectGoesOn = async (life: GroupLife, size: number): Promise<void> => {
+  askAgain(life);
+  await untilOver(life);
+  await untilAtRest(life, size);
+  expect(latest(life)?.status?.status).toBe('Successful');
+  expect(life.group()?.status?.releaseVersion).toBe(newest);
+  expect(new Set(life.nodes().map(imageOf)).size).toBe(1);
+  expect(life.check().violations).toEqual([]);
+  await life.end();
+};
+
+describe('PodEvictionFailure', () => {
+  it('names the budget that lets no pod go; without it the update goes on', async () => {
+    const life = await begin();
+    await runApp(life, 3, 0);
+    askFor(life, newest);
+    const names = [/default\/web-/, /ReplicaSet\/web/, /budget default\/web/];
+    await expectFailed(life, { code: 'PodEvictionFailure', names, size: 2 });
+    life.unmake({ group: 'policy', resource: 'poddisruptionbudgets' }, 'default', 'web');
+    await expectGoesOn(life, 2);
+  });
+
+  it('names both budgets of one pod', async () => {
+    const life = await begin();
+    await runApp(life, 3, 1);
+    addBudget(life, 'second', { minAvailable: 1 });
+    askFor(life, newest);
+    const names = [/default\/web-/, /default\/second/, /default\/web[,)]/];
+    await expectFailed(life, { code: 'PodEvictionFailure', names, size: 2 });
+    life.unmake({ group: 'policy', resource: 'poddisruptionbudgets' }, 'default', 'second');
+    await expectGoesOn(life, 2);
+  });
+
+  it('names the budget that waits for a pod which gets no address in its subnet', async () => {
+    const life = await begin();
+    await runApp(life, 6, 1);
+    const [subnet = ''] = life.request().subnets as readonly string[];
+    askFor(life, newest);
+    const isRolling = (): boolean => phasesOf(latest(life)).includes('Rolling');
+    await life.until('the new nodes are there', isRolling, 900);
+    life.world.faults.inject('no-addresses', { subnet });
+    await untilOver(life);
+    await life.driver.advance(120);
+    // What keeps pods on old nodes keeps them on the new ones, too.
+    expect(latest(life)?.status).toMatchObject({
+      status: 'Failed',
+      errors: [
+        { code: 'PodEvictionFailure', message: expect.stringMatching(/budget default\/web/) },
+      ],
+      leftover: 1,
+    });
+    expect(latest(life)?.status?.message).toContain('1 new node more than asked for');
+    expect(life.group()?.spec.scaling).toMatchObject({ desired: 2, maxSize: 4 });
+    expect(life.group()?.status?.surge).toEqual({ desired: 1, maxSize: 1 });
+    expect(life.nodes().map(isCordoned)).toEqual([false, false, false]);
+    await life.driver.advance(1800);
+    expect(life.nodes()).toHaveLength(3);
+    life.world.faults.clear();
+    await expectGoesOn(life, 2);
+  });
+});
+
+describe('NodeCreationFailure', () => {
+  it('of a group without surplus leaves it one node short until there are addresses', async () => {
+    const life = await begin({ updateConfig: { updateStrategy: 'MINIMAL' } });
+    const [subnet = ''] = life.request().subnets as readonly string[];
+    life.world.faults.inject('no-addresses', { subnet });
+    askFor(life, newest);
+    await untilOver(life);
+    await life.driver.advance(120);
+    expect(latest(life)?.status).toMatchObject({
+      status: 'Failed',
+      errors: [{ code: 'NodeCreationFailure' }, { code: 'InsufficientFreeAddresses' }],
+      progress: { total: 2, done: 1 },
+    });
+    expect(life.nodes().map(isCordoned)).toEqual([false]);
+    expect(life.group()?.spec.scaling).toMatchObject({ desired: 2 });
+    life.world.faults.clear();
+    await untilAtRest(life, 2);
+    await expectGoesOn(life, 2);
+  });
+
+  it('tells that the subnet has no address for new nodes, and touches no old one', async () => {
+    const life = await begin();
+    await runApp(life, 3, 1);
+    const before = namesOf(life);
+    const [subnet = ''] = life.request().subnets as readonly string[];
+    life.world.faults.inject('no-addresses', { subnet });
+    askFor(life, newest);
+    const names = [/Couldn't proceed with upgrade process as new nodes are not joining/];
+    await expectFailed(life, { code: 'NodeCreationFailure', names, size: 2 });
+    expect(latest(life)?.status?.errors?.map(({ code }) => code)).toEqual([
+      'NodeCreationFailure',
+      'InsufficientFreeAddresses',
+    ]);
+    expect(namesOf(life).toSorted()).toEqual(before.toSorted());
+    life.world.faults.clear();
+    await expectGoesOn(life, 2);
+  });
+});
