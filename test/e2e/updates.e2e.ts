@@ -239,7 +239,7 @@ describe('a version update', {
       'foreign-hooks-left-alone': none,
     };
     await inWorld({ judged: { settled: true, exempt } }, async (world) => {
-      const { aws, kubectl } = clientsOf(world);
+      const { aws } = clientsOf(world);
       await beMinimal(world);
       await block(world);
       const failed = await followed(world, 'upgrade', 'nodegroup', '--name', 'demo-ng');
