@@ -92,6 +92,8 @@ const wholeLife = async (clients: Clients): Promise<void> => {
   await aws.ok(`eks wait nodegroup-active ${named}`);
 
   // Exactly article 002's labels of EKS.
+  const told = await kubectl.ok('describe ng my-ng');
+  assert.match(told, /Events:\n.*\n.*\n[\s\S]*Normal +Creating .*drover[\s\S]*Normal +Active /);
   const labels = await kubectl.ok('get nodes -l eks.amazonaws.com/nodegroup=my-ng --show-labels');
   for (const label of [
     'eks.amazonaws.com/capacityType=ON_DEMAND',
@@ -247,6 +249,19 @@ describe('a node group', { skip: skipWhen('node groups', whyNot) }, () => {
         [
           `${create} x --update-config maxUnavailable=9`,
           /max-unavailable must be within the range 1 and max size of the node group/,
+        ],
+        [
+          `${create} x --disk-size 5000000`,
+          /InvalidParameterException.*diskSize 5000000 is not valid: it takes 1 to 16384 GiB/,
+        ],
+        [`${create} x --tags aws:a=b`, /InvalidParameterException.*reserved for use by AWS/],
+        [
+          `${create} x --remote-access ec2SshKey=nope`,
+          /InvalidParameterException.*KeyPair nope not found/,
+        ],
+        [
+          `${create.replace(role, 'x')} x`,
+          /InvalidParameterException.*Node role ARN x is not valid/,
         ],
         [`${create} x --subnets subnet-0000`, /The subnet ID 'subnet-0000' does not exist/],
         [

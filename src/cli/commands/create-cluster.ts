@@ -22,11 +22,13 @@ interface ClusterFlags extends GroupFlags {
 const usage = (message: string): CommandError => new CommandError(exitCodes.usage, message);
 const defaultRegion = 'eu-west-1';
 
-const configOfFlags = (flags: ClusterFlags): ClusterConfig => {
+export const configOfFlags = (flags: ClusterFlags): ClusterConfig => {
   const { name, version } = flags;
   if (name === undefined) throw usage('name the cluster: --name NAME, or -f FILE');
-  if (!/^[0-9A-Za-z][A-Za-z0-9_-]{0,99}$/.test(name)) {
-    throw usage(`${name} is no name of a cluster: up to 100 letters, digits, - and _`);
+  if (!/^[0-9A-Za-z][A-Za-z0-9-]{0,99}$/.test(name)) {
+    throw usage(
+      `${name} is no name of a cluster: up to 100 letters, digits and -, beginning with a letter or digit`,
+    );
   }
   if (version !== undefined && !/^1\.\d{1,2}$/.test(version)) {
     throw usage(`--version takes a version such as 1.32, not ${version}`);

@@ -41,6 +41,7 @@ import {
   viewScaleIn,
   withdrawOthers,
 } from './scale-in.ts';
+import { tellStatus } from './tell.ts';
 import { issueOfRefusal, ownIssues } from './trouble.ts';
 import {
   endUpdate,
@@ -377,7 +378,10 @@ export class Pass {
       now: clock.now(),
     });
     const written = await writeStatus(this.#deps, group, status, signal);
-    if (written !== undefined && written !== group) journalStatus(journal, group, status);
+    if (written !== undefined && written !== group) {
+      journalStatus(journal, group, status);
+      await tellStatus(this.#deps, group, status, signal);
+    }
     return this.#take(written);
   }
 

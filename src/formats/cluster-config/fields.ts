@@ -21,6 +21,9 @@ const groupName = text({
     says: 'up to 63 letters, digits and -, beginning with a letter or digit',
   },
 });
+const noIops = 'EC2 wants Iops with it, which cannot be said here; use gp3';
+const noBoot = 'EC2 boots from no such volume; use gp3';
+
 const clusterName = text({
   pattern: {
     regex: /^[0-9A-Za-z][A-Za-z0-9-]{0,99}$/,
@@ -103,7 +106,10 @@ const groupFields: Readonly<Record<string, Shape>> = {
   minSize: integer({ min: 0 }),
   maxSize: integer({ min: 0 }),
   volumeSize: integer({ min: 1, max: 16_384 }),
-  volumeType: text({ oneOf: ['gp2', 'gp3', 'io1', 'io2', 'sc1', 'st1'] }),
+  volumeType: text({
+    oneOf: ['gp2', 'gp3'],
+    refused: { io1: noIops, io2: noIops, sc1: noBoot, st1: noBoot },
+  }),
   volumeEncrypted: flag(),
   privateNetworking: flag(),
   availabilityZones: list(text()),

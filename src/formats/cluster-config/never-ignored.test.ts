@@ -38,6 +38,8 @@ describe('refused', () => {
       /serviceRolePermissionsBoundary with iam\.serviceRoleARN/,
     ],
     [managed('iam: {withAddonPolicies: {ebs: true}}'), /withAddonPolicies is not supported/],
+    [managed('volumeType: io1'), /volumeType cannot be io1: EC2 wants Iops with it/],
+    [managed('volumeType: st1'), /volumeType cannot be st1: EC2 boots from no such volume/],
     [managed('iam: {instanceProfileARN: x}'), /instanceProfileARN is not supported/],
     [managed('iam: {instanceRoleName: x}'), /instanceRoleName is not supported/],
     [managed('propagateASGTags: true'), /propagateASGTags cannot be true/],

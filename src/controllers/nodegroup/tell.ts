@@ -1,0 +1,122 @@
+// Kubernetes events of a node group, which `kubectl describe ng` shows: what a change of its status is
+// worth telling. A status is written for each; an event that cannot be written holds nothing up.
+import { type EpochMs, formatKubeTime } from '../../api/brand.ts';
+import type { JsonObject } from '../../api/json.ts';
+import { resourceTypes } from '../../api/kube.ts';
+import type { HealthIssue, NodeGroup, NodeGroupStatus } from '../../api/nodegroup.ts';
+import { KubeError } from '../../ports/index.ts';
+import type { NodeGroupDeps } from './deps.ts';
+
+interface Told {
+  readonly reason: string;
+  readonly type: 'Normal' | 'Warning';
+  readonly message: string;
+}
+
+/** The API server refuses longer ones (core/v1 Event, 1024 characters). */
+const maxMessage = 1000;
+/** Of cluster-scoped objects they stand there; kubectl looks in all. */
+const namespace = 'default';
+
+const normal = (reason: string, message: string): Told => ({ reason, type: 'Normal', message });
+
+const readyText = ({ ready, desired }: NodeGroupStatus): string =>
+  `${ready} of ${desired} nodes are Ready`;
+
+const stateTold = (
+  before: NodeGroupStatus | undefined,
+  after: NodeGroupStatus,
+): Told | undefined => {
+  if (before?.state === after.state) return undefined;
+  const asg = after.autoScalingGroupName ?? '';
+  switch (after.state) {
+    case 'CREATING':
+      return normal('Creating', `making Auto Scaling group ${asg} with ${after.desired} instances`);
+    case 'ACTIVE': {
+      if (before !== undefined) return normal('Active', readyText(after));
+      return normal('Adopted', `looks after Auto Scaling group ${asg}: ${readyText(after)}`);
+    }
+    case 'UPDATING':
+      return normal('Updating', 'an update is in progress: kubectl get ngu');
+    case 'DELETING':
+      return normal('Deleting', `${after.instances} instances are drained, then everything goes`);
+    // Their issues are told.
+    case 'DEGRADED':
+    case 'CREATE_FAILED':
+    case 'DELETE_FAILED':
+      return undefined;
+  }
+};
+
+const sizeTold = (before: NodeGroupStatus, after: NodeGroupStatus): Told | undefined => {
+  const { scaleIn, desired } = after;
+  if (scaleIn !== undefined && scaleIn.id !== before.scaleIn?.id) {
+    const message = `${desired} nodes on their way to ${scaleIn.target}: drained first`;
+    return normal('ScalingIn', message);
+  }
+  if (before.desired === desired) return undefined;
+  return normal('DesiredChanged', `desired capacity from ${before.desired} to ${desired}`);
+};
+
+const isNew = (issue: HealthIssue, before: NodeGroupStatus | undefined): boolean =>
+  !(before?.health ?? []).some(({ code }) => code === issue.code);
+
+/** What this change of the status is worth telling; mostly nothing. */
+export const toldOf = (
+  before: NodeGroupStatus | undefined,
+  after: NodeGroupStatus,
+): readonly Told[] => {
+  const { failure } = after;
+  const issues = (after.health ?? []).filter((issue) => isNew(issue, before));
+  // Of a scale-in that was given up; of a delete it is an issue, too.
+  const failed =
+    failure !== undefined &&
+    before?.failure === undefined &&
+    !issues.some(({ code }) => code === failure.code);
+  const warnings = [...issues, ...(failed ? [failure] : [])].map(
+    ({ code, message }): Told => ({ reason: code, type: 'Warning', message }),
+  );
+  const size = before === undefined ? undefined : sizeTold(before, after);
+  const said = [stateTold(before, after), size].filter((told) => told !== undefined);
+  return [...said, ...warnings];
+};
+
+const eventOf = (group: NodeGroup, told: Told, now: EpochMs): JsonObject => {
+  const { name, uid } = group.metadata;
+  const at = formatKubeTime(now);
+  return {
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { name: `${name}.${now.toString(16)}.${told.reason.toLowerCase()}`, namespace },
+    involvedObject: { apiVersion: group.apiVersion, kind: group.kind, name, uid },
+    reason: told.reason,
+    message: told.message.slice(0, maxMessage),
+    type: told.type,
+    source: { component: 'drover' },
+    reportingComponent: 'drover.dev/nodegroup',
+    reportingInstance: 'drover',
+    firstTimestamp: at,
+    lastTimestamp: at,
+    count: 1,
+  };
+};
+
+/** After the status has been written: what is not told then is not told. */
+export const tellStatus = async (
+  { kube, clock, log }: NodeGroupDeps,
+  group: NodeGroup,
+  after: NodeGroupStatus,
+  signal: AbortSignal,
+): Promise<void> => {
+  for (const told of toldOf(group.status, after)) {
+    try {
+      const event = eventOf(group, told, clock.now());
+      await kube.create(resourceTypes.events, event, { namespace, signal });
+    } catch (error) {
+      if (!(error instanceof KubeError)) throw error;
+      if (error.code === 'AlreadyExists') continue;
+      const facts = { group: group.metadata.name, reason: told.reason, error: error.message };
+      log.warn('event not written', facts);
+    }
+  }
+};
