@@ -15,7 +15,7 @@ export interface FleetOptions {
   readonly onFault: (kind: NetworkFaultKind) => void;
   readonly onCloudCall: (call: SentCall) => void;
   readonly onFailure: (error: unknown) => void;
-  /** No process runs from now on, or one does again. */
+  /** No process works from now on (none runs, or none leads), or one does again. */
   readonly onDown: (isDown: boolean) => void;
 }
 
@@ -84,7 +84,7 @@ export class Fleet {
   }
 
   #tellDown(): void {
-    const isDown = !this.#replicas.some(({ process }) => process.isRunning);
+    const isDown = !this.#replicas.some(({ process }) => process.isWorking);
     if (isDown !== this.#isDown) this.#options.onDown(isDown);
     this.#isDown = isDown;
   }
@@ -120,7 +120,7 @@ export class Fleet {
       log,
       onCloudCall,
       onFailure,
-      onRunning: () => this.#tellDown(),
+      onWorking: () => this.#tellDown(),
     });
     return { process, plan };
   }

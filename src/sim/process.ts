@@ -25,8 +25,8 @@ export interface ProcessOptions {
   readonly onCloudCall: (call: SentCall) => void;
   /** Called when a process ended by itself: always a defect. */
   readonly onFailure: (error: unknown) => void;
-  /** Called after it began to run and after it was killed. */
-  readonly onRunning?: () => void;
+  /** Called after it began or ceased to work. */
+  readonly onWorking?: () => void;
 }
 
 /** The oracles judge what reached the world, not what a process says of itself. */
@@ -39,6 +39,7 @@ export class ControllerProcess {
   readonly #options: ProcessOptions;
   readonly #name: string;
   #generation = 0;
+  #isLeading = false;
   #isRetired = false;
   #network: Network | undefined;
   #kill: (() => void) | undefined;
@@ -65,18 +66,20 @@ export class ControllerProcess {
       ports.network.cut();
       life.abort(new Error('killed'));
       this.#kill = undefined;
-      this.#options.onRunning?.();
+      this.#isLeading = false;
+      this.#options.onWorking?.();
     };
     this.#network = ports.network;
-    this.#options.onRunning?.();
+    this.#options.onWorking?.();
     const work = this.#work({ ...ports, log, journal: unread }, life.signal);
     work.catch((error: unknown) => {
       if (!life.signal.aborted) this.#options.onFailure(error);
     });
   }
 
-  get isRunning(): boolean {
-    return this.#kill !== undefined;
+  /** It runs and, of several replicas, it is the one that leads. */
+  get isWorking(): boolean {
+    return this.#kill !== undefined && (this.#options.leaderElect !== true || this.#isLeading);
   }
 
   /** As `drover controller` does: with replicas, only as long as the lease is held. */
@@ -95,10 +98,18 @@ export class ControllerProcess {
       identity: `${this.#name}.${this.#generation}`,
     });
     const isLeader = (): boolean => elector.isLeader();
-    return elector.run(
-      ({ epoch }, inner) => runControlPlane({ ...deps, isLeader, epoch }, inner),
-      signal,
-    );
+    return elector.run(({ epoch }, inner) => {
+      this.#leads(signal, true);
+      const working = runControlPlane({ ...deps, isLeader, epoch }, inner);
+      return working.finally(() => this.#leads(signal, false));
+    }, signal);
+  }
+
+  /** Not of a process that has been killed meanwhile. */
+  #leads(life: AbortSignal, does: boolean): void {
+    if (life.aborted) return;
+    this.#isLeading = does;
+    this.#options.onWorking?.();
   }
 
   kill(): void {

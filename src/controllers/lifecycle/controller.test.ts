@@ -1,6 +1,7 @@
 // The backstop over groups whose messages were lost, in virtual time.
 import { describe, expect, it } from 'vitest';
 import { resourceTypes } from '../../api/kube.ts';
+import { CloudError } from '../../ports/index.ts';
 import { createIntakeController } from '../intake/index.ts';
 import { aGroupSpec, anInstance, setUpControllers } from '../testing.ts';
 import { createLifecycleController } from './index.ts';
@@ -46,6 +47,30 @@ describe('the lifecycle backstop', () => {
     });
     expect(disruption(i1)?.spec.causes[0]?.hook?.token).toBeUndefined();
     expect(journal.types()).toEqual(['lifecycle:termination:found']);
+  });
+
+  it.each([
+    ['from when Auto Scaling began', 'Terminating EC2 instance: ', '2025-12-31T23:58:50.000Z'],
+    ['from now where nothing tells it', 'Launching a new EC2 instance: ', undefined],
+  ])('counts the wait of a hook that it finds %s', async (_, what, startedAt) => {
+    const { stateOf, start, disruption, cloud } = await setUp();
+    const activity = { id: 'a', status: 'InProgress', message: '' };
+    const description = `${what}${i1}`;
+    cloud.describeActivities = async () => [
+      { ...activity, description, startedAt: '2025-12-31T23:58:50Z' },
+    ];
+    stateOf('Terminating:Wait');
+    await start();
+    const [cause] = disruption(i1)?.spec.causes ?? [];
+    expect(cause?.hook?.startedAt).toBe(startedAt ?? '2026-01-01T00:00:00.000Z');
+  });
+
+  it('records a termination also where the cloud tells no activities', async () => {
+    const { stateOf, start, disruption, cloud } = await setUp();
+    cloud.describeActivities = () => Promise.reject(new CloudError('AccessDenied', 'no'));
+    stateOf('Terminating:Wait');
+    await start();
+    expect(disruption(i1)?.spec.causes).toHaveLength(1);
   });
 
   it('records and completes nothing while another leads', async () => {

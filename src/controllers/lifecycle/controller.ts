@@ -1,7 +1,7 @@
 // The level-triggered backstop: looks every 30 s at who waits in a lifecycle hook of a managed
 // group, records terminations whose message never came, and completes launch hooks when the node is
 // Ready. Completes no termination and touches no foreign hook.
-import { epochMs, instanceIdOfProviderId } from '../../api/brand.ts';
+import { type EpochMs, epochMs, instanceIdOfProviderId, parseTime } from '../../api/brand.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
@@ -13,6 +13,7 @@ import {
   type KubeApi,
   type Log,
   type Random,
+  type ScalingInstance,
 } from '../../ports/index.ts';
 import { type Change, describeError, type Informer, WorkQueue } from '../../runtime/index.ts';
 import { type OwnsHook, ownHooks, recordCause } from '../causes.ts';
@@ -112,13 +113,52 @@ class Lifecycle {
       if (group === undefined || waiting.length === 0) continue;
       const all = await this.#directory.hooks(name, signal);
       const hooks = all.filter((hook) => this.#ownsHook(hook.name));
+      const untold = waiting.filter((instance) => this.#isUntold(instance));
+      const since = await this.#terminations(name, untold, signal);
       for (const instance of waiting) {
         const { instanceId } = instance;
         const node = nodeOfInstance(nodes, instanceId);
-        found.push({ instance, group, hooks, node, disruption: disruptions.get(instanceId) });
+        const at = since.get(instanceId);
+        const started = at === undefined ? {} : { terminatingSince: at };
+        const disruption = disruptions.get(instanceId);
+        found.push({ instance, group, hooks, node, disruption, ...started });
       }
     }
     return found;
+  }
+
+  /** It waits to be terminated, and no hook of its group has been recorded. */
+  #isUntold({ instanceId, lifecycleState, autoScalingGroupName }: ScalingInstance): boolean {
+    const causes = this.#deps.disruptions.get(instanceId)?.spec.causes ?? [];
+    const isTold = causes.some(({ hook }) => hook?.autoScalingGroupName === autoScalingGroupName);
+    return lifecycleState === 'Terminating:Wait' && !isTold;
+  }
+
+  /**
+   * When their terminations began: a hook that is found late ends before it seems to. Unknown where
+   * the cloud does not answer; a termination is not left alone for that.
+   */
+  async #terminations(
+    group: string,
+    untold: readonly ScalingInstance[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, EpochMs>> {
+    const { cloud, log } = this.#deps;
+    const began = new Map<string, EpochMs>();
+    if (untold.length === 0) return began;
+    try {
+      const activities = await cloud.describeActivities(group, { signal });
+      for (const { instanceId } of untold) {
+        const ends = `Terminating EC2 instance: ${instanceId}`;
+        const activity = activities.find(({ description }) => description.startsWith(ends));
+        const at = parseTime(activity?.startedAt);
+        if (at !== undefined) began.set(instanceId, at);
+      }
+    } catch (error) {
+      if (!(error instanceof CloudError)) throw error;
+      log.warn('terminations not dated', { group, error: describeError(error) });
+    }
+    return began;
   }
 
   /** One action that fails must not keep the others from being done: the next look repeats it. */

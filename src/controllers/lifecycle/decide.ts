@@ -19,6 +19,8 @@ export interface WaitingInstance {
   readonly hooks: readonly LifecycleHook[];
   readonly node: Node | undefined;
   readonly disruption: NodeDisruption | undefined;
+  /** When Auto Scaling began to terminate it, where its activities tell. */
+  readonly terminatingSince?: EpochMs;
 }
 
 export type LifecycleAction =
@@ -52,7 +54,7 @@ export const decideLifecycle = (
   });
 
 const terminations = (
-  { instance, group, hooks, node, disruption }: WaitingInstance,
+  { instance, group, hooks, node, disruption, terminatingSince }: WaitingInstance,
   now: EpochMs,
 ): readonly LifecycleAction[] => {
   const { instanceId, autoScalingGroupName } = instance;
@@ -69,8 +71,8 @@ const terminations = (
       cause: hookCause({
         autoScalingGroupName,
         hookName: hook.name,
-        // It began before we looked; how long before, Auto Scaling does not say.
-        startedAt: now,
+        // It began before we looked: no earlier than the termination did.
+        startedAt: terminatingSince ?? now,
         times: hook,
         group,
         now,

@@ -52,7 +52,8 @@ const wrongWith = (forcing: Forcing, asked: number | undefined): string | undefi
   const { book, disruption, pod } = forcing;
   const deadlineAt = book.forcingDeadline(disruption);
   if (deadlineAt === undefined) return 'although no cause in force has a forcing deadline';
-  const told = disruption.statusForces ? disruption.statusDeadlineAt : undefined;
+  const now = disruption.statusForces ? disruption.statusDeadlineAt : undefined;
+  const told = book.episodeBefore(disruption)?.deadlineAt ?? now;
   if (told === undefined) return 'although the journal names no forcing deadline';
   const { safety, grace } = stopMicros(forcing, deadlineAt);
   const early = Math.max(deadlineAt, told) - safety - grace - book.now;

@@ -72,7 +72,7 @@ interface Doubt {
 
 /** Decided by the episode before, by somebody who cannot have known yet that another has opened. */
 const isOfEpisodeBefore = ({ book }: Context, one: DisruptionState): boolean =>
-  one.completingBefore && book.now - one.openedAt <= book.lagMicros;
+  book.episodeBefore(one)?.phases.has('Completing') === true;
 
 /** A completion that looks too early; undefined = it is in order. */
 const terminationDoubt = (context: Context, instanceId: string): Doubt | undefined => {

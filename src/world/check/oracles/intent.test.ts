@@ -99,6 +99,22 @@ describe('intent-before-effect', () => {
     expect(judge(intent, taken('Replace', 'Completing')).said).toEqual([]);
   });
 
+  it('forgives force that the episode before had announced, from who stood still meanwhile', () => {
+    const late = (seconds: number, forcing: object) =>
+      new Story()
+        .pod('p1')
+        .draining(i1, { status: { ...forcing } })
+        .at(50)
+        .fault('F6-leader-paused', 'fired')
+        .disruption(i1, { status: { phase: 'Pending', episode: 2 } })
+        .at(50 + seconds)
+        .deletePod('p1');
+    const forcing = { forcingSince: '2022-09-25T13:00:00Z' };
+    expect(judge(intent, late(59, forcing)).said).toEqual([]);
+    expect(judge(intent, late(61, forcing)).said).toHaveLength(1);
+    expect(judge(intent, late(59, {})).said).toHaveLength(1);
+  });
+
   it('forgives a termination that was decided before the episode which it meets', () => {
     const cause = { kind: 'ScaleIn', id: 's' };
     const met = (seconds: number, first = cause) =>

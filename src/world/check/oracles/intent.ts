@@ -36,16 +36,17 @@ const checkPod = (context: Context, entry: Request): void => {
   saw();
   const what = isEviction(entry) ? 'evicted' : 'deleted';
   const disruption = book.disruptionOf(pod);
+  const before = disruption && book.episodeBefore(disruption);
   const told = (why: string) => report({ subject: pod.key, message: `${what} ${why}` });
   if (disruption === undefined || disruption.goneAt !== undefined) {
     told(`from ${pod.nodeName} without a NodeDisruption`);
-  } else if (!reached(disruption, ['Draining'])) {
+  } else if (!reached(disruption, ['Draining']) && !before?.phases.has('Draining')) {
     told(`before ${disruption.name} was Draining`);
   } else if (isOver(context, disruption)) {
     told(`after ${disruption.name} had come to its end`);
   } else if (isWithdrawn(context, disruption)) {
     told(`although every cause of ${disruption.name} had been withdrawn`);
-  } else if (!isEviction(entry) && !disruption.forcingSince) {
+  } else if (!isEviction(entry) && !disruption.forcingSince && !before?.forcingSince) {
     told(`before ${disruption.name} said that it forces`);
   }
 };
@@ -96,8 +97,8 @@ const asksFor = (cause: DisruptionState['causes'][number], book: Context['book']
 /** By this episode, or for what asks by the one before, while that this one opened may be unknown. */
 const wasDrained = ({ book }: Context, disruption: DisruptionState): boolean => {
   if (reached(disruption, ['Completing'])) return true;
-  const { causes, handledBefore, openedAt } = disruption;
-  if (book.now - openedAt > book.lagMicros) return false;
+  const { causes, handledBefore } = disruption;
+  if (book.episodeBefore(disruption) === undefined) return false;
   return causes.some((cause) => handledBefore.has(cause.id) && asksFor(cause, book));
 };
 

@@ -96,6 +96,30 @@ describe('nothing-forced-early', () => {
     ]);
   });
 
+  it('goes by the deadline of the episode before, for who stood still when the next one opened', () => {
+    const late = (seconds: number) =>
+      drain()
+        .at(890)
+        .fault('F6-leader-paused', 'fired')
+        .disruption(i1, {
+          causes: [
+            { deadline: 900, onDeadline: 'force' },
+            { id: 'c2', deadline: 1800, onDeadline: 'force' },
+          ],
+          status: {
+            phase: 'Marking',
+            episode: 2,
+            handledCauses: ['c1'],
+            deadline: '2022-09-25T13:30:00Z',
+            onDeadline: 'force',
+          },
+        })
+        .at(890 + seconds)
+        .deletePod('p1');
+    expect(judge(forced, late(59)).said).toEqual([]);
+    expect(judge(forced, late(61)).said).toHaveLength(1);
+  });
+
   it('gives a spot instance five seconds more', () => {
     const spot = (at: number) =>
       new Story()

@@ -4,7 +4,13 @@
 import { type Json, type JsonObject, objectOr } from '../../../api/json.ts';
 import type { TraceEntry, TraceFacts } from '../../../api/trace.ts';
 import { Cloud } from './cloud.ts';
-import { beganAt, type DisruptionState, Disruptions, forcingDeadline } from './disruptions.ts';
+import {
+  beganAt,
+  type DisruptionState,
+  Disruptions,
+  type EpisodeBefore,
+  forcingDeadline,
+} from './disruptions.ts';
 import { type NodeState, Nodes } from './nodes.ts';
 import { isDrainable, type PodState, Pods } from './pods.ts';
 import { keyOf, microsPerSecond, textOf } from './read.ts';
@@ -121,6 +127,11 @@ export class Book {
 
   forcingDeadline(state: DisruptionState): number | undefined {
     return forcingDeadline(state, { at: this.now, lagMicros: this.lagMicros });
+  }
+
+  /** The episode before, while who stood still or was blind may yet do what it had announced. */
+  episodeBefore(state: DisruptionState): EpisodeBefore | undefined {
+    return this.isBlind && this.now - state.openedAt <= this.lagMicros ? state.before : undefined;
   }
 
   beganAt(state: DisruptionState): number | undefined {

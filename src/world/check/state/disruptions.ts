@@ -40,6 +40,14 @@ export interface Waiting {
   readonly budgets: readonly string[];
 }
 
+/** What the journal had said by the end of an episode. */
+export interface EpisodeBefore {
+  readonly phases: ReadonlySet<string>;
+  readonly forcingSince: boolean;
+  /** The deadline at which it was to force. */
+  readonly deadlineAt: number | undefined;
+}
+
 /** Only `Disruptions` writes it. */
 export interface DisruptionState {
   readonly name: string;
@@ -54,8 +62,7 @@ export interface DisruptionState {
   /** When this episode opened, and the causes that episodes before it had dealt with by then. */
   openedAt: number;
   handledBefore: ReadonlySet<string>;
-  /** The episode before this one had announced that it completes. */
-  completingBefore: boolean;
+  before: EpisodeBefore | undefined;
   outcome: string;
   statusDeadlineAt: number | undefined;
   statusForces: boolean;
@@ -134,7 +141,7 @@ const newDisruption = (name: string, object: JsonObject): DisruptionState => ({
   phaseAt: new Map(),
   openedAt: 0,
   handledBefore: new Set(),
-  completingBefore: false,
+  before: undefined,
   outcome: '',
   statusDeadlineAt: undefined,
   statusForces: false,
@@ -214,7 +221,11 @@ export class Disruptions {
     const episode = numberOf(status.episode) ?? 1;
     const phase = textOf(status.phase) as DisruptionPhase | '';
     if (episode !== state.episode) {
-      state.completingBefore = state.phaseAt.has('Completing');
+      state.before = {
+        phases: new Set(state.phaseAt.keys()),
+        forcingSince: state.forcingSince,
+        deadlineAt: state.statusForces ? state.statusDeadlineAt : undefined,
+      };
       state.phaseAt = new Map();
       state.openedAt = at;
       state.handledBefore = new Set(state.handled.keys());
