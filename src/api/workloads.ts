@@ -1,6 +1,6 @@
 // What the preflight of an update looks at beside nodes, pods and budgets: workloads, volumes, quotas,
 // webhooks and endpoints, in Kubernetes' own shape and only the fields that are read. Never written.
-import type { KubeObject, LabelSelector, Node, Pod, Toleration } from './kube.ts';
+import type { KubeObject, LabelSelector, Node, Pod, ResourceType, Toleration } from './kube.ts';
 
 /** Quantities as Kubernetes writes them: `250m`, `70Mi`, 3. */
 export type ResourceList = Readonly<Record<string, string | number>>;
@@ -164,3 +164,34 @@ export interface CsiNode extends KubeObject {
     }[];
   };
 }
+const type = (
+  group: string,
+  resource: string,
+  kind: string,
+  namespaced: boolean,
+  version = 'v1',
+): ResourceType => ({ group, version, resource, kind, namespaced });
+
+/** Collections that only the preflight reads. */
+export const preflightTypes = {
+  statefulsets: type('apps', 'statefulsets', 'StatefulSet', true),
+  jobs: type('batch', 'jobs', 'Job', true),
+  persistentvolumeclaims: type('', 'persistentvolumeclaims', 'PersistentVolumeClaim', true),
+  persistentvolumes: type('', 'persistentvolumes', 'PersistentVolume', false),
+  resourcequotas: type('', 'resourcequotas', 'ResourceQuota', true),
+  limitranges: type('', 'limitranges', 'LimitRange', true),
+  endpointslices: type('discovery.k8s.io', 'endpointslices', 'EndpointSlice', true),
+  csinodes: type('storage.k8s.io', 'csinodes', 'CSINode', false),
+  validatingwebhooks: type(
+    'admissionregistration.k8s.io',
+    'validatingwebhookconfigurations',
+    'ValidatingWebhookConfiguration',
+    false,
+  ),
+  mutatingwebhooks: type(
+    'admissionregistration.k8s.io',
+    'mutatingwebhookconfigurations',
+    'MutatingWebhookConfiguration',
+    false,
+  ),
+} as const satisfies Readonly<Record<string, ResourceType>>;

@@ -101,6 +101,8 @@ export interface CliContext {
   readonly readFile: (path: string) => Promise<string>;
   /** The same as bytes, for what may be no text. */
   readonly readBytes: (path: string) => Promise<Uint8Array>;
+  /** Throws CommandError naming the file. */
+  readonly writeFile: (path: string, text: string) => Promise<void>;
   readonly world: (connection: Connection) => Promise<WorldControl>;
   /** DIR/env of the world, for `drover env`. */
   readonly environment: (connection: Connection) => Readonly<Record<string, string>>;

@@ -23,6 +23,7 @@ const context = {
   provisioning: unused,
   readFile: unused,
   readBytes: unused,
+  writeFile: unused,
   world: unused,
   environment: unused,
   up: unused,

@@ -7,6 +7,7 @@ import { addDrainCommand } from './commands/drain.ts';
 import { addExplainCommand } from './commands/explain.ts';
 import { addGetCommands } from './commands/get.ts';
 import { addDescribeCommands } from './commands/get-updates.ts';
+import { addPlanCommand } from './commands/plan.ts';
 import { addScaleCommand } from './commands/scale.ts';
 import { addUndrainCommand } from './commands/undrain.ts';
 import { addUpdateCommand } from './commands/update.ts';
@@ -51,6 +52,7 @@ export const buildProgram = (context: CliContext, version: string): Command => {
   addUpdateCommand(program, context, connection);
   addUpdateControlCommands(program, context, connection);
   addDescribeCommands(program, context, connection);
+  addPlanCommand(program, context, connection);
   addControllerCommand(program, context, connection);
   addUserDataCommands(program, context, version);
   return program;

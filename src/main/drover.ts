@@ -107,6 +107,16 @@ const readBytes = async (path: string): Promise<Uint8Array> => {
 const readInput = async (path: string): Promise<string> =>
   new TextDecoder().decode(await readBytes(path));
 
+const writeOutput = async (path: string, text: string): Promise<void> => {
+  const { writeFile } = await import('node:fs/promises');
+  try {
+    await writeFile(path, text);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CommandError(exitCodes.usage, `cannot write ${path}: ${why}`);
+  }
+};
+
 const worldControl = async (connection: Connection) => {
   const { createWorldControl } = await import('./world-control.ts');
   return createWorldControl(droverUrl(connection, env));
@@ -142,6 +152,7 @@ const createContext = (): CliContext => {
     provisioning: awsProvisioning,
     readFile: readInput,
     readBytes,
+    writeFile: writeOutput,
     world: worldControl,
     environment: (connection) => requireWorldEnvironment(connection),
     up: async (options) => {

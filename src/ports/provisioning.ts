@@ -30,6 +30,36 @@ export interface SubnetFacts {
   readonly isPublic: boolean;
 }
 
+/** A managed node group as EKS describes it. */
+export interface NodegroupFacts {
+  readonly name: string;
+  readonly cluster: string;
+  /** EKS' own word: ACTIVE, UPDATING, ... */
+  readonly status: string;
+  readonly version: string;
+  readonly releaseVersion: string;
+  readonly amiType: string;
+  readonly capacityType: string;
+  readonly instanceTypes: readonly string[];
+  readonly subnets: readonly string[];
+  readonly labels: Readonly<Record<string, string>>;
+  /** Effects in EKS' words: NO_SCHEDULE, ... */
+  readonly taints: readonly {
+    readonly key: string;
+    readonly value: string;
+    readonly effect: string;
+  }[];
+  readonly minSize: number;
+  readonly maxSize: number;
+  readonly desiredSize: number;
+  readonly maxUnavailable?: number;
+  readonly maxUnavailablePercentage?: number;
+  /** DEFAULT or MINIMAL. */
+  readonly updateStrategy?: string;
+  readonly launchTemplate?: { readonly id: string; readonly version: string };
+  readonly autoScalingGroupName?: string;
+}
+
 /** What CloudFormation is asked to make. */
 export interface StackPlan {
   readonly name: string;
@@ -72,6 +102,11 @@ export interface ProvisioningApi {
   describeCluster(name: string, options?: CallOptions): Promise<ClusterFacts | undefined>;
   /** Node groups that EKS knows, by name; those of self-managed groups are not among them. */
   listNodegroups(cluster: string, options?: CallOptions): Promise<readonly string[]>;
+  describeNodegroup(
+    cluster: string,
+    name: string,
+    options?: CallOptions,
+  ): Promise<NodegroupFacts | undefined>;
   /** Those of `ids`, or all of a VPC; unknown ids are simply missing from the answer. */
   describeSubnets(
     which: { readonly ids: readonly string[] } | { readonly vpcId: string },

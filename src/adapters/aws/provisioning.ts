@@ -1,11 +1,12 @@
 // What the command line asks of AWS to create and delete: EKS clusters and add-ons, stacks, subnets,
 // images. Only translates; never waits for what a call has started.
 import type { Stack as SdkStack } from '@aws-sdk/client-cloudformation';
-import type { Cluster } from '@aws-sdk/client-eks';
+import type { Cluster, Nodegroup } from '@aws-sdk/client-eks';
 import {
   type AddonFacts,
   CloudError,
   type ClusterFacts,
+  type NodegroupFacts,
   type ProvisioningApi,
   type StackState,
 } from '../../ports/index.ts';
@@ -37,6 +38,43 @@ const clusterOf = (cluster: Cluster): ClusterFacts => ({
   tags: cluster.tags ?? {},
   createdAt: cluster.createdAt?.toISOString() ?? '',
 });
+
+const nodegroupOf = (group: Nodegroup): NodegroupFacts => {
+  const { updateConfig, launchTemplate, resources } = group;
+  const { maxUnavailable, maxUnavailablePercentage } = updateConfig ?? {};
+  const asg = resources?.autoScalingGroups?.[0]?.name;
+  // Newer than the SDK's model knows it.
+  const strategy = Object.entries(updateConfig ?? {}).find(
+    ([key]) => key === 'updateStrategy',
+  )?.[1];
+  return {
+    name: group.nodegroupName ?? '',
+    cluster: group.clusterName ?? '',
+    status: group.status ?? '',
+    version: group.version ?? '',
+    releaseVersion: group.releaseVersion ?? '',
+    amiType: group.amiType ?? 'CUSTOM',
+    capacityType: group.capacityType ?? 'ON_DEMAND',
+    instanceTypes: group.instanceTypes ?? [],
+    subnets: group.subnets ?? [],
+    labels: group.labels ?? {},
+    taints: (group.taints ?? []).map(({ key = '', value = '', effect = '' }) => ({
+      key,
+      value,
+      effect,
+    })),
+    minSize: group.scalingConfig?.minSize ?? 0,
+    maxSize: group.scalingConfig?.maxSize ?? 0,
+    desiredSize: group.scalingConfig?.desiredSize ?? 0,
+    ...(maxUnavailable === undefined ? {} : { maxUnavailable }),
+    ...(maxUnavailablePercentage === undefined ? {} : { maxUnavailablePercentage }),
+    ...(typeof strategy === 'string' ? { updateStrategy: strategy } : {}),
+    ...(launchTemplate?.id === undefined
+      ? {}
+      : { launchTemplate: { id: launchTemplate.id, version: launchTemplate.version ?? '' } }),
+    ...(asg === undefined ? {} : { autoScalingGroupName: asg }),
+  };
+};
 
 /** `undefined` where the service says that the named thing is not there. */
 const unlessMissing = async <T>(
@@ -90,6 +128,18 @@ const clusterCalls = (clients: Clients) => ({
       return { items: page.nodegroups ?? [], next: page.nextToken };
     });
   },
+});
+
+const nodegroupCalls = (clients: Clients) => ({
+  describeNodegroup: (clusterName: string, nodegroupName: string, options: CallOptions = {}) =>
+    unlessMissing(named('ResourceNotFoundException'), async () => {
+      const { sdk, client } = await clients.eks();
+      const command = new sdk.DescribeNodegroupCommand({ clusterName, nodegroupName });
+      const { nodegroup } = await call('DescribeNodegroup', options, (http) =>
+        client.send(command, http),
+      );
+      return nodegroupOf(nodegroup ?? {});
+    }),
 });
 
 const addonCalls = (clients: Clients) => ({
@@ -279,6 +329,7 @@ export const createAwsProvisioning = (options: AwsOptions): ProvisioningApi => {
   const clients = createClients(options);
   return {
     ...clusterCalls(clients),
+    ...nodegroupCalls(clients),
     ...addonCalls(clients),
     ...networkCalls(clients),
     ...stackCalls(clients),

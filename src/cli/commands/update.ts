@@ -3,6 +3,7 @@
 import { type Command, Option } from 'commander';
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
 import { patienceMs } from '../duration.ts';
+import { askedBy, readPlan, recordedOf, refuseStale } from '../plan/carry-out.ts';
 import { type Progress, progressOf } from '../progress.ts';
 import { needGroup } from '../update/read.ts';
 import { changeWanted, requestUpdate } from '../update/request.ts';
@@ -16,6 +17,7 @@ interface UpdateFlags {
   readonly kubernetesVersion?: string;
   readonly releaseVersion?: string;
   readonly launchTemplateVersion?: string;
+  readonly plan?: string;
   readonly forceUpgrade: boolean;
   readonly force: boolean;
   readonly region?: string;
@@ -68,13 +70,25 @@ const update = async (
   const provisioning = await context.provisioning(there);
   const cluster = await provisioning.describeCluster(group.spec.clusterName);
   const around = { group, clusterVersion: cluster?.version };
-  const change = await changeWanted(cloud, around, {
-    version: flags.kubernetesVersion,
-    releaseVersion: flags.releaseVersion,
-    templateVersion: flags.launchTemplateVersion,
-  });
-  const force = flags.force || flags.forceUpgrade;
-  const request = { group, change, action: 'Update', force } as const;
+  const plan = flags.plan === undefined ? undefined : await readPlan(context, flags.plan, flags);
+  const force = flags.force || flags.forceUpgrade || plan?.request.force === true;
+  const change = await changeWanted(
+    cloud,
+    around,
+    plan === undefined
+      ? {
+          version: flags.kubernetesVersion,
+          releaseVersion: flags.releaseVersion,
+          templateVersion: flags.launchTemplateVersion,
+        }
+      : askedBy(plan),
+  );
+  if (plan !== undefined) {
+    const now = (await context.cluster(connection)).now;
+    await refuseStale({ kube, cloud, provisioning, now }, group, plan);
+  }
+  const planned = plan === undefined ? {} : { planned: recordedOf(plan) };
+  const request = { group, change, action: 'Update', force, ...planned } as const;
   const { metadata } = await requestUpdate({ kube, clock: context.clock }, request);
   const progress = progressOf(context);
   progress.info(
@@ -106,6 +120,7 @@ export const addUpdateCommand = (
     )
     .option('--release-version <release>', 'of the images; default: the newest of that version')
     .option('--launch-template-version <version>', "of the group's own launch template")
+    .option('--plan <file>', 'as `drover plan update --out` saved it; refused when it is stale')
     .option('--force', 'pods that budgets hold after 15 minutes are deleted', false)
     .addOption(new Option('--force-upgrade', "eksctl's word for --force").default(false))
     .option('-r, --region <region>', 'AWS region')
@@ -121,6 +136,7 @@ Examples:
   drover update nodegroup demo-ng --cluster ironman-2022
   drover upgrade nodegroup --name demo-ng --cluster ironman-2022 --kubernetes-version 1.33 --wait=false
   drover update ng demo-ng --release-version 1.32.9-20260919 --force
+  drover update ng demo-ng --plan plan.json
 
 Exit codes: 0 Successful (or recorded), 1 Failed, 2 usage, 3 refused or Cancelled, 4 not over in time,
 130 ^C (it goes on).`,

@@ -105,12 +105,14 @@ export interface Request {
   readonly change: NodeGroupChange;
   readonly action: 'Update' | 'Rollback';
   readonly force: boolean;
+  /** Of a plan that was looked at. */
+  readonly planned?: Pick<NodeGroupUpdateSpec, 'planHash' | 'waivers' | 'strategy'>;
 }
 
 /** Throws CommandError while another update of the group is in progress. */
 export const requestUpdate = async (
   { kube, clock }: { readonly kube: KubeApi; readonly clock: Clock },
-  { group, change, action, force }: Request,
+  { group, change, action, force, planned = {} }: Request,
 ): Promise<NodeGroupUpdate> => {
   const { name, uid, deletionTimestamp } = group.metadata;
   if (deletionTimestamp !== undefined) refuse(`node group ${name} is being deleted`);
@@ -127,6 +129,7 @@ export const requestUpdate = async (
     type: 'VersionUpdate',
     action,
     ...(force ? { force: true } : {}),
+    ...planned,
     params: versionParams(change),
     change,
   };

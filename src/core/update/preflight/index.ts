@@ -1,3 +1,6 @@
 // Public entry of the preflight: what may stop an update of a node group, before it begins.
 export { checks } from './checks/index.ts';
-export { runPreflight } from './run.ts';
+export type { Finding } from './finding.ts';
+export { runChecks } from './run.ts';
+export type { Snapshot } from './snapshot.ts';
+export { viewOf } from './view.ts';

@@ -1,12 +1,14 @@
 // The checks together: order, and what is said of facts that could not be read.
 import { describe, expect, it } from 'vitest';
-import { checks, runPreflight } from './index.ts';
+import { checks, runChecks, type Snapshot, viewOf } from './index.ts';
 import { aBudget, aForecast, aGroup, aNode, aPod, aSnapshot } from './testing.ts';
+
+const preflight = (snapshot: Snapshot) => runChecks(viewOf(snapshot, aForecast(snapshot)));
 
 describe('a preflight', () => {
   it('finds nothing in a group of healthy pods', () => {
     const snapshot = aSnapshot({ pods: [aPod('p1')], budgets: [aBudget('b', 3)] });
-    expect(runPreflight(snapshot, aForecast(snapshot))).toEqual([]);
+    expect(preflight(snapshot)).toEqual([]);
   });
 
   it('tells blockers first, then by the minute at which they bite', () => {
@@ -18,7 +20,7 @@ describe('a preflight', () => {
         aPod('early', { owner: '', spec: { volumes: [{ name: 'x', emptyDir: {} }] } }),
       ],
     });
-    const found = runPreflight(snapshot, aForecast(snapshot));
+    const found = preflight(snapshot);
     expect(found.map(({ check, object }) => `${check} ${object.name}`)).toEqual([
       'bare-pod demo/early',
       'bare-pod demo/late',
@@ -28,7 +30,7 @@ describe('a preflight', () => {
 
   it('says which checks could not be made, and why, instead of passing them', () => {
     const snapshot = aSnapshot({ unread: { volumes: 'list of persistentvolumes is forbidden' } });
-    const found = runPreflight(snapshot, aForecast(snapshot));
+    const found = preflight(snapshot);
     expect(found.map(({ check }) => check)).toEqual(['local-data', 'zonal-volume']);
     expect(found[0]).toMatchObject({
       severity: 'notChecked',

@@ -1,9 +1,9 @@
 // Runs the checks over a snapshot. A check whose facts could not be read says so instead of passing.
 // Sorted: blockers first, then by when they bite. Pure.
 import { checks } from './checks/index.ts';
-import type { Check, Finding, Forecast, Severity } from './finding.ts';
+import type { Check, Finding, Severity } from './finding.ts';
 import type { Snapshot } from './snapshot.ts';
-import { type View, viewOf } from './view.ts';
+import type { View } from './view.ts';
 
 const rank: Readonly<Record<Severity, number>> = { blocker: 0, warning: 1, notChecked: 2 };
 
@@ -21,7 +21,9 @@ const notChecked = (check: Check, snapshot: Snapshot): Finding | undefined => {
     object: { kind: 'NodeGroup', name: snapshot.group.name },
     evidence: { unread: what },
     consequence: { text: `not checked: ${why}` },
-    remedy: `grant the reader of the plan ${what}, then plan again`,
+    remedy: missing.some(({ part }) => part === 'accountQuotas')
+      ? 'aws service-quotas list-service-quotas --service-code ec2   # look yourself'
+      : `grant the reader of the plan ${what}, then plan again`,
   };
 };
 
@@ -41,8 +43,6 @@ const inOrder = (a: Finding, b: Finding): number => {
   return minuteOf(a) === minuteOf(b) ? 0 : minuteOf(a) - minuteOf(b);
 };
 
-/** Findings of all checks; nothing to move means nothing to find. */
-export const runPreflight = (snapshot: Snapshot, forecast: Forecast): readonly Finding[] => {
-  const view = viewOf(snapshot, forecast);
-  return checks.flatMap((check) => runOne(check, view)).toSorted(inOrder);
-};
+/** Findings of all checks. */
+export const runChecks = (view: View): readonly Finding[] =>
+  checks.flatMap((check) => runOne(check, view)).toSorted(inOrder);

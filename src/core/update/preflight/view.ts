@@ -10,9 +10,10 @@ import {
   isTerminating,
   keyOfObject,
 } from '../../drain/index.ts';
+import { eksSurge, ownSurge } from '../unavailable.ts';
 import { allowedWhenHealthy } from './budgets.ts';
 import type { Forecast } from './finding.ts';
-import { type NewNode, newNodesOf } from './new-nodes.ts';
+import { type NewNode, newNodesOf, zonesOf } from './new-nodes.ts';
 import type { Place } from './scheduling.ts';
 import type { PlannedNode, Snapshot } from './snapshot.ts';
 
@@ -142,20 +143,22 @@ const concerned = (snapshot: Snapshot, moved: readonly MovedPod[], index: Budget
   });
 };
 
-/** Nodes that a strategy starts before the first old one goes (docs/designs/updates.md). */
-export const surgeOf = ({ group, nodes }: Snapshot): number => {
-  const zones = new Set(nodes.filter(({ isOld }) => isOld).map(({ zone }) => zone)).size;
-  const old = nodes.filter(({ isOld }) => isOld).length;
-  if (old === 0) return 0;
+/** Nodes that a strategy starts before the first old one goes. */
+const surgeOf = (snapshot: Snapshot): number => {
+  const { group, nodes } = snapshot;
+  const old = nodes.filter(({ isOld }) => isOld);
+  if (old.length === 0) return 0;
   switch (group.strategy) {
     case 'MINIMAL':
       return 0;
-    case 'SURGE':
-      return Math.min(zones, old);
+    case 'SURGE': {
+      const zones = new Set(old.map(({ zone }) => zone)).size;
+      return ownSurge(old.length, zones, group.maxUnavailable);
+    }
     case 'BLUE_GREEN':
-      return old;
+      return old.length;
     case 'DEFAULT':
-      return Math.max(2 * zones, group.maxUnavailable);
+      return eksSurge(zonesOf(snapshot).length, group.maxUnavailable);
   }
 };
 

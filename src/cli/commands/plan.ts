@@ -1,0 +1,158 @@
+// drover plan update: what an update of a node group would do and what would stop it. Reads only, of
+// Drover's groups and of those that EKS manages.
+import { type Command, Option } from 'commander';
+import { type UpdateStrategy, updateStrategies } from '../../api/nodegroup-update.ts';
+import { planUpdate, type UpdatePlan } from '../../core/update/plan/index.ts';
+import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
+import { printPlan } from '../plan/file.ts';
+import { eksGroup, ownGroup } from '../plan/group.ts';
+import { detailLines, markdownLines, screenLines } from '../plan/lines.ts';
+import { type PlanRequest, readSnapshot, type Sources } from '../plan/snapshot.ts';
+import { parseWaiver } from '../plan/waivers.ts';
+
+type Format = 'table' | 'json' | 'markdown';
+
+interface PlanFlags {
+  readonly cluster?: string;
+  readonly eks?: string;
+  readonly release?: string;
+  readonly kubernetesVersion?: string;
+  readonly launchTemplateVersion?: string;
+  readonly strategy?: UpdateStrategy;
+  readonly force: boolean;
+  readonly region?: string;
+  readonly details: boolean;
+  readonly output: Format;
+  readonly out?: string;
+  readonly waive: readonly string[];
+}
+
+export const sourcesOf = async (
+  context: CliContext,
+  connection: Connection,
+  region: string | undefined,
+): Promise<Sources> => {
+  const there = region === undefined ? connection : { ...connection, region };
+  const [kube, cloud, provisioning, facts] = await Promise.all([
+    context.kube(connection),
+    context.cloud(there),
+    context.provisioning(there),
+    context.cluster(connection),
+  ]);
+  return { kube, cloud, provisioning, now: facts.now };
+};
+
+const planned = (sources: Sources, name: string | undefined, flags: PlanFlags) => {
+  const { eks, cluster } = flags;
+  if (eks !== undefined) {
+    if (name === undefined) return eksGroup(sources.provisioning, eks);
+    throw new CommandError(exitCodes.usage, '--eks names the group: leave the other name out');
+  }
+  if (name !== undefined) return ownGroup(sources.kube, name, cluster);
+  throw new CommandError(
+    exitCodes.usage,
+    'name the node group: drover plan update NODEGROUP, or --eks CLUSTER/NODEGROUP',
+  );
+};
+
+const show = (context: CliContext, plan: UpdatePlan, request: PlanRequest, flags: PlanFlags) => {
+  const lines: Readonly<Record<Format, () => readonly string[]>> = {
+    json: () => [printPlan({ ...plan, request }).trimEnd()],
+    markdown: () => markdownLines(plan),
+    table: () => (flags.details ? detailLines(plan) : screenLines(plan)),
+  };
+  for (const line of lines[flags.output]()) context.out(line);
+};
+
+const refuseBlocked = (plan: UpdatePlan): void => {
+  if (plan.verdict !== 'blocked') return;
+  const names = plan.findings
+    .filter(({ severity, waived }) => severity === 'blocker' && waived === undefined)
+    .map(({ check }) => check);
+  const list = [...new Set(names)].join(', ');
+  throw new CommandError(
+    exitCodes.refused,
+    `blocked by ${list}: remove the causes, or accept them with --waive CHECK=reason ` +
+      '(docs/preflight.md tells of each)',
+  );
+};
+
+const plan = async (
+  context: CliContext,
+  connection: Connection,
+  name: string | undefined,
+  flags: PlanFlags,
+): Promise<void> => {
+  const waivers = flags.waive.map((text) => parseWaiver(text, context.userName));
+  const sources = await sourcesOf(context, connection, flags.region);
+  const group = await planned(sources, name, flags);
+  const request: PlanRequest = {
+    version: flags.kubernetesVersion,
+    releaseVersion: flags.release,
+    templateVersion: flags.launchTemplateVersion,
+    strategy: flags.strategy,
+    force: flags.force,
+  };
+  const made = planUpdate(await readSnapshot(sources, group, request), { waivers });
+  show(context, made, request, flags);
+  if (flags.out !== undefined) {
+    await context.writeFile(flags.out, printPlan({ ...made, request }));
+    context.err(`plan ${made.hash} written to ${flags.out}`);
+  }
+  refuseBlocked(made);
+};
+
+const examples = `
+Reads the cluster and the cloud once, runs 24 checks (docs/preflight.md) and a model of the update in
+virtual time, and writes nothing. What may not be read is told as not checked.
+
+Examples:
+  drover plan update demo-ng
+  drover plan update demo-ng --kubernetes-version 1.33 --strategy SURGE --details
+  drover plan update demo-ng --out plan.json --waive bare-pod='a debug pod'
+  drover update nodegroup demo-ng --plan plan.json
+  drover plan update --eks my-cluster/my-ng --kubeconfig ~/.kube/config
+
+Exit codes: 0 ready or nothing to do, 1 failed, 2 usage, 3 blocked.`;
+
+export const addPlanCommand = (
+  program: Command,
+  context: CliContext,
+  connection: () => Connection,
+): void => {
+  program
+    .command('plan')
+    .description('what would happen, before anything does')
+    .command('update [nodegroup]')
+    .description('order, minutes, evictions and blockers of a version update')
+    .option('--cluster <name>', 'the cluster')
+    .option('--eks <cluster/nodegroup>', 'a group that EKS manages; nothing is installed')
+    .option('--release <release>', 'of the images; default: the newest of the version')
+    .option(
+      '--kubernetes-version <version>',
+      "the cluster's, such as 1.33; default: the group's own",
+    )
+    .option('--launch-template-version <version>', "of the group's own launch template")
+    .addOption(
+      new Option('--strategy <strategy>', "default: the group's own").choices(updateStrategies),
+    )
+    .option('--force', 'plan for an update with --force', false)
+    .option('-r, --region <region>', 'AWS region')
+    .option('--details', 'everything that was found, batch by batch', false)
+    .addOption(
+      new Option('-o, --output <format>', 'how to print')
+        .choices(['table', 'json', 'markdown'])
+        .default('table'),
+    )
+    .option('--out <file>', 'save the plan for `drover update nodegroup --plan`')
+    .option(
+      '--waive <check[=reason]>',
+      'accept what a check finds; may be given several times',
+      (text: string, before: readonly string[]) => [...before, text],
+      [] as readonly string[],
+    )
+    .addHelpText('after', examples)
+    .action((name: string | undefined, flags: PlanFlags) =>
+      plan(context, connection(), name, flags),
+    );
+};

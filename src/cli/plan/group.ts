@@ -1,0 +1,113 @@
+// The group that a plan is for: a NodeGroup of Drover's, or one that EKS manages, told in the same shape.
+// Reads only; of EKS' group nothing but what EKS, EC2 and the kubeconfig's cluster say.
+import type { Taint } from '../../api/kube.ts';
+import {
+  autoScalingGroupNameOf,
+  clientTokenAnnotation,
+  type NodeGroup,
+  type UpdateConfig,
+} from '../../api/nodegroup.ts';
+import type { UpdateStrategy } from '../../api/nodegroup-update.ts';
+import type { KubeApi, NodegroupFacts, ProvisioningApi } from '../../ports/index.ts';
+import { CommandError, exitCodes } from '../context.ts';
+import { needGroup, openUpdateOf } from '../update/read.ts';
+
+export interface PlanGroup {
+  readonly group: NodeGroup;
+  readonly managedBy: 'drover' | 'eks';
+  readonly autoScalingGroupName: string | undefined;
+  readonly strategy: UpdateStrategy;
+  readonly activeUpdate: string | undefined;
+  /** EKS' word. */
+  readonly state: string | undefined;
+}
+
+/** What was made through EKS is updated as EKS does it, unless somebody says otherwise. */
+const strategyOf = ({ metadata, spec }: NodeGroup): UpdateStrategy => {
+  const isOwn = metadata.annotations?.[clientTokenAnnotation] === undefined;
+  return spec.updateConfig?.updateStrategy ?? (isOwn ? 'SURGE' : 'DEFAULT');
+};
+
+export const ownGroup = async (
+  kube: KubeApi,
+  name: string,
+  cluster: string | undefined,
+): Promise<PlanGroup> => {
+  const group = await needGroup(kube, name, cluster);
+  const open = await openUpdateOf(kube, name);
+  return {
+    group,
+    managedBy: 'drover',
+    autoScalingGroupName: autoScalingGroupNameOf(group),
+    strategy: strategyOf(group),
+    activeUpdate: open?.metadata.name,
+    state: group.metadata.deletionTimestamp === undefined ? group.status?.state : 'DELETING',
+  };
+};
+
+const effects: Readonly<Record<string, Taint['effect']>> = {
+  NO_SCHEDULE: 'NoSchedule',
+  NO_EXECUTE: 'NoExecute',
+  PREFER_NO_SCHEDULE: 'PreferNoSchedule',
+};
+
+const configOf = (facts: NodegroupFacts): UpdateConfig => {
+  const { maxUnavailable, maxUnavailablePercentage } = facts;
+  return {
+    ...(maxUnavailable === undefined ? {} : { maxUnavailable }),
+    ...(maxUnavailablePercentage === undefined ? {} : { maxUnavailablePercentage }),
+    updateStrategy: facts.updateStrategy === 'MINIMAL' ? 'MINIMAL' : 'DEFAULT',
+  };
+};
+
+const asNodeGroup = (facts: NodegroupFacts): NodeGroup => ({
+  apiVersion: 'drover.dev/v1alpha1',
+  kind: 'NodeGroup',
+  metadata: { name: facts.name, uid: '', resourceVersion: '', creationTimestamp: '' },
+  spec: {
+    clusterName: facts.cluster,
+    amiType: facts.amiType,
+    capacityType: facts.capacityType === 'SPOT' ? 'SPOT' : 'ON_DEMAND',
+    instanceTypes: facts.instanceTypes,
+    version: facts.version,
+    releaseVersion: facts.releaseVersion,
+    nodeRole: '',
+    subnets: facts.subnets,
+    scaling: { minSize: facts.minSize, maxSize: facts.maxSize, desired: facts.desiredSize },
+    labels: facts.labels,
+    taints: facts.taints.flatMap(({ key, value, effect }): readonly Taint[] => {
+      const known = effects[effect];
+      return known === undefined ? [] : [{ key, value, effect: known }];
+    }),
+    updateConfig: configOf(facts),
+    ...(facts.launchTemplate === undefined ? {} : { launchTemplate: facts.launchTemplate }),
+  },
+});
+
+/** `CLUSTER/NODEGROUP` of --eks. */
+export const eksGroup = async (
+  provisioning: ProvisioningApi,
+  reference: string,
+): Promise<PlanGroup> => {
+  const [cluster = '', name = '', ...rest] = reference.split('/');
+  if (cluster === '' || name === '' || rest.length > 0) {
+    throw new CommandError(exitCodes.usage, `--eks takes CLUSTER/NODEGROUP, not ${reference}`);
+  }
+  const facts = await provisioning.describeNodegroup(cluster, name);
+  if (facts === undefined) {
+    throw new CommandError(
+      exitCodes.failed,
+      `EKS has no node group ${name} in a cluster ${cluster}: ` +
+        `\`aws eks list-nodegroups --cluster-name ${cluster}\` lists them`,
+    );
+  }
+  const group = asNodeGroup(facts);
+  return {
+    group,
+    managedBy: 'eks',
+    autoScalingGroupName: facts.autoScalingGroupName,
+    strategy: strategyOf(group),
+    activeUpdate: facts.status === 'UPDATING' ? 'one of EKS' : undefined,
+    state: facts.status,
+  };
+};

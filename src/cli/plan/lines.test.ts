@@ -1,0 +1,91 @@
+// What a plan prints: it fits a screen whatever was found, blockers first; details leave nothing out.
+import { describe, expect, it } from 'vitest';
+import { planUpdate, type UpdatePlan } from '../../core/update/plan/index.ts';
+import { aBudget, aGroup, aNode, aPod, aSnapshot } from '../../core/update/preflight/testing.ts';
+import { detailLines, markdownLines, screenLines } from './lines.ts';
+
+const nodeName = (i: number) => `ip-192-168-100-${i}.eu-west-1.compute.internal`;
+
+/** `blockers` bare pods over `count` nodes, each with an emptyDir besides. */
+const planOf = (count: number, blockers: number): UpdatePlan =>
+  planUpdate(
+    aSnapshot({
+      group: aGroup({ sizes: { minSize: 0, maxSize: 200, desired: count } }),
+      nodes: Array.from({ length: count }, (_, i) => aNode(nodeName(i))),
+      pods: Array.from({ length: blockers }, (_, i) =>
+        aPod(`a-pod-with-a-rather-long-name-that-nobody-would-type-${i}`, {
+          node: nodeName(i % count),
+          owner: '',
+          spec: { volumes: [{ name: 'x', emptyDir: {} }] },
+        }),
+      ),
+      budgets: [aBudget('web', 10, { spec: { maxUnavailable: 0 } })],
+      unread: { accountQuotas: 'Service Quotas are not read' },
+    }),
+    { runs: 5 },
+  );
+
+const heightOf = (lines: readonly string[]): number =>
+  lines.reduce((all, line) => all + Math.max(1, Math.ceil(line.length / 80)), 0);
+
+describe('a plan on a screen', () => {
+  const sizes = [
+    [0, 0],
+    [1, 0],
+    [1, 1],
+    [3, 2],
+    [5, 5],
+    [50, 30],
+    [100, 0],
+  ] as const;
+  it.each(sizes)('of %i nodes with %i blockers fits 80 columns and 24 rows', (count, blockers) => {
+    const lines = screenLines(planOf(count, blockers));
+    expect(heightOf(lines)).toBeLessThanOrEqual(23);
+    for (const line of lines) {
+      if (!line.startsWith('    $ ')) expect(line.length).toBeLessThanOrEqual(80);
+    }
+  });
+
+  it('begins with the verdict, and tells blockers before anything is folded', () => {
+    const lines = screenLines(planOf(5, 5));
+    expect(lines[0]).toMatch(/^BLOCKED: 6 blockers, 5 warnings$/);
+    expect(lines.find((line) => line.startsWith('  bare-pod'))).toBeDefined();
+    expect(lines.some((line) => line.startsWith('  and '))).toBe(true);
+    expect(lines).toContain('WARNINGS  local-data 5  (--details)');
+    expect(lines).toContain('NOT CHECKED  account-quota');
+  });
+
+  it('never cuts a command', () => {
+    const plan = planOf(1, 1);
+    const remedies = plan.findings.map(({ remedy }) => remedy);
+    for (const line of screenLines(plan).filter((one) => one.startsWith('    $ '))) {
+      expect(remedies).toContain(line.slice(6));
+    }
+  });
+
+  it('shows the first batches, the last, and how many stand between', () => {
+    const lines = screenLines(planOf(100, 0));
+    expect(lines.some((line) => /^ {5}\.\.\. \d+ more$/.test(line))).toBe(true);
+    expect(lines.at(-1)).toMatch(/^ {2}100 {2}min/);
+  });
+
+  it('says of a group that is up to date just that', () => {
+    expect(screenLines(planOf(0, 0))[0]).toBe('UP TO DATE');
+  });
+});
+
+describe('details and markdown', () => {
+  const plan = planOf(5, 5);
+  it('name every finding, node and the times that were assumed', () => {
+    const text = detailLines(plan).join('\n');
+    for (const { object } of plan.findings) expect(text).toContain(object.name);
+    for (let i = 0; i < 5; i++) expect(text).toContain(nodeName(i));
+    expect(text).toContain('launch until Ready: 90 s (p50), 150 s (p90), default');
+    expect(text).toContain(`hash ${plan.hash}`);
+  });
+
+  it('have a row for each finding and each batch', () => {
+    const rows = markdownLines(plan).filter((line) => line.startsWith('| '));
+    expect(rows).toHaveLength(plan.findings.length + plan.batches.length + 2);
+  });
+});

@@ -1,0 +1,247 @@
+// A plan as text: verdict and sums, blockers first, the rest folded so that it fits a screen of 80 by 24;
+// with details everything. Pure.
+import type { PlanFinding, UpdatePlan } from '../../core/update/plan/index.ts';
+
+const columns = 80;
+/** A line less than the terminal has: the prompt wants one. */
+const rows = 23;
+
+const plural = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+
+const releaseText = ({ releaseVersion, version, imageId }: UpdatePlan['to']): string =>
+  releaseVersion ?? version ?? imageId ?? '?';
+
+/** The template is told only where it changes. */
+const fromTo = ({ from, to }: UpdatePlan, arrow: string): string => {
+  const [before, after] = [from.launchTemplate?.version, to.launchTemplate?.version];
+  const isOther = before !== after && after !== undefined;
+  const templates = isOther ? `, template ${before ?? 'none'} ${arrow} ${after}` : '';
+  return `${releaseText(from)} ${arrow} ${releaseText(to)}${templates}`;
+};
+
+const bySeverity = (plan: UpdatePlan, severity: PlanFinding['severity']): readonly PlanFinding[] =>
+  plan.findings.filter((one) => one.severity === severity && one.waived === undefined);
+
+const verdictText = (plan: UpdatePlan): string => {
+  const blockers = bySeverity(plan, 'blocker').length;
+  const warnings = bySeverity(plan, 'warning').length;
+  const waived = plan.findings.filter((one) => one.waived !== undefined).length;
+  const counts = [
+    ...(blockers === 0 ? [] : [plural(blockers, 'blocker')]),
+    ...(warnings === 0 ? [] : [plural(warnings, 'warning')]),
+    ...(waived === 0 ? [] : [`${waived} waived`]),
+  ].join(', ');
+  const verdict = { ready: 'READY', blocked: 'BLOCKED', upToDate: 'UP TO DATE' }[plan.verdict];
+  return counts === '' ? verdict : `${verdict}: ${counts}`;
+};
+
+const sumLines = (plan: UpdatePlan): readonly string[] => {
+  const { launches, surge, evictions, pods, minutes, lowerBound, kStar, maxUnavailable } = plan;
+  if (plan.nodes === 0) return [];
+  const again = evictions - pods;
+  const bound = lowerBound.by === 'nodes' ? 'by nodes' : `by budget ${lowerBound.budget ?? ''}`;
+  const most = kStar === undefined || kStar >= plan.nodes ? '' : `; k* ${kStar}`;
+  return [
+    `${plural(plan.nodes, 'node')}, ${maxUnavailable} at a time, strategy ${plan.strategy}; ` +
+      `${plural(pods, 'pod')} to move`,
+    `launches ${launches} (${surge} first), evictions ${evictions}` +
+      (again > 0 ? ` (${again} for a second time)` : ''),
+    `minutes ${minutes.p50} (p50), ${minutes.p90} (p90); at least ${lowerBound.minutes}, ` +
+      `${bound}${most}`,
+    ...(plan.lateRunsPercent === 0
+      ? []
+      : [`in ${plan.lateRunsPercent} of 100 runs a drain takes longer than it may`]),
+  ];
+};
+
+/** On a screen a node goes by the first part of its name. */
+const shortNode = (name: string): string => name.split('.')[0] ?? name;
+
+const whereText = ({ consequence, object }: PlanFinding, isShort: boolean): string => {
+  const { node, pod, minute } = consequence;
+  const parts = [
+    ...(minute === undefined ? [] : [`minute ${minute}`]),
+    ...(node === undefined || node === object.name
+      ? []
+      : [`node ${isShort ? shortNode(node) : node}`]),
+    ...(pod === undefined || pod === object.name ? [] : [`pod ${pod}`]),
+  ];
+  return parts.join(', ');
+};
+
+const evidenceText = ({ evidence }: PlanFinding): string =>
+  Object.entries(evidence)
+    .map(([key, value]) => `${key} ${value}`)
+    .join(', ');
+
+const noteText = ({ waived }: PlanFinding): string => {
+  if (waived === undefined) return '';
+  return waived.reason === undefined ? '  (waived)' : `  (waived: ${waived.reason})`;
+};
+
+const titleText = (finding: PlanFinding): string =>
+  `  ${finding.check}  ${finding.object.kind} ${finding.object.name}${noteText(finding)}`;
+
+const fullLines = (finding: PlanFinding): readonly string[] => {
+  const where = whereText(finding, false);
+  return [
+    titleText(finding),
+    `    ${finding.consequence.text}`,
+    ...(where === '' ? [] : [`    ${where}`]),
+    `    ${evidenceText(finding)}`,
+    `    $ ${finding.remedy}`,
+  ];
+};
+
+const shortLines = (finding: PlanFinding): readonly string[] => {
+  const where = whereText(finding, true);
+  const title = titleText(finding);
+  const isOne = title.length + where.length + 2 <= columns;
+  return [
+    ...(where === '' || !isOne ? [title] : [`${title}  ${where}`]),
+    ...(where === '' || isOne ? [] : [`    ${where}`]),
+    `    ${finding.consequence.text}`,
+    `    $ ${finding.remedy}`,
+  ];
+};
+
+/** `local-data 2, timing 1`. */
+const folded = (findings: readonly PlanFinding[]): string => {
+  const counts = new Map<string, number>();
+  for (const { check } of findings) counts.set(check, (counts.get(check) ?? 0) + 1);
+  return [...counts].map(([check, count]) => `${check} ${count}`).join(', ');
+};
+
+const orderText = ({ order }: UpdatePlan): string =>
+  order === 'random'
+    ? 'in an order of chance, this is one of many'
+    : 'the fullest zone first, by chance among equals';
+
+const batchLine = (batch: UpdatePlan['batches'][number]): string => {
+  const nodes = batch.nodes.map(({ name, zone }) => `${shortNode(name)} (${zone})`).join(' ');
+  return `  ${batch.number}  min ${batch.startMinute} to ${batch.endMinute}  ${nodes}`;
+};
+
+/** The first batches, the last one, and how many stand between. */
+const batchLines = (plan: UpdatePlan, space: number): readonly string[] => {
+  const { batches } = plan;
+  if (batches.length === 0 || space < 2) return [];
+  const title = `BATCHES (${orderText(plan)})`;
+  const room = space - 1;
+  if (batches.length <= room) return [title, ...batches.map(batchLine)];
+  const first = batches.slice(0, Math.max(1, room - 2)).map(batchLine);
+  const last = batches.at(-1);
+  const between = batches.length - first.length - 1;
+  if (room < 3 || last === undefined) return [title, ...first];
+  return [title, ...first, `     ... ${between} more`, batchLine(last)];
+};
+
+/** Rows that a line takes; commands are never cut, so that they can be copied. */
+const rowsOf = (line: string): number => Math.max(1, Math.ceil(line.length / columns));
+
+const cut = (line: string): string =>
+  line.length <= columns || line.startsWith('    $ ') ? line : `${line.slice(0, columns - 3)}...`;
+
+const blockerLines = (blockers: readonly PlanFinding[], space: number): readonly string[] => {
+  const lines: string[] = [];
+  let used = 1;
+  let shown = 0;
+  for (const blocker of blockers) {
+    const next = shortLines(blocker).map(cut);
+    const height = next.reduce((all, line) => all + rowsOf(line), 0);
+    // The first is always told in full.
+    if (shown > 0 && used + height > space) break;
+    lines.push(...next);
+    used += height;
+    shown += 1;
+  }
+  const more = blockers.length - shown;
+  return [
+    'BLOCKERS',
+    ...lines,
+    ...(more === 0 ? [] : [`  and ${more} more: ${folded(blockers.slice(shown))} (--details)`]),
+  ].map(cut);
+};
+
+const headLines = (plan: UpdatePlan): readonly string[] => {
+  const by = plan.managedBy === 'eks' ? ', managed by EKS' : '';
+  return [
+    verdictText(plan),
+    `${plan.group} in ${plan.cluster}${by}: ${fromTo(plan, '->')}`,
+    ...sumLines(plan),
+  ];
+};
+
+/** At most 80 columns (but for commands) and 23 rows, whatever was found. */
+export const screenLines = (plan: UpdatePlan): readonly string[] => {
+  const head = headLines(plan).map(cut);
+  const blockers = bySeverity(plan, 'blocker');
+  const warnings = bySeverity(plan, 'warning');
+  const unread = bySeverity(plan, 'notChecked');
+  const tail = [
+    ...(warnings.length === 0 ? [] : [`WARNINGS  ${folded(warnings)}  (--details)`]),
+    ...(unread.length === 0 ? [] : [`NOT CHECKED  ${unread.map(({ check }) => check).join(', ')}`]),
+  ].map(cut);
+  // Some lines stay for the order, and one for what is not shown.
+  const forOrder = Math.min(3, plan.batches.length + 1);
+  const space = rows - head.length - tail.length - forOrder - 1;
+  const found = blockers.length === 0 ? [] : blockerLines(blockers, space);
+  const used = [...head, ...found, ...tail].reduce((all, line) => all + rowsOf(line), 0);
+  return [...head, ...found, ...tail, ...batchLines(plan, rows - used).map(cut)];
+};
+
+const section = (title: string, findings: readonly PlanFinding[]): readonly string[] =>
+  findings.length === 0 ? [] : ['', title, ...findings.flatMap(fullLines)];
+
+/** Everything, however long. */
+export const detailLines = (plan: UpdatePlan): readonly string[] => [
+  ...headLines(plan),
+  ...section('BLOCKERS', bySeverity(plan, 'blocker')),
+  ...section('WARNINGS', bySeverity(plan, 'warning')),
+  ...section(
+    'WAIVED',
+    plan.findings.filter(({ waived }) => waived !== undefined),
+  ),
+  ...section('NOT CHECKED', bySeverity(plan, 'notChecked')),
+  ...(plan.batches.length === 0 ? [] : ['', `BATCHES (${orderText(plan)})`]),
+  ...plan.batches.map(batchLine),
+  ...(plan.assumptions.length === 0 ? [] : ['', 'ASSUMED']),
+  ...plan.assumptions.map(
+    ({ what, p50Seconds, p90Seconds, source }) =>
+      `  ${what}: ${p50Seconds} s (p50), ${p90Seconds} s (p90), ${source}`,
+  ),
+  '',
+  `hash ${plan.hash}`,
+];
+
+const cell = (text: string): string => text.replaceAll('|', '\\|');
+
+const findingRow = (finding: PlanFinding): string => {
+  const { check, severity, object, consequence, remedy, waived } = finding;
+  const what = waived === undefined ? severity : `${severity}, waived`;
+  const where = whereText(finding, false);
+  const cells = [what, check, `${object.kind} ${object.name}`, consequence.text, where];
+  return `| ${cells.map(cell).join(' | ')} | \`${cell(remedy)}\` |`;
+};
+
+/** For a pull request or a ticket. */
+export const markdownLines = (plan: UpdatePlan): readonly string[] => [
+  `## ${plan.group}: ${fromTo(plan, 'to')}`,
+  '',
+  `**${verdictText(plan)}**`,
+  '',
+  ...sumLines(plan).map((line) => `- ${line}`),
+  ...(plan.findings.length === 0
+    ? []
+    : ['', '| | check | object | what happens | where | remedy |', '|---|---|---|---|---|---|']),
+  ...plan.findings.map(findingRow),
+  ...(plan.batches.length === 0
+    ? []
+    : ['', `Order: ${orderText(plan)}.`, '', '| batch | minutes | nodes |', '|---|---|---|']),
+  ...plan.batches.map(
+    ({ number, startMinute, endMinute, nodes }) =>
+      `| ${number} | ${startMinute} to ${endMinute} | ${nodes.map(({ name }) => name).join(', ')} |`,
+  ),
+  '',
+  `Plan ${plan.hash} of ${plan.plannedAt}.`,
+];

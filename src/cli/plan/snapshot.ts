@@ -1,0 +1,200 @@
+// The snapshot that a plan is made of: group, target, cluster and cloud, read once. Reads only; what may
+// not be read is noted in it.
+import { type EpochMs, instanceIdOfProviderId } from '../../api/brand.ts';
+import { defaultDrainTimeoutSeconds } from '../../api/causes.ts';
+import type { UpdateStrategy } from '../../api/nodegroup-update.ts';
+import type { FullNode } from '../../api/workloads.ts';
+import { maxUnavailableOf } from '../../core/update/index.ts';
+import type { Snapshot } from '../../core/update/preflight/index.ts';
+import type {
+  CloudApi,
+  CloudInstance,
+  KubeApi,
+  ProvisioningApi,
+  ScalingGroup,
+} from '../../ports/index.ts';
+import type { Asked } from '../update/request.ts';
+import { Collector } from './collect.ts';
+import type { PlanGroup } from './group.ts';
+import { readCluster } from './read-cluster.ts';
+import { readTarget } from './target.ts';
+
+export interface Sources {
+  readonly kube: KubeApi;
+  readonly cloud: CloudApi;
+  readonly provisioning: ProvisioningApi;
+  readonly now: EpochMs;
+}
+
+export interface PlanRequest extends Asked {
+  readonly strategy: UpdateStrategy | undefined;
+  readonly force: boolean;
+}
+
+type PlannedNode = Snapshot['nodes'][number];
+
+/** EKS' own: between an empty node and its end. */
+const cooldownSeconds = 60;
+const groupLabel = 'eks.amazonaws.com/nodegroup';
+const imageLabel = 'eks.amazonaws.com/nodegroup-image';
+const templateVersionLabel = 'eks.amazonaws.com/sourceLaunchTemplateVersion';
+const zoneLabel = 'topology.kubernetes.io/zone';
+
+const isOfTarget = (
+  node: FullNode,
+  instance: CloudInstance | undefined,
+  target: Snapshot['target'],
+): boolean => {
+  const labels = node.metadata.labels ?? {};
+  const image = labels[imageLabel] ?? instance?.imageId;
+  if (target.imageId === undefined || image !== target.imageId) return false;
+  const version = target.launchTemplate?.version;
+  const has = labels[templateVersionLabel];
+  return version === undefined || has === undefined || has === version;
+};
+
+const plannedNodes = (
+  nodes: readonly FullNode[],
+  facts: {
+    readonly name: string;
+    readonly scaling: ScalingGroup | undefined;
+    readonly instances: readonly CloudInstance[];
+    readonly target: Snapshot['target'];
+  },
+): readonly PlannedNode[] => {
+  const members = new Set(facts.scaling?.instances.map(({ instanceId }) => instanceId));
+  const byId = new Map(facts.instances.map((one) => [one.instanceId, one]));
+  return nodes.map((node): PlannedNode => {
+    const id = instanceIdOfProviderId(node.spec.providerID);
+    const instance = id === undefined ? undefined : byId.get(id);
+    const labels = node.metadata.labels ?? {};
+    const isOfGroup =
+      facts.scaling === undefined || id === undefined
+        ? labels[groupLabel] === facts.name
+        : members.has(id);
+    return {
+      node,
+      isOfGroup,
+      isOld: isOfGroup && !isOfTarget(node, instance, facts.target),
+      zone: labels[zoneLabel] ?? instance?.availabilityZone ?? '',
+      ...(id === undefined ? {} : { instanceId: id }),
+      ...(instance === undefined ? {} : { instanceType: instance.instanceType }),
+      ...(instance?.launchTime === undefined ? {} : { launchTime: instance.launchTime }),
+    };
+  });
+};
+
+const readCloud = async (
+  { cloud, provisioning }: Sources,
+  { group, autoScalingGroupName }: PlanGroup,
+  collector: Collector,
+) => {
+  const { spec } = group;
+  const scaling = await collector.read('scalingGroup', undefined, async () => {
+    const names = autoScalingGroupName === undefined ? [] : [autoScalingGroupName];
+    return (await cloud.describeGroups(names))[0];
+  });
+  if (scaling === undefined) collector.note('scalingGroup', 'its Auto Scaling group was not found');
+  const ids = (scaling?.instances ?? []).map(({ instanceId }) => instanceId);
+  const instances = await collector.read<readonly CloudInstance[]>('scalingGroup', [], () =>
+    cloud.describeInstances(ids),
+  );
+  const subnets = await collector.read<Snapshot['subnets']>('subnets', [], async () =>
+    (await cloud.describeSubnets(spec.subnets)).map(({ id, availabilityZone, freeAddresses }) => ({
+      id,
+      zone: availabilityZone,
+      freeAddresses,
+    })),
+  );
+  const cluster = await collector.read('controlPlane', undefined, () =>
+    provisioning.describeCluster(spec.clusterName),
+  );
+  if (cluster === undefined) {
+    collector.note('controlPlane', `EKS tells of no cluster ${spec.clusterName}`);
+  }
+  return { scaling, instances, subnets, clusterVersion: cluster?.version };
+};
+
+const groupFacts = (
+  { group, managedBy, strategy, activeUpdate, state }: PlanGroup,
+  scaling: ScalingGroup | undefined,
+  request: PlanRequest,
+): Snapshot['group'] => {
+  const { spec, status, metadata } = group;
+  const { minSize, maxSize } = spec.scaling;
+  const desired = scaling?.desiredCapacity ?? spec.scaling.desired ?? minSize;
+  const releaseVersion = status?.releaseVersion ?? spec.releaseVersion;
+  return {
+    name: metadata.name,
+    cluster: spec.clusterName,
+    managedBy,
+    ...(state === undefined ? {} : { state }),
+    amiType: spec.amiType,
+    capacityType: spec.capacityType,
+    instanceTypes: spec.instanceTypes,
+    subnets: spec.subnets,
+    labels: spec.labels ?? {},
+    taints: spec.taints ?? [],
+    sizes: { minSize, maxSize, desired },
+    strategy: request.strategy ?? strategy,
+    maxUnavailable: maxUnavailableOf(spec.updateConfig, desired),
+    force: request.force,
+    drainTimeoutSeconds: spec.drain?.timeoutSeconds ?? defaultDrainTimeoutSeconds,
+    cooldownSeconds,
+    current: {
+      version: status?.version ?? spec.version,
+      ...(releaseVersion === undefined ? {} : { releaseVersion }),
+      ...(status?.imageId === undefined ? {} : { imageId: status.imageId }),
+      ...(spec.launchTemplate === undefined ? {} : { launchTemplate: spec.launchTemplate }),
+    },
+    ...(activeUpdate === undefined ? {} : { activeUpdate }),
+  };
+};
+
+export const readSnapshot = async (
+  sources: Sources,
+  planned: PlanGroup,
+  request: PlanRequest,
+): Promise<Snapshot> => {
+  const { kube, cloud, now } = sources;
+  const { group } = planned;
+  const collector = new Collector();
+  collector.note('accountQuotas', 'Service Quotas are not read');
+  const { nodes, ...cluster } = await readCluster(kube, collector);
+  const { scaling, instances, subnets, clusterVersion } = await readCloud(
+    sources,
+    planned,
+    collector,
+  );
+  const target = await readTarget(cloud, collector, { group, clusterVersion }, request);
+  const types = target.instanceTypes ?? group.spec.instanceTypes;
+  const instanceTypes = await collector.read<Snapshot['instanceTypes']>('instanceTypes', [], () =>
+    cloud.describeInstanceTypes(types),
+  );
+  const { name } = group.metadata;
+  return {
+    ...cluster,
+    now,
+    group: groupFacts(planned, scaling, request),
+    target,
+    nodes: plannedNodes(nodes, { name, scaling, instances, target }),
+    ...(scaling === undefined
+      ? {}
+      : {
+          scalingGroup: {
+            instances: scaling.instances.map(
+              ({ instanceId, lifecycleState, availabilityZone }) => ({
+                instanceId,
+                lifecycleState,
+                zone: availabilityZone,
+              }),
+            ),
+          },
+        }),
+    subnets,
+    instanceTypes,
+    accountQuotas: [],
+    ...(clusterVersion === undefined ? {} : { controlPlaneVersion: clusterVersion }),
+    unread: collector.unread,
+  };
+};

@@ -1,0 +1,73 @@
+// The least time that an update can take, and the parallelism above which more of it does not help
+// (reference updates.md 3.4). Medians of the model's times; pure.
+import type { ModelInput } from './model.ts';
+
+export interface Bounds {
+  /** Seconds: the greater of the two below. */
+  readonly lowerBound: number;
+  /** By nodes one after the other in `maxUnavailable` places. */
+  readonly nodeBound: number;
+  /** By the slowest budget, however many nodes at once. */
+  readonly budgetBound: number;
+  /** Of that budget. */
+  readonly budget: string | undefined;
+  /** The smallest parallelism whose node bound is within the budget bound; undefined without one. */
+  readonly kStar: number | undefined;
+}
+
+const drainSeconds = (input: ModelInput): readonly number[] =>
+  input.nodes.map(({ pods }) =>
+    pods.reduce((most, { app }) => {
+      const one = input.apps[app];
+      return one === undefined ? most : Math.max(most, Math.min(one.graceSeconds, one.stop.p50));
+    }, 0),
+  );
+
+const slowestBudget = (input: ModelInput) => {
+  let slowest = { seconds: 0, name: undefined as string | undefined };
+  for (const [index, { name, allowed }] of input.budgets.entries()) {
+    const pods = input.nodes.flatMap((node) =>
+      node.pods.filter(({ app }) => input.apps[app]?.budget === index),
+    );
+    if (pods.length === 0) continue;
+    const apps = pods.flatMap(({ app }) => input.apps[app] ?? []);
+    const perRound = Math.min(
+      ...apps.map(({ replace, stop, waitsForStop, graceSeconds }) =>
+        waitsForStop ? replace.p50 + Math.min(graceSeconds, stop.p50) : replace.p50,
+      ),
+    );
+    const stop = Math.min(...apps.map((app) => Math.min(app.graceSeconds, app.stop.p50)));
+    const seconds = (Math.ceil(pods.length / allowed) - 1) * perRound + stop;
+    if (seconds > slowest.seconds) slowest = { seconds, name };
+  }
+  return slowest;
+};
+
+export const boundsOf = (input: ModelInput): Bounds => {
+  const { times, cooldownSeconds, maxUnavailable, surge, strategy, nodes } = input;
+  const boot = times.boot.p50;
+  const terminate = times.terminate.p50;
+  const drains = drainSeconds(input);
+  const perNode = drains.reduce((all, d) => all + d + cooldownSeconds + terminate, 0);
+  const first = strategy === 'MINIMAL' ? 0 : boot;
+  const budget = slowestBudget(input);
+  const budgetBound = nodes.length === 0 ? 0 : first + budget.seconds + cooldownSeconds + terminate;
+  const byDrains = first + perNode / maxUnavailable;
+  // Places that are used again only once the replacement is there: s + u of them with SURGE.
+  const replaced = Math.max(0, nodes.length - surge);
+  const byPlaces =
+    strategy === 'SURGE'
+      ? first + (perNode + replaced * boot) / (surge + maxUnavailable)
+      : strategy === 'MINIMAL'
+        ? (perNode + nodes.length * boot) / maxUnavailable
+        : 0;
+  const nodeBound = nodes.length === 0 ? 0 : Math.max(byDrains, byPlaces);
+  const room = budgetBound - first;
+  return {
+    lowerBound: Math.max(nodeBound, budgetBound),
+    nodeBound,
+    budgetBound,
+    budget: budget.name,
+    kStar: budget.seconds === 0 || room <= 0 ? undefined : Math.max(1, Math.ceil(perNode / room)),
+  };
+};

@@ -1,0 +1,80 @@
+// From a snapshot to the model's input. Budgets that never allow, and pods under several, are taken as
+// though their blockers were gone: the preflight names those, the model tells the time of the rest.
+import type { MovedPod, View } from '../preflight/view.ts';
+import {
+  defaultCommonSpread,
+  defaultTimes,
+  type ModelApp,
+  type ModelBudget,
+  type ModelInput,
+} from './model.ts';
+import { bootSpread, replaceSpread } from './times.ts';
+
+/** Kubernetes' default. */
+const defaultGraceSeconds = 30;
+
+const keyOf = ({ owner, name }: MovedPod): string => owner?.key ?? `Pod/${name}`;
+
+const appsOf = (view: View, budgets: ReadonlyMap<string, number>) => {
+  const byKey = new Map<string, MovedPod[]>();
+  for (const moved of view.moved) {
+    const known = byKey.get(keyOf(moved));
+    if (known === undefined) byKey.set(keyOf(moved), [moved]);
+    else known.push(moved);
+  }
+  const apps = [...byKey].map(([key, pods]): ModelApp => {
+    const [first] = pods;
+    const budget = first?.budgets[0];
+    const name = budget && `${budget.metadata.namespace ?? ''}/${budget.metadata.name}`;
+    return {
+      key,
+      budget: name === undefined ? undefined : budgets.get(name),
+      stop: defaultTimes.stop,
+      graceSeconds: first?.pod.spec.terminationGracePeriodSeconds ?? defaultGraceSeconds,
+      replace: replaceSpread(pods.map(({ pod }) => pod)),
+      waitsForStop: first?.owner?.kind === 'StatefulSet',
+    };
+  });
+  return { apps, indexOf: new Map([...byKey.keys()].map((key, index) => [key, index])) };
+};
+
+export const modelOf = (view: View): ModelInput => {
+  const { snapshot, oldNodes, surge } = view;
+  const { group, nodes } = snapshot;
+  const budgets = view.budgets.map(
+    ({ name, allowed }): ModelBudget => ({ name, allowed: Math.max(1, allowed) }),
+  );
+  const { apps, indexOf } = appsOf(view, new Map(budgets.map(({ name }, i) => [name, i])));
+  const ready = (conditions: { readonly type: string; readonly status: string }[]): boolean =>
+    conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+  const never = view.budgets.filter(({ allowed }) => allowed === 0).flatMap(({ pods }) => pods);
+  const hopeless = new Set(never.map(({ node }) => node));
+  return {
+    strategy: group.strategy,
+    nodes: oldNodes.map(({ node, zone }) => ({
+      name: node.metadata.name,
+      zone,
+      isHopeless: hopeless.has(node.metadata.name),
+      isReady: ready([...(node.status.conditions ?? [])]),
+      pods: view.moved
+        .filter((moved) => moved.node === node.metadata.name)
+        .map((moved) => ({ name: moved.name, app: indexOf.get(keyOf(moved)) ?? -1 })),
+    })),
+    apps,
+    budgets,
+    maxUnavailable: group.maxUnavailable,
+    surge,
+    desired: group.sizes.desired,
+    done: nodes.filter(({ isOfGroup, isOld }) => isOfGroup && !isOld).length,
+    hasRoomElsewhere: view.others.some(({ isOfGroup }) => !isOfGroup),
+    drainTimeoutSeconds: group.drainTimeoutSeconds,
+    cooldownSeconds: group.cooldownSeconds,
+    force: group.force,
+    times: {
+      setup: defaultTimes.setup,
+      boot: bootSpread(nodes),
+      terminate: defaultTimes.terminate,
+    },
+    commonSpread: defaultCommonSpread,
+  };
+};

@@ -1,0 +1,59 @@
+// From the model's runs to what the preflight asks of them: which node comes first, when, how long.
+import type { Forecast } from '../preflight/finding.ts';
+import type { ModelInput, RunResult } from './model.ts';
+
+export const quantileOf = (values: readonly number[], share: number): number => {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
+};
+
+/** Before anything was simulated: for views that only the model is built from. */
+export const noForecast: Forecast = {
+  firstDrained: () => undefined,
+  firstLaunchMinute: 0,
+  p90Minutes: 0,
+  replacementSeconds: () => 0,
+  stopSeconds: () => 0,
+};
+
+const firstOf = (starts: readonly ReadonlyMap<string, number>[], nodes: readonly string[]) => {
+  const wins = new Map<string, number[]>();
+  for (const run of starts) {
+    let first: { readonly node: string; readonly at: number } | undefined;
+    for (const node of nodes) {
+      const at = run.get(node);
+      if (at !== undefined && (first === undefined || at < first.at)) first = { node, at };
+    }
+    if (first !== undefined) wins.set(first.node, [...(wins.get(first.node) ?? []), first.at]);
+  }
+  const [best] = [...wins].toSorted(([a, x], [b, y]) => y.length - x.length || (a < b ? -1 : 1));
+  if (best === undefined) return undefined;
+  // The minute is that of whichever comes first; in an order of chance the node is the likeliest.
+  return { node: best[0], minute: quantileOf([...wins.values()].flat(), 0.5) / 60 };
+};
+
+export const forecastOf = (input: ModelInput, runs: readonly RunResult[]): Forecast => {
+  const starts = runs.map(
+    ({ drains }) => new Map(drains.map(({ node, startSeconds }) => [node, startSeconds])),
+  );
+  const apps = new Map(input.apps.map((app) => [app.key, app]));
+  const known = new Map<string, ReturnType<typeof firstOf>>();
+  return {
+    firstDrained: (nodes) => {
+      const key = nodes.join(' ');
+      if (!known.has(key)) known.set(key, firstOf(starts, nodes));
+      return known.get(key);
+    },
+    firstLaunchMinute: input.times.setup.p50 / 60,
+    p90Minutes:
+      quantileOf(
+        runs.map(({ seconds }) => seconds),
+        0.9,
+      ) / 60,
+    replacementSeconds: (owner) => apps.get(owner)?.replace.p50 ?? 0,
+    stopSeconds: (owner) => {
+      const app = apps.get(owner);
+      return app === undefined ? 0 : Math.min(app.graceSeconds, app.stop.p50);
+    },
+  };
+};

@@ -1,0 +1,68 @@
+// A digest of what a plan rests on: group, target, old nodes, who has pods on them, budgets. Names of
+// single pods and times are not in it: a pod that was restarted does not make a plan stale. Pure.
+import type { Snapshot } from '../preflight/snapshot.ts';
+import type { View } from '../preflight/view.ts';
+
+const canonical = (value: unknown): string => {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${canonical(member)}`)}}`;
+};
+
+/** Two FNV-1a of 32 bits with different beginnings; tells plans apart and is no secret. */
+const digest = (text: string): string =>
+  [0x811c9dc5, 0x01000193]
+    .map((begin) => {
+      let hash = begin;
+      for (let i = 0; i < text.length; i++) {
+        hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+      }
+      return (hash >>> 0).toString(16).padStart(8, '0');
+    })
+    .join('');
+
+/** Owner -> number of its pods, per old node. */
+const podsOn = ({ moved }: View, node: string): Readonly<Record<string, number>> => {
+  const counts: Record<string, number> = {};
+  for (const one of moved) {
+    if (one.node !== node) continue;
+    const key = one.owner?.key ?? `Pod/${one.name}`;
+    counts[key] = (counts[key] ?? 0) + 1;
+  }
+  return counts;
+};
+
+const groupOf = ({ group, target }: Snapshot) => ({
+  name: group.name,
+  cluster: group.cluster,
+  sizes: group.sizes,
+  strategy: group.strategy,
+  maxUnavailable: group.maxUnavailable,
+  force: group.force,
+  subnets: group.subnets.toSorted(),
+  instanceTypes: group.instanceTypes,
+  labels: group.labels,
+  taints: group.taints.map(({ key, value = '', effect }) => `${key}=${value}:${effect}`).toSorted(),
+  target: { imageId: target.imageId, launchTemplate: target.launchTemplate },
+});
+
+/** Of the snapshot that `view` shows. */
+export const planHash = (view: View): string =>
+  digest(
+    canonical({
+      group: groupOf(view.snapshot),
+      nodes: view.oldNodes
+        .map(({ node, zone }) => ({
+          uid: node.metadata.uid,
+          zone,
+          pods: podsOn(view, node.metadata.name),
+        }))
+        .toSorted((a, b) => (a.uid < b.uid ? -1 : 1)),
+      budgets: view.budgets
+        .map(({ name, budget }) => ({ name, spec: budget.spec }))
+        .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    }),
+  );

@@ -1,0 +1,7 @@
+// Public entry of the plan of an update: what will happen, how long it takes, what stands against it.
+export {
+  type PlanFinding,
+  planUpdate,
+  snapshotHash,
+  type UpdatePlan,
+} from './plan.ts';

@@ -1,0 +1,117 @@
+// What the model of an update is told: nodes, pods, budgets and times, all explicit. Times are medians
+// with what one in ten exceeds; in seconds throughout. Types and their defaults only.
+import type { UpdateStrategy } from '../../../api/nodegroup-update.ts';
+import type { Chance } from './random.ts';
+
+/** Half are below `p50`, nine of ten below `p90`; between them as a log-normal. */
+export interface Spread {
+  readonly p50: number;
+  readonly p90: number;
+  /** Where it comes from, for people. */
+  readonly source: string;
+}
+
+export interface ModelPod {
+  readonly name: string;
+  /** Index into `apps`. */
+  readonly app: number;
+}
+
+export interface ModelNode {
+  readonly name: string;
+  readonly zone: string;
+  readonly isReady: boolean;
+  /** A budget of its pods never allows: such nodes are taken last. */
+  readonly isHopeless?: boolean;
+  readonly pods: readonly ModelPod[];
+}
+
+export interface ModelApp {
+  /** Kind/namespace/name. */
+  readonly key: string;
+  /** Index into `budgets`. */
+  readonly budget: number | undefined;
+  /** From the order to stop until it is gone. */
+  readonly stop: Spread;
+  readonly graceSeconds: number;
+  /** Until its replacement is Ready. */
+  readonly replace: Spread;
+  /** A StatefulSet's next pod is made only when the last one is gone. */
+  readonly waitsForStop: boolean;
+}
+
+export interface ModelBudget {
+  /** namespace/name. */
+  readonly name: string;
+  /** How many may be away at once when all are healthy; at least 1. */
+  readonly allowed: number;
+}
+
+export interface ModelTimes {
+  /** Template, sizes, marks: what goes before the first launch and drain. */
+  readonly setup: Spread;
+  /** From the launch until the new node is Ready. */
+  readonly boot: Spread;
+  /** From the request until the instance is gone. */
+  readonly terminate: Spread;
+}
+
+export interface ModelInput {
+  readonly strategy: UpdateStrategy;
+  readonly nodes: readonly ModelNode[];
+  readonly apps: readonly ModelApp[];
+  readonly budgets: readonly ModelBudget[];
+  readonly maxUnavailable: number;
+  readonly surge: number;
+  /** Nodes that the group is to have. */
+  readonly desired: number;
+  /** Nodes of the group that are of the target revision already. */
+  readonly done: number;
+  /** Nodes outside of the update can take pods. */
+  readonly hasRoomElsewhere: boolean;
+  readonly drainTimeoutSeconds: number;
+  readonly cooldownSeconds: number;
+  readonly force: boolean;
+  readonly times: ModelTimes;
+  /** What a whole run is slower or faster than the medians, as a standard deviation of its logarithm. */
+  readonly commonSpread: number;
+}
+
+export interface DrainResult {
+  readonly node: string;
+  readonly startSeconds: number;
+  readonly endSeconds: number;
+}
+
+export interface RunResult {
+  readonly seconds: number;
+  readonly launches: number;
+  readonly evictions: number;
+  /** Most evictions of one pod and those that replaced it. */
+  readonly evictionsOfOnePod: number;
+  /** Of the old nodes, in the order of their release. */
+  readonly drains: readonly DrainResult[];
+  /** Nodes whose drain took longer than it may. */
+  readonly late: readonly string[];
+}
+
+/**
+ * Where nothing was measured. Boot and terminate: what EC2 instances of EKS groups usually take
+ * (reference: 120 and 45 s in its simulations); replacement: an image pull and a readiness probe.
+ */
+export const defaultTimes = {
+  setup: { p50: 20, p90: 40, source: 'default' },
+  boot: { p50: 90, p90: 150, source: 'default' },
+  terminate: { p50: 45, p90: 90, source: 'default' },
+  replace: { p50: 20, p90: 60, source: 'default' },
+  /** Bounded by the grace period. */
+  stop: { p50: 3, p90: 15, source: 'default' },
+} as const satisfies Readonly<Record<string, Spread>>;
+
+export const defaultCommonSpread = 0.12;
+
+/** Of a standard normal, nine of ten are below it. */
+const z90 = 1.2816;
+
+export const draw = ({ p50, p90 }: Spread, chance: Chance): number =>
+  p50 <= 0 ? 0 : p50 * Math.exp(chance.normal() * (Math.log(Math.max(p90, p50) / p50) / z90));

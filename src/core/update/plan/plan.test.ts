@@ -1,0 +1,149 @@
+// The plan as a whole: the same snapshot gives the same plan; verdict, waivers, sums, staleness.
+import { describe, expect, it } from 'vitest';
+import type { Snapshot } from '../preflight/index.ts';
+import { aBudget, aGroup, aNode, aPod, aSnapshot, timeAgo } from '../preflight/testing.ts';
+import { planUpdate, snapshotHash } from './index.ts';
+
+const zones = ['a', 'b', 'c'];
+const nodes = (count: number) =>
+  Array.from({ length: count }, (_, i) => aNode(`n${i + 1}`, { zone: zones[i % 3] ?? 'a' }));
+const web = (count: number) =>
+  Array.from({ length: 2 * count }, (_, i) =>
+    aPod(`web-${i}`, { node: `n${(i % count) + 1}`, owner: 'ReplicaSet/web' }),
+  );
+const subnets = zones.map((zone) => ({ id: `subnet-${zone}`, zone, freeAddresses: 200 }));
+const five = (more: Partial<Snapshot> = {}): Snapshot =>
+  aSnapshot({
+    nodes: nodes(5),
+    pods: web(5),
+    budgets: [aBudget('web', 10)],
+    subnets,
+    group: aGroup({
+      sizes: { minSize: 1, maxSize: 10, desired: 5 },
+      subnets: subnets.map(({ id }) => id),
+    }),
+    ...more,
+  });
+const surge = aGroup({
+  strategy: 'SURGE',
+  sizes: { minSize: 1, maxSize: 10, desired: 5 },
+  subnets: subnets.map(({ id }) => id),
+});
+
+describe('a plan', () => {
+  it('is the same for the same snapshot', () => {
+    expect(planUpdate(five())).toEqual(planUpdate(five()));
+  });
+
+  it("counts launches and evictions: EKS' surplus and what lands on it come on top", () => {
+    const plan = planUpdate(five());
+    expect(plan).toMatchObject({
+      verdict: 'ready',
+      nodes: 5,
+      pods: 10,
+      surge: 6,
+      launches: 11,
+      order: 'random',
+    });
+    expect(plan.evictions).toBeGreaterThan(10);
+    expect(plan.minutes.p90).toBeGreaterThan(plan.minutes.p50);
+    expect(plan.minutes.p50).toBeGreaterThan(plan.lowerBound.minutes);
+  });
+
+  it("of Drover's strategy launches as many as there are nodes and evicts each pod once", () => {
+    const plan = planUpdate(five({ group: surge }));
+    expect(plan).toMatchObject({ launches: 5, evictions: 10, order: 'byZone' });
+    expect(plan.batches.flatMap((batch) => batch.nodes)).toHaveLength(5);
+  });
+
+  it('has batches of maxUnavailable nodes, in order, with their times', () => {
+    const plan = planUpdate(five({ group: { ...surge, maxUnavailable: 2 } }));
+    expect(plan.batches.map((batch) => batch.nodes.length)).toEqual([2, 2, 1]);
+    const starts = plan.batches.map(({ startMinute }) => startMinute);
+    expect(starts).toEqual(starts.toSorted((a, b) => a - b));
+  });
+
+  it('of nodes that are all of the target has nothing to do', () => {
+    const all = nodes(5).map((node) => ({ ...node, isOld: false }));
+    expect(planUpdate(five({ nodes: all }))).toMatchObject({
+      verdict: 'upToDate',
+      launches: 0,
+      minutes: { p50: 0, p90: 0 },
+      batches: [],
+    });
+  });
+
+  it('measures boots and replacements where the cluster tells them', () => {
+    const ready = { type: 'Ready', status: 'True' as const, lastTransitionTime: timeAgo(0) };
+    const measured = nodes(5).map((one) => ({
+      ...one,
+      launchTime: timeAgo(33),
+      node: { ...one.node, status: { ...one.node.status, conditions: [ready] } },
+    }));
+    const plan = planUpdate(five({ nodes: measured }));
+    expect(plan.assumptions).toContainEqual({
+      what: 'launch until Ready',
+      p50Seconds: 33,
+      p90Seconds: 43,
+      source: 'measured on 5 nodes',
+    });
+  });
+});
+
+describe('the verdict', () => {
+  const blocked = five({ budgets: [aBudget('web', 10, { spec: { maxUnavailable: 0 } })] });
+
+  it('is blocked by a blocker, which names node, pod and minute', () => {
+    const plan = planUpdate(blocked);
+    expect(plan.verdict).toBe('blocked');
+    const [first] = plan.findings;
+    expect(first).toMatchObject({ check: 'budget-never-allows', object: { name: 'demo/web' } });
+    expect(first?.consequence.node).toMatch(/^n[1-5]$/);
+    expect(first?.consequence.pod).toMatch(/^demo\/web-/);
+    // The first drain begins when the surge is there, a bit after a boot; it fails 15 minutes later.
+    expect(first?.consequence.minute).toBeGreaterThanOrEqual(16);
+    expect(first?.consequence.minute).toBeLessThanOrEqual(20);
+  });
+
+  it('is ready when the blocker was waived by name, and says so', () => {
+    const waivers = [{ check: 'budget-never-allows', reason: 'known' }];
+    const plan = planUpdate(blocked, { waivers });
+    expect(plan.verdict).toBe('ready');
+    expect(plan.findings[0]?.waived).toEqual({ reason: 'known' });
+    expect(plan.waivers).toEqual(waivers);
+  });
+});
+
+describe('the hash', () => {
+  const before = snapshotHash(five());
+  const restarted = web(5).map((pod) => ({
+    ...pod,
+    metadata: { ...pod.metadata, name: `${pod.metadata.name}-x`, uid: `${pod.metadata.uid}-x` },
+  }));
+  const same: readonly (readonly [string, Partial<Snapshot>])[] = [
+    ['other pods of the same owners', { pods: restarted }],
+    ['nodes in another order', { nodes: nodes(5).toReversed() }],
+    [
+      'another status of a budget',
+      { budgets: [aBudget('web', 10, { status: { currentHealthy: 9 } })] },
+    ],
+  ];
+  const other: readonly (readonly [string, Partial<Snapshot>])[] = [
+    ['a node less', { nodes: nodes(4) }],
+    ['another target', { target: { imageId: 'ami-newer' } }],
+    ['another size', { group: aGroup({ sizes: { minSize: 1, maxSize: 10, desired: 6 } }) }],
+    ['another strategy', { group: surge }],
+    ['another budget', { budgets: [aBudget('web', 10, { spec: { maxUnavailable: 2 } })] }],
+    ['a pod more', { pods: [...web(5), aPod('web-10', { owner: 'ReplicaSet/web' })] }],
+  ];
+  it.each(same)('is the same with %s', (_, more) => {
+    expect(snapshotHash(five(more))).toBe(before);
+  });
+  it.each(other)('differs with %s', (_, more) => {
+    expect(snapshotHash(five(more))).not.toBe(before);
+  });
+  it('is the one in the plan', () => {
+    expect(planUpdate(five()).hash).toBe(before);
+    expect(before).toMatch(/^[0-9a-f]{16}$/);
+  });
+});

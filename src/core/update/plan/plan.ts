@@ -1,0 +1,196 @@
+// The plan of an update: verdict, sums, order and batches, and what the preflight found. The same
+// snapshot gives the same plan. Pure; nothing here changes anything.
+import { formatTime } from '../../../api/brand.ts';
+import type { UpdateStrategy, Waiver } from '../../../api/nodegroup-update.ts';
+import { type Finding, runChecks, type Snapshot, viewOf } from '../preflight/index.ts';
+import { boundsOf } from './bounds.ts';
+import { modelOf } from './build.ts';
+import { forecastOf, noForecast, quantileOf } from './forecast.ts';
+import { planHash } from './hash.ts';
+import type { ModelInput, RunResult, Spread } from './model.ts';
+import { simulate } from './simulate.ts';
+
+export type PlanFinding = Finding & { readonly waived?: { readonly reason?: string } };
+
+export interface PlanBatch {
+  readonly number: number;
+  readonly startMinute: number;
+  readonly endMinute: number;
+  readonly nodes: readonly {
+    readonly name: string;
+    readonly zone: string;
+    readonly pods: number;
+    readonly startMinute: number;
+  }[];
+}
+
+export interface Assumption {
+  readonly what: string;
+  readonly p50Seconds: number;
+  readonly p90Seconds: number;
+  readonly source: string;
+}
+
+/** The json form of `drover plan update`, version 1. */
+export interface UpdatePlan {
+  readonly version: 1;
+  readonly kind: 'UpdatePlan';
+  readonly plannedAt: string;
+  readonly group: string;
+  readonly cluster: string;
+  readonly managedBy: 'drover' | 'eks';
+  readonly strategy: UpdateStrategy;
+  readonly from: Snapshot['group']['current'];
+  readonly to: Snapshot['target'];
+  /** Of what the plan rests on; an update by a plan whose hash differs is refused. */
+  readonly hash: string;
+  readonly verdict: 'ready' | 'blocked' | 'upToDate';
+  readonly nodes: number;
+  readonly pods: number;
+  readonly maxUnavailable: number;
+  readonly surge: number;
+  readonly launches: number;
+  /** The median of the runs; more than `pods` where new nodes are taken away again. */
+  readonly evictions: number;
+  readonly minutes: { readonly p50: number; readonly p90: number };
+  readonly lowerBound: {
+    readonly minutes: number;
+    readonly by: 'nodes' | 'budget';
+    readonly budget?: string;
+  };
+  /** More nodes at once than this do not lower the bound. */
+  readonly kStar?: number;
+  /** Of 100 runs, those in which a drain took longer than it may. */
+  readonly lateRunsPercent: number;
+  /** EKS drains in an order of chance; Drover by zones, and by chance where these are equal. */
+  readonly order: 'random' | 'byZone';
+  readonly batches: readonly PlanBatch[];
+  readonly findings: readonly PlanFinding[];
+  readonly waivers: readonly Waiver[];
+  readonly assumptions: readonly Assumption[];
+}
+
+export interface PlanOptions {
+  readonly waivers?: readonly Waiver[];
+  readonly runs?: number;
+}
+
+/** Enough for quantiles that do not jump: p90 rests on the 20 slowest. */
+const defaultRuns = 200;
+const maxAssumedOwners = 5;
+
+const minutes = (seconds: number): number => Math.round(seconds / 6) / 10;
+
+const batchesOf = (input: ModelInput, median: RunResult): readonly PlanBatch[] => {
+  const byName = new Map(input.nodes.map((node) => [node.name, node]));
+  const size = Math.max(1, input.maxUnavailable);
+  const count = Math.ceil(median.drains.length / size);
+  return Array.from({ length: count }, (_, i) => {
+    const drains = median.drains.slice(i * size, (i + 1) * size);
+    return {
+      number: i + 1,
+      startMinute: minutes(Math.min(...drains.map(({ startSeconds }) => startSeconds))),
+      endMinute: minutes(Math.max(...drains.map(({ endSeconds }) => endSeconds))),
+      nodes: drains.map(({ node, startSeconds }) => ({
+        name: node,
+        zone: byName.get(node)?.zone ?? '',
+        pods: byName.get(node)?.pods.length ?? 0,
+        startMinute: minutes(startSeconds),
+      })),
+    };
+  });
+};
+
+const assumed = (what: string, { p50, p90, source }: Spread): Assumption => ({
+  what,
+  p50Seconds: Math.round(p50),
+  p90Seconds: Math.round(p90),
+  source,
+});
+
+const assumptionsOf = ({ times, apps }: ModelInput): readonly Assumption[] => [
+  assumed('preparation', times.setup),
+  assumed('launch until Ready', times.boot),
+  assumed('termination of an instance', times.terminate),
+  ...apps
+    .toSorted((a, b) => b.replace.p50 - a.replace.p50 || (a.key < b.key ? -1 : 1))
+    .slice(0, maxAssumedOwners)
+    .map(({ key, replace }) => assumed(`replacement of a pod of ${key}`, replace)),
+];
+
+const waivedBy = (findings: readonly Finding[], waivers: readonly Waiver[]) =>
+  findings.map((finding): PlanFinding => {
+    const waiver = waivers.find(({ check }) => check === finding.check);
+    if (waiver === undefined) return finding;
+    const { reason } = waiver;
+    return { ...finding, waived: reason === undefined ? {} : { reason } };
+  });
+
+const sums = (input: ModelInput, runs: readonly RunResult[]) => {
+  const bounds = boundsOf(input);
+  const isByBudget = bounds.budgetBound > bounds.nodeBound && bounds.budget !== undefined;
+  const { budget } = bounds;
+  const seconds = runs.map((run) => run.seconds);
+  const late = runs.filter((run) => run.late.length > 0).length;
+  const isNothing = input.nodes.length === 0;
+  return {
+    launches: isNothing ? 0 : Math.max(0, ...runs.map(({ launches }) => launches)),
+    evictions: quantileOf(
+      runs.map(({ evictions }) => evictions),
+      0.5,
+    ),
+    minutes: {
+      p50: isNothing ? 0 : minutes(quantileOf(seconds, 0.5)),
+      p90: isNothing ? 0 : minutes(quantileOf(seconds, 0.9)),
+    },
+    lowerBound: {
+      minutes: minutes(bounds.lowerBound),
+      by: isByBudget ? ('budget' as const) : ('nodes' as const),
+      ...(isByBudget && budget !== undefined ? { budget } : {}),
+    },
+    ...(bounds.kStar === undefined ? {} : { kStar: bounds.kStar }),
+    lateRunsPercent: runs.length === 0 ? 0 : Math.round((100 * late) / runs.length),
+  };
+};
+
+export const planUpdate = (snapshot: Snapshot, options: PlanOptions = {}): UpdatePlan => {
+  const { waivers = [], runs: count = defaultRuns } = options;
+  const { group, target } = snapshot;
+  const view = viewOf(snapshot, noForecast);
+  const input = modelOf(view);
+  const hash = planHash(view);
+  const seed = Number.parseInt(hash.slice(0, 8), 16);
+  const isNothing = input.nodes.length === 0;
+  const runs = isNothing ? [] : Array.from({ length: count }, (_, i) => simulate(input, seed + i));
+  const found = runChecks({ ...view, forecast: forecastOf(input, runs) });
+  const findings = waivedBy(found, waivers);
+  const isBlocked = findings.some(
+    ({ severity, waived }) => severity === 'blocker' && waived === undefined,
+  );
+  return {
+    version: 1,
+    kind: 'UpdatePlan',
+    plannedAt: formatTime(snapshot.now),
+    group: group.name,
+    cluster: group.cluster,
+    managedBy: group.managedBy,
+    strategy: group.strategy,
+    from: group.current,
+    to: target,
+    hash,
+    verdict: isBlocked ? 'blocked' : isNothing ? 'upToDate' : 'ready',
+    nodes: input.nodes.length,
+    pods: view.moved.length,
+    maxUnavailable: group.maxUnavailable,
+    surge: view.surge,
+    ...sums(input, runs),
+    order: group.strategy === 'SURGE' ? 'byZone' : 'random',
+    batches: isNothing ? [] : batchesOf(input, simulate(input, seed, { medians: true })),
+    findings,
+    waivers,
+    assumptions: isNothing ? [] : assumptionsOf(input),
+  };
+};
+
+/** The hash that a plan of `snapshot` made now would have. */
+export const snapshotHash = (snapshot: Snapshot): string => planHash(viewOf(snapshot, noForecast));

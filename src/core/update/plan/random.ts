@@ -1,0 +1,48 @@
+// Chance for the model's runs: seeded, so that the same snapshot gives the same plan. Pure.
+
+export interface Chance {
+  /** In [0, 1). */
+  readonly next: () => number;
+  /** Standard normal. */
+  readonly normal: () => number;
+}
+
+/** mulberry32: 32 bits of state, enough for the few hundred thousand draws of a plan. */
+export const chanceOf = (seed: number): Chance => {
+  let state = seed >>> 0;
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x100000000;
+  };
+  let spare: number | undefined;
+  const normal = (): number => {
+    if (spare !== undefined) {
+      const known = spare;
+      spare = undefined;
+      return known;
+    }
+    // Box and Muller; 1 - x is never 0.
+    const radius = Math.sqrt(-2 * Math.log(1 - next()));
+    const angle = 2 * Math.PI * next();
+    spare = radius * Math.sin(angle);
+    return radius * Math.cos(angle);
+  };
+  return { next, normal };
+};
+
+/** Fisher and Yates. */
+export const shuffled = <T>(items: readonly T[], chance: Chance): T[] => {
+  const all = [...items];
+  for (let i = all.length - 1; i > 0; i--) {
+    const j = Math.floor(chance.next() * (i + 1));
+    const a = all[i];
+    const b = all[j];
+    if (a !== undefined && b !== undefined) {
+      all[i] = b;
+      all[j] = a;
+    }
+  }
+  return all;
+};

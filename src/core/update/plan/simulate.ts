@@ -1,0 +1,399 @@
+// One run of an update in virtual time: nodes are released, budgets hand out tokens, replacements come
+// up, instances go and come. What cannot be evicted at all is left to the preflight: here everything
+// goes in the end, and what took longer than a drain may last is told as late.
+import { type BudgetLoad, loadsOf, passesGate } from './gate.ts';
+import { Heap, type Timed } from './heap.ts';
+import { draw, type ModelApp, type ModelInput, type RunResult } from './model.ts';
+import { type Chance, chanceOf, shuffled } from './random.ts';
+
+interface RunPod {
+  readonly app: number;
+  evictions: number;
+  /** Released with its node and not evicted yet. */
+  isWaiting: boolean;
+}
+
+interface RunNode {
+  readonly name: string;
+  readonly zone: string;
+  readonly isOld: boolean;
+  readonly isReady: boolean;
+  state: 'booting' | 'up' | 'draining' | 'gone';
+  pods: number[];
+  left: number;
+  start: number;
+  end: number;
+}
+
+type Kind = 'begin' | 'booted' | 'stopped' | 'ready' | 'deadline' | 'gone';
+interface Happening extends Timed {
+  readonly kind: Kind;
+  readonly node: number;
+  readonly pod: number;
+}
+
+export interface RunOptions {
+  /** Every time is its median: for the order that the plan shows. */
+  readonly medians?: boolean;
+}
+
+class Run {
+  readonly #input: ModelInput;
+  readonly #chance: Chance;
+  readonly #pace: number;
+  readonly #medians: boolean;
+  readonly #heap = new Heap<Happening>();
+  readonly #nodes: RunNode[] = [];
+  readonly #pods: RunPod[] = [];
+  readonly #tokens: number[];
+  readonly #queues: number[][];
+  /** Pods per budget that were released and are not gone yet. */
+  readonly #outstanding: number[];
+  readonly #homeless: number[] = [];
+  readonly #drains: RunNode[] = [];
+  readonly #late: string[] = [];
+  #order: number[] = [];
+  #seq = 0;
+  #now = 0;
+  #inFlight = 0;
+  #launches = 0;
+  #evictions = 0;
+  #surgeLeft: number;
+  #booting = 0;
+  #lastBoot = 0;
+  /** A place was free and the gate let no node go. */
+  #isHeldByGate = false;
+  /** Per old node; their pods stay until they are drained. */
+  readonly #loads: readonly (readonly BudgetLoad[])[];
+  /** Which node each pod is on, for the event of its end. */
+  readonly #homeOf = new Map<number, number>();
+
+  constructor(input: ModelInput, seed: number, { medians = false }: RunOptions) {
+    this.#input = input;
+    this.#chance = chanceOf(seed);
+    this.#medians = medians;
+    this.#pace = medians ? 1 : Math.exp(this.#chance.normal() * input.commonSpread);
+    this.#tokens = input.budgets.map(({ allowed }) => allowed);
+    this.#queues = input.budgets.map(() => []);
+    this.#outstanding = input.budgets.map(() => 0);
+    this.#surgeLeft = input.surge;
+    for (const node of input.nodes) {
+      const pods = node.pods.map(({ app }) => {
+        this.#pods.push({ app, evictions: 0, isWaiting: false });
+        return this.#pods.length - 1;
+      });
+      this.#add({ ...node, isOld: true, state: 'up', pods });
+    }
+    this.#loads = input.nodes.map((node) => loadsOf(input, node));
+    for (let i = 0; i < input.done; i++) this.#addNew('', 'up');
+  }
+
+  run(): RunResult {
+    const { nodes, times } = this.#input;
+    const all = shuffled(
+      nodes.map((_, i) => i),
+      this.#chance,
+    );
+    // What does not serve goes first, whatever the strategy.
+    this.#order = all.toSorted((a, b) => Number(nodes[a]?.isReady) - Number(nodes[b]?.isReady));
+    this.#at(this.#draw(times.setup), 'begin');
+    do {
+      for (let next = this.#heap.pop(); next !== undefined; next = this.#heap.pop()) {
+        this.#now = next.at;
+        this.#handle(next);
+      }
+    } while (this.#unstick());
+    return {
+      seconds: this.#end(),
+      launches: this.#launches,
+      evictions: this.#evictions,
+      evictionsOfOnePod: this.#pods.reduce((most, pod) => Math.max(most, pod.evictions), 0),
+      drains: this.#drains
+        .filter(({ isOld }) => isOld)
+        .map(({ name, start, end }) => ({ node: name, startSeconds: start, endSeconds: end })),
+      late: this.#late,
+    };
+  }
+
+  #end(): number {
+    return this.#drains.reduce((last, { end }) => Math.max(last, end), this.#lastBoot);
+  }
+
+  /** Pods that wait for a place which only the end of their drain would bring: let go, as by force. */
+  #unstick(): boolean {
+    const before = this.#evictions;
+    for (const { state, pods } of this.#nodes) {
+      if (state !== 'draining') continue;
+      for (const pod of pods) if (this.#pods[pod]?.isWaiting === true) this.#evict(pod);
+    }
+    return this.#evictions > before;
+  }
+
+  #handle({ kind, node, pod }: Happening): void {
+    const handlers: Readonly<Record<Kind, () => void>> = {
+      begin: () => this.#begin(),
+      booted: () => this.#booted(node),
+      stopped: () => this.#stopped(node, pod),
+      ready: () => this.#replaced(pod),
+      deadline: () => this.#deadline(node),
+      gone: () => this.#gone(node),
+    };
+    handlers[kind]();
+  }
+
+  #draw(spread: Parameters<typeof draw>[0]): number {
+    return this.#medians ? spread.p50 : this.#pace * draw(spread, this.#chance);
+  }
+
+  #at(after: number, kind: Kind, node = -1, pod = -1): void {
+    this.#heap.push({ at: this.#now + after, seq: this.#seq++, kind, node, pod });
+  }
+
+  #add(node: Pick<RunNode, 'name' | 'zone' | 'isOld' | 'isReady' | 'state' | 'pods'>): number {
+    this.#nodes.push({ ...node, left: 0, start: 0, end: 0 });
+    return this.#nodes.length - 1;
+  }
+  #addNew(zone: string, state: 'up' | 'booting'): number {
+    return this.#add({ name: '', zone, isOld: false, isReady: true, state, pods: [] });
+  }
+
+  #launch(zone: string): void {
+    this.#launches++;
+    this.#booting++;
+    this.#at(this.#draw(this.#input.times.boot), 'booted', this.#addNew(zone, 'booting'));
+  }
+
+  #begin(): void {
+    const zones = [...new Set(this.#input.nodes.map(({ zone }) => zone))].toSorted();
+    for (let i = 0; i < this.#input.surge; i++) this.#launch(zones[i % zones.length] ?? '');
+    if (this.#input.surge === 0) this.#release();
+  }
+
+  #booted(node: number): void {
+    const one = this.#nodes[node];
+    if (one === undefined) return;
+    one.state = 'up';
+    this.#booting--;
+    this.#lastBoot = this.#now;
+    // MINIMAL: the place of a node that went is free again only now.
+    if (this.#input.strategy === 'MINIMAL') this.#inFlight--;
+    for (const pod of this.#homeless.splice(0)) this.#place(pod, 0);
+    this.#release();
+  }
+
+  /** Nothing is drained before every node of the surge is there. */
+  get #isReadyToRoll(): boolean {
+    return this.#drains.length > 0 || this.#booting === 0;
+  }
+
+  #release(): void {
+    if (!this.#isReadyToRoll) return;
+    this.#isHeldByGate = false;
+    const { maxUnavailable, strategy } = this.#input;
+    while (this.#order.length > 0 && this.#inFlight < maxUnavailable) {
+      const at = strategy === 'SURGE' ? this.#pick() : 0;
+      if (at === undefined) return;
+      const [node] = this.#order.splice(at, 1);
+      if (node === undefined) return;
+      this.#drain(node);
+    }
+    if (this.#order.length === 0 && this.#inFlight === 0) this.#scaleDown();
+  }
+
+  /** SURGE: what nobody misses first, hopeless ones last, then the fullest zone, then by chance. */
+  #pick(): number | undefined {
+    const { desired, maxUnavailable } = this.#input;
+    const perZone = new Map<string, number>();
+    let available = 0;
+    for (const { state, zone, isReady } of this.#nodes) {
+      if (state === 'up' && isReady) available++;
+      if (state === 'up' || state === 'booting') perZone.set(zone, (perZone.get(zone) ?? 0) + 1);
+    }
+    let best: { readonly at: number; readonly rank: number } | undefined;
+    for (const [at, index] of this.#order.entries()) {
+      const node = this.#nodes[index];
+      if (node === undefined) continue;
+      if (node.isReady && available - 1 < desired - maxUnavailable) continue;
+      const rank = this.#rank(index, node) * 1_000_000 + (perZone.get(node.zone) ?? 0);
+      if (best !== undefined && rank <= best.rank) continue;
+      if (this.#inFlight > 0 && !this.#passesGate(index)) continue;
+      best = { at, rank };
+    }
+    return best?.at;
+  }
+
+  #rank(index: number, { isReady, pods }: RunNode): number {
+    if (!isReady) return 4;
+    if (pods.length === 0) return 3;
+    return this.#input.nodes[index]?.isHopeless === true ? 1 : 2;
+  }
+
+  #passesGate(index: number): boolean {
+    const { budgets, drainTimeoutSeconds } = this.#input;
+    const passes = passesGate(this.#loads[index] ?? [], {
+      drainTimeoutSeconds,
+      allowed: (budget) => budgets[budget]?.allowed ?? 1,
+      outstanding: (budget) => this.#outstanding[budget] ?? 0,
+    });
+    if (!passes) this.#isHeldByGate = true;
+    return passes;
+  }
+
+  #appOf(pod: number): ModelApp | undefined {
+    return this.#input.apps[this.#pods[pod]?.app ?? -1];
+  }
+
+  #drain(index: number): void {
+    const node = this.#nodes[index];
+    if (node === undefined) return;
+    this.#inFlight++;
+    node.state = 'draining';
+    node.start = this.#now;
+    node.left = node.pods.length;
+    this.#drains.push(node);
+    if (node.left === 0) {
+      this.#drained(index);
+      return;
+    }
+    this.#at(this.#input.drainTimeoutSeconds, 'deadline', index);
+    for (const pod of node.pods) {
+      const budget = this.#appOf(pod)?.budget;
+      if (budget !== undefined) {
+        this.#outstanding[budget] = (this.#outstanding[budget] ?? 0) + 1;
+        this.#queues[budget]?.push(pod);
+      }
+      const one = this.#pods[pod];
+      if (one !== undefined) one.isWaiting = true;
+      this.#homeOf.set(pod, index);
+    }
+    for (const pod of node.pods) {
+      const budget = this.#appOf(pod)?.budget;
+      if (budget === undefined) this.#evict(pod);
+      else this.#grant(budget);
+    }
+  }
+
+  #grant(budget: number): void {
+    const queue = this.#queues[budget];
+    while (queue !== undefined && queue.length > 0 && (this.#tokens[budget] ?? 0) > 0) {
+      const pod = queue.shift();
+      if (pod === undefined) return;
+      if (this.#pods[pod]?.isWaiting !== true) continue;
+      this.#tokens[budget] = (this.#tokens[budget] ?? 0) - 1;
+      this.#evict(pod);
+    }
+  }
+
+  #evict(pod: number): void {
+    const one = this.#pods[pod];
+    const app = this.#appOf(pod);
+    if (one === undefined || app === undefined) return;
+    one.isWaiting = false;
+    one.evictions++;
+    this.#evictions++;
+    const stop = Math.min(app.graceSeconds, this.#draw(app.stop));
+    this.#at(stop, 'stopped', this.#homeOf.get(pod) ?? -1, pod);
+    this.#place(pod, app.waitsForStop ? stop : 0);
+  }
+
+  /** The emptiest new node takes it; without any it waits for the next. */
+  #place(pod: number, after: number): void {
+    let best: RunNode | undefined;
+    for (const node of this.#nodes) {
+      if (node.isOld || node.state !== 'up') continue;
+      if (best === undefined || node.pods.length < best.pods.length) best = node;
+    }
+    const app = this.#appOf(pod);
+    if (app === undefined) return;
+    if (best === undefined && !this.#input.hasRoomElsewhere) {
+      this.#homeless.push(pod);
+      return;
+    }
+    best?.pods.push(pod);
+    this.#at(after + this.#draw(app.replace), 'ready', -1, pod);
+  }
+
+  #replaced(pod: number): void {
+    const budget = this.#appOf(pod)?.budget;
+    if (budget === undefined) return;
+    this.#tokens[budget] = Math.min(
+      this.#input.budgets[budget]?.allowed ?? 1,
+      (this.#tokens[budget] ?? 0) + 1,
+    );
+    this.#grant(budget);
+    if (this.#isHeldByGate) this.#release();
+  }
+
+  #stopped(index: number, pod: number): void {
+    const node = this.#nodes[index];
+    if (node === undefined) return;
+    const budget = this.#appOf(pod)?.budget;
+    if (budget !== undefined) {
+      this.#outstanding[budget] = Math.max(0, (this.#outstanding[budget] ?? 0) - 1);
+    }
+    node.left--;
+    if (node.left === 0) this.#drained(index);
+  }
+
+  #drained(index: number): void {
+    const node = this.#nodes[index];
+    if (node === undefined) return;
+    node.pods = [];
+    const wait = node.isOld ? this.#input.cooldownSeconds : 0;
+    this.#at(wait + this.#draw(this.#input.times.terminate), 'gone', index);
+  }
+
+  #deadline(index: number): void {
+    const node = this.#nodes[index];
+    if (node === undefined || node.state !== 'draining' || node.left === 0) return;
+    if (node.isOld) this.#late.push(node.name);
+    if (!this.#input.force) return;
+    for (const pod of node.pods) if (this.#pods[pod]?.isWaiting === true) this.#evict(pod);
+  }
+
+  #gone(index: number): void {
+    const node = this.#nodes[index];
+    if (node === undefined) return;
+    const { strategy } = this.#input;
+    node.state = 'gone';
+    node.end = this.#now;
+    if (strategy !== 'MINIMAL' || !node.isOld) this.#inFlight--;
+    if (node.isOld && this.#isReplaced()) this.#launch(node.zone);
+    this.#release();
+  }
+
+  /** Whether the group fills up again after this node, or gets smaller by it. */
+  #isReplaced(): boolean {
+    switch (this.#input.strategy) {
+      case 'DEFAULT':
+      case 'MINIMAL':
+        return true;
+      case 'BLUE_GREEN':
+        return false;
+      case 'SURGE': {
+        // The last ones retire: what the surge brought is what stays.
+        const live = this.#nodes.filter(({ state }) => state === 'up' || state === 'booting');
+        const draining = this.#nodes.filter(({ state }) => state === 'draining');
+        return live.length + draining.length < this.#input.desired + this.#surgeTotal;
+      }
+    }
+  }
+  /** Surge that is still wanted: no more than there are old nodes left to replace. */
+  get #surgeTotal(): number {
+    const old = this.#nodes.filter(({ isOld, state }) => isOld && state !== 'gone').length;
+    return Math.min(this.#input.surge, old);
+  }
+
+  /** DEFAULT: the surplus goes one by one, and with it the pods that landed there. */
+  #scaleDown(): void {
+    if (this.#input.strategy !== 'DEFAULT' || this.#surgeLeft === 0 || this.#booting > 0) return;
+    const up = this.#nodes.flatMap((node, i) => (node.state === 'up' && !node.isOld ? [i] : []));
+    const victim = up[Math.floor(this.#chance.next() * up.length)];
+    if (victim === undefined) return;
+    this.#surgeLeft--;
+    this.#drain(victim);
+  }
+}
+
+export const simulate = (input: ModelInput, seed: number, options: RunOptions = {}): RunResult =>
+  new Run(input, seed, options).run();
