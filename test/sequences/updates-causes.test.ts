@@ -37,6 +37,29 @@ const addBudget = (life: GroupLife, name: string, bound: JsonObject): void => {
   });
 };
 
+/** On the nodes that there are, cordoned or not: it returns as often as it is sent away. */
+const addBoomerang = (life: GroupLife, replicas: number): void => {
+  const labels = { app: 'stubborn' };
+  const image = String(imageOf(life.nodes()[0] ?? {}));
+  life.make({ group: 'apps', resource: 'deployments' }, 'default', {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'stubborn', namespace: 'default' },
+    spec: {
+      replicas,
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels },
+        spec: {
+          tolerations: [{ operator: 'Exists' }],
+          nodeSelector: { 'eks.amazonaws.com/nodegroup-image': image },
+          containers: [{ name: 'app', image: 'example/app:1' }],
+        },
+      },
+    },
+  });
+};
+
 interface Left {
   readonly code: string;
   readonly names: readonly RegExp[];
@@ -90,6 +113,19 @@ describe('PodEvictionFailure', () => {
     const names = [/default\/web-/, /default\/second/, /default\/web[,)]/];
     await expectFailed(life, { code: 'PodEvictionFailure', names, size: 2 });
     life.unmake({ group: 'policy', resource: 'poddisruptionbudgets' }, 'default', 'second');
+    await expectGoesOn(life, 2);
+  });
+
+  it('names a pod that tolerates every taint and comes back', async () => {
+    const life = await begin();
+    addBoomerang(life, 2);
+    await life.until('it runs', () => life.runningPods('stubborn') === 2);
+    askFor(life, newest);
+    const names = [
+      /default\/stubborn-\S+ of ReplicaSet\/stubborn-\w+, which tolerates every taint/,
+    ];
+    await expectFailed(life, { code: 'PodEvictionFailure', names, size: 2 });
+    life.unmake({ group: 'apps', resource: 'deployments' }, 'default', 'stubborn');
     await expectGoesOn(life, 2);
   });
 

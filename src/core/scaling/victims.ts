@@ -72,7 +72,9 @@ export const evictionFailure = (
       if (!('pod' in one)) return [];
       const budgets = 'budgets' in one ? ` (budget ${one.budgets.join(', ')})` : '';
       const owner = 'owner' in one && one.owner !== undefined ? ` of ${one.owner}` : '';
-      return [`${one.pod}${owner}${budgets}`];
+      const returns =
+        one.kind === 'boomerang' ? ', which tolerates every taint and comes back' : '';
+      return [`${one.pod}${owner}${budgets}${returns}`];
     }),
   );
   const names = [...new Set(blockers)].slice(0, maxBlockers).join('; ');

@@ -102,6 +102,8 @@ export interface Demand {
   readonly causes: readonly DisruptionCause[];
   readonly hooks: readonly KnownHook[];
   readonly followUp: FollowUp;
+  /** Pods that come back keep the node from being empty: an update without force fails for them. */
+  readonly waitsForReturning: boolean;
   /** Every cause holds: nothing is evicted, no time runs. */
   readonly heldBy?: DisruptionCause;
   readonly onDeadline: 'force' | 'fail';
@@ -216,6 +218,7 @@ export const demandOf = (observation: Observation): Demand => {
     followUp: strongest(causes),
     ...(heldBy === undefined ? {} : { heldBy }),
     onDeadline: forcing === undefined ? 'fail' : 'force',
+    waitsForReturning: forcing === undefined && causes.some(({ kind }) => kind === 'Update'),
     safetyMs: spot ? spotSafetyMs : safetyMs,
     cooldownMs: longestCooldown(causes),
     ...(forceFrom === undefined ? {} : { forceFrom }),

@@ -3,7 +3,13 @@
 import { type EpochMs, epochMs, formatTime, parseTime } from '../../api/brand.ts';
 import type { NodeDisruptionStatus, WaitingOn } from '../../api/disruption.ts';
 import type { Node, Pod } from '../../api/kube.ts';
-import { type Classified, classifyPods, forceAt, newBoomerangs } from '../drain/index.ts';
+import {
+  type Classified,
+  classifyPods,
+  controllerOf,
+  forceAt,
+  newBoomerangs,
+} from '../drain/index.ts';
 import { askAgainAt, askForInstance, complete, withoutNode } from './absence.ts';
 import { type Demand, wasHeld } from './causes.ts';
 import { type Decision, decision } from './decision.ts';
@@ -83,12 +89,18 @@ const drainMarked = (observation: Observation, demand: Demand, marked: Marked): 
   }
   const classified = classifyPods(pods, classifyOptions(observation, status));
   const rest =
-    classified.evict.length === 0
+    inTheWay(classified, demand) === 0
       ? whenEmpty(observation, demand, marked)
       : whileFull(observation, demand, { ...marked, classified });
   const wakeAt = [...rest.wakeAt, demand.deadline, again];
   return { ...rest, steps: [...asked, ...rest.steps], wakeAt };
 };
+
+const isReturning = ({ reason }: Classified['skip'][number]): boolean => reason === 'boomerang';
+
+/** How many pods keep the node from being empty. */
+const inTheWay = ({ evict, skip }: Classified, { waitsForReturning }: Demand): number =>
+  evict.length + (waitsForReturning ? skip.filter(isReturning).length : 0);
 
 const classifyOptions = (
   { daemonSetIsGone }: Observation,
@@ -104,13 +116,15 @@ const atDeadline = (observation: Observation, demand: Demand, marked: Marked): D
   const { pods, memory, now } = observation;
   const { node, status } = marked;
   const left = (some: readonly Pod[]): number =>
-    classifyPods(some, classifyOptions(observation, status)).evict.length;
+    inTheWay(classifyPods(some, classifyOptions(observation, status)), demand);
   const { listed } = memory;
   const known =
     pods ?? (listed !== undefined && isDue(demand, listed.at) ? listed.pods : undefined);
   const end = (message: string, podsRemaining: number): Decision => {
     const outcome = demand.onDeadline === 'force' ? ('Forced' as const) : ('Failed' as const);
-    const more = { podsRemaining, ...lastBlockers(observation) };
+    const options = classifyOptions(observation, status);
+    const returning = boomerangBlockers(classifyPods(known ?? [], options));
+    const more = { podsRemaining, ...lastBlockers(observation, returning) };
     return complete(observation, demand, { outcome, message }, more);
   };
   const count = known === undefined ? 0 : left(known);
@@ -203,9 +217,14 @@ const confirmUntil = (
 };
 
 /** What the pods that were left were waiting for: the answer to "why was it forced". */
-const lastBlockers = ({ blockers, disruption, now }: Observation) => {
+const lastBlockers = (
+  { blockers, disruption, now }: Observation,
+  returning: readonly WaitingOn[] = [],
+) => {
   const written = disruption.status?.waitingOn;
-  return waitingFields(withSince(blockers ?? written ?? [], written, now));
+  return waitingFields(
+    withSince(blockers === undefined ? (written ?? []) : [...blockers, ...returning], written, now),
+  );
 };
 
 const whenEmpty = (
@@ -226,7 +245,7 @@ const whenEmpty = (
   });
   if (listed === undefined || listed.at < settled) return ask;
   const options = classifyOptions(observation, status);
-  if (classifyPods(listed.pods, options).evict.length > 0) {
+  if (inTheWay(classifyPods(listed.pods, options), demand) > 0) {
     const again = epochMs(listed.at + listAgainMs);
     if (now >= again) return ask;
     const message = 'the server lists pods that the watch has not shown';
@@ -244,13 +263,17 @@ interface Full extends Marked {
   readonly classified: Classified;
 }
 
+const ownerOf = (pod: Pod): { readonly owner?: string } => {
+  const owner = controllerOf(pod);
+  return owner === undefined ? {} : { owner: `${owner.kind}/${owner.name}` };
+};
+
 const boomerangBlockers = ({ skip }: Classified): readonly WaitingOn[] =>
-  skip
-    .filter(({ reason }) => reason === 'boomerang')
-    .map(({ pod }) => ({
-      kind: 'boomerang',
-      pod: `${pod.metadata.namespace ?? ''}/${pod.metadata.name}`,
-    }));
+  skip.filter(isReturning).map(({ pod }) => ({
+    kind: 'boomerang',
+    pod: `${pod.metadata.namespace ?? ''}/${pod.metadata.name}`,
+    ...ownerOf(pod),
+  }));
 
 /** Pods are there: writes what must be recorded before it is done, and rarely the progress. */
 const whileFull = (observation: Observation, demand: Demand, full: Full): Decision => {
@@ -260,7 +283,7 @@ const whileFull = (observation: Observation, demand: Demand, full: Full): Decisi
   const waitingOn = withSince(seen, status.waitingOn, now);
   const progress: StatusChange = {
     ...waitingFields(waitingOn),
-    podsRemaining: classified.evict.length,
+    podsRemaining: inTheWay(classified, demand),
     podsTotal: Math.max(status.podsTotal ?? 0, classified.evict.length),
     progressAt: formatTime(now),
   };

@@ -149,6 +149,27 @@ describe('a drain of an update that fails', () => {
     expect(model.settle()).toEqual([]);
     expect(model.observation.node?.spec.unschedulable).toBe(true);
   });
+  it('fails for a pod that comes back, named with its owner; any other drain ends without it', () => {
+    const tolerations = [{ operator: 'Exists' as const }];
+    const back = (name: string) => aPod(name, { createdAt: kubeTimePlus(3), tolerations });
+    const kept = (cause: DisruptionCause): Model => {
+      const model = draining([cause], []);
+      for (const pods of [[back('p1')], [back('p2')]]) {
+        model.at(pods[0]?.metadata.name === 'p1' ? 4 : 8);
+        model.change({ pods, blockers: [] });
+        model.settle();
+      }
+      model.at(900);
+      model.settle();
+      return model;
+    };
+    expect(kept(update()).status).toMatchObject({
+      outcome: 'Failed',
+      podsRemaining: 1,
+      waitingOn: [{ kind: 'boomerang', pod: 'demo/p2', owner: 'ReplicaSet/web' }],
+    });
+    expect(kept(aManualCause({ followUp: 'Release' })).status?.outcome).toBe('Drained');
+  });
   it('waits a moment for those who name what kept it, where another process comes to it', () => {
     const model = draining([update()]);
     model.at(2000);
