@@ -44,7 +44,7 @@ export interface DisruptionCause {
   readonly reason?: string;
   /** The node is marked and nothing of it is evicted until the cause's owner sets it to false. */
   readonly hold?: boolean;
-  /** Before it this cause forces no pod, whatever its grace; its deadline is later. */
+  /** From then on, and not before, this cause forces pods, whatever their grace; its deadline is later. */
   readonly forceFrom?: string;
   /** Waited between the end of the drain and our termination of the instance; absent = 0. */
   readonly cooldownSeconds?: number;

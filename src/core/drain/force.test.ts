@@ -18,7 +18,7 @@ describe('forceAt', () => {
     ['a grace longer than half of the time leaves half to the budgets', 3600, window(900), 440],
     ['a very long grace in a long window counts 10 minutes', 3600, window(7200), 6590],
     ['a long grace, but not before this', 600, window(1500, { forceFrom: tPlus(900) }), 900],
-    ['a short grace, after it anyway', 30, window(1500, { forceFrom: tPlus(900) }), 1460],
+    ['a short grace, and from then on', 30, window(1500, { forceFrom: tPlus(900) }), 900],
     ['no deadline', 30, undefined, undefined],
     ['a drain that fails at its deadline', 30, window(900, { onDeadline: 'fail' }), undefined],
   ];

@@ -9,7 +9,7 @@ export interface ForceWindow {
   readonly startedAt: EpochMs;
   readonly deadline: EpochMs;
   readonly onDeadline: 'force' | 'fail';
-  /** Nothing is forced before, however long the graces are. */
+  /** From then on, and not before, however long or short the graces are; the deadline leaves them time. */
   readonly forceFrom?: EpochMs;
   /** What the instance's end may be early by: 10 s, 5 s after a spot notice. */
   readonly safetyMs: number;
@@ -30,8 +30,8 @@ const honouredGrace = (pod: Pod, window: ForceWindow): number => {
 /** Undefined when the pod is never forced. */
 export const forceAt = (pod: Pod, window: ForceWindow | undefined): EpochMs | undefined => {
   if (window === undefined || window.onDeadline !== 'force') return undefined;
-  const at = window.deadline - window.safetyMs - honouredGrace(pod, window);
-  return epochMs(Math.max(at, window.forceFrom ?? 0));
+  if (window.forceFrom !== undefined) return window.forceFrom;
+  return epochMs(window.deadline - window.safetyMs - honouredGrace(pod, window));
 };
 
 /** Grace of a deletion sent at `now`: what is left, never 0 (0 would skip the kubelet). */

@@ -117,13 +117,13 @@ const completed: readonly Mutant[] = [
     edits: [
       {
         file: draining,
-        find: 'classified.evict.length === 0\n',
-        replace: 'classified.evict.length <= 1\n',
+        find: 'inTheWay(classified, demand) === 0\n',
+        replace: 'inTheWay(classified, demand) <= 1\n',
       },
       {
         file: draining,
-        find: 'if (classifyPods(listed.pods, options).evict.length > 0) {',
-        replace: 'if (classifyPods(listed.pods, options).evict.length > 1) {',
+        find: 'if (inTheWay(classifyPods(listed.pods, options), demand) > 0) {',
+        replace: 'if (inTheWay(classifyPods(listed.pods, options), demand) > 1) {',
       },
     ],
   },
@@ -231,15 +231,15 @@ const completed: readonly Mutant[] = [
     edits: [
       {
         file: draining,
-        find: 'classified.evict.length === 0\n',
+        find: 'inTheWay(classified, demand) === 0\n',
         replace:
           'demand.hooks.length === 0 &&\n      classified.evict.every(({ pod }) => pod.metadata.deletionTimestamp !== undefined)\n',
       },
       {
         file: draining,
-        find: 'if (classifyPods(listed.pods, options).evict.length > 0) {',
+        find: 'if (inTheWay(classifyPods(listed.pods, options), demand) > 0) {',
         replace:
-          'if (demand.hooks.length > 0 && classifyPods(listed.pods, options).evict.length > 0) {',
+          'if (demand.hooks.length > 0 && inTheWay(classifyPods(listed.pods, options), demand) > 0) {',
       },
     ],
   },

@@ -59,8 +59,8 @@ const times: readonly Mutant[] = [
     edits: [
       {
         file: 'src/core/drain/force.ts',
-        find: 'return epochMs(Math.max(at, window.forceFrom ?? 0));',
-        replace: 'return epochMs(at);',
+        find: 'if (window.forceFrom !== undefined) return window.forceFrom;\n',
+        replace: '',
       },
     ],
   },
@@ -109,7 +109,7 @@ const times: readonly Mutant[] = [
     edits: [
       {
         file: draining,
-        find: 'const more = { podsRemaining, ...lastBlockers(observation) };',
+        find: 'const more = { podsRemaining, ...lastBlockers(observation, returning) };',
         replace: 'const more = { podsRemaining };',
       },
     ],

@@ -41,6 +41,13 @@ const stopMicros = (
   };
 };
 
+/** A cause may say from when on it forces: its deadline then leaves every pod its grace. */
+const forceFrom = ({ book, disruption }: Forcing): number | undefined => {
+  const causes = inForce(disruption, { at: book.now, lagMicros: book.lagMicros });
+  const times = causes.flatMap((cause) => (cause.isForcing ? (cause.forceFromAt ?? []) : []));
+  return times.length === 0 ? undefined : Math.min(...times);
+};
+
 interface Forcing {
   readonly book: Context['book'];
   readonly disruption: DisruptionState;
@@ -56,7 +63,8 @@ const wrongWith = (forcing: Forcing, asked: number | undefined): string | undefi
   const told = book.episodeBefore(disruption)?.deadlineAt ?? now;
   if (told === undefined) return 'although the journal names no forcing deadline';
   const { safety, grace } = stopMicros(forcing, deadlineAt);
-  const early = Math.max(deadlineAt, told) - safety - grace - book.now;
+  const usual = Math.max(deadlineAt, told) - safety - grace;
+  const early = Math.min(usual, forceFrom(forcing) ?? usual) - book.now;
   const skew = book.facts.clockSkew ?? 0;
   if (early > roundingMicros + skew) return `${secondsText(early)} before its forced-at time`;
   if (asked === undefined || asked >= pod.graceSeconds) return undefined;

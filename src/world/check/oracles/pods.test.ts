@@ -90,6 +90,20 @@ describe('nothing-forced-early', () => {
     expect(judge(forced, drain().at(860).deletePod('p1'))).toEqual({ said: [], saw: 1 });
   });
 
+  it('accepts a deletion from the moment on that its cause names, and none before', () => {
+    const from = (seconds: number) =>
+      new Story()
+        .pod('p1')
+        .draining(i1, {
+          causes: [{ deadline: 1560, forceFrom: 900, onDeadline: 'force' }],
+          status: { deadline: '2022-09-25T13:26:00Z', onDeadline: 'force' },
+        })
+        .at(seconds)
+        .deletePod('p1');
+    expect(judge(forced, from(900)).said).toEqual([]);
+    expect(judge(forced, from(899)).said).toHaveLength(1);
+  });
+
   it('reports a deletion a second too early', () => {
     expect(judge(forced, drain().at(859).deletePod('p1')).said).toEqual([
       'demo/p1: deleted 1 s before its forced-at time',

@@ -1,0 +1,99 @@
+// The causes for which an update fails, one after the other in one world with the real aws and kubectl: each
+// ends with EKS' code and names the culprit, leaves the group as it was, and goes on once the cause is gone.
+import assert from 'node:assert/strict';
+import { before, describe, it } from 'node:test';
+import { missing } from '../support/demo-world.ts';
+import { skipWhen, suiteWorld } from '../support/stories.ts';
+import { budget, UpdateStory, type UpdateTold, webApp } from '../support/update-stories.ts';
+
+const whyNot =
+  (await missing('kubectl', ['version', '--client'])) ?? (await missing('aws', ['--version']));
+const codesOf = ({ errors }: UpdateTold): readonly string[] =>
+  errors.map(({ errorCode }) => errorCode);
+
+describe('causes for which an update fails', {
+  skip: skipWhen('causes for which an update fails', whyNot),
+  timeout: 600_000,
+}, () => {
+  const suite = suiteWorld({ judged: { settled: true } });
+  let story: UpdateStory;
+  let releases: [string, string];
+  /** The release that the group does not stand at; each cause goes the other way than the one before. */
+  const next = (): string => {
+    releases = [releases[1], releases[0]];
+    return releases[0];
+  };
+  before(async () => {
+    story = await UpdateStory.begin(suite.world);
+    releases = [story.older, story.newest];
+    await story.createGroup({ nodes: 1, zones: 1 });
+  });
+
+  /** As it was: sizes, nodes without marks; then, the cause gone, it goes on. */
+  const goesOn = async (release: string): Promise<void> => {
+    await story.succeeds(release);
+    await story.atRest(1);
+  };
+
+  it('several budgets on one pod: PodEvictionFailure, both named', async () => {
+    const release = next();
+    await story.apply([
+      webApp(2),
+      budget('web', { maxUnavailable: 1 }),
+      budget('second', { minAvailable: 1 }),
+    ]);
+    const words = [/default\/web-\S+ of ReplicaSet\/web-/, /default\/second/, /default\/web[,)]/];
+    await story.fails(release, { code: 'PodEvictionFailure', words });
+    await story.atRest(1);
+    await story.kubectl.ok('delete pdb second');
+    await goesOn(release);
+    await story.kubectl.ok('delete deployment,pdb --all');
+  });
+
+  it('a pod that tolerates every taint: PodEvictionFailure, the pod and its owner named', async () => {
+    const release = next();
+    const [node] = await story.nodes();
+    const image = node?.metadata.labels['eks.amazonaws.com/nodegroup-image'];
+    const nodeSelector = { 'eks.amazonaws.com/nodegroup-image': image };
+    await story.apply([webApp(1, { nodeSelector, tolerations: [{ operator: 'Exists' }] })]);
+    const words = [/default\/web-\S+ of ReplicaSet\/web-\S+, which tolerates every taint/];
+    await story.fails(release, { code: 'PodEvictionFailure', words });
+    await story.atRest(1);
+    await story.kubectl.ok('delete deployment web');
+    await goesOn(release);
+  });
+
+  it('no address for nodes: NodeCreationFailure in the article’s words, no old node touched', async () => {
+    const release = next();
+    const [node] = await story.nodes();
+    await story.drover.ok(`world inject no-addresses --subnet ${await story.subnet()}`);
+    const words = [
+      /^Couldn't proceed with upgrade process as new nodes are not joining node group ng-v1/,
+    ];
+    const told = await story.fails(release, { code: 'NodeCreationFailure', words });
+    assert.deepEqual(codesOf(told), ['NodeCreationFailure', 'InsufficientFreeAddresses']);
+    await story.atRest(1);
+    assert.equal((await story.nodes())[0]?.metadata.name, node?.metadata.name);
+    await story.drover.ok('world clear');
+    await goesOn(release);
+  });
+
+  it('no address for pods: PodEvictionFailure, since no replacement starts', async () => {
+    const release = next();
+    await story.apply([webApp(4), budget('web', { maxUnavailable: 1 })]);
+    const subnet = await story.subnet();
+    const meanwhile = async (id: string): Promise<void> => {
+      await story.until('old nodes are marked', '5s', async () => {
+        const phase = await story.kubectl.ok(
+          `get nodegroupupdate ${id} -o jsonpath={.status.phase}`,
+        );
+        return /Marking|Rolling/.test(phase) ? true : undefined;
+      });
+      await story.drover.ok(`world inject no-addresses --subnet ${subnet}`);
+    };
+    const words = [/default\/web-\S+ of ReplicaSet\/web-\S+ \(budget default\/web\)/];
+    await story.fails(release, { code: 'PodEvictionFailure', words, meanwhile });
+    await story.drover.ok('world clear');
+    await goesOn(release);
+  });
+});
