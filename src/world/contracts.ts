@@ -159,10 +159,14 @@ export interface Machine extends JsonObject {
   }[];
   /** False for a machine whose bootstrap fails: it runs but never becomes a node. */
   readonly joins: boolean;
+  /** What is wrong in its user data, where that is why: a rule of docs/rules and a sentence. */
+  readonly bootstrapFault?: string;
 }
 
 /** Why a machine does not become a node, or is one no longer. */
 export type JoinRefusal =
+  /** Its user data starts no kubelet that runs. */
+  | { readonly kind: 'userData'; readonly fault: string }
   /** EKS knows no cluster of the name in its user data. */
   | { readonly kind: 'unknownCluster'; readonly cluster: string }
   | { readonly kind: 'endpoint'; readonly endpoint: string }

@@ -95,7 +95,9 @@ describe('a machine whose role the cluster does not let in', () => {
   });
 });
 
-describe('a machine whose user data means another cluster', () => {
+const ca = btoa('-----BEGIN CERTIFICATE-----\nMIIBAAAA\n-----END CERTIFICATE-----\n');
+
+describe('a machine whose user data means another cluster, or is wrong', () => {
   it.each([
     [
       'a name that EKS does not know',
@@ -104,8 +106,18 @@ describe('a machine whose user data means another cluster', () => {
     ],
     [
       'a name that is not that of its endpoint',
-      '/etc/eks/bootstrap.sh other --apiserver-endpoint https://e --b64-cluster-ca QQ==',
+      `/etc/eks/bootstrap.sh other --apiserver-endpoint https://kubernetes.world --b64-cluster-ca ${ca}`,
       /Unauthorized/,
+    ],
+    [
+      'a taint without an effect, as in article 003',
+      "/etc/eks/bootstrap.sh c --kubelet-extra-args '--register-with-taints=taint1=true'",
+      /user data: TN001: the taint taint1=true has no effect/,
+    ],
+    [
+      'a label that a kubelet may not set',
+      "/etc/eks/bootstrap.sh c --kubelet-extra-args '--node-labels=node-role.kubernetes.io/a=b'",
+      /user data: LB001/,
     ],
   ])('never joins: %s', async (_, userData, words) => {
     const life = await withUserData(`#!/bin/bash\n${userData}\n`);

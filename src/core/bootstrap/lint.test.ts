@@ -119,6 +119,7 @@ describe('user data in other files', () => {
       ['NC001 14:7'],
     ],
     ['a file without any', 'main.tf', 'resource "a" "b" {}\n', []],
+    ['somebody else’s YAML', 'deployment.yaml', 'kind: Deployment\nspec: {replicas: 2}\n', []],
   ])('%s', (_title, name, text, expected) => {
     expect(found(text, {}, name)).toEqual(expected);
   });

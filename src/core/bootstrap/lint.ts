@@ -8,8 +8,10 @@ import {
   embeddedTexts,
   evaluateUserData,
   exampleFacts,
+  guessFamily,
   type Position,
   type Problem,
+  sizeLimitBytes,
 } from '../../formats/index.ts';
 import { checks, isFragment } from './checks.ts';
 import { defaultLintOptions, type LintOptions } from './options.ts';
@@ -106,6 +108,10 @@ const distinct = (findings: readonly Finding[]): readonly Finding[] => {
   });
 };
 
+/** A text that looks like no family's, and that nothing else is wrong with. */
+const isNoUserData = ({ text, faults, sizeBytes }: ReturnType<typeof decode>): boolean =>
+  faults.length === 0 && sizeBytes <= sizeLimitBytes && guessFamily(text) === undefined;
+
 export interface LintFile {
   readonly name: string;
   readonly bytes: Uint8Array;
@@ -113,7 +119,8 @@ export interface LintFile {
 
 export const lint = (file: LintFile, asked: Partial<LintOptions> = {}): LintResult => {
   const options = { ...defaultLintOptions, ...asked };
-  const { text } = decode(file.bytes);
+  const decoded = decode(file.bytes);
+  const { text } = decoded;
   const auth = authProblems(text);
   const embedded = auth === undefined ? embeddedTexts(file.name, text) : undefined;
   const found: { problem: Problem; where: string | undefined }[] = [];
@@ -124,7 +131,8 @@ export const lint = (file: LintFile, asked: Partial<LintOptions> = {}): LintResu
     for (const one of embedded) {
       for (const problem of lintEmbedded(one, options)) found.push({ problem, where: one.where });
     }
-  } else {
+  } else if (options.family === undefined && isNoUserData(decoded)) texts = 0;
+  else {
     const problems = problemsOf(evaluateWith(file.bytes, options), options);
     found.push(...problems.map((problem) => ({ problem, where: undefined })));
   }

@@ -9,7 +9,7 @@ export {
 } from './capacity.ts';
 export { type Evaluation, evaluateUserData, takesGzip } from './evaluate.ts';
 export type { EvaluatedNode } from './evaluated.ts';
-export { exampleFacts } from './facts.ts';
+export { exampleFacts, type NodeFacts } from './facts.ts';
 export { redacted } from './files.ts';
 export { instanceTypeFacts } from './instance-types.ts';
 export { fieldOf } from './kubelet.ts';

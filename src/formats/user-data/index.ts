@@ -14,7 +14,7 @@ import {
 export { compress, decode, encodeBase64, sizeLimitBytes, sizeOf } from './decode.ts';
 export { otherCloudInitTypes } from './document.ts';
 export { type EmbeddedText, embeddedTexts } from './embedded.ts';
-export { type Family, families, familyCalled } from './families.ts';
+export { type Family, families, familyCalled, guessFamily } from './families.ts';
 export {
   find,
   kindOf,

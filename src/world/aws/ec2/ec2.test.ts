@@ -63,11 +63,17 @@ describe('max pods', () => {
 describe('user data', () => {
   const instance = { instanceId: 'i-02eccc7d3fa79fc6f', lifecycle: 'on-demand' as const };
   it('gives labels, taints and max pods of the kubelet', () => {
-    const script = [
+    const call = [
       '/etc/eks/bootstrap.sh c --kubelet-extra-args',
-      "'--node-labels=a=1,node-lifecycle=$INSTANCE_LIFECYCLE,id=$INSTANCE_ID",
-      "--register-with-taints=gpu=yes:NoSchedule,x:NoExecute --max-pods=29'",
+      '"--node-labels=a=1,node-lifecycle=$INSTANCE_LIFECYCLE,id=$INSTANCE_ID',
+      '--register-with-taints=gpu=yes:NoSchedule,x:NoExecute --max-pods=29"',
     ].join(' ');
+    const script = [
+      '#!/bin/bash',
+      'INSTANCE_ID=$(imds instance-id)',
+      'INSTANCE_LIFECYCLE=$(imds instance-life-cycle)',
+      call,
+    ].join('\n');
     expect(readUserData(encodeBase64(script), instance)).toEqual({
       joins: true,
       clusterName: 'c',
@@ -84,26 +90,32 @@ describe('user data', () => {
     });
   });
   const endpoint = 'https://e.eks.amazonaws.com:443';
+  const ca = btoa('-----BEGIN CERTIFICATE-----\nMIIBAAAA\n-----END CERTIFICATE-----\n');
   it.each([
     [
       'bootstrap.sh',
-      `set -ex\n/etc/eks/bootstrap.sh \\\n  'my-c' --apiserver-endpoint ${endpoint}`,
+      `#!/bin/bash\nset -ex\n/etc/eks/bootstrap.sh \\\n  'my-c' --apiserver-endpoint ${endpoint}`,
     ],
     [
       'a NodeConfig',
-      `kind: NodeConfig\nspec:\n  cluster:\n    apiServerEndpoint: ${endpoint}\n    name: "my-c"\n`,
+      'apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  cluster:\n' +
+        `    apiServerEndpoint: ${endpoint}\n    name: "my-c"\n    cidr: 10.100.0.0/16\n` +
+        `    certificateAuthority: ${ca}\n`,
     ],
     [
       'a table of settings',
-      `[settings.kubernetes]\napi-server = "${endpoint}"\ncluster-name = "my-c"\n`,
+      `[settings.kubernetes]\napi-server = "${endpoint}"\ncluster-name = "my-c"\n` +
+        `cluster-certificate = "${ca}"\n`,
     ],
     [
       'dotted settings',
-      `settings.kubernetes.cluster-name = 'my-c'\nsettings.kubernetes.api-server = '${endpoint}'\n`,
+      `settings.kubernetes.cluster-name = 'my-c'\nsettings.kubernetes.api-server = '${endpoint}'\n` +
+        `settings.kubernetes.cluster-certificate = '${ca}'\n`,
     ],
     [
       'PowerShell',
-      `& $EKSBootstrapScriptFile -EKSClusterName "my-c" -APIServerEndpoint "${endpoint}"`,
+      `<powershell>\n& $EKSBootstrapScriptFile -EKSClusterName "my-c" ` +
+        `-APIServerEndpoint "${endpoint}" -Base64ClusterCA "${ca}"\n</powershell>`,
     ],
   ])('names the cluster and its endpoint in %s', (_, text) => {
     expect(readUserData(encodeBase64(text), instance)).toMatchObject({
@@ -113,9 +125,36 @@ describe('user data', () => {
     });
   });
   it('that puts the cluster’s name together names none', () => {
-    const script = 'CLUSTER=c\n/etc/eks/bootstrap.sh "$CLUSTER"';
+    const script = '#!/bin/sh\nCLUSTER=$(hostname)\n/etc/eks/bootstrap.sh "$CLUSTER"';
     const { joins, clusterName } = readUserData(encodeBase64(script), instance);
     expect([joins, clusterName]).toEqual([true, undefined]);
+  });
+  it.each([
+    ['no interpreter', '/etc/eks/bootstrap.sh c', 'SH001'],
+    [
+      'a taint without effect',
+      "#!/bin/sh\n/etc/eks/bootstrap.sh c --kubelet-extra-args '--register-with-taints=a=b'",
+      'TN001',
+    ],
+    [
+      'a reserved label',
+      "#!/bin/sh\n/etc/eks/bootstrap.sh c --kubelet-extra-args '--node-labels=node-role.kubernetes.io/x='",
+      'LB001',
+    ],
+    [
+      'a NodeConfig without a cluster',
+      'kind: NodeConfig\napiVersion: node.eks.aws/v1alpha1\nspec: {}\n',
+      'NC002',
+    ],
+    [
+      'a setting of another type',
+      "settings.kubernetes.cluster-name = 'c'\nsettings.kubernetes.max-pods = '3'\n",
+      'BR',
+    ],
+  ])('with %s makes a machine that never joins, and says which rule it breaks', (_, text, rule) => {
+    const { joins, fault } = readUserData(encodeBase64(text), instance);
+    expect(joins).toBe(false);
+    expect(fault).toContain(rule);
   });
   it('that starts no kubelet makes a machine that never joins', () => {
     expect(readUserData(encodeBase64('#!/bin/sh\nyum -y update'), instance).joins).toBe(false);

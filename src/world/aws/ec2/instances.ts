@@ -337,7 +337,16 @@ export class Instances {
   #machine(row: InstanceRow): Machine {
     const type = instanceTypes.get(row.instanceType);
     const lifecycle = row.capacityType === 'SPOT' ? 'spot' : 'on-demand';
-    const bootstrap = readUserData(row.userData, { instanceId: row.instanceId, lifecycle });
+    const { instanceId, instanceType, privateIp, privateDnsName, zone } = row;
+    const bootstrap = readUserData(row.userData, {
+      instanceId,
+      lifecycle,
+      instanceType,
+      privateIp,
+      privateDnsName,
+      zone,
+      region: this.#scope.region,
+    });
     return {
       instanceId: row.instanceId,
       instanceType: row.instanceType,
@@ -354,6 +363,7 @@ export class Instances {
       nodeLabels: bootstrap.labels,
       nodeTaints: bootstrap.taints,
       joins: row.joins && bootstrap.joins,
+      ...(bootstrap.fault === undefined ? {} : { bootstrapFault: bootstrap.fault }),
     };
   }
 

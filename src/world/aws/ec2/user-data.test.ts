@@ -2,12 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { encodeBase64, readUserData } from './user-data.ts';
 
 const instance = { instanceId: 'i-1', lifecycle: 'on-demand' } as const;
+const ca = btoa('-----BEGIN CERTIFICATE-----\nMIIBAAAA\n-----END CERTIFICATE-----\n');
 const read = (text: string) => readUserData(encodeBase64(text), instance);
 
 describe('user data of the articles', () => {
   it('of Bottlerocket names labels as dotted keys', () => {
     const text = [
       "settings.kubernetes.cluster-name = 'bys-dev-eks-sec'",
+      "settings.kubernetes.api-server = 'https://e'",
+      `settings.kubernetes.cluster-certificate = '${ca}'`,
       'settings.kubernetes.max-pods = 20',
       "settings.kubernetes.node-labels.'eks.amazonaws.com/nodegroup' = 'ng-bottlerocket'",
       "settings.kubernetes.node-labels.'eks.amazonaws.com/capacityType' = 'ON_DEMAND'",
@@ -26,6 +29,8 @@ describe('user data of the articles', () => {
     const text = [
       '[settings.kubernetes]',
       'cluster-name = "c"',
+      'api-server = "https://e"',
+      `cluster-certificate = "${ca}"`,
       '[settings.kubernetes.node-labels]',
       '"team" = "red"',
       '[settings.kubernetes.node-taints]',

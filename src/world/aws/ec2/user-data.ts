@@ -1,9 +1,12 @@
-// What an instance's user data makes of it: node labels, taints, and whether it joins a cluster at
-// all. Reads the kubelet flags of a shell bootstrap; never runs anything.
+// What an instance's user data makes of it, by the one evaluation that render and lint use: node labels,
+// taints, pods, the cluster that is meant, and why it does not join. Never runs anything.
+import { evaluateUserData, exampleFacts, type NodeFacts } from '../../../formats/index.ts';
 
 export interface Bootstrap {
-  /** True when the user data starts a kubelet (bootstrap.sh, nodeadm or Bottlerocket settings). */
+  /** True when the user data starts a kubelet that registers. */
   readonly joins: boolean;
+  /** Why it starts none although it was meant to: the rule and a sentence. */
+  readonly fault?: string;
   /** As it is written there; undefined where it is put together when the script runs. */
   readonly clusterName?: string;
   readonly endpoint?: string;
@@ -16,15 +19,6 @@ export interface Bootstrap {
   readonly maxPods?: number;
 }
 
-const decode = (base64: string): string => {
-  try {
-    const bytes = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
-    return new TextDecoder().decode(bytes);
-  } catch {
-    return base64;
-  }
-};
-
 /** UTF-8 text as base64, the form that EC2 takes and gives. */
 export const encodeBase64 = (text: string): string => {
   let binary = '';
@@ -32,90 +26,48 @@ export const encodeBase64 = (text: string): string => {
   return btoa(binary);
 };
 
-const joinMarks = [
-  /\/etc\/eks\/bootstrap\.sh\s/,
-  /kind:\s*NodeConfig/,
-  /^\[settings\.kubernetes\]|^settings\.kubernetes\./m,
-  /Start-EKSBootstrap|EKSBootstrapScriptFile/,
-];
-
-const name = '["\'`]?([0-9A-Za-z][0-9A-Za-z_-]*)';
-/** One per way of bootstrap, as in `joinMarks`. */
-const clusterPatterns = [
-  new RegExp(`/etc/eks/bootstrap\\.sh\\s+(?:\\\\\\n\\s*)?${name}`),
-  new RegExp(`^\\s*cluster:\\s*\\n(?:[ \\t]+[^\\n]*\\n)*?[ \\t]+name:\\s*${name}`, 'm'),
-  new RegExp(`^\\s*(?:settings\\.kubernetes\\.)?cluster-name\\s*=\\s*${name}`, 'm'),
-  new RegExp(`-EKSClusterName\\s+${name}`),
-];
-const url = '["\'`]?(https?://[^\\s"\'`\\\\]+)';
-const endpointPatterns = [
-  new RegExp(`--apiserver-endpoint[= ]${url}`),
-  new RegExp(`^\\s*apiServerEndpoint:\\s*${url}`, 'm'),
-  new RegExp(`^\\s*(?:settings\\.kubernetes\\.)?api-server\\s*=\\s*${url}`, 'm'),
-  new RegExp(`-APIServerEndpoint\\s+${url}`),
-];
-
-const firstMatch = (text: string, patterns: readonly RegExp[]): string | undefined => {
-  for (const pattern of patterns) {
-    const [, found] = pattern.exec(text) ?? [];
-    if (found !== undefined) return found;
+/** Raw bytes of what EC2 holds; a text that is no base64 is taken as it is. */
+const bytesOf = (base64: string): Uint8Array => {
+  try {
+    return Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
+  } catch {
+    return new TextEncoder().encode(base64);
   }
-  return undefined;
 };
 
-const flag = (text: string, name: string): string | undefined =>
-  new RegExp(`--${name}[= ]([^\\s'"\`\\\\]+)`).exec(text)?.[1];
+/** The instance was never meant to be a node: nothing is wrong with it. */
+const notMeant: ReadonlySet<string> = new Set(['SH007', 'CI001', 'WIN003', 'WIN004']);
+
+/** What the world's own images run, until an instance's image is told apart here. */
+const imageVersion = '1.32';
+
+const nothing: Bootstrap = { joins: false, labels: {}, taints: [] };
+
+type Known = Pick<NodeFacts, 'instanceId' | 'lifecycle'> & Partial<NodeFacts>;
 
 /** `userData` in base64; `instance` fills what the script would ask the metadata service for. */
-export const readUserData = (
-  userData: string | undefined,
-  instance: { readonly instanceId: string; readonly lifecycle: 'on-demand' | 'spot' },
-): Bootstrap => {
-  if (userData === undefined) return { joins: false, labels: {}, taints: [] };
-  const text = decode(userData)
-    .replaceAll(/\$\{?INSTANCE_ID\}?/g, instance.instanceId)
-    .replaceAll(/\$\{?INSTANCE_LIFECYCLE\}?/g, instance.lifecycle);
-  const clusterName = firstMatch(text, clusterPatterns);
-  const endpoint = firstMatch(text, endpointPatterns);
-  const maxPods = flag(text, 'max-pods') ?? /(?:^|\.)max-pods\s*=\s*"?(\d+)/m.exec(text)?.[1];
+export const readUserData = (userData: string | undefined, instance: Known): Bootstrap => {
+  if (userData === undefined) return nothing;
+  const facts = { ...exampleFacts, kubernetesVersion: imageVersion, ...instance };
+  const { node, bootstrap } = evaluateUserData(bytesOf(userData), facts);
+  const { cluster, labels, taints, kubelet, obstacles } = node;
+  const isMeant =
+    !obstacles.some(({ rule }) => notMeant.has(rule)) &&
+    (node.family !== 'al2023' || bootstrap.nodeConfigs.length > 0) &&
+    (node.family !== 'bottlerocket' || cluster.name !== undefined || obstacles.length > 0);
+  const fault = isMeant ? obstacles[0] : undefined;
+  const said =
+    bootstrap.settings !== undefined || kubelet.flags.some((one) => one.name === 'max-pods');
+  const written = kubelet.dropIn?.maxPods !== undefined || said;
   return {
-    joins: joinMarks.some((mark) => mark.test(text)),
-    ...(clusterName === undefined ? {} : { clusterName }),
-    ...(endpoint === undefined ? {} : { endpoint }),
-    labels: {
-      ...Object.fromEntries(settingsOf(text, 'node-labels')),
-      ...Object.fromEntries(
-        (flag(text, 'node-labels') ?? '')
-          .split(',')
-          .filter((pair) => pair.includes('='))
-          .map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]),
-      ),
-    },
-    taints: [
-      ...(flag(text, 'register-with-taints') ?? '').split(','),
-      ...settingsOf(text, 'node-taints').map(([key, value]) => `${key}=${value}`),
-    ].flatMap(readTaint),
-    ...(maxPods === undefined ? {} : { maxPods: Number(maxPods) }),
+    joins: isMeant && fault === undefined,
+    ...(fault === undefined ? {} : { fault: `${fault.rule}: ${fault.message}` }),
+    ...(cluster.name === undefined || cluster.name === '' ? {} : { clusterName: cluster.name }),
+    ...(cluster.endpoint === undefined || cluster.endpoint === ''
+      ? {}
+      : { endpoint: cluster.endpoint }),
+    labels,
+    taints,
+    ...(written ? { maxPods: node.maxPods } : {}),
   };
-};
-
-/** Keys with a text or a list of texts, as a table of their own or one dotted key per line. */
-const settingsOf = (text: string, name: string): readonly (readonly [string, string])[] => {
-  const value = `\\s*=\\s*(\\[[^\\]]*\\]|'[^']*'|"[^"]*")`;
-  const path = `settings\\.kubernetes\\.${name}`;
-  const dotted = new RegExp(`^${path}\\.['"]([^'"]+)['"]${value}`, 'gm');
-  const table = new RegExp(`^\\[${path}\\]\\s*\\n((?:(?!\\[).*\\n?)*)`, 'm').exec(text)?.[1] ?? '';
-  const line = new RegExp(`^\\s*['"]?([^'"\\s=]+)['"]?${value}`, 'gm');
-  return [...text.matchAll(dotted), ...table.matchAll(line)].flatMap(([, key = '', texts = '']) =>
-    [...texts.matchAll(/'([^']*)'|"([^"]*)"/g)].map(
-      ([, single, double]) => [key, single ?? double ?? ''] as const,
-    ),
-  );
-};
-
-const readTaint = (text: string): Bootstrap['taints'] => {
-  const match = /^([^=:]+)(?:=([^:]*))?:(\w+)$/.exec(text);
-  if (match === null) return [];
-  const [, key = '', value, effect = ''] = match;
-  return [{ key, effect, ...(value === undefined || value === '' ? {} : { value }) }];
 };

@@ -68,6 +68,9 @@ const bootstrapLines = (
   refusal: JoinRefusal | undefined,
 ): readonly string[] => {
   const group = `bootstrap: group ${groupOf(machine) ?? 'unknown'}, max pods ${machine.maxPods}`;
+  if (refusal?.kind === 'userData') {
+    return [unit(group), unit(`bootstrap: user data: ${refusal.fault}`)];
+  }
   if (refusal?.kind === 'unknownCluster') {
     return [
       unit(group),
@@ -105,6 +108,7 @@ const errorOf = (refusal: JoinRefusal): string => {
         `nodes is forbidden: User "${refusal.user}" cannot create resource "nodes" in API group "" ` +
         'at the cluster scope'
       );
+    case 'userData':
     case 'unknownCluster':
     case 'unauthorized':
       return 'Unauthorized';

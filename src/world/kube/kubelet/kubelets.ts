@@ -2,6 +2,7 @@
 // steps, register, run pods, and go still under faults. Implements MachineHost.
 import type {
   JoinGate,
+  JoinRefusal,
   Machine,
   MachineHost,
   MachineRegistry,
@@ -202,12 +203,13 @@ export class Kubelets implements MachineHost, Actor {
     const { machine } = host;
     const { instanceId } = machine;
     const joins = machine.joins && !this.#faults.active('never-join', this.hosts.place(host));
-    const refusal = joins ? this.#gate(instanceId) : ({ kind: 'unauthorized' } as const);
+    const refusal = this.#refusalOf(machine, joins);
     const release = this.hosts.release(host);
     const seconds = this.#upSeconds(host);
     const lines = consoleLines(step.name, machine, { release, seconds, refusal });
     this.hosts.print(instanceId, lines);
-    if (step.name === 'bootstrap' && refusal?.kind === 'unknownCluster') {
+    const isBroken = refusal?.kind === 'unknownCluster' || refusal?.kind === 'userData';
+    if (step.name === 'bootstrap' && isBroken) {
       this.hosts.set(this.hosts.get(instanceId) ?? host, { phase: 'failed' });
       return;
     }
@@ -221,6 +223,12 @@ export class Kubelets implements MachineHost, Actor {
       return;
     }
     this.#register(this.hosts.set(current, { phase: 'running' }));
+  }
+
+  #refusalOf(machine: Machine, joins: boolean): JoinRefusal | undefined {
+    const { bootstrapFault, instanceId } = machine;
+    if (bootstrapFault !== undefined) return { kind: 'userData', fault: bootstrapFault };
+    return joins ? this.#gate(instanceId) : { kind: 'unauthorized' };
   }
 
   #upSeconds(host: Host): number {
