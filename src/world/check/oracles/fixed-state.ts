@@ -168,8 +168,11 @@ export const fixedState: Oracle = {
         } else if (!/^(Describe|List|Get)/.test(entry.operation)) minutes.busy(entry.at);
       },
       request: (entry) => {
-        if (reads.has(entry.verb) || entry.dryRun || unrelated.has(entry.resource)) return;
+        if (reads.has(entry.verb) || entry.dryRun) return;
         if (entry.code < 200 || entry.code >= 300) return;
+        // What somebody asks of a group is carried out on nodes; its status is told by time.
+        if (entry.resource === 'nodegroups' && !book.isOurs(entry)) minutes.busy(entry.at);
+        if (unrelated.has(entry.resource)) return;
         useless.written(entry);
         if (!book.isOurs(entry)) {
           if (isJournal(entry.resource)) minutes.busy(entry.at);

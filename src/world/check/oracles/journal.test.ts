@@ -259,15 +259,20 @@ describe('fixed-state-writes-nothing', () => {
   });
 
   it('takes what happens to pods, groups and faults as a reason to write', () => {
-    const after = (event: (story: Story) => Story) =>
+    const told = (event: (story: Story) => Story) =>
       journal(event(new Story().draining(i1).at(290)).at(310), 'Ended').at(600);
     for (const event of [
       (story: Story) => story.pod('p1'),
       (story: Story) => story.state(i1, 'Terminating'),
       (story: Story) => story.fault('api-errors', 'off'),
+      (story: Story) =>
+        story.request({ verb: 'patch', resource: 'nodegroups', name: 'g1', by: kubectl }),
     ]) {
-      expect(judge(fixedState, after(event)).said).toEqual([]);
+      expect(judge(fixedState, told(event)).said).toEqual([]);
     }
+    const ours = (story: Story) =>
+      story.request({ verb: 'patch', resource: 'nodegroups', name: 'g1' });
+    expect(judge(fixedState, told(ours)).said).toHaveLength(1);
   });
 });
 
