@@ -22,6 +22,16 @@ describe("EKS' strategy", () => {
     expect(Math.max(...all.map(({ evictions }) => evictions))).toBeGreaterThan(9);
   });
 
+  it('drains nothing before the last of the surge is there', () => {
+    const input = anInput(4, [web], { zones: 2 });
+    const times = { ...input.times, boot: { p50: 100, p90: 400, source: 'test' } };
+    const starts = seeds.map(
+      (seed) => simulate({ ...input, times }, seed).drains[0]?.startSeconds ?? 0,
+    );
+    // Of four boots hardly ever all are quicker than the median.
+    expect(starts.filter((start) => start > 100).length).toBeGreaterThan(15);
+  });
+
   it('drains in an order of chance, which the seed decides', () => {
     const order = (seed: number) =>
       simulate(anInput(8, [web]), seed)
