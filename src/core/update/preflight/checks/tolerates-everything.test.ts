@@ -36,8 +36,8 @@ const cases: readonly (readonly [string, Partial<Snapshot>, readonly string[]])[
   ],
   ['a bare pod, which nothing brings back', { pods: [tolerant({ operator: 'Exists' }, '')] }, []],
   [
-    "Drover's own strategy, which ends it with its node",
-    { pods: [tolerant({ operator: 'Exists' })], group: aGroup({ strategy: 'SURGE' }) },
+    'force, which ends it with its node',
+    { pods: [tolerant({ operator: 'Exists' })], group: aGroup({ force: true }) },
     ['warning ReplicaSet demo/web'],
   ],
 ];

@@ -1,5 +1,5 @@
 // A pod that tolerates every taint, the one of a cordon included, and whose owner is no DaemonSet: what
-// replaces it may land on the very node that is being drained. EKS' update ends at that.
+// replaces it may land on the very node that is being drained. An update without force ends at that.
 import type { Taint, Toleration } from '../../../../api/kube.ts';
 import type { Check } from '../finding.ts';
 import { tolerates } from '../scheduling.ts';
@@ -15,9 +15,8 @@ export const toleratesEverything: Check = {
   title: 'A pod tolerates the cordon and comes back',
   needs: ['nodes', 'pods'],
   run: (view) => {
-    // Drover's own strategies evict such a pod once more and then let it end with its node.
-    const { strategy } = view.snapshot.group;
-    const severity = strategy === 'DEFAULT' || strategy === 'MINIMAL' ? 'blocker' : 'warning';
+    // Without force an update waits for such a node to be empty, whatever its strategy.
+    const severity = view.snapshot.group.force ? 'warning' : 'blocker';
     const tolerant = view.moved.flatMap((moved) => {
       const toleration = moved.pod.spec.tolerations?.find((one) => tolerates(one, cordon));
       return toleration === undefined || moved.owner === undefined ? [] : [{ moved, toleration }];
