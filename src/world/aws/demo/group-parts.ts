@@ -15,10 +15,21 @@ export interface DemoGroup {
   readonly instanceType: string;
   /** Zone letters of the first instances, in turn; default all of the VPC's. */
   readonly zones?: readonly string[];
+  /** The group is in these zones alone, not only its first instances. */
+  readonly isZonal?: boolean;
   readonly capacityType?: 'ON_DEMAND' | 'SPOT';
   /** How many image releases behind the newest; default 0. */
   readonly releasesBehind?: number;
 }
+
+/** The public subnets of the group's zones. */
+export const subnetsOf = (
+  { foundation }: Pick<DemoContext, 'foundation'>,
+  { zones, isZonal = false }: DemoGroup,
+): readonly string[] =>
+  foundation.publicSubnets
+    .filter(({ zone }) => !isZonal || (zones ?? []).some((letter) => zone.endsWith(letter)))
+    .map(({ subnetId }) => subnetId);
 
 export interface DemoContext {
   readonly parts: AwsParts;
@@ -92,7 +103,7 @@ export const addGroup = (
     max: group.max,
     desired: group.desired,
     createdAt: scope.now(),
-    subnetIds: context.foundation.publicSubnets.map((subnet) => subnet.subnetId),
+    subnetIds: subnetsOf(context, group),
     suspended: [],
     healthCheckType: 'EC2',
     cooldownSeconds: 300,

@@ -19,6 +19,7 @@ import {
   settle,
   stackNameOf,
   stackTags,
+  subnetsOf,
   templateData,
 } from './group-parts.ts';
 
@@ -28,7 +29,7 @@ export interface ManagedGroupFacts {
 }
 
 export const addManagedGroup = (context: DemoContext, group: DemoGroup): ManagedGroupFacts => {
-  const { parts, foundation, clusterName } = context;
+  const { parts, clusterName } = context;
   const stackName = stackNameOf(context, group);
   const image = imageOf(context, group);
   const role = addRole(context, stackName);
@@ -65,7 +66,7 @@ export const addManagedGroup = (context: DemoContext, group: DemoGroup): Managed
     version: context.version,
     releaseVersion: image.releaseVersion,
     nodeRole: role.arn,
-    subnets: foundation.publicSubnets.map((subnet) => subnet.subnetId),
+    subnets: subnetsOf(context, group),
     scaling: { minSize: group.min, maxSize: group.max, desired: group.desired },
     labels: {
       'alpha.eksctl.io/cluster-name': clusterName,

@@ -1,0 +1,118 @@
+// Clusters to rehearse an update on, drawn from a seed: nodes, zones, and what runs on them. Pure; a cluster
+// is data, so that both strategies and every repetition get the same one.
+import type { Random } from '../../ports/index.ts';
+
+export type AppKind = 'Deployment' | 'StatefulSet' | 'DaemonSet' | 'Pod';
+
+export interface RolloutApp {
+  readonly name: string;
+  readonly kind: AppKind;
+  readonly replicas: number;
+  /** How many may be missing at once; undefined: no budget. */
+  readonly maxUnavailable?: number;
+  /** From a pod being bound to its being Ready. */
+  readonly readySeconds: number;
+  readonly stopSeconds: number;
+}
+
+export interface RolloutCluster {
+  readonly name: string;
+  readonly nodes: number;
+  readonly zones: readonly string[];
+  readonly maxUnavailable: number;
+  readonly apps: readonly RolloutApp[];
+}
+
+const zoneLetters = ['a', 'b', 'c'] as const;
+/** What is left of a node's 29 pods when another one's have moved there besides. */
+const podsPerNode = 10;
+
+interface Size {
+  readonly nodes: number;
+  readonly zones: number;
+  readonly maxUnavailable: number;
+}
+
+/** From the smallest that people run to the largest that EKS updates at once. */
+const sizes: readonly Size[] = [
+  { nodes: 3, zones: 1, maxUnavailable: 1 },
+  { nodes: 3, zones: 3, maxUnavailable: 1 },
+  { nodes: 5, zones: 3, maxUnavailable: 1 },
+  { nodes: 6, zones: 2, maxUnavailable: 2 },
+  { nodes: 9, zones: 3, maxUnavailable: 3 },
+  { nodes: 12, zones: 3, maxUnavailable: 2 },
+  { nodes: 15, zones: 1, maxUnavailable: 3 },
+  { nodes: 20, zones: 2, maxUnavailable: 5 },
+  { nodes: 30, zones: 3, maxUnavailable: 5 },
+  { nodes: 40, zones: 3, maxUnavailable: 10 },
+  { nodes: 60, zones: 3, maxUnavailable: 10 },
+  { nodes: 100, zones: 3, maxUnavailable: 20 },
+];
+
+export const clusterCount = sizes.length;
+
+const between = (random: Random, least: number, most: number): number =>
+  least + random.below(most - least + 1);
+
+/** Web servers with budgets of every width, some slow ones, one of each odd kind. */
+const drawApps = (random: Random, { nodes, maxUnavailable }: Size): readonly RolloutApp[] => {
+  const apps: RolloutApp[] = [
+    { name: 'agent', kind: 'DaemonSet', replicas: nodes, readySeconds: 2, stopSeconds: 1 },
+    { name: 'single', kind: 'Deployment', replicas: 1, readySeconds: 20, stopSeconds: 2 },
+    { name: 'bare', kind: 'Pod', replicas: 1, readySeconds: 5, stopSeconds: 1 },
+  ];
+  let room = nodes * podsPerNode - 2;
+  const slow = nodes >= 5 ? between(random, 1, Math.ceil(nodes / 15)) : 0;
+  for (let i = 0; i < slow; i++) {
+    const replicas = between(random, 3, 5);
+    room -= replicas;
+    apps.push({
+      name: `db-${i}`,
+      kind: 'StatefulSet',
+      replicas,
+      maxUnavailable: 1,
+      readySeconds: between(random, 40, 120),
+      stopSeconds: between(random, 2, 10),
+    });
+  }
+  for (let i = 0; room >= 3; i++) {
+    const replicas = Math.min(room, between(random, 3, Math.max(4, nodes)));
+    room -= replicas;
+    const width = between(random, 0, 3);
+    apps.push({
+      name: `web-${i}`,
+      kind: 'Deployment',
+      replicas,
+      ...(width === 0 ? {} : { maxUnavailable: Math.max(width, Math.ceil(maxUnavailable / 2)) }),
+      readySeconds: between(random, 3, 30),
+      stopSeconds: between(random, 1, 8),
+    });
+  }
+  return apps;
+};
+
+/** Of each size one per round of seeds. */
+export const drawCluster = (index: number, random: Random): RolloutCluster => {
+  const size = sizes[index % sizes.length] ?? { nodes: 3, zones: 1, maxUnavailable: 1 };
+  const zones = zoneLetters.slice(0, size.zones);
+  return {
+    name: `${size.nodes} nodes, ${size.zones} zones, ${size.maxUnavailable} at once`,
+    nodes: size.nodes,
+    zones,
+    maxUnavailable: size.maxUnavailable,
+    apps: drawApps(random, size),
+  };
+};
+
+/** The same cluster whose pods take up to `share` longer or less to start and to stop. */
+export const varied = (cluster: RolloutCluster, random: Random, share: number): RolloutCluster => {
+  const vary = (seconds: number): number => seconds * (1 + share * (2 * random.next() - 1));
+  return {
+    ...cluster,
+    apps: cluster.apps.map((app) => ({
+      ...app,
+      readySeconds: vary(app.readySeconds),
+      stopSeconds: vary(app.stopSeconds),
+    })),
+  };
+};

@@ -1,0 +1,248 @@
+// One version update of a drawn cluster in virtual time, by the real controllers, and what it was like:
+// how long, how many launches and evictions, how far each application was down. Judges nothing.
+import { type JsonObject, objectOr } from '../../api/json.ts';
+import type { NodeGroupUpdate, UpdateStrategy } from '../../api/nodegroup-update.ts';
+import type { Log } from '../../ports/index.ts';
+import type { Result, WorldClient } from '../../world/contracts.ts';
+import {
+  createWorld,
+  nodeManagerAgent,
+  nodeManagerUser,
+  seedCluster,
+  type World,
+} from '../../world/index.ts';
+import { microsPerSecond } from '../../world/kernel/index.ts';
+import { Driver, type Settle } from '../driver.ts';
+import { noFaults } from '../network.ts';
+import { ControllerProcess } from '../process.ts';
+import type { RolloutCluster } from './cluster.ts';
+import { appNamespace, rolloutGroup, workloadOf } from './workload.ts';
+
+export interface RolloutOptions {
+  readonly cluster: RolloutCluster;
+  readonly strategy: UpdateStrategy;
+  readonly seed: number;
+  readonly settle: Settle;
+}
+
+export interface RolloutOutcome {
+  /** EKS' word. */
+  readonly status: string;
+  readonly message: string;
+  /** From the request to the end, surplus taken back. */
+  readonly makespanSeconds: number;
+  readonly launches: number;
+  /** Pods on old nodes that a drain has to move. */
+  readonly pods: number;
+  readonly evictions: number;
+  /** Of pods that were made during the update: moved twice. */
+  readonly reEvictions: number;
+  /** Drains that ran into their deadline. */
+  readonly lateDrains: number;
+  /** The lowest share of its replicas that any application with more than one had Ready. */
+  readonly lowest: number;
+}
+
+const silence: Log = {
+  debug: () => {},
+  info: () => {},
+  warn: () => {},
+  error: () => {},
+  child: () => silence,
+};
+const limitSeconds = 12 * 3600;
+const lookEverySeconds = 2;
+const updates = { group: 'drover.dev', resource: 'nodegroupupdates' } as const;
+const startAt = Date.UTC(2026, 0, 1) * 1000;
+
+class Rollout {
+  readonly #options: RolloutOptions;
+  readonly #world: World;
+  readonly #driver: Driver;
+  readonly #process: ControllerProcess;
+  #failure: unknown;
+  #isMeasuring = false;
+  #launches = 0;
+  #evictions = 0;
+  #reEvictions = 0;
+  #startedAt = 0;
+  #lowest = 1;
+
+  constructor(options: RolloutOptions) {
+    this.#options = options;
+    const { cluster, seed, settle } = options;
+    this.#world = createWorld({
+      seed,
+      startAt,
+      events: false,
+      leases: 'implied',
+      onWrite: ({ resource, subresource, code, dryRun, namespace, name }) => {
+        const isEviction = resource === 'pods' && subresource === 'eviction' && !dryRun;
+        if (isEviction && code === 201) this.#evicted(namespace ?? '', name ?? '');
+      },
+    });
+    const facts = seedCluster(this.#world, {
+      clusterName: 'c',
+      kubernetesVersion: '1.32.9',
+      groups: [
+        {
+          name: rolloutGroup,
+          isManaged: true,
+          min: 0,
+          max: cluster.nodes * 2 + 10,
+          desired: cluster.nodes,
+          instanceType: 'm5.large',
+          zones: cluster.zones,
+          isZonal: true,
+          releasesBehind: 1,
+        },
+      ],
+      addons: false,
+      workload: false,
+    });
+    this.#driver = new Driver(this.#world.kernel, settle);
+    this.#process = new ControllerProcess({
+      world: this.#world,
+      identity: { user: nodeManagerUser, userAgent: nodeManagerAgent },
+      compat: 'eks',
+      queueUrl: this.#world.aws.queueUrl(facts.noticeQueueName),
+      faults: noFaults,
+      log: silence,
+      onCloudCall: () => {},
+      onFailure: (error) => {
+        this.#failure ??= error;
+      },
+    });
+    this.#world.kube.onChange({ group: '', resource: 'nodes' }, ({ type }) => {
+      if (type === 'ADDED' && this.#isMeasuring) this.#launches += 1;
+    });
+  }
+
+  #user(): WorldClient {
+    return this.#world.kube.as({
+      user: { username: 'somebody', groups: ['system:masters'] },
+      userAgent: 'kubectl',
+    });
+  }
+
+  #must(result: Result): void {
+    if (result.kind === 'error') throw new Error(result.status.message);
+  }
+
+  #evicted(namespace: string, name: string): void {
+    if (!this.#isMeasuring) return;
+    this.#evictions += 1;
+    const pod = this.#world.kube.read({ group: '', resource: 'pods' }, { namespace, name });
+    const made = Date.parse(String(objectOr(objectOr(pod).metadata).creationTimestamp ?? ''));
+    if (made * 1000 > this.#startedAt) this.#reEvictions += 1;
+  }
+
+  #pods(): readonly JsonObject[] {
+    return [...this.#world.kube.readAll({ group: '', resource: 'pods' })].filter(
+      ({ metadata }) => metadata.namespace === appNamespace,
+    );
+  }
+
+  #readyOf(app: string): number {
+    return this.#pods().filter(({ metadata, status }) => {
+      const isOf = objectOr(objectOr(metadata).labels).app === app;
+      const { conditions } = objectOr(status);
+      const ready = Array.isArray(conditions) ? conditions.map(objectOr) : [];
+      return isOf && ready.some(({ type, status: is }) => type === 'Ready' && is === 'True');
+    }).length;
+  }
+
+  #allReady(): boolean {
+    return this.#options.cluster.apps.every(
+      ({ name, replicas }) => this.#readyOf(name) >= replicas,
+    );
+  }
+
+  #lookAtApps(): void {
+    for (const { name, kind, replicas } of this.#options.cluster.apps) {
+      if (kind === 'DaemonSet' || kind === 'Pod' || replicas < 2) continue;
+      this.#lowest = Math.min(this.#lowest, this.#readyOf(name) / replicas);
+    }
+  }
+
+  #update(): NodeGroupUpdate | undefined {
+    const [update] = [...this.#world.kube.readAll(updates)];
+    return update as unknown as NodeGroupUpdate | undefined;
+  }
+
+  #isOver(): boolean {
+    if (this.#failure !== undefined) throw this.#failure;
+    const { status } = this.#update()?.status ?? {};
+    return status !== undefined && status !== 'InProgress';
+  }
+
+  async #until(what: string, holds: () => boolean, seconds: number): Promise<void> {
+    const options = { limitSeconds: seconds, everySeconds: lookEverySeconds };
+    if (await this.#driver.until(holds, options)) return;
+    throw new Error(`${this.#options.cluster.name}: not within ${seconds} s: ${what}`);
+  }
+
+  #ask(): void {
+    const { cluster, strategy } = this.#options;
+    const { maxUnavailable } = cluster;
+    const user = this.#user();
+    const groups = { group: 'drover.dev', resource: 'nodegroups' };
+    const body = { spec: { updateConfig: { maxUnavailable } } };
+    this.#must(user.patch(groups, { name: rolloutGroup }, { type: 'merge', body }));
+    this.#must(
+      user.create(updates, undefined, {
+        apiVersion: 'drover.dev/v1alpha1',
+        kind: 'NodeGroupUpdate',
+        metadata: { name: 'update' },
+        spec: { nodeGroup: rolloutGroup, type: 'VersionUpdate', strategy, params: [], change: {} },
+      }),
+    );
+  }
+
+  async run(): Promise<RolloutOutcome> {
+    const { cluster } = this.#options;
+    this.#process.start();
+    const nodes = () => [...this.#world.kube.readAll({ group: '', resource: 'nodes' })];
+    await this.#until('its nodes', () => nodes().length === cluster.nodes, 600);
+    for (const { resource, object } of workloadOf(cluster.apps)) {
+      this.#must(this.#user().create(resource, appNamespace, object));
+    }
+    await this.#until('its pods are Ready', () => this.#allReady(), 1200);
+    await this.#driver.advance(30);
+    const pods = this.#pods().length - cluster.nodes;
+    this.#isMeasuring = true;
+    this.#startedAt = this.#world.kernel.now();
+    this.#ask();
+    await this.#until(
+      'the update is over',
+      () => {
+        this.#lookAtApps();
+        return this.#isOver();
+      },
+      limitSeconds,
+    );
+    const { status, message = '' } = this.#update()?.status ?? {};
+    const makespanSeconds = (this.#world.kernel.now() - this.#startedAt) / microsPerSecond;
+    const disruptions = { group: 'drover.dev', resource: 'nodedisruptions' };
+    const lateDrains = [...this.#world.kube.readAll(disruptions)].filter(({ status: of }) =>
+      ['Failed', 'Forced'].includes(String(objectOr(of).outcome)),
+    ).length;
+    this.#process.kill();
+    await this.#driver.advance(1);
+    return {
+      status: String(status),
+      message,
+      makespanSeconds,
+      launches: this.#launches,
+      pods,
+      evictions: this.#evictions,
+      reEvictions: this.#reEvictions,
+      lateDrains,
+      lowest: this.#lowest,
+    };
+  }
+}
+
+/** Throws where the cluster never came up, or a controller ended by itself: always a defect. */
+export const runRollout = (options: RolloutOptions): Promise<RolloutOutcome> =>
+  new Rollout(options).run();
