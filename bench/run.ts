@@ -9,8 +9,9 @@ import { ready } from './ready.ts';
 import { scale } from './scale.ts';
 import { sim } from './sim.ts';
 import { type Bench, machineLine, table } from './support/report.ts';
+import { updates } from './updates.ts';
 
-const benches: readonly Bench[] = [ready, notice, drain, budget, scale, sim];
+const benches: readonly Bench[] = [ready, notice, drain, budget, scale, sim, updates];
 
 const usage = (problem: string): never => {
   const list = benches.map(({ name, summary }) => `  ${name.padEnd(8)}${summary}`).join('\n');

@@ -55,6 +55,12 @@ const lookEverySeconds = 2;
 const updates = { group: 'drover.dev', resource: 'nodegroupupdates' } as const;
 const startAt = Date.UTC(2026, 0, 1) * 1000;
 
+const isReady = ({ status }: JsonObject): boolean => {
+  const { conditions } = objectOr(status);
+  const all = Array.isArray(conditions) ? conditions.map(objectOr) : [];
+  return all.some(({ type, status: is }) => type === 'Ready' && is === 'True');
+};
+
 class Rollout {
   readonly #options: RolloutOptions;
   readonly #world: World;
@@ -144,12 +150,13 @@ class Rollout {
   }
 
   #readyOf(app: string): number {
-    return this.#pods().filter(({ metadata, status }) => {
-      const isOf = objectOr(objectOr(metadata).labels).app === app;
-      const { conditions } = objectOr(status);
-      const ready = Array.isArray(conditions) ? conditions.map(objectOr) : [];
-      return isOf && ready.some(({ type, status: is }) => type === 'Ready' && is === 'True');
-    }).length;
+    return this.#pods().filter(
+      (pod) => objectOr(objectOr(pod.metadata).labels).app === app && isReady(pod),
+    ).length;
+  }
+
+  #readyNodes(): number {
+    return [...this.#world.kube.readAll({ group: '', resource: 'nodes' })].filter(isReady).length;
   }
 
   #allReady(): boolean {
@@ -202,8 +209,8 @@ class Rollout {
   async run(): Promise<RolloutOutcome> {
     const { cluster } = this.#options;
     this.#process.start();
-    const nodes = () => [...this.#world.kube.readAll({ group: '', resource: 'nodes' })];
-    await this.#until('its nodes', () => nodes().length === cluster.nodes, 600);
+    // All of them first: pods would crowd on those that come first.
+    await this.#until('its nodes are Ready', () => this.#readyNodes() === cluster.nodes, 600);
     for (const { resource, object } of workloadOf(cluster.apps)) {
       this.#must(this.#user().create(resource, appNamespace, object));
     }

@@ -1,0 +1,66 @@
+// A version update of twelve drawn clusters in virtual time by the real controllers: Drover's own strategy
+// beside EKS' on the same cluster, with the lower bound of any order.
+import { lowerBoundSeconds } from '../src/sim/rollout/bound.ts';
+import { clusterCount, drawCluster } from '../src/sim/rollout/cluster.ts';
+import { type RolloutOutcome, runRollout } from '../src/sim/rollout/run.ts';
+import { Kernel } from '../src/world/kernel/index.ts';
+import { type Bench, type BenchContext, type Outcome, SeriesCollector } from './support/report.ts';
+
+/** As in src/main/sim.ts: ticks run once the queue of microtasks is empty. */
+const settle = async (): Promise<void> => {
+  await undefined;
+  await new Promise<void>((resolve) => process.nextTick(resolve));
+};
+
+const strategies = [
+  { strategy: 'SURGE', who: "Drover's own", role: 'ours' },
+  { strategy: 'DEFAULT', who: "EKS' order", role: 'peer' },
+] as const;
+
+/** Of the embedded world: its nodes boot in seconds, and so the cooldown weighs most. */
+const times = { bootSeconds: 4, cooldownSeconds: 60, terminateSeconds: 1 };
+
+const lineOf = (who: string, one: RolloutOutcome, bound: number): string =>
+  [
+    `    ${who.padEnd(14)}${one.status.padEnd(12)}${one.makespanSeconds.toFixed(0).padStart(6)} s`,
+    `${(one.makespanSeconds / bound).toFixed(2)} x bound`,
+    `${one.launches} launches`,
+    `${one.evictions} evictions of ${one.pods} pods (${one.reEvictions} moved twice)`,
+    `${one.lateDrains} late`,
+    `lowest ${(one.lowest * 100).toFixed(0)} %`,
+  ].join(', ');
+
+const run = async ({ runs, say }: BenchContext): Promise<Outcome> => {
+  const collector = new SeriesCollector();
+  const failures: string[] = [];
+  for (let round = 0; round < runs; round++) {
+    for (let index = 0; index < clusterCount; index++) {
+      const seed = round * clusterCount + index + 1;
+      const cluster = drawCluster(index, new Kernel({ seed, startAt: 0 }).random('cluster'));
+      const bound = lowerBoundSeconds(cluster, times);
+      say(`${cluster.name}: bound ${bound.toFixed(0)} s`);
+      for (const { strategy, who, role } of strategies) {
+        const one = await runRollout({ cluster, strategy, seed, settle });
+        say(lineOf(who, one, bound));
+        if (one.status !== 'Successful') failures.push(`${cluster.name}, ${who}: ${one.message}`);
+        const head = { who, role };
+        collector.add({ what: 'makespan / lower bound', ...head }, one.makespanSeconds / bound);
+        collector.add({ what: 'launches / nodes', ...head }, one.launches / cluster.nodes);
+        collector.add({ what: 'evictions / pods', ...head }, one.evictions / one.pods);
+        collector.add({ what: 'drains that ran late', ...head }, one.lateDrains);
+        collector.add({ what: 'lowest availability (%)', ...head }, one.lowest * 100);
+      }
+    }
+  }
+  const notes = [
+    'bound: the greater of nodes / at once and of rounds of the slowest budget (reference formula); boot 4 s, cooldown 60 s',
+  ];
+  return { series: collector.all(), notRun: [], failures, notes };
+};
+
+export const updates: Bench = {
+  name: 'updates',
+  summary: "a version update of twelve drawn clusters: Drover's strategy beside EKS'",
+  defaultRuns: 1,
+  run,
+};
