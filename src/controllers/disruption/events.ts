@@ -44,7 +44,7 @@ const blockersText = ({ waitingOn = [], waitingOnTotal = 0 }: NodeDisruptionStat
 };
 
 /** The episode before had emptied the node, as when its hook follows our own termination. */
-const wasEmptied = ({ previous, podsTotal }: NodeDisruptionStatus): boolean =>
+const wasEmptied = ({ previous, podsTotal = 0 }: NodeDisruptionStatus): boolean =>
   podsTotal === 0 && (previous?.outcome === 'Drained' || previous?.outcome === 'Forced');
 
 /** What this change of the status is worth telling on the node; mostly nothing. */

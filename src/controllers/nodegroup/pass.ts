@@ -170,7 +170,7 @@ export class Pass {
     const input = { group: this.#group, scaling, update, issues, signal };
     const rollout = await rollOut(this.#deps, input);
     if (rollout?.made !== undefined) memory.made = rollout.made;
-    if (rollout !== undefined) this.#acted(againMs * 5);
+    if (rollout !== undefined) this.#acted(againMs * 2);
     return rollout;
   }
 

@@ -249,7 +249,7 @@ describe('Ended', () => {
   it('opens another episode for a new cause and still owns its marks', () => {
     const model = ended();
     model.causes([aManualCause(), aHookCause()]);
-    expect(model.settle()).toEqual(['Pending', 'Marking', 'Draining']);
+    expect(model.settle()).toEqual(['Pending', 'Draining']);
     expect(model.status).toMatchObject({
       episode: 2,
       ownedMarks: { excludeLabel: true, unschedulable: true },

@@ -59,7 +59,28 @@ export const decidePending = (observation: Observation, demand: Demand): Decisio
     return decision({ steps: [writeStatus({ disruption, change, now })] });
   }
   if (node === undefined) return withoutNode(observation, demand);
-  return startMarking(observation, demand, node);
+  return goOn(observation, demand, node) ?? startMarking(observation, demand, node);
+};
+
+/**
+ * The node was drained before and its marks stand: the message of its own termination, mostly. It is not
+ * waited for again whether a scheduler knows of them; that it is empty is asked for again.
+ */
+const goOn = (observation: Observation, demand: Demand, node: Node): Decision | undefined => {
+  const { disruption, now, options } = observation;
+  const { previous, node: marked } = disruption.status ?? {};
+  const wasDrained = previous?.outcome === 'Drained' || previous?.outcome === 'Forced';
+  const isSame = marked?.uid === node.metadata.uid;
+  if (!wasDrained || previous.endedAt === undefined || !isSame) return undefined;
+  if (!marksAreVisible(node, options.compat)) return undefined;
+  const change = {
+    phase: 'Draining' as const,
+    startedAt: formatTime(now),
+    markedAt: previous.endedAt,
+    ...podCounts(observation),
+    ...holdFields(observation, demand),
+  };
+  return decision({ steps: [writeStatus({ disruption, demand, change, now })] });
 };
 
 /** The withdrawal of the last cause: what was done to the node is undone. */

@@ -4,10 +4,10 @@ import type { DisruptionPhase } from '../../api/disruption.ts';
 
 export const transitions: Readonly<Record<DisruptionPhase, readonly DisruptionPhase[]>> = {
   /**
-   * Completing: there is no node to mark. Ended: withdrawn before anything was done. Undoing: so, and
+   * Draining: the episode before drained the node and its marks stand. Completing: there is no node to mark. Ended: withdrawn before anything was done. Undoing: so, and
    * marks of an earlier episode stand that nobody wants any more.
    */
-  Pending: ['Marking', 'Completing', 'Undoing', 'Ended'],
+  Pending: ['Marking', 'Draining', 'Completing', 'Undoing', 'Ended'],
   /** Marking again: the node registered anew, so its marks are gone. */
   Marking: ['Marking', 'Draining', 'Completing', 'Undoing'],
   /** Marking: somebody took a mark away, or the node registered anew. */
