@@ -38,7 +38,7 @@ export interface NodeGroupUpdateSpec {
   /** Default: that of the group. */
   readonly strategy?: UpdateStrategy;
   readonly waivers?: readonly Waiver[];
-  /** Of the plan that was looked at; an update whose group has moved since is refused. */
+  /** Of the plan that was looked at and that the command line found to hold still: a record. */
   readonly planHash?: string;
   /** Nothing new is begun while it is set; may change while the update runs. */
   readonly paused?: boolean;
@@ -49,8 +49,8 @@ export interface NodeGroupUpdateSpec {
   readonly change: NodeGroupChange;
 }
 
-/** EKS' two, and ours: SURGE replaces exactly, BLUE_GREEN makes all new nodes first. */
-export const updateStrategies = ['DEFAULT', 'MINIMAL', 'SURGE', 'BLUE_GREEN'] as const;
+/** EKS' two, and ours: SURGE makes exactly as many new nodes as are needed. */
+export const updateStrategies = ['DEFAULT', 'MINIMAL', 'SURGE'] as const;
 export type UpdateStrategy = (typeof updateStrategies)[number];
 
 /** docs/designs/updates.md; Applied is of ConfigUpdates: the change stands in the NodeGroup. */

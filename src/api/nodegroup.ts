@@ -12,8 +12,8 @@ export interface NodeGroupScaling {
 export interface UpdateConfig {
   readonly maxUnavailable?: number;
   readonly maxUnavailablePercentage?: number;
-  /** EKS' two; SURGE and BLUE_GREEN are Drover's own. */
-  readonly updateStrategy?: 'DEFAULT' | 'MINIMAL' | 'SURGE' | 'BLUE_GREEN';
+  /** EKS' two, and Drover's own. */
+  readonly updateStrategy?: 'DEFAULT' | 'MINIMAL' | 'SURGE';
 }
 
 /** EKS' nodeRepairConfig, kept as given. */

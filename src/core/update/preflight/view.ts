@@ -155,8 +155,6 @@ const surgeOf = (snapshot: Snapshot): number => {
       const zones = new Set(old.map(({ zone }) => zone)).size;
       return ownSurge(old.length, zones, group.maxUnavailable);
     }
-    case 'BLUE_GREEN':
-      return old.length;
     case 'DEFAULT':
       return eksSurge(zonesOf(snapshot).length, group.maxUnavailable);
   }
