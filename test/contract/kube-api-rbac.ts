@@ -174,6 +174,56 @@ const cases: Readonly<Record<string, (env: ContractEnv) => Promise<void>>> = {
     assert.equal(await allowed({ ...lease, namespace, name: node }), false);
   },
 
+  'lets a kubelet write its own node, and pods that run there': async (env) => {
+    const namespace = await env.namespace();
+    const pod = await env.pod(namespace, 'p1');
+    const node = String(pod.spec.nodeName);
+    const stranger = env.unique('node');
+    const contentType = 'application/merge-patch+json';
+    const as = (name: string) => ({ as: `system:node:${name}`, groups: ['system:nodes'] });
+    const send = async (who: string, method: string, path: string, body?: JsonObject) => {
+      const { code, body: answer } = await env.raw(method, path, {
+        ...as(who),
+        ...(body === undefined ? {} : { body }),
+        ...(method === 'PATCH' ? { contentType } : {}),
+      });
+      return code < 300 ? code : String(answer.message);
+    };
+    const item = `/api/v1/namespaces/${namespace}/pods/p1`;
+    const status = { status: { message: 'x' } };
+    const cordon = { spec: { unschedulable: false } };
+    const eviction = { metadata: { name: 'p1' } };
+    await eventually('the node to be known', async () =>
+      (await send(node, 'PATCH', `${item}/status`, status)) === 200 ? true : undefined,
+    );
+    assert.equal(await send(node, 'PATCH', `/api/v1/nodes/${node}`, cordon), 200);
+    const only = (what: string, who = `"${stranger}"`): string =>
+      `pods "p1" is forbidden: node ${who} can only ${what} pods with spec.nodeName set to itself`;
+    assert.equal(
+      await send(stranger, 'PATCH', `/api/v1/nodes/${node}`, cordon),
+      `nodes "${node}" is forbidden: node "${stranger}" is not allowed to modify node "${node}"`,
+    );
+    assert.equal(
+      await send(stranger, 'PATCH', `${item}/status`, status),
+      only('update pod status for'),
+    );
+    assert.equal(
+      await send(stranger, 'POST', `${item}/eviction?dryRun=All`, eviction),
+      only('evict', stranger),
+    );
+    assert.equal(await send(stranger, 'DELETE', item), only('delete'));
+    assert.equal(await send(node, 'POST', `${item}/eviction?dryRun=All`, eviction), 201);
+    assert.match(
+      String(
+        await send(node, 'POST', `/api/v1/namespaces/${namespace}/pods`, {
+          metadata: { name: 'p2' },
+          spec: { containers: [{ name: 'c', image: 'x' }] },
+        }),
+      ),
+      /node ".*" can only create mirror pods$/,
+    );
+  },
+
   'answers reviews with the binding that allows': async (env) => {
     const namespace = await env.namespace();
     const as = env.unique('user');

@@ -184,6 +184,7 @@ const apiArgs = (directory: string, ports: Ports): readonly string[] => {
     `--service-account-key-file=${file('sa.pub')}`,
     `--service-account-signing-key-file=${file('sa.key')}`,
     '--authorization-mode=Node,RBAC',
+    '--enable-admission-plugins=NodeRestriction',
     '--allow-privileged=true',
     '--profiling=false',
     `--audit-policy-file=${file('audit-policy.json')}`,

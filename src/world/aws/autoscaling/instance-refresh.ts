@@ -89,7 +89,7 @@ export class InstanceRefreshes {
     if (row === undefined) {
       throw refuse(
         'ActiveInstanceRefreshNotFound',
-        'No in progress or pending Instance Refresh found for Auto Scaling group ' + group,
+        `No in progress or pending Instance Refresh found for Auto Scaling group ${group}`,
       );
     }
     const cancelling: RefreshRow = { ...row, status: 'Cancelling' };

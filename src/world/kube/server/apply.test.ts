@@ -15,7 +15,7 @@ describe('managedFields', () => {
     const world = new TestWorld();
     const user = { username: 'system:node:n1', groups: ['system:nodes'] };
     const kubelet = world.api.as({ user, userAgent: 'kubelet/v1.32' });
-    world.aPod('p', { node: null });
+    world.aPod('p', { node: 'n1' });
     const status = { status: { message: 'hello' } };
     const patch = { type: 'merge', body: status, subresource: 'status' } as const;
     kubelet.patch({ group: '', resource: 'pods' }, { namespace: 'demo', name: 'p' }, patch);

@@ -22,6 +22,7 @@ import { Discovery } from './discovery.ts';
 import { EventExpiry } from './event-expiry.ts';
 import { Evictor } from './eviction.ts';
 import { builtInKinds } from './kinds.ts';
+import { restrictNode } from './node-restriction.ts';
 import type { Stored } from './objects.ts';
 import { Policies } from './policies.ts';
 import type { Admission } from './policy-match.ts';
@@ -84,6 +85,7 @@ export class KubeApiServer implements WorldKube {
     this.#rbac = new Rbac(this.#store);
     const quotas = new Quotas(kernel, this.#store);
     const admit = (admission: Admission): void => {
+      restrictNode(this.#store, admission);
       policies.admit(admission);
       quotas.admit(admission);
     };
