@@ -94,8 +94,8 @@ describe('a drain that is over its time', () => {
     expect(simulate(anInput(1, [slow]), 1).late).toEqual(['n1']);
   });
   it('is shorter with force, whatever the budget says', () => {
-    const free = simulate(anInput(1, [slow], { strategy: 'BLUE_GREEN' }), 1);
-    const forced = simulate(anInput(1, [slow], { strategy: 'BLUE_GREEN', force: true }), 1);
+    const free = simulate(anInput(1, [slow], { strategy: 'SURGE' }), 1);
+    const forced = simulate(anInput(1, [slow], { strategy: 'SURGE', force: true }), 1);
     expect(free.seconds).toBe(120 + 3 * 400 + 10 + 105);
     expect(forced.seconds).toBe(120 + 900 + 10 + 105);
   });
@@ -116,7 +116,7 @@ describe('the lower bound', () => {
   const shapes = [1, 2, 3].flatMap((zones) =>
     [3, 10, 30].flatMap((count) =>
       [1, 3, 10].flatMap((maxUnavailable) =>
-        (['DEFAULT', 'MINIMAL', 'SURGE', 'BLUE_GREEN'] as const).map(
+        (['DEFAULT', 'MINIMAL', 'SURGE'] as const).map(
           (strategy) => [count, zones, maxUnavailable, strategy] as const,
         ),
       ),
