@@ -5,13 +5,14 @@ import { parseArgs } from 'node:util';
 import { budget } from './budget.ts';
 import { drain } from './drain.ts';
 import { notice } from './notice.ts';
+import { plan } from './plan.ts';
 import { ready } from './ready.ts';
 import { scale } from './scale.ts';
 import { sim } from './sim.ts';
 import { type Bench, machineLine, table } from './support/report.ts';
 import { updates } from './updates.ts';
 
-const benches: readonly Bench[] = [ready, notice, drain, budget, scale, sim, updates];
+const benches: readonly Bench[] = [ready, notice, drain, budget, scale, sim, updates, plan];
 
 const usage = (problem: string): never => {
   const list = benches.map(({ name, summary }) => `  ${name.padEnd(8)}${summary}`).join('\n');

@@ -1,8 +1,9 @@
 // One version update of a drawn cluster in virtual time, by the real controllers, and what it was like:
 // how long, how many launches and evictions, how far each application was down. Judges nothing.
+import type { EpochMs } from '../../api/brand.ts';
 import { type JsonObject, objectOr } from '../../api/json.ts';
 import type { NodeGroupUpdate, UpdateStrategy } from '../../api/nodegroup-update.ts';
-import type { Log } from '../../ports/index.ts';
+import type { CloudApi, KubeApi, Log } from '../../ports/index.ts';
 import type { Result, WorldClient } from '../../world/contracts.ts';
 import {
   createWorld,
@@ -14,15 +15,25 @@ import {
 import { microsPerSecond } from '../../world/kernel/index.ts';
 import { Driver, type Settle } from '../driver.ts';
 import { noFaults } from '../network.ts';
+import { createInProcessPorts } from '../ports.ts';
 import { ControllerProcess } from '../process.ts';
 import type { RolloutCluster } from './cluster.ts';
 import { appNamespace, rolloutGroup, workloadOf } from './workload.ts';
+
+/** The cluster as a reader outside sees it. */
+export interface RolloutSources {
+  readonly kube: KubeApi;
+  readonly cloud: CloudApi;
+  readonly now: EpochMs;
+}
 
 export interface RolloutOptions {
   readonly cluster: RolloutCluster;
   readonly strategy: UpdateStrategy;
   readonly seed: number;
   readonly settle: Settle;
+  /** Called when everything is up, before the update is asked for: to plan it. `enough` ends it there. */
+  readonly before?: (sources: RolloutSources) => Promise<'enough' | undefined>;
 }
 
 export interface RolloutOutcome {
@@ -189,15 +200,17 @@ class Rollout {
     throw new Error(`${this.#options.cluster.name}: not within ${seconds} s: ${what}`);
   }
 
-  #ask(): void {
-    const { cluster, strategy } = this.#options;
-    const { maxUnavailable } = cluster;
-    const user = this.#user();
+  #configure(): void {
+    const { maxUnavailable } = this.#options.cluster;
     const groups = { group: 'drover.dev', resource: 'nodegroups' };
     const body = { spec: { updateConfig: { maxUnavailable } } };
-    this.#must(user.patch(groups, { name: rolloutGroup }, { type: 'merge', body }));
+    this.#must(this.#user().patch(groups, { name: rolloutGroup }, { type: 'merge', body }));
+  }
+
+  #ask(): void {
+    const { strategy } = this.#options;
     this.#must(
-      user.create(updates, undefined, {
+      this.#user().create(updates, undefined, {
         apiVersion: 'drover.dev/v1alpha1',
         kind: 'NodeGroupUpdate',
         metadata: { name: 'update' },
@@ -211,12 +224,14 @@ class Rollout {
     this.#process.start();
     // All of them first: pods would crowd on those that come first.
     await this.#until('its nodes are Ready', () => this.#readyNodes() === cluster.nodes, 600);
+    this.#configure();
     for (const { resource, object } of workloadOf(cluster.apps)) {
       this.#must(this.#user().create(resource, appNamespace, object));
     }
     await this.#until('its pods are Ready', () => this.#allReady(), 1200);
     await this.#driver.advance(30);
     const pods = this.#pods().length - cluster.nodes;
+    if ((await this.#show()) === 'enough') return this.#outcome(0, 0);
     this.#isMeasuring = true;
     this.#startedAt = this.#world.kernel.now();
     this.#ask();
@@ -228,8 +243,34 @@ class Rollout {
       },
       limitSeconds,
     );
+    const seconds = (this.#world.kernel.now() - this.#startedAt) / microsPerSecond;
+    return this.#outcome(pods, seconds);
+  }
+
+  async #show(): Promise<'enough' | undefined> {
+    const { before } = this.#options;
+    if (before === undefined) return undefined;
+    const identity = {
+      user: { username: 'somebody', groups: ['system:masters'] },
+      userAgent: 'drover',
+    };
+    const { kube, cloud, clock } = createInProcessPorts(this.#world, {
+      component: 'somebody',
+      identity,
+    });
+    const answer = before({ kube, cloud, now: clock.now() });
+    let isDone = false;
+    const finish = (): void => {
+      isDone = true;
+    };
+    answer.then(finish, finish);
+    // Calls take world time.
+    while (!isDone) await this.#driver.advance(0.01);
+    return answer;
+  }
+
+  async #outcome(pods: number, makespanSeconds: number): Promise<RolloutOutcome> {
     const { status, message = '' } = this.#update()?.status ?? {};
-    const makespanSeconds = (this.#world.kernel.now() - this.#startedAt) / microsPerSecond;
     const disruptions = { group: 'drover.dev', resource: 'nodedisruptions' };
     const lateDrains = [...this.#world.kube.readAll(disruptions)].filter(({ status: of }) =>
       ['Failed', 'Forced'].includes(String(objectOr(of).outcome)),

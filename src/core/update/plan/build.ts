@@ -7,6 +7,7 @@ import {
   type ModelApp,
   type ModelBudget,
   type ModelInput,
+  type Spread,
 } from './model.ts';
 import { bootSpread, replaceSpread } from './times.ts';
 
@@ -15,7 +16,7 @@ const defaultGraceSeconds = 30;
 
 const keyOf = ({ owner, name }: MovedPod): string => owner?.key ?? `Pod/${name}`;
 
-const appsOf = (view: View, budgets: ReadonlyMap<string, number>) => {
+const appsOf = (view: View, budgets: ReadonlyMap<string, number>, stop: Spread) => {
   const byKey = new Map<string, MovedPod[]>();
   for (const moved of view.moved) {
     const known = byKey.get(keyOf(moved));
@@ -29,7 +30,7 @@ const appsOf = (view: View, budgets: ReadonlyMap<string, number>) => {
     return {
       key,
       budget: name === undefined ? undefined : budgets.get(name),
-      stop: defaultTimes.stop,
+      stop,
       graceSeconds: first?.pod.spec.terminationGracePeriodSeconds ?? defaultGraceSeconds,
       replace: replaceSpread(pods.map(({ pod }) => pod)),
       waitsForStop: first?.owner?.kind === 'StatefulSet',
@@ -38,13 +39,24 @@ const appsOf = (view: View, budgets: ReadonlyMap<string, number>) => {
   return { apps, indexOf: new Map([...byKey.keys()].map((key, index) => [key, index])) };
 };
 
-export const modelOf = (view: View): ModelInput => {
+/** What no snapshot tells. */
+export interface CloudTimes {
+  /** From the request to the first launch. */
+  readonly setup?: Spread;
+  /** From terminate to gone. */
+  readonly terminate?: Spread;
+  /** From SIGTERM to exit, bounded by the grace period. */
+  readonly stop?: Spread;
+}
+
+export const modelOf = (view: View, known: CloudTimes = {}): ModelInput => {
   const { snapshot, oldNodes, surge } = view;
   const { group, nodes } = snapshot;
   const budgets = view.budgets.map(
     ({ name, allowed }): ModelBudget => ({ name, allowed: Math.max(1, allowed) }),
   );
-  const { apps, indexOf } = appsOf(view, new Map(budgets.map(({ name }, i) => [name, i])));
+  const stop = known.stop ?? defaultTimes.stop;
+  const { apps, indexOf } = appsOf(view, new Map(budgets.map(({ name }, i) => [name, i])), stop);
   const ready = (conditions: { readonly type: string; readonly status: string }[]): boolean =>
     conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
   const never = view.budgets.filter(({ allowed }) => allowed === 0).flatMap(({ pods }) => pods);
@@ -71,9 +83,9 @@ export const modelOf = (view: View): ModelInput => {
     cooldownSeconds: group.cooldownSeconds,
     force: group.force,
     times: {
-      setup: defaultTimes.setup,
+      setup: known.setup ?? defaultTimes.setup,
       boot: bootSpread(nodes),
-      terminate: defaultTimes.terminate,
+      terminate: known.terminate ?? defaultTimes.terminate,
     },
     commonSpread: defaultCommonSpread,
   };
