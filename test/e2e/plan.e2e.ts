@@ -285,7 +285,13 @@ describe('the plan of a version update', { skip }, () => {
     const unknown = await world.drover('plan', 'update', '--eks', 'ironman-2022/nothing');
     assert.equal(unknown.code, 1);
     assert.match(unknown.stderr, /aws eks list-nodegroups/);
-    const release = await world.drover('plan', 'update', group, '--release', '1.32.0-20200101');
+    const release = await world.drover(
+      'plan',
+      'update',
+      group,
+      '--release-version',
+      '1.32.0-20200101',
+    );
     assert.equal(release.code, 3);
     assert.match(release.stdout, /target-configuration/);
   });

@@ -145,7 +145,11 @@ describe('a version update', {
       for (const [line, words] of refusals) assert.match(await aws.fails(line), words, line);
       const flags: readonly (readonly [string, number, RegExp])[] = [
         ['--kubernetes-version=1.40', 3, version],
-        ['--release-version=1.32.9-20200101', 3, /Requested release version/],
+        [
+          '--release-version=1.32.9-20200101',
+          3,
+          /Requested release version .* The newest of AL2_x86_64 are: 1\.32\.9-\d+, 1\.32\.9-\d+/,
+        ],
         ['--launch-template-version=9', 3, /Launch template lt-\S+ version 9 could not be found\./],
         ['--cluster=other', 1, /node group demo-ng is one of cluster ironman-2022, not of other/],
         ['--wait=perhaps', 2, /--wait takes true or false/],

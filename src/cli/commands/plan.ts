@@ -15,7 +15,7 @@ type Format = 'table' | 'json' | 'markdown';
 interface PlanFlags {
   readonly cluster?: string;
   readonly eks?: string;
-  readonly release?: string;
+  readonly releaseVersion?: string;
   readonly kubernetesVersion?: string;
   readonly launchTemplateVersion?: string;
   readonly strategy?: UpdateStrategy;
@@ -88,7 +88,7 @@ const plan = async (
   const group = await planned(sources, name, flags);
   const request: PlanRequest = {
     version: flags.kubernetesVersion,
-    releaseVersion: flags.release,
+    releaseVersion: flags.releaseVersion,
     templateVersion: flags.launchTemplateVersion,
     strategy: flags.strategy,
     force: flags.force,
@@ -127,7 +127,7 @@ export const addPlanCommand = (
     .description('order, minutes, evictions and blockers of a version update')
     .option('--cluster <name>', 'the cluster')
     .option('--eks <cluster/nodegroup>', 'a group that EKS manages; nothing is installed')
-    .option('--release <release>', 'of the images; default: the newest of the version')
+    .option('--release-version <release>', 'of the images; default: the newest of the version')
     .option(
       '--kubernetes-version <version>',
       "the cluster's, such as 1.33; default: the group's own",

@@ -35,6 +35,26 @@ const refuse = (complaint: string | undefined): void => {
   if (complaint !== undefined) throw new CommandError(exitCodes.refused, complaint);
 };
 
+const maxNamedReleases = 5;
+
+/** The remedy: what there is instead, newest first. */
+const releasesThere = async (
+  cloud: CloudApi,
+  amiType: string,
+  version: string,
+): Promise<string> => {
+  const family = familyOf(amiType);
+  const none = `There is no image of ${amiType} for it`;
+  if (family === undefined || !hasImages(amiType, version)) return none;
+  const images = await cloud.describeImages(imagePattern(family, version, undefined));
+  const releases = images
+    .toSorted((a, b) => b.name.localeCompare(a.name, 'en', { numeric: true }))
+    .map((image) => releaseOf(family, image, version));
+  if (releases.length === 0) return none;
+  const list = [...new Set(releases)].slice(0, maxNamedReleases).join(', ');
+  return `The newest of ${amiType} are: ${list}`;
+};
+
 const releaseWanted = async (
   cloud: CloudApi,
   { spec }: NodeGroup,
@@ -50,7 +70,8 @@ const releaseWanted = async (
     family === undefined || known === undefined ? undefined : releaseOf(family, known, version);
   if (found !== undefined && (release === undefined || release === found)) return found;
   const message = `Requested release version ${release ?? 'latest'} is not valid for kubernetes version ${version}.`;
-  throw new CommandError(exitCodes.refused, `${message} The image family is ${spec.amiType}.`);
+  const there = await releasesThere(cloud, spec.amiType, version);
+  throw new CommandError(exitCodes.refused, `${message} ${there}`);
 };
 
 const templateWanted = async (

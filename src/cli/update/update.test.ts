@@ -39,7 +39,7 @@ describe('the nodes of an update', () => {
       'of the surplus',
       aPart(1, done(1).status, { followUp: 'Terminate' }),
       'done',
-      'drained; not replaced',
+      'drained; retired',
     ],
     ['failed', aPart(1, failed), 'failed', 'the drain has failed'],
     [
@@ -60,6 +60,14 @@ describe('the nodes of an update', () => {
     ['given back', aPart(1, { ...failed, outcome: 'Cancelled' })],
   ])('leave out what is %s', (_, disruption) => {
     expect(view([disruption]).nodes).toEqual([]);
+  });
+
+  it('are forced from the moment at which that begins, not at the bound behind it', () => {
+    const forced = { deadline: timePlus(1500), onDeadline: 'force' } as const;
+    const deadlineOf = (cause: Parameters<typeof aPart>[2]) =>
+      view([aPart(1, { podsRemaining: 1, ...forced }, cause)]).nodes[0]?.deadline;
+    expect(deadlineOf({ forceFrom: timePlus(1200) })).toBe(timePlus(1200));
+    expect(deadlineOf({})).toBe(timePlus(1500));
   });
 
   it('name what failed and was given back since', () => {
@@ -90,6 +98,7 @@ describe('the header', () => {
       { ...from, ...template('2') },
       '05, template v1 -> 1.32.9-20260905, template v2',
     ],
+    [{ ...from, ...template('1') }, target, '05 -> 1.32.9-20260919'],
     [{ imageId: 'ami-1' }, { imageId: 'ami-2' }, 'ami-1 -> ami-2'],
   ])('tells what differs between %o and %o', (before, after, text) => {
     const base = { version: '1.32', imageId: 'ami-0', templateVersion: '1' };

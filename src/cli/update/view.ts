@@ -82,7 +82,7 @@ const endedView = (
   return {
     ...base,
     state: isFailed ? 'failed' : 'done',
-    what: cause.followUp === 'Terminate' && !isFailed ? `${text}; not replaced` : text,
+    what: cause.followUp === 'Terminate' && !isFailed ? `${text}; retired` : text,
     ...(since === undefined ? {} : { since }),
     blockers: isFailed && over?.message !== undefined ? [over.message] : [],
   };
@@ -95,6 +95,8 @@ const openView = (
 ): NodeView => {
   const phase = status?.phase === 'Ended' ? 'Pending' : (status?.phase ?? 'Pending');
   const { podsRemaining: podsLeft, podsTotal, deadline, onDeadline } = status ?? {};
+  // The cause's own deadline is later: it bounds the deletions that begin at `forceFrom`.
+  const until = onDeadline === 'force' ? (cause.forceFrom ?? deadline) : deadline;
   const pods = {
     ...(podsLeft === undefined ? {} : { podsLeft }),
     ...(podsTotal === undefined ? {} : { podsTotal }),
@@ -117,7 +119,7 @@ const openView = (
     since: status?.markedAt ?? status?.startedAt ?? cause.receivedAt,
     ...(isEmpty ? {} : pods),
     // Nothing is left to be forced or given up.
-    ...(isEmpty || deadline === undefined ? {} : { deadline }),
+    ...(isEmpty || until === undefined ? {} : { deadline: until }),
     ...(isEmpty || onDeadline === undefined ? {} : { onDeadline }),
     blockers: more > 0 ? [...lines, `and ${more} more`] : lines,
   };
@@ -196,7 +198,8 @@ export const fromTo = ({
   const to = update.status?.target ?? (type === 'VersionUpdate' ? change : undefined);
   if (from === undefined) return to === undefined ? {} : { to: revisionText(to) };
   if (to === undefined) return { from: revisionText(from) };
-  const isSame = templateText(from) === templateText(to);
+  // What nobody asked to change is in `target` only after the update has begun.
+  const isSame = to.launchTemplate === undefined || templateText(from) === templateText(to);
   const text = isSame ? imageText : revisionText;
   return { from: text(from), to: text(to) };
 };

@@ -15,7 +15,7 @@ const problem = (view: View): readonly Found[] => {
       evidence: { target: target.releaseVersion ?? target.version ?? target.imageId ?? '?' },
       consequence: { text: target.problem, minute: 0 },
       remedy:
-        'name a release that exists: --release, --kubernetes-version or --launch-template-version',
+        'name a release that exists: --release-version, --kubernetes-version or --launch-template-version',
     },
   ];
 };
