@@ -54,8 +54,8 @@ export interface LifeResult {
 /** 2022-09-25T13:00:00Z, the articles' day. */
 const startAt = 1_664_110_800 * microsPerSecond;
 const bootLimitSeconds = 120;
-/** Every deadline of a drain, all of a hook's heartbeats (200 min) and some patience. */
-const healLimitSeconds = 4 * 3600;
+/** Of a whole surplus, one by one, each to the end of its hook's heartbeats (200 min). */
+const healLimitSeconds = 24 * 3600;
 /** How long two replicas may work in peace before one goes on alone: long enough to fall out. */
 const replicasLimitSeconds = 120;
 /** Auto Scaling moves instances between zones one after the other. */
@@ -79,6 +79,7 @@ const gr = {
   budgets: { group: 'policy', resource: 'poddisruptionbudgets' },
   disruptions: { group: 'drover.dev', resource: 'nodedisruptions' },
   groups: { group: 'drover.dev', resource: 'nodegroups' },
+  updates: { group: 'drover.dev', resource: 'nodegroupupdates' },
 } as const;
 
 const phaseOf = (disruption: JsonObject): string =>
@@ -284,7 +285,7 @@ class Life {
 
   #isQuiet(): boolean {
     if (this.#failure !== undefined) return true;
-    if (!this.#groupsAreSettled()) return false;
+    if (!this.#groupsAreSettled() || !this.#updatesAreOver()) return false;
     const blocked = new Set<string>();
     for (const disruption of this.#world.kube.readAll(gr.disruptions)) {
       if (phaseOf(disruption) === 'Ended') continue;
@@ -294,6 +295,13 @@ class Life {
     return this.#waitingInstances().every((instanceId) => blocked.has(instanceId));
   }
 
+  #updatesAreOver(): boolean {
+    for (const { status } of this.#world.kube.readAll(gr.updates)) {
+      if ((objectOr(status).status ?? 'InProgress') === 'InProgress') return false;
+    }
+    return true;
+  }
+
   /** Deleted ones are gone, the others have the size that they are asked for. */
   #groupsAreSettled(): boolean {
     for (const group of this.#world.kube.readAll(gr.groups)) {
@@ -301,8 +309,9 @@ class Life {
       if (metadata.deletionTimestamp !== undefined || status === undefined) return false;
       if (status.observedGeneration !== metadata.generation) return false;
       if (status.scaleIn !== undefined || status.state === 'CREATING') return false;
-      if (spec.scaling.desired !== undefined && spec.scaling.desired !== status.desired)
-        return false;
+      // What an update could not take back is its own.
+      const size = status.desired - (status.surge?.desired ?? 0);
+      if (spec.scaling.desired !== undefined && spec.scaling.desired !== size) return false;
     }
     return true;
   }

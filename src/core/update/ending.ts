@@ -10,14 +10,17 @@ const isSettled = ({ actualDesired }: UpdateObservation, { old, fresh, leaving }
   leaving.length === 0 && old.length + fresh.length <= actualDesired;
 
 /**
- * One at a time, as EKS does: the next is asked for when the one before has left. A `desired` that was
- * made smaller meanwhile goes the same way.
+ * One at a time, as EKS does: the next is asked for when the one before has left. Only the surplus goes so:
+ * what people made smaller meanwhile is left to the scale-in that follows, which keeps to budgets.
  */
 export const decideScalingDown = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
-  const { surge, desired, actualDesired } = observation;
+  const { surge, desired, actualDesired, status } = observation;
   const stay: UpdateDecision = { change: undefined, surge, steps: [] };
+  const over = actualDesired - desired - surge.desired;
+  const isSurplus = (status.surge ?? 0) > 0 && desired >= (status.original?.desired ?? 0);
   if (!isSettled(observation, herd)) return stay;
-  if (actualDesired > desired + surge.desired) {
+  if (over === 1 && isSurplus) {
+    // Noted, and not done yet.
     return { ...stay, steps: [{ kind: 'Lower', desired: actualDesired - 1 }] };
   }
   if (surge.desired === 0) {
@@ -25,7 +28,8 @@ export const decideScalingDown = (observation: UpdateObservation, herd: Herd): U
   }
   const left = surge.desired - 1;
   const next = { desired: left, maxSize: left };
-  return { ...stay, surge: next, steps: [{ kind: 'Lower', desired: desired + left }] };
+  const lower = over > 0 ? actualDesired - 1 : desired + left;
+  return { ...stay, surge: next, steps: [{ kind: 'Lower', desired: lower }] };
 };
 
 const isGivenBack = ({ state }: Counted): boolean => state.kind === 'untouched';
@@ -92,6 +96,15 @@ export const decideRestoring = (observation: UpdateObservation, herd: Herd): Upd
     };
   }
   const retiring = fresh.filter((one) => !isGivenBack(one));
+  // Somebody else has made the group smaller meanwhile: so many need not go any more.
+  const needless = retiring.length - Math.max(0, actualDesired - desired);
+  if (needless > 0) {
+    const kept = retiring.slice(-needless);
+    return {
+      ...stay,
+      steps: kept.map(({ instance }) => ({ kind: 'Withdraw', instanceId: instance.instanceId })),
+    };
+  }
   // What was asked for and never started needs no drain; what runs is never left to Auto Scaling to choose.
   const wanted = Math.max(desired + retiring.length, old.length + fresh.length);
   if (actualDesired > wanted) return { ...stay, steps: [{ kind: 'Lower', desired: wanted }] };

@@ -39,6 +39,12 @@ const checkFollowed = (
   }
 };
 
+/** An update has others replaced meanwhile: what counts is how many the group wants when one is retired. */
+const isRetired = ({ book }: Context, instanceId: string): boolean =>
+  (book.disruptions.ofInstance(instanceId)?.causes ?? []).some(
+    ({ kind, followUp }) => kind === 'Update' && followUp === 'Terminate',
+  );
+
 /** What the spec has asked for lately: the smallest counts, since we may have seen any of them. */
 class Wishes {
   readonly #told = new Map<string, { readonly at: number; readonly desired: number }[]>();
@@ -118,6 +124,8 @@ export const capacity: Oracle = {
       }
       saw();
       if (members >= wish) return;
+      const wanted = book.cloud.groups.get(group)?.desired ?? 0;
+      if (isRetired(context, instanceId) && wanted >= wish) return;
       const message = `a scale-in left ${members} instances where ${wish} were asked for`;
       report({ subject: group, message });
     };

@@ -61,6 +61,9 @@ const unended = (
   const asked = numberOf(objectOr(spec.scaling).desired);
   const told = numberOf(status.desired);
   const isExcused = Array.isArray(status.health) && status.health.length > 0;
-  if (asked === undefined || told === undefined || isExcused || asked === told) return undefined;
+  // What an update could not take back is told beside what people asked for.
+  const surge = numberOf(objectOr(status.surge).desired) ?? 0;
+  const isTold = told === (asked ?? 0) + surge;
+  if (asked === undefined || told === undefined || isExcused || isTold) return undefined;
   return now - at > lookedAtMicros ? `asked for as ${asked}, and still told as ${told}` : undefined;
 };

@@ -62,10 +62,13 @@ const markValues = (object: JsonObject): ReadonlyMap<MarkKind, string> => {
 
 const noTaints: ReadonlySet<string> = new Set();
 
+/** Of a drain, and of an update on nodes that are still to be replaced. */
+const ownTaints: ReadonlySet<string> = new Set([marks.disruptedTaint, 'drover.dev/outdated']);
+
 const foreignTaints = (object: JsonObject): ReadonlySet<string> => {
   const { taints } = objectOr(object.spec);
   if (taints === undefined) return noTaints;
-  const others = objectsOf(taints).filter(({ key }) => key !== marks.disruptedTaint);
+  const others = objectsOf(taints).filter(({ key }) => !ownTaints.has(textOf(key)));
   return new Set(others.map(({ key, effect }) => `${textOf(key)}:${textOf(effect)}`));
 };
 
