@@ -202,7 +202,7 @@ export const nodeGroupStatus: Schema = object(
       'since',
     ]),
     templateGeneration: generation,
-    surge: object({ desired: count, maxSize: count }, ['desired', 'maxSize']),
+    surge: object({ desired: count, maxSize: count, base: count }, ['desired', 'maxSize']),
     requestedRevision: object(
       { version: text(63), releaseVersion: text(63), launchTemplate: launchTemplateRef },
       ['version'],

@@ -120,8 +120,11 @@ export interface NodeGroupStatus {
   };
   /** The generation of the spec whose labels and taints the launch template has. */
   readonly templateGeneration?: number;
-  /** What of the Auto Scaling group's size is an update's. Written before its effect. */
-  readonly surge?: { readonly desired: number; readonly maxSize: number };
+  /**
+   * What of the Auto Scaling group's size is an update's. Written before its effect. `base`: how many there
+   * are to be besides, where the spec states no desired.
+   */
+  readonly surge?: { readonly desired: number; readonly maxSize: number; readonly base?: number };
   /** What spec.version, releaseVersion and launchTemplate asked for when last taken note of. */
   readonly requestedRevision?: Pick<NodeGroupSpec, 'version' | 'releaseVersion' | 'launchTemplate'>;
   /** The Kubernetes version of the nodes: that of the last update that was successful. */

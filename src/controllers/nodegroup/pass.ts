@@ -9,7 +9,6 @@ import {
 } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
 import {
-  decideSizes,
   isOfRequest,
   marksComplaint,
   type Ownership,
@@ -17,7 +16,6 @@ import {
   sizeChange,
   statusOf,
 } from '../../core/scaling/index.ts';
-import type { UpdateSurge } from '../../core/update/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
 import { groupsNaming, isReady, nodeOfInstance } from '../informers.ts';
 import { adopt } from './adoption.ts';
@@ -29,7 +27,7 @@ import { Marking } from './marking.ts';
 import { observeHealth } from './observe.ts';
 import type { Effect, PassInput } from './pass-input.ts';
 import { deleteTry, endRest, issueOfFailure, openBounds } from './remove.ts';
-import { lastFailure, noSurge, scaleInNow, sizeFacts, withoutSurge } from './request.ts';
+import { lastFailure, noSurge, scaleInNow, sizesNow } from './request.ts';
 import { beginUpdate, type Rollout, rollOut } from './rollout.ts';
 import {
   isForced,
@@ -68,7 +66,7 @@ export class Pass {
   /** The generation of the spec whose labels and taints the launch template has. */
   #templateGeneration: number | undefined;
   /** What of the group's size is an update's. */
-  #surge: UpdateSurge;
+  #surge: NonNullable<NodeGroupStatus['surge']>;
   #wrote = false;
   #hasActed = false;
   #nextAt: number = Number.POSITIVE_INFINITY;
@@ -214,14 +212,12 @@ export class Pass {
     this.#wake(health.nextAt);
     const { issues } = health;
     const rollout = await this.#rollOut(scaling, update, issues);
-    this.#surge = rollout?.surge ?? leftoverSurge(this.#deps, this.#group, scaling);
-    const facts = sizeFacts(this.#group, scaling, this.#surge);
-    const decided = decideSizes(facts);
-    if (decided.scaling !== facts.spec) {
-      const followed = withoutSurge(decided.scaling, this.#surge, this.#group.spec.scaling);
-      if (!(await this.#follow(followed))) return false;
-    }
-    let { target } = decided;
+    const surge = rollout?.surge ?? leftoverSurge(this.#deps, this.#group, scaling);
+    const isUpdating = rollout !== undefined;
+    const sizes = sizesNow(this.#group, scaling, { surge, isUpdating });
+    this.#surge = sizes.surge;
+    if (!(await this.#follow(sizes.followed))) return false;
+    let { target } = sizes;
     const before = this.#group.status?.scaleIn;
     // An update retires nodes itself.
     let scaleIn =

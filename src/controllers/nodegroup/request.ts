@@ -7,7 +7,13 @@ import {
   type NodeGroupScaling,
   type NodeGroupStatus,
 } from '../../api/nodegroup.ts';
-import { type SizeFacts, type Sizes, scaleInId } from '../../core/scaling/index.ts';
+import {
+  clamp,
+  decideSizes,
+  type SizeFacts,
+  type Sizes,
+  scaleInId,
+} from '../../core/scaling/index.ts';
 import type { UpdateSurge } from '../../core/update/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
 
@@ -20,51 +26,78 @@ export const noSurge: UpdateSurge = { desired: 0, maxSize: 0 };
 const sameSurge = (a: UpdateSurge, b: UpdateSurge): boolean =>
   a.desired === b.desired && a.maxSize === b.maxSize;
 
-/** How many people want, without what is an update's: stated, or what the group last had. */
-export const netDesired = ({ spec, status }: NodeGroup, scaling: ScalingGroup): number =>
-  spec.scaling.desired ??
-  (status?.desired ?? scaling.desiredCapacity) - (status?.surge?.desired ?? 0);
-
 /**
- * A surge is a request like any other: what people want and the update's part together are compared
- * with the group, now and as last noted.
+ * How many people want, without what is an update's: stated, or noted with the surge. It cannot be told
+ * from the group, which shows the same before a surge is carried out and after it was taken back.
  */
-export const sizeFacts = (
-  group: NodeGroup,
-  scaling: ScalingGroup,
-  surge: UpdateSurge = noSurge,
-): SizeFacts => {
+export const netDesired = ({ spec, status }: NodeGroup, scaling: ScalingGroup): number => {
+  const { desired, minSize, maxSize } = spec.scaling;
+  if (desired !== undefined) return desired;
+  const { surge } = status ?? {};
+  if (surge === undefined) return scaling.desiredCapacity;
+  // Of a version that did not note it.
+  if (surge.base === undefined) {
+    return (status?.desired ?? scaling.desiredCapacity) - surge.desired;
+  }
+  return clamp(surge.base, minSize, maxSize);
+};
+
+/** What people want and the noted surge together, beside the group as it is and as it was last seen. */
+const sizeFacts = (group: NodeGroup, scaling: ScalingGroup): SizeFacts => {
   const { status, spec } = group;
   const { minSize, maxSize, desiredCapacity: desired } = scaling;
   const last: Sizes | undefined = status;
-  const noted = status?.surge ?? noSurge;
+  const { surge, requested } = status ?? {};
   const actual = { minSize, maxSize, desired };
-  if (sameSurge(surge, noSurge) && sameSurge(noted, noSurge)) {
-    return {
-      spec: spec.scaling,
-      actual,
-      last,
-      noted: status?.requested,
-      followed: isFollowed(group),
-    };
+  const followed = isFollowed(group);
+  if (surge === undefined) {
+    return { spec: spec.scaling, actual, last, noted: requested, followed };
   }
-  const plus = (sizes: NodeGroupScaling, more: UpdateSurge): NodeGroupScaling => ({
+  const plus = (sizes: NodeGroupScaling): NodeGroupScaling => ({
     ...sizes,
-    maxSize: sizes.maxSize + more.maxSize,
-    desired: (sizes.desired ?? netDesired(group, scaling)) + more.desired,
+    maxSize: sizes.maxSize + surge.maxSize,
+    desired: (sizes.desired ?? netDesired(group, scaling)) + surge.desired,
   });
+  return { spec: plus(spec.scaling), actual, last, noted: requested && plus(requested), followed };
+};
+
+export interface SizesNow {
+  /** The spec's sizes from now on. */
+  readonly followed: NodeGroupScaling;
+  /** How many instances there are to be, the surge among them. */
+  readonly target: number;
+  readonly surge: NonNullable<NodeGroupStatus['surge']>;
+}
+
+/**
+ * What somebody changed from outside is followed beside the surge that was noted; a surge that changes
+ * comes on top of that.
+ */
+export const sizesNow = (
+  group: NodeGroup,
+  scaling: ScalingGroup,
+  around: { readonly surge: UpdateSurge; readonly isUpdating: boolean },
+): SizesNow => {
+  const noted = group.status?.surge ?? noSurge;
+  const { spec } = group;
+  const facts = sizeFacts(group, scaling);
+  const decided = decideSizes(facts);
+  const base = decided.target - noted.desired;
+  const { desired, maxSize } = around.surge;
+  const isNoted =
+    spec.scaling.desired === undefined && (around.isUpdating || !sameSurge(around.surge, noSurge));
   return {
-    spec: plus(spec.scaling, surge),
-    actual,
-    last,
-    noted: status?.requested && plus(status.requested, noted),
-    // A surge that has changed is a request, whoever wrote the spec.
-    followed: isFollowed(group) && sameSurge(surge, noted),
+    followed:
+      decided.scaling === facts.spec
+        ? spec.scaling
+        : withoutSurge(decided.scaling, noted, spec.scaling),
+    target: base + desired,
+    surge: { desired, maxSize, ...(isNoted ? { base: Math.max(0, base) } : {}) },
   };
 };
 
 /** What is written back to the spec: without the surge, and without a desired that nobody stated. */
-export const withoutSurge = (
+const withoutSurge = (
   scaling: NodeGroupScaling,
   surge: UpdateSurge,
   before: NodeGroupScaling,

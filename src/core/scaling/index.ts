@@ -37,7 +37,7 @@ export {
   templateTags,
 } from './ownership.ts';
 export { byAge, type Candidate, chooseForScaleIn, type Victim } from './scale-in.ts';
-export { decideSizes, type SizeFacts, type Sizes, sizeChange } from './sizes.ts';
+export { clamp, decideSizes, type SizeFacts, type Sizes, sizeChange } from './sizes.ts';
 export { statusOf } from './status.ts';
 export {
   defaultInstanceType,

@@ -43,7 +43,7 @@ export interface StatusFacts {
   /** What the template was made for, where that was looked at. */
   readonly made?: Pick<NodeGroupStatus, 'imageId' | 'releaseVersion' | 'version'>;
   /** What of the size is an update's from now on. */
-  readonly surge: { readonly desired: number; readonly maxSize: number };
+  readonly surge: NonNullable<NodeGroupStatus['surge']>;
   readonly requestedRevision: NodeGroupStatus['requestedRevision'];
   readonly marked: MarksStatus;
   /** The generation whose labels and taints the launch template has. */
@@ -119,6 +119,10 @@ export const statusOf = (facts: StatusFacts): NodeGroupStatus => {
   }
 };
 
+/** Nothing is an update's, and nothing is to be remembered for it: then nothing is told. */
+const surgeOf = ({ surge }: StatusFacts): Pick<NodeGroupStatus, 'surge'> =>
+  surge.desired === 0 && surge.maxSize === 0 && surge.base === undefined ? {} : { surge };
+
 const wholeStatus = (facts: StatusFacts, halvings: number): NodeGroupStatus => {
   const { group, scaling, scaleIn, made, templateGeneration } = facts;
   const failure = facts.failure && { ...facts.failure, ...boundedIssue(facts.failure, halvings) };
@@ -153,7 +157,7 @@ const wholeStatus = (facts: StatusFacts, halvings: number): NodeGroupStatus => {
     ...(facts.requestedRevision === undefined
       ? {}
       : { requestedRevision: facts.requestedRevision }),
-    ...(facts.surge.desired === 0 && facts.surge.maxSize === 0 ? {} : { surge: facts.surge }),
+    ...surgeOf(facts),
     ...(scaleIn === undefined ? {} : { scaleIn }),
     ...(failure === undefined ? {} : { failure }),
     ...facts.marked,

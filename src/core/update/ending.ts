@@ -61,6 +61,19 @@ const leave = ({ status }: UpdateObservation, count: number): StatusChange => {
   return { leftover: count, message: `${why} ${stays}` };
 };
 
+/**
+ * Counted anew at every look: a process may have died between the write of the sizes and the drains. What
+ * people made smaller meanwhile is no surplus.
+ */
+const surplusLeft = (
+  { status, surge, desired, actualDesired }: UpdateObservation,
+  { old, fresh }: Herd,
+): number => {
+  const wanted = Math.max(desired, status.original?.desired ?? 0);
+  const over = Math.min(actualDesired, old.length + fresh.length) - wanted;
+  return Math.min(Math.max(status.surge ?? 0, surge.desired), over);
+};
+
 export const decideRestoring = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
   const { status, surge, desired, actualDesired } = observation;
   const stay: UpdateDecision = { change: undefined, surge, steps: [] };
@@ -87,15 +100,16 @@ export const decideRestoring = (observation: UpdateObservation, herd: Herd): Upd
   if (status.ending !== undefined && wasAllForNothing(observation) && observation.usesTarget) {
     return { ...stay, steps: [{ kind: 'RestoreTemplate' }] };
   }
-  if (surge.desired > 0 && status.leftover === undefined) {
-    const retired = surplus(herd, surge.desired);
+  const retiring = fresh.filter((one) => !isGivenBack(one));
+  const excess = surplusLeft(observation, herd);
+  const retired = surplus(herd, Math.max(0, excess - retiring.length));
+  if (status.leftover === undefined && (surge.desired > 0 || retired.length > 0)) {
     return {
       ...stay,
       surge: none,
       steps: retired.map(({ instance }) => ({ kind: 'Retire', instanceId: instance.instanceId })),
     };
   }
-  const retiring = fresh.filter((one) => !isGivenBack(one));
   // Somebody else has made the group smaller meanwhile: so many need not go any more.
   const needless = retiring.length - Math.max(0, actualDesired - desired);
   if (needless > 0) {
