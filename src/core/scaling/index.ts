@@ -1,5 +1,6 @@
 // Public entry of scaling: the decisions about node groups.
 export {
+  bounded,
   codeOfRefusal,
   isLate,
   joinIssue,

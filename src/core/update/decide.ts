@@ -4,7 +4,7 @@ import type { UpdatePhase } from '../../api/nodegroup-update.ts';
 import { decideRestoring, decideScalingDown } from './ending.ts';
 import { enter, withProgress } from './journal.ts';
 import { type Herd, herdOf } from './nodes.ts';
-import type { UpdateDecision, UpdateObservation } from './observation.ts';
+import type { UpdateDecision, UpdateObservation, UpdateStep } from './observation.ts';
 import { decideMarking, decideRolling, decideScalingUp } from './rolling.ts';
 import { decideSurgeRolling, decideSurgeUp } from './surge.ts';
 
@@ -41,10 +41,24 @@ const byPhaseOfSurge: Readonly<Record<UpdatePhase, Decide>> = {
   Rolling: decideSurgeRolling,
 };
 
+/**
+ * One that was held before its node had joined and told what it is made of (then it is no old one): it
+ * is given back, and only then may the update end.
+ */
+const givenBack = ({ fresh }: Herd, decided: UpdateDecision): UpdateDecision => {
+  const held = fresh.filter(({ state }) => state.kind === 'held');
+  if (held.length === 0) return decided;
+  const { end: _not, ...rest } = decided;
+  const back = held.map(
+    ({ instance }): UpdateStep => ({ kind: 'Withdraw', instanceId: instance.instanceId }),
+  );
+  return { ...rest, steps: [...back, ...decided.steps] };
+};
+
 export const decideUpdate = (observation: UpdateObservation): UpdateDecision => {
   const herd = herdOf(observation);
   const phase = observation.status.phase ?? 'Preparing';
   const phases = observation.status.strategy === 'SURGE' ? byPhaseOfSurge : byPhase;
   const decided = abort(observation) ?? phases[phase](observation, herd);
-  return withProgress(observation, herd, decided);
+  return withProgress(observation, herd, givenBack(herd, decided));
 };

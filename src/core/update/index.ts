@@ -1,6 +1,7 @@
 // Public entry of update: the decisions about version updates.
 export { decideUpdate } from './decide.ts';
 export type { BudgetLoad } from './gate.ts';
+export { fail } from './journal.ts';
 export { ownCause, updateCauseId } from './nodes.ts';
 export type {
   UpdateDecision,

@@ -2,14 +2,16 @@
 import { formatTime } from '../../api/brand.ts';
 import type { HealthIssue } from '../../api/nodegroup.ts';
 import type { UpdatePhase, UpdateProgress } from '../../api/nodegroup-update.ts';
-import { evictionFailure } from '../scaling/index.ts';
+import { bounded, evictionFailure } from '../scaling/index.ts';
 import type { Counted, Herd } from './nodes.ts';
 import type { StatusChange, UpdateDecision, UpdateObservation } from './observation.ts';
 
 /** The phase and when it began; the list keeps the last of them. */
 const maxPhases = 40;
 
-export const enter = ({ status, now }: UpdateObservation, phase: UpdatePhase): StatusChange => ({
+type Journal = Pick<UpdateObservation, 'status' | 'now'>;
+
+export const enter = ({ status, now }: Journal, phase: UpdatePhase): StatusChange => ({
   phase,
   phases: [...(status.phases ?? []), { phase, at: formatTime(now) }].slice(-maxPhases),
 });
@@ -18,14 +20,14 @@ const maxFailedNodes = 20;
 
 /** From now on everything is set back, and then this is how it ends. */
 export const fail = (
-  observation: UpdateObservation,
+  observation: Journal,
   errors: readonly HealthIssue[],
   failed: readonly Counted[] = [],
 ): StatusChange => ({
   ...enter(observation, 'Restoring'),
   ending: 'Failed',
-  errors: errors.slice(0, 20),
-  message: errors[0]?.message ?? '',
+  errors: bounded(errors),
+  message: bounded(errors)[0]?.message ?? '',
   failedNodes: failed.slice(0, maxFailedNodes).map(({ instance, state }) => ({
     instanceId: instance.instanceId,
     ...(instance.nodeName === undefined ? {} : { node: instance.nodeName }),
@@ -51,6 +53,18 @@ export const notJoining = ({
     ...issues.filter(({ code }) => code !== 'NodeCreationFailure'),
   ];
 };
+
+/** EKS has no code for it: it does not say what becomes of nodes that it cannot cordon. */
+export const notMarked = (
+  { groupName }: UpdateObservation,
+  unmarked: readonly Counted[],
+): readonly HealthIssue[] => [
+  {
+    code: 'Unknown',
+    message: `Nodes of node group ${groupName} could not be marked as unschedulable for 15 minutes. See the NodeDisruption of each.`,
+    resourceIds: unmarked.map(({ instance }) => instance.nodeName ?? instance.instanceId),
+  },
+];
 
 export const notEvicted = (
   { groupName }: UpdateObservation,

@@ -35,10 +35,14 @@ export const isOfRevision = (
   return version === undefined || labels[templateVersionLabel] === version;
 };
 
-/** The node has the labels that EKS waits for. One of a custom image gets them when it has joined. */
-export const hasGroupLabels = (node: Node, group: string, imageId: string): boolean => {
+/** The node has the labels that EKS waits for. User data that comes with an image of one's own may set none. */
+export const hasGroupLabels = (
+  node: Node,
+  { group, imageId, isCustom }: { group: string; imageId: string; isCustom: boolean },
+): boolean => {
   const labels = node.metadata.labels ?? {};
-  const isLabelled = labels['eks.amazonaws.com/nodegroup'] === group;
+  const label = labels['eks.amazonaws.com/nodegroup'];
+  const isLabelled = label === group || (isCustom && label === undefined);
   return isLabelled && (labels[imageLabel] ?? imageId) === imageId;
 };
 

@@ -2,7 +2,7 @@
 // first (DEFAULT) or none (MINIMAL), hold all old ones, drain at most maxUnavailable of them at a time in
 // an order of chance, take the surplus back one by one. Pure.
 import { epochMs } from '../../api/brand.ts';
-import { enter, fail, notEvicted, notJoining } from './journal.ts';
+import { enter, fail, notEvicted, notJoining, notMarked } from './journal.ts';
 import { type Counted, freeToDrain, type Herd, isServing, isWhole, phaseSince } from './nodes.ts';
 import type { UpdateDecision, UpdateObservation, UpdateStep } from './observation.ts';
 import { shuffled } from './order.ts';
@@ -48,7 +48,12 @@ export const decideMarking = (observation: UpdateObservation, herd: Herd): Updat
     state.kind === 'held'
       ? state.isMarked || instance.nodeName === undefined
       : state.kind !== 'untouched';
-  if (!herd.old.every(isMarked)) return stay(observation, { steps });
+  const unmarked = herd.old.filter((one) => !isMarked(one));
+  if (unmarked.length > 0) {
+    const late = epochMs(phaseSince(observation) + joinTimeoutMs);
+    if (observation.now < late) return stay(observation, { steps, wakeAt: late });
+    return stay(observation, { change: fail(observation, notMarked(observation, unmarked)) });
+  }
   return stay(observation, { steps, change: enter(observation, 'Rolling') });
 };
 

@@ -75,8 +75,12 @@ const choose = (observation: UpdateObservation, herd: Herd): readonly Counted[] 
   for (const { instance } of [...old, ...fresh]) {
     perZone.set(instance.zone, (perZone.get(instance.zone) ?? 0) + 1);
   }
+  // Where pods were looked at, of a node that was not nobody knows what its drain would wait for.
+  const isKnown = ({ instance }: Counted): boolean =>
+    instance.loads !== undefined || instance.nodeName === undefined;
+  const areLooked = old.some(({ instance }) => instance.loads !== undefined);
   let left = shuffled(
-    old.filter(({ state }) => state.kind === 'untouched'),
+    old.filter((one) => one.state.kind === 'untouched' && (!areLooked || isKnown(one))),
     ({ instance }) => instance.instanceId,
     update.metadata.uid,
   );

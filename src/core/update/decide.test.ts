@@ -1,0 +1,139 @@
+// Decisions of an update as tables: what is told stays within its bounds, nothing waits for ever, nothing
+// is drained that nobody has looked at.
+import { describe, expect, it } from 'vitest';
+import { epochMs, formatTime } from '../../api/brand.ts';
+import type { NodeDisruption } from '../../api/disruption.ts';
+import type { NodeGroupUpdateStatus } from '../../api/nodegroup-update.ts';
+import { decideUpdate } from './index.ts';
+import type { UpdateInstance, UpdateObservation } from './observation.ts';
+
+const now = epochMs(Date.parse('2026-01-01T12:00:00Z'));
+const target = { version: '1.32', imageId: 'ami-2', templateVersion: '2' };
+
+const anInstance = (name: string, more: Partial<UpdateInstance> = {}): UpdateInstance => ({
+  instanceId: `i-${name}`,
+  nodeName: name,
+  zone: 'a',
+  isCounted: true,
+  isTarget: false,
+  isReady: true,
+  isLabelled: true,
+  shield: 'ours',
+  isDiscouraged: true,
+  ...more,
+});
+
+const aDisruption = (
+  cause: Partial<NodeDisruption['spec']['causes'][number]>,
+  status: NodeDisruption['status'],
+): NodeDisruption => ({
+  apiVersion: 'drover.dev/v1alpha1',
+  kind: 'NodeDisruption',
+  metadata: { name: 'i', uid: 'u', resourceVersion: '1', creationTimestamp: formatTime(now) },
+  spec: {
+    causes: [
+      {
+        kind: 'Update',
+        id: 'update/up',
+        receivedAt: formatTime(now),
+        onDeadline: 'fail',
+        followUp: 'Replace',
+        ...cause,
+      },
+    ],
+  },
+  ...(status === undefined ? {} : { status }),
+});
+
+const observe = (
+  status: Partial<NodeGroupUpdateStatus>,
+  instances: readonly UpdateInstance[],
+  more: Partial<UpdateObservation> = {},
+): UpdateObservation => ({
+  update: {
+    apiVersion: 'drover.dev/v1alpha1',
+    kind: 'NodeGroupUpdate',
+    metadata: { name: 'up', uid: 'u', resourceVersion: '1', creationTimestamp: formatTime(now) },
+    spec: { nodeGroup: 'ng', type: 'VersionUpdate', params: [], change: {} },
+  },
+  status: { status: 'InProgress', target, maxUnavailable: 1, ...status },
+  target,
+  groupName: 'ng',
+  desired: instances.length,
+  surge: { desired: 0, maxSize: 0 },
+  actualDesired: instances.length,
+  suspended: [],
+  usesTarget: true,
+  instances,
+  issues: [],
+  drainTimeoutMs: 900_000,
+  now,
+  ...more,
+});
+
+const since = (phase: NonNullable<NodeGroupUpdateStatus['phase']>, minutes: number) => ({
+  phase,
+  phases: [{ phase, at: formatTime(epochMs(now - minutes * 60_000)) }],
+});
+
+const range = (count: number): readonly string[] =>
+  Array.from({ length: count }, (_, i) => `n${i}`);
+
+describe('what an update tells of its end', () => {
+  it('is no more than its definition allows, however many nodes failed', () => {
+    const failed = { phase: 'Ended', outcome: 'Failed', handledCauses: ['update/up'] } as const;
+    const instances = range(60).map((name) =>
+      anInstance(name, {
+        disruption: aDisruption({}, { episode: 1, ...failed, node: { name, uid: name } }),
+      }),
+    );
+    const issues = [{ code: 'X', message: 'x'.repeat(9_000), resourceIds: range(90) }];
+    for (const strategy of ['DEFAULT', 'SURGE'] as const) {
+      const status = { strategy, ...since('Rolling', 1) };
+      const { change } = decideUpdate(observe(status, instances, { issues }));
+      expect(change?.ending).toBe('Failed');
+      expect(change?.errors?.[0]?.resourceIds).toHaveLength(20);
+      expect(JSON.stringify(change).length).toBeLessThan(16_384);
+    }
+  });
+});
+
+describe('marking', () => {
+  const instances = [anInstance('n1', { disruption: aDisruption({ hold: true }, undefined) })];
+  it.each([
+    [14, undefined],
+    [15, 'Failed'],
+  ])('that is not done after %d minutes ends: %s', (minutes, ending) => {
+    const status = { strategy: 'MINIMAL', ...since('Marking', minutes) } as const;
+    const { change } = decideUpdate(observe(status, instances));
+    expect(change?.ending).toBe(ending);
+    if (ending !== undefined) expect(change?.errors?.[0]?.resourceIds).toEqual(['n1']);
+  });
+});
+
+describe('a node that was held before it told that it is new', () => {
+  it.each(['Rolling', 'ScalingDown', 'Restoring'] as const)('is given back in %s', (phase) => {
+    const held = aDisruption({ hold: true }, { episode: 1, phase: 'Draining' });
+    const instances = [anInstance('n1', { isTarget: true, disruption: held })];
+    const status = { strategy: 'MINIMAL', ...since(phase, 1) } as const;
+    const { steps, end } = decideUpdate(observe(status, instances));
+    expect(steps).toContainEqual({ kind: 'Withdraw', instanceId: 'i-n1' });
+    expect(end).toBeUndefined();
+  });
+});
+
+describe('the gate', () => {
+  it('lets no node through whose pods nobody has looked at', () => {
+    const loads = [{ budget: 'default/web', pods: 1, allowed: 1, recoveryMs: 1_000 }];
+    const names = range(60);
+    const instances = names.map((name, i) => anInstance(name, i < 10 ? { pods: 1, loads } : {}));
+    const status = { strategy: 'SURGE', maxUnavailable: 30, ...since('Rolling', 1) } as const;
+    const { steps } = decideUpdate(observe(status, instances));
+    const chosen = steps.flatMap((one) =>
+      one.kind === 'Replace' || one.kind === 'Retire' ? [one] : [],
+    );
+    expect(chosen).toHaveLength(10);
+    for (const { instanceId } of chosen)
+      expect(names.indexOf(instanceId.slice(2))).toBeLessThan(10);
+  });
+});
