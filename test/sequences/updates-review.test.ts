@@ -2,7 +2,6 @@
 // update ends all the same, with the size that people had, and says what stood in its way.
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
-import { resourceTypes } from '../../src/api/kube.ts';
 import { updateStatusOf } from '../../src/api/nodegroup-update.ts';
 import { type Call, GroupLife } from '../support/nodegroup-world.ts';
 import {
@@ -262,7 +261,6 @@ describe('an update that finds nothing to do', () => {
     expect(life.updates().map(updateStatusOf)).toEqual(['Successful', 'Successful']);
     expect(life.called('UpdateAutoScalingGroup')).toBe(calls);
     expect(life.nodes().map(({ metadata }) => objectOr(metadata).name)).toEqual(names);
-    expect(resourceTypes.nodegroupupdates.resource).toBe('nodegroupupdates');
     await life.end();
   });
 });

@@ -6,7 +6,7 @@ import type { Made } from './create.ts';
 import type { NodeRoles } from './node-roles.ts';
 
 /** What is tried each for itself: that one succeeds says nothing about another. */
-export type Effect = 'adopt' | 'marks' | 'create' | 'template' | 'sizes';
+export type Effect = 'adopt' | 'marks' | 'create' | 'template' | 'sizes' | 'update';
 
 /** Known to this process alone; a restart costs a look or a call more. */
 export interface PassMemory extends AdoptionMemory {

@@ -168,7 +168,7 @@ export class Pass {
     const input = { group: this.#group, scaling, update, issues, signal };
     const rollout = await rollOut(this.#deps, input);
     if (rollout?.made !== undefined) memory.made = rollout.made;
-    if (rollout !== undefined) this.#acted(againMs * 2);
+    if (rollout !== undefined && rollout.rests !== true) this.#acted(againMs * 2);
     return rollout;
   }
 
@@ -244,7 +244,7 @@ export class Pass {
     await withdrawOthers(this.#deps, { group: this.#group, scaling }, keep, signal);
     await this.#attempt('sizes', () => this.#changeSizes(scaling, wanted));
     if (scaleIn !== undefined) await this.#runScaleIn(scaling, scaleIn);
-    await rollout?.act();
+    await this.#attempt('update', async () => rollout?.act());
     return true;
   }
 

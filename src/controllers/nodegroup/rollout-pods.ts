@@ -57,10 +57,10 @@ export const loadsOf = async (
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, NodeLoad>> => {
   const old = instances.filter(({ isCounted, isTarget }) => isCounted && !isTarget);
-  const names = old
-    .toSorted((a, b) => Number(b.disruption !== undefined) - Number(a.disruption !== undefined))
-    .flatMap(({ nodeName }) => nodeName ?? [])
-    .slice(0, maxNodes);
+  // All that are being drained, and as many more: beside them the next ones are weighed.
+  const begun = old.filter(({ disruption }) => disruption?.status?.phase === 'Draining');
+  const others = old.filter((one) => !begun.includes(one)).slice(0, maxNodes);
+  const names = [...begun, ...others].flatMap(({ nodeName }) => nodeName ?? []);
   const found = new Map<string, NodeLoad>();
   if (names.length === 0) return found;
   const type = resourceTypes.poddisruptionbudgets;

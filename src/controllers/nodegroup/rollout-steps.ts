@@ -73,6 +73,15 @@ const record = async (
   await recordCause(deps, { subject, cause }, signal);
 };
 
+/** Nodes and their records change all the time: the next pass sees this one as it is then. */
+const unlessRaced = async (write: () => Promise<void>): Promise<void> => {
+  try {
+    await write();
+  } catch (error) {
+    if (!(error instanceof KubeError && error.code === 'Conflict')) throw error;
+  }
+};
+
 /** Seen before the next pass looks: what was written must not be written again. */
 const write = async (
   deps: NodeGroupDeps,
@@ -84,11 +93,13 @@ const write = async (
   mustLead(deps);
   const patch = { type: 'merge', body: written.body } as const;
   const type = resourceTypes.nodedisruptions;
-  const found = await deps.kube.patch<NodeDisruption>(type, { name: instanceId }, patch, {
-    signal,
+  await unlessRaced(async () => {
+    const found = await deps.kube.patch<NodeDisruption>(type, { name: instanceId }, patch, {
+      signal,
+    });
+    if (found.kind !== 'found') return;
+    await deps.disruptions.observedAtLeast(found.object.metadata.resourceVersion, signal);
   });
-  if (found.kind !== 'found') return;
-  await deps.disruptions.observedAtLeast(found.object.metadata.resourceVersion, signal);
 };
 
 /** Forced or failed after the drain's time, which begins now. */
@@ -146,15 +157,12 @@ const discourage = async (
   const { uid, resourceVersion } = node.metadata;
   // The whole list, which only the version makes safe.
   const body = { metadata: { uid, resourceVersion }, spec: { taints } };
-  try {
+  await unlessRaced(async () => {
     const patch = { type: 'merge', body } as const;
     const found = await deps.kube.patch(resourceTypes.nodes, { name }, patch, { signal });
     if (found.kind !== 'found') return;
     await deps.nodes.observedAtLeast(found.object.metadata.resourceVersion, signal);
-  } catch (error) {
-    // Nodes change all the time: the next pass sees this one as it is then.
-    if (!(error instanceof KubeError && error.code === 'Conflict')) throw error;
-  }
+  });
 };
 
 const withdraw = async (deps: NodeGroupDeps, input: Input, instanceId: string): Promise<void> => {

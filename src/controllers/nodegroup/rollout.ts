@@ -10,9 +10,11 @@ import type {
   Revision,
   UpdateStrategy,
 } from '../../api/nodegroup-update.ts';
+import { bounded } from '../../core/scaling/index.ts';
 import {
   decideUpdate,
   eksSurge,
+  fail,
   hasGroupLabels,
   isOfRevision,
   maxUnavailableOf,
@@ -49,6 +51,8 @@ export interface RolloutInput {
 export interface Rollout {
   readonly surge: UpdateSurge;
   readonly made?: Made;
+  /** It waits for nobody but a person: a look now and then will do. */
+  readonly rests?: boolean;
   readonly act: () => Promise<void>;
 }
 
@@ -130,10 +134,11 @@ const surgeOf = async (
   { desired, maxUnavailable }: { readonly desired: number; readonly maxUnavailable: number },
 ): Promise<number> => {
   if (strategy === 'MINIMAL' || desired === 0) return 0;
-  if (strategy !== 'SURGE') return eksSurge(await zonesOf(deps, group, signal), maxUnavailable);
   const old = instancesOf(deps, group, scaling, target).filter(
     ({ isCounted, isTarget }) => isCounted && !isTarget,
   );
+  if (old.length === 0) return 0;
+  if (strategy !== 'SURGE') return eksSurge(await zonesOf(deps, group, signal), maxUnavailable);
   return ownSurge(old.length, new Set(old.map(({ zone }) => zone)).size, maxUnavailable);
 };
 
@@ -172,7 +177,7 @@ const prepareOrFail = async (deps: NodeGroupDeps, input: RolloutInput): Promise<
     const update = statusOf(deps, input.update);
     const endedAt = formatTime(deps.clock.now());
     const before = update.status ?? { status: 'InProgress' };
-    const failed = { status: 'Failed', phase: 'Ended', endedAt, errors: [issue] } as const;
+    const failed = { status: 'Failed', phase: 'Ended', endedAt, errors: bounded([issue]) } as const;
     const next = { ...before, ...failed, message: issue.message };
     await writeUpdate(deps, update, next, input.signal);
   }
@@ -185,6 +190,8 @@ const instancesOf = (
   target: Revision,
 ): readonly UpdateInstance[] => {
   const counted = new Set(countedOf(scaling));
+  const isCustom = group.spec.amiType === 'CUSTOM';
+  const labels = { group: group.metadata.name, imageId: target.imageId, isCustom };
   return scaling.instances.map((instance) => {
     const { instanceId } = instance;
     const node = nodeOfInstance(deps.nodes, instanceId);
@@ -195,7 +202,7 @@ const instancesOf = (
       isCounted: counted.has(instance),
       isTarget: isOfRevision(target, instance.launchTemplateVersion, node),
       isReady: node !== undefined && isReady(node) && instance.lifecycleState === 'InService',
-      isLabelled: node !== undefined && hasGroupLabels(node, group.metadata.name, target.imageId),
+      isLabelled: node !== undefined && hasGroupLabels(node, labels),
       ...shieldFields(node),
       isDiscouraged: node?.spec.taints?.some(({ key }) => key === outdatedTaint) ?? false,
       ...(node === undefined ? {} : { nodeName: node.metadata.name }),
@@ -260,6 +267,43 @@ const suspend = async (
   await deps.cloud.setProcesses({ name, processes, suspended: true }, { signal });
 };
 
+/** Nothing is started from the older version any more, before anything more is. True: that was to do. */
+const setUp = async (
+  deps: NodeGroupDeps,
+  input: RolloutInput,
+  update: NodeGroupUpdate,
+  { templateVersion }: Revision,
+): Promise<boolean> => {
+  const { scaling, signal } = input;
+  // What is no number ($Default) says nothing of what is started.
+  if (!(Number(scaling.launchTemplate?.version) >= Number(templateVersion))) {
+    await useTemplate(deps, scaling, templateVersion, signal);
+    return true;
+  }
+  await suspend(deps, input, update);
+  return false;
+};
+
+/** What AWS refuses for good (an image that is not there, a permission) ends the update with its words. */
+const setUpOrFail = async (
+  deps: NodeGroupDeps,
+  input: RolloutInput,
+  update: NodeGroupUpdate,
+  target: Revision,
+): Promise<boolean> => {
+  const { status } = update;
+  try {
+    return await setUp(deps, input, update, target);
+  } catch (error) {
+    const issue = issueOfRefusal(error, input.scaling.name);
+    if (issue === undefined || status === undefined) throw error;
+    const change = fail({ status, now: deps.clock.now() }, [issue]);
+    const next = { ...status, ...change } as NodeGroupUpdateStatus;
+    await writeUpdate(deps, update, next, input.signal);
+    return true;
+  }
+};
+
 /** One step on. Undefined when no version update is under way, or nothing of it is to do in this pass. */
 export const rollOut = async (
   deps: NodeGroupDeps,
@@ -272,35 +316,30 @@ export const rollOut = async (
   if (update?.spec.type !== 'VersionUpdate' || update.status?.phase === undefined) return undefined;
   const input = { ...around, update };
   await prepareOrFail(deps, input);
-  const { group, scaling, signal } = input;
+  const { group, signal } = input;
   const before = statusOf(deps, input.update);
   const target = before.status?.target;
   if (target === undefined || before.status?.status !== 'InProgress') return undefined;
-  // Nothing is started from the older version any more, before anything more is started.
-  if (
-    isUnderWay(before) &&
-    Number(scaling.launchTemplate?.version) < Number(target.templateVersion)
-  ) {
-    await useTemplate(deps, scaling, target.templateVersion, signal);
+  if (isUnderWay(before) && (await setUpOrFail(deps, input, before, target))) {
     return { surge: group.status?.surge ?? noSurge, act: async () => {} };
   }
-  if (isUnderWay(before)) await suspend(deps, input, before);
   const decision = await decide(deps, input);
   if (decision === undefined) return undefined;
-  if (decision.change !== undefined) {
-    const next = { ...before.status, ...decision.change } as NodeGroupUpdateStatus;
+  const { change, steps, end, surge } = decision;
+  if (change !== undefined) {
+    const next = { ...before.status, ...change } as NodeGroupUpdateStatus;
     await writeUpdate(deps, before, next, signal);
   }
-  const { end, surge } = decision;
   const isDone = end?.status === 'Successful';
   const { version, releaseVersion, imageId } = target;
   const made = { version, imageId, ...(releaseVersion === undefined ? {} : { releaseVersion }) };
   return {
     surge,
     ...(isDone ? { made } : {}),
+    rests: update.spec.paused === true && change === undefined && steps.length === 0,
     act: async () => {
       const update = statusOf(deps, input.update);
-      await runSteps(deps, { ...input, update }, decision.steps);
+      await runSteps(deps, { ...input, update }, steps);
       if (end === undefined || update.status === undefined) return;
       await rollBack(deps, group, update, signal);
       mustLead(deps);

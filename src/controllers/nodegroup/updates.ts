@@ -44,11 +44,27 @@ export const requestedRevision = (
   { metadata, spec, status }: NodeGroup,
 ): NodeGroupStatus['requestedRevision'] => {
   const known = status?.requestedRevision;
-  const open = openUpdate(deps, metadata.name);
-  const isBegun =
-    open?.spec.type === 'VersionUpdate' && open.status?.generation === metadata.generation;
+  const begun = lastBegun(deps, metadata.name)?.spec.change;
+  // By what it asks for, not by the generation: that may have moved before this was written.
+  const isBegun = begun !== undefined && sameRevisionAsked(withRevision(spec, begun), spec);
   return known === undefined || isBegun ? revisionAsked(spec) : known;
 };
+
+/** The newest version update that has begun, whatever became of it. */
+const lastBegun = (
+  { updates }: Pick<NodeGroupDeps, 'updates'>,
+  groupName: string,
+): NodeGroupUpdate | undefined =>
+  updates
+    .list()
+    .filter(
+      ({ spec, status }) =>
+        spec.nodeGroup === groupName &&
+        spec.type === 'VersionUpdate' &&
+        status?.startedAt !== undefined,
+    )
+    .toSorted((a, b) => (a.status?.startedAt ?? '').localeCompare(b.status?.startedAt ?? ''))
+    .at(-1);
 
 /**
  * A revision in the spec that nobody has taken note of becomes an update of that generation. One object per
