@@ -60,8 +60,10 @@ const wrongWith = (forcing: Forcing, asked: number | undefined): string | undefi
   const deadlineAt = book.forcingDeadline(disruption);
   if (deadlineAt === undefined) return 'although no cause in force has a forcing deadline';
   const now = disruption.statusForces ? disruption.statusDeadlineAt : undefined;
-  const told = book.episodeBefore(disruption)?.deadlineAt ?? now;
-  if (told === undefined) return 'although the journal names no forcing deadline';
+  // Who stood still may go by what the episode before said, who did not by this one.
+  const before = book.episodeBefore(disruption)?.deadlineAt;
+  const told = Math.min(before ?? Number.POSITIVE_INFINITY, now ?? Number.POSITIVE_INFINITY);
+  if (!Number.isFinite(told)) return 'although the journal names no forcing deadline';
   const { safety, grace } = stopMicros(forcing, deadlineAt);
   const usual = Math.max(deadlineAt, told) - safety - grace;
   const early = Math.min(usual, forceFrom(forcing) ?? usual) - book.now;
