@@ -162,6 +162,8 @@ export interface Subnet {
 }
 
 export interface ClusterAccess {
+  /** Kubernetes' minor version, e.g. 1.32. */
+  readonly version?: string;
   readonly endpoint: string;
   /** PEM in base64. */
   readonly certificateAuthority: string;

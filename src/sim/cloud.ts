@@ -439,6 +439,7 @@ export class SimCloudApi implements CloudApi {
     const authenticationMode = textOf(objectOr(cluster.accessConfig).authenticationMode);
     const securityGroupId = textOf(objectOr(cluster.resourcesVpcConfig).clusterSecurityGroupId);
     return {
+      version: textOf(cluster.version),
       endpoint: textOf(cluster.endpoint),
       certificateAuthority: textOf(objectOr(cluster.certificateAuthority).data),
       ...(serviceCidr === '' ? {} : { serviceCidr }),

@@ -167,3 +167,61 @@ describe('Drover’s own strategy', () => {
     await life.end();
   });
 });
+
+describe('what is asked for in the spec', () => {
+  it('is held to EKS’ rule of versions, as what comes through EKS is', async () => {
+    const life = await begin(2);
+    for (const version of ['1.33', '1.31']) {
+      life.patch({ spec: { version, releaseVersion: null } });
+      const isRefused = (): boolean =>
+        life
+          .updates()
+          .some(
+            ({ spec, status }) => spec.change.version === version && status?.status === 'Failed',
+          );
+      await life.until('it is refused', isRefused, 120);
+    }
+    const errors = life.updates().map(({ status }) => status?.errors?.[0]);
+    expect(errors).toHaveLength(2);
+    for (const error of errors) {
+      expect(error?.code).toBe('OperationNotPermitted');
+      expect(error?.message).toContain('should be equal to Cluster kubernetes version 1.32');
+    }
+    expect(life.isActive(2)).toBe(true);
+    await life.end();
+  });
+
+  it('is what the group is when an update is stopped after its last old node', async () => {
+    const life = await begin(2);
+    life.patch({ spec: { releaseVersion: newest } });
+    const isLast = (): boolean => {
+      const { total = 9, done = 0, draining = 0 } = only(life)?.status?.progress ?? {};
+      return done + draining === total;
+    };
+    await life.until('the last drain', isLast, 3600);
+    life.patchUpdate(only(life)?.metadata.name ?? '', { spec: { abort: 'Stop' } });
+    await life.until('the update is over', () => isOver(life), 7200);
+    expect(only(life)?.status?.status).toBe('Cancelled');
+    await life.until('it tells so', () => life.group()?.status?.releaseVersion === newest, 60);
+    await life.end();
+  });
+
+  it('with force goes as many at once as may be, whatever budgets say', async () => {
+    const life = await begin(4, 2);
+    life.deploy(8, 0);
+    await life.driver.advance(60);
+    life.forceUpdate(newest);
+    let most = 0;
+    await life.until(
+      'the update is over',
+      () => {
+        most = Math.max(most, only(life)?.status?.progress?.draining ?? 0);
+        return isOver(life);
+      },
+      9000,
+    );
+    expect(only(life)?.status?.status).toBe('Successful');
+    expect(most).toBe(2);
+    await life.end();
+  });
+});

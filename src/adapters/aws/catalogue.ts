@@ -81,6 +81,7 @@ export const catalogueCalls = (
     const authenticationMode = cluster.accessConfig?.authenticationMode;
     const securityGroupId = cluster.resourcesVpcConfig?.clusterSecurityGroupId;
     return {
+      ...(cluster.version === undefined ? {} : { version: cluster.version }),
       endpoint: cluster.endpoint ?? '',
       certificateAuthority: cluster.certificateAuthority?.data ?? '',
       ...(serviceCidr === undefined ? {} : { serviceCidr }),

@@ -10,7 +10,7 @@ import type {
   Revision,
   UpdateStrategy,
 } from '../../api/nodegroup-update.ts';
-import { bounded } from '../../core/scaling/index.ts';
+import { bounded, versionComplaint } from '../../core/scaling/index.ts';
 import {
   decideUpdate,
   eksSurge,
@@ -30,6 +30,7 @@ import { mergePatchBetween } from '../../runtime/index.ts';
 import { isReady, nodeOfInstance } from '../informers.ts';
 import type { Made } from './create.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
+import { Impossible } from './impossible.ts';
 import { netDesired, noSurge } from './request.ts';
 import { loadsOf } from './rollout-pods.ts';
 import { runSteps } from './rollout-steps.ts';
@@ -149,11 +150,27 @@ const suspendedOf = ({ suspendedProcesses = [] }: ScalingGroup): readonly string
 const disturbing = ['AZRebalance'] as const;
 
 /** The target, the surge and how many may be out of service: all of it before the first effect. */
+/** What EKS and the command line refuse at once can still be asked for in the spec. Throws Impossible. */
+const checkVersion = async (
+  { cloud }: NodeGroupDeps,
+  group: NodeGroup,
+  { spec, status }: NodeGroupUpdate,
+  signal: AbortSignal,
+): Promise<void> => {
+  const from = status?.from?.version;
+  if (spec.action === 'Rollback' || from === undefined) return;
+  const cluster = (await cloud.describeCluster(group.spec.clusterName, { signal }))?.version;
+  const known = { cluster: cluster ?? group.spec.version, group: from };
+  const complaint = versionComplaint(group.spec.version, known);
+  if (complaint !== undefined) throw new Impossible('OperationNotPermitted', complaint);
+};
+
 const prepare = async (deps: NodeGroupDeps, input: RolloutInput): Promise<void> => {
   const { group, scaling, signal } = input;
   const update = statusOf(deps, input.update);
   const { status } = update;
   if (status?.phase !== 'Preparing') return;
+  await checkVersion(deps, group, update, signal);
   const target = await makeTarget(deps, group, scaling, signal);
   const desired = netDesired(group, scaling);
   const maxUnavailable = maxUnavailableOf(group.spec.updateConfig, desired);
@@ -330,7 +347,9 @@ export const rollOut = async (
     const next = { ...before.status, ...change } as NodeGroupUpdateStatus;
     await writeUpdate(deps, before, next, signal);
   }
-  const isDone = end?.status === 'Successful';
+  // Stopped when the last old node had gone already: all there is is of the target.
+  const { total = 0, done = 0 } = { ...before.status.progress, ...change?.progress };
+  const isDone = end?.status === 'Successful' || (end !== undefined && total > 0 && done === total);
   const { version, releaseVersion, imageId } = target;
   const made = { version, imageId, ...(releaseVersion === undefined ? {} : { releaseVersion }) };
   return {

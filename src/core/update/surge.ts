@@ -94,7 +94,9 @@ const choose = (observation: UpdateObservation, herd: Herd): readonly Counted[] 
     left = left.filter((each) => each !== one);
     const serves = isServing(one);
     if (serves && serving >= free.spare) continue;
-    if (!gateAllows(inFlight, loadsOf(one), drainTimeoutMs)) continue;
+    // With force no budget keeps a node beyond its time.
+    const isFree = update.spec.force === true || gateAllows(inFlight, loadsOf(one), drainTimeoutMs);
+    if (!isFree) continue;
     if (serves) serving += 1;
     inFlight.push(loadsOf(one));
     const { zone } = one.instance;
