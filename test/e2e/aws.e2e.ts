@@ -364,7 +364,7 @@ describe('the aws CLI', {
         /Member must satisfy enum value set: \[EventId, EventName/,
       ],
       ['ec2 describe-volumes', /NotImplemented.*ec2:DescribeVolumes is not implemented/],
-      [`autoscaling start-instance-refresh ${of}`, /NotImplemented.*StartInstanceRefresh/],
+      [`autoscaling describe-policies ${of}`, /NotImplemented.*DescribePolicies/],
       ['s3 ls', /NotImplemented.*The service s3 is not part of Drover's world, which has: eks, /],
     ];
     for (let at = 0; at < refusals.length; at += 4) {
