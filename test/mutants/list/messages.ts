@@ -54,15 +54,9 @@ const durable: readonly Mutant[] = [
     edits: [
       {
         file: intake,
-        find: 'const written = await recordCause(this.#deps, decision, signal);',
+        find: 'decisions.push(await this.#carryOut(decision, signal));',
         replace:
-          'await this.#delete(received(message), signal);\n    const written = await recordCause(this.#deps, decision, signal);',
-      },
-      {
-        file: intake,
-        find: 'class Intake {',
-        replace:
-          'const received = (message: QueueMessage): QueueMessage => message;\n\nclass Intake {',
+          'await this.#delete(message, signal);\n      decisions.push(await this.#carryOut(decision, signal));',
       },
     ],
   },
