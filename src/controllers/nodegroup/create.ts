@@ -1,6 +1,6 @@
 // Instance profile, launch template and Auto Scaling group of a new node group. Each call may be the one that an earlier
 // process made and did not live to see: what is there already is found by name and tag.
-import { isObject, type JsonObject } from '../../api/json.ts';
+import type { JsonObject } from '../../api/json.ts';
 import {
   autoScalingGroupNameOf,
   launchTemplateNameOf,
@@ -13,6 +13,7 @@ import {
   imagePattern,
   instanceTags,
   isMixedGroup,
+  isTemplateProblem,
   newestImage,
   ownerTags,
   ownsDerived,
@@ -143,18 +144,13 @@ const ensureTemplate = async (
   }
   const facts = await templateFacts(deps, group, signal);
   const data = templateData(facts);
-  if (isProblem(data)) throw new Impossible(data.code, data.message);
+  if (isTemplateProblem(data)) throw new Impossible(data.code, data.message);
   mustLead(deps);
   await cloud.createLaunchTemplate({ name, tags: templateTags(group), data }, { signal });
   const template = await find();
   if (template === undefined) throw new Error(`launch template ${name} cannot be seen yet`);
   return { template, made: facts.made };
 };
-
-const isProblem = (
-  data: ReturnType<typeof templateData>,
-): data is { readonly code: string; readonly message: string } =>
-  isObject(data) && typeof data.code === 'string' && typeof data.message === 'string';
 
 /** Article 001's topic belongs to EKS' account in each region. */
 const eksTopic = (region: string): string =>

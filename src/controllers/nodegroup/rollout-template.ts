@@ -1,19 +1,14 @@
 // What an update's new nodes are made of: a further version of the derived launch template, and the group
 // that uses it. Each call may be one that an earlier process made and did not live to see.
-import { isObject, type JsonObject } from '../../api/json.ts';
+import type { JsonObject } from '../../api/json.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { Revision } from '../../api/nodegroup-update.ts';
-import { ownsDerived, templateData } from '../../core/scaling/index.ts';
+import { isTemplateProblem, ownsDerived, templateData } from '../../core/scaling/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
 import { mergePatchBetween } from '../../runtime/index.ts';
 import { templateFacts } from './create.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { Impossible } from './impossible.ts';
-
-const isProblem = (
-  data: ReturnType<typeof templateData>,
-): data is { readonly code: string; readonly message: string } =>
-  isObject(data) && typeof data.code === 'string' && typeof data.message === 'string';
 
 /** The revision that the spec asks for now, with its template version made. Throws Impossible, CloudError. */
 export const makeTarget = async (
@@ -40,7 +35,7 @@ export const makeTarget = async (
   const { status: _left, ...asked } = group;
   const facts = await templateFacts(deps, asked, signal);
   const data = templateData(facts);
-  if (isProblem(data)) throw new Impossible(data.code, data.message);
+  if (isTemplateProblem(data)) throw new Impossible(data.code, data.message);
   let { version: templateVersion } = latest;
   if (mergePatchBetween(latest.data, data as JsonObject) !== undefined) {
     mustLead(deps);

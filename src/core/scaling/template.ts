@@ -165,3 +165,6 @@ export const isMixedGroup = ({ spec }: NodeGroup): boolean =>
   spec.instanceTypes.length > 1 || (spec.capacityType === 'SPOT' && spec.instanceTypes.length > 0);
 
 export const encodedUserData = (userData: string): JsonObject => ({ UserData: encode(userData) });
+
+export const isTemplateProblem = (data: JsonObject | TemplateProblem): data is TemplateProblem =>
+  typeof data.code === 'string' && typeof data.message === 'string';

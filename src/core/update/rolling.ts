@@ -2,11 +2,12 @@
 // first (DEFAULT) or none (MINIMAL), hold all old ones, drain at most maxUnavailable of them at a time in
 // an order of chance, take the surplus back one by one. Pure.
 import { epochMs } from '../../api/brand.ts';
+import { joinTimeoutMs } from '../scaling/index.ts';
 import { enter, fail, notEvicted, notJoining, notMarked } from './journal.ts';
 import { type Counted, freeToDrain, type Herd, isServing, isWhole, phaseSince } from './nodes.ts';
 import type { UpdateDecision, UpdateObservation, UpdateStep } from './observation.ts';
 import { shuffled } from './order.ts';
-import { awaiting, joinTimeoutMs, stay } from './waiting.ts';
+import { awaiting, stay } from './waiting.ts';
 
 const startSurge = ({ status }: UpdateObservation) => {
   const desired = status.surge ?? 0;

@@ -3,6 +3,7 @@
 // notices, the fullest zone, an order of chance; as many as budgets let go in time. Pure.
 import { epochMs } from '../../api/brand.ts';
 import type { DisruptionCause } from '../../api/disruption.ts';
+import { joinTimeoutMs } from '../scaling/index.ts';
 import { type BudgetLoad, gateAllows, isHopeless } from './gate.ts';
 import { enter, fail, notEvicted, notJoining } from './journal.ts';
 import {
@@ -18,7 +19,7 @@ import {
 } from './nodes.ts';
 import type { UpdateDecision, UpdateObservation, UpdateStep } from './observation.ts';
 import { shuffled } from './order.ts';
-import { awaiting, joinTimeoutMs, stay } from './waiting.ts';
+import { awaiting, stay } from './waiting.ts';
 
 const startSurge = ({ status }: UpdateObservation) => {
   const desired = status.surge ?? 0;

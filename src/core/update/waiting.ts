@@ -1,11 +1,9 @@
 // Waiting for nodes that were asked for: as long as EKS does, since when stands in the journal. Pure.
 import { epochMs, formatTime, parseTime } from '../../api/brand.ts';
+import { joinTimeoutMs } from '../scaling/index.ts';
 import { fail, notJoining } from './journal.ts';
 import { type Herd, inFlightOf, isWhole } from './nodes.ts';
 import type { UpdateDecision, UpdateObservation } from './observation.ts';
-
-/** EKS gives new nodes this long to join (EKS user guide, "troubleshooting"). */
-export const joinTimeoutMs = 15 * 60_000;
 
 /** Nothing but what is given: the phase goes on, the surge stays. */
 export const stay = (
