@@ -14,21 +14,23 @@ import {
   type Ownership,
   ownershipOf,
   sizeChange,
-  statusOf,
 } from '../../core/scaling/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
-import { groupsNaming, isReady, nodeOfInstance } from '../informers.ts';
+import { groupsNaming } from '../informers.ts';
 import { adopt } from './adoption.ts';
+import { endUpdate } from './config-update.ts';
 import { createGroup } from './create.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
-import { journalStatus, journalWriteBack } from './events.ts';
+import { journalWriteBack } from './events.ts';
 import { syncTemplate } from './labels.ts';
 import { Marking } from './marking.ts';
 import { observeHealth } from './observe.ts';
 import type { Effect, PassInput } from './pass-input.ts';
 import { deleteTry, endRest, issueOfFailure, openBounds } from './remove.ts';
+import { type ReportFacts, report } from './report.ts';
 import { lastFailure, noSurge, scaleInNow, sizesNow } from './request.ts';
-import { beginUpdate, type Rollout, rollOut } from './rollout.ts';
+import { type Rollout, rollOut } from './rollout.ts';
+import { beginUpdate } from './rollout-begin.ts';
 import {
   isForced,
   keepsCause,
@@ -39,18 +41,10 @@ import {
   viewScaleIn,
   withdrawOthers,
 } from './scale-in.ts';
-import { tellStatus } from './tell.ts';
-import { issueOfRefusal, ownIssues } from './trouble.ts';
-import {
-  endUpdate,
-  failUpdate,
-  leftoverSurge,
-  openUpdate,
-  pruneUpdates,
-  requestBySpec,
-  requestedRevision,
-} from './updates.ts';
-import { writeBack, writeStatus } from './write.ts';
+import { issueOfRefusal } from './trouble.ts';
+import { requestBySpec } from './update-requests.ts';
+import { failUpdate, leftoverSurge, openUpdate, pruneUpdates } from './updates.ts';
+import { writeBack } from './write.ts';
 
 /** After an effect the cloud is looked at again this soon. */
 const againMs = 1_000;
@@ -344,40 +338,16 @@ export class Pass {
     }
   }
 
-  async #report(facts: {
-    readonly target: number;
-    readonly scaleIn?: NodeGroupStatus['scaleIn'];
-    readonly failure?: NodeGroupStatus['failure'];
-    readonly issues?: readonly HealthIssue[];
-  }): Promise<boolean> {
-    const { nodes, clock, journal } = this.#deps;
-    const { memory, signal } = this.#input;
-    const group = this.#group;
-    const status = statusOf({
-      group,
+  async #report(facts: ReportFacts): Promise<boolean> {
+    const written = await report(this.#deps, this.#input, {
+      ...facts,
+      group: this.#group,
       scaling: this.#scaling,
-      isReady: (instanceId) => {
-        const node = nodeOfInstance(nodes, instanceId);
-        return node !== undefined && isReady(node);
-      },
-      issues: [...ownIssues(memory.trouble.values(), group, this.#found), ...(facts.issues ?? [])],
-      requested: group.spec.scaling,
-      requestedRevision: requestedRevision(this.#deps, group),
+      found: this.#found,
+      marking: this.#marking,
       surge: this.#surge,
-      target: facts.target,
-      scaleIn: facts.scaleIn,
-      failure: facts.failure,
-      isUpdating: openUpdate(this.#deps, group.metadata.name) !== undefined,
-      ...(memory.made === undefined ? {} : { made: memory.made }),
-      marked: this.#marking.status(group, this.#scaling),
       templateGeneration: this.#templateGeneration,
-      now: clock.now(),
     });
-    const written = await writeStatus(this.#deps, group, status, signal);
-    if (written !== undefined && written !== group) {
-      journalStatus(journal, group, status);
-      await tellStatus(this.#deps, group, status, signal);
-    }
     return this.#take(written);
   }
 

@@ -25,7 +25,7 @@ import { recordCause } from '../causes.ts';
 import { nodeOfInstance } from '../informers.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { journalStep } from './events.ts';
-import type { RolloutInput } from './rollout.ts';
+import type { RolloutInput } from './rollout-input.ts';
 import { restoreTemplate } from './rollout-template.ts';
 
 /** EKS waits this long between empty and terminate (EKS user guide, "managed node update behavior"). */

@@ -1,0 +1,67 @@
+// What a pass tells of its group: the status, written when it says something new, and what others are told with it.
+import type { HealthIssue, NodeGroup, NodeGroupStatus } from '../../api/nodegroup.ts';
+import { type Ownership, statusOf } from '../../core/scaling/index.ts';
+import type { ScalingGroup } from '../../ports/index.ts';
+import { isReady, nodeOfInstance } from '../informers.ts';
+import type { NodeGroupDeps } from './deps.ts';
+import { journalStatus } from './events.ts';
+import type { Marking } from './marking.ts';
+import type { PassInput } from './pass-input.ts';
+import { tellStatus } from './tell.ts';
+import { ownIssues } from './trouble.ts';
+import { requestedRevision } from './update-requests.ts';
+import { openUpdate } from './updates.ts';
+import { writeStatus } from './write.ts';
+
+export interface ReportFacts {
+  readonly target: number;
+  readonly scaleIn?: NodeGroupStatus['scaleIn'];
+  readonly failure?: NodeGroupStatus['failure'];
+  readonly issues?: readonly HealthIssue[];
+}
+
+interface PassFacts extends ReportFacts {
+  readonly group: NodeGroup;
+  readonly scaling: ScalingGroup | undefined;
+  /** What the cloud has under the group's name, also where it may not be touched. */
+  readonly found: { readonly ownership: Ownership } | undefined;
+  readonly marking: Marking;
+  readonly surge: NonNullable<NodeGroupStatus['surge']>;
+  readonly templateGeneration: number | undefined;
+}
+
+/** The group as it is then; undefined when it is gone. */
+export const report = async (
+  deps: NodeGroupDeps,
+  { memory, signal }: PassInput,
+  facts: PassFacts,
+): Promise<NodeGroup | undefined> => {
+  const { nodes, clock, journal } = deps;
+  const { group, scaling, marking, surge, templateGeneration } = facts;
+  const status = statusOf({
+    group,
+    scaling,
+    isReady: (instanceId) => {
+      const node = nodeOfInstance(nodes, instanceId);
+      return node !== undefined && isReady(node);
+    },
+    issues: [...ownIssues(memory.trouble.values(), group, facts.found), ...(facts.issues ?? [])],
+    requested: group.spec.scaling,
+    requestedRevision: requestedRevision(deps, group),
+    surge,
+    target: facts.target,
+    scaleIn: facts.scaleIn,
+    failure: facts.failure,
+    isUpdating: openUpdate(deps, group.metadata.name) !== undefined,
+    ...(memory.made === undefined ? {} : { made: memory.made }),
+    marked: marking.status(group, scaling),
+    templateGeneration,
+    now: clock.now(),
+  });
+  const written = await writeStatus(deps, group, status, signal);
+  if (written !== undefined && written !== group) {
+    journalStatus(journal, group, status);
+    await tellStatus(deps, group, status, signal);
+  }
+  return written;
+};

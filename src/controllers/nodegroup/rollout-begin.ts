@@ -1,0 +1,74 @@
+// The beginning of an update: what it asks for is put into the group's spec, and its journal begins. Touches
+// nothing in the cloud.
+import { formatTime } from '../../api/brand.ts';
+import { clientTokenAnnotation, type NodeGroup } from '../../api/nodegroup.ts';
+import type {
+  NodeGroupUpdate,
+  NodeGroupUpdateStatus,
+  UpdateStrategy,
+} from '../../api/nodegroup-update.ts';
+import type { ScalingGroup } from '../../ports/index.ts';
+import { mergePatchBetween } from '../../runtime/index.ts';
+import { applyUpdate, changed } from './config-update.ts';
+import type { NodeGroupDeps } from './deps.ts';
+import { netDesired } from './request.ts';
+import type { RolloutInput } from './rollout-input.ts';
+import { writeUpdate } from './updates.ts';
+import { writeSpec } from './write.ts';
+
+/** What was made through EKS is updated as EKS does it, unless somebody says otherwise. */
+const strategyOf = (group: NodeGroup, update: NodeGroupUpdate): UpdateStrategy => {
+  const ofGroup = group.metadata.annotations?.[clientTokenAnnotation] === undefined;
+  const byDefault = ofGroup ? 'SURGE' : 'DEFAULT';
+  return update.spec.strategy ?? group.spec.updateConfig?.updateStrategy ?? byDefault;
+};
+
+/**
+ * What an update asks for is put into the spec, and its journal begins. Undefined: the group is gone. A
+ * version update waits for a scale-in that is under way, and for its Auto Scaling group.
+ */
+export const beginUpdate = (
+  deps: NodeGroupDeps,
+  input: Omit<RolloutInput, 'issues' | 'scaling'> & { readonly scaling: ScalingGroup | undefined },
+): Promise<NodeGroup | undefined> => {
+  const { group, scaling, update, signal } = input;
+  if (update.spec.type === 'ConfigUpdate') return applyUpdate(deps, group, update, signal);
+  const waits = scaling === undefined || group.status?.scaleIn !== undefined;
+  if (waits || update.status?.phase !== undefined) return Promise.resolve(group);
+  return beginRollout(deps, { ...input, scaling });
+};
+
+const beginRollout = async (
+  deps: NodeGroupDeps,
+  { group, scaling, update, signal }: Omit<RolloutInput, 'issues'>,
+): Promise<NodeGroup | undefined> => {
+  const difference = mergePatchBetween(group.spec, changed(group.spec, update.spec));
+  const written =
+    difference === undefined ? group : await writeSpec(deps, group, difference, signal);
+  if (written === undefined) return undefined;
+  const { status: known, metadata } = written;
+  const now = formatTime(deps.clock.now());
+  const use = scaling.launchTemplate;
+  const { version, releaseVersion, imageId, requestedRevision } = known ?? {};
+  const { minSize, maxSize } = written.spec.scaling;
+  const status: NodeGroupUpdateStatus = {
+    status: 'InProgress',
+    phase: 'Preparing',
+    phases: [{ phase: 'Preparing', at: now }],
+    startedAt: now,
+    ...(metadata.generation === undefined ? {} : { generation: metadata.generation }),
+    strategy: strategyOf(written, update),
+    from: {
+      version: version ?? requestedRevision?.version ?? group.spec.version,
+      ...(releaseVersion === undefined ? {} : { releaseVersion }),
+      imageId: imageId ?? '',
+      templateVersion: use?.version ?? '',
+      ...(requestedRevision?.launchTemplate && {
+        launchTemplate: requestedRevision.launchTemplate,
+      }),
+    },
+    original: { minSize, maxSize, desired: netDesired(written, scaling) },
+  };
+  await writeUpdate(deps, update, status, signal);
+  return written;
+};

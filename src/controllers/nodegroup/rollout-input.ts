@@ -1,0 +1,64 @@
+// What the parts of a version update share: what it begins with, the status as others have it now, the
+// group's instances as core/update wants them. Decides nothing.
+import type { Node } from '../../api/kube.ts';
+import type { HealthIssue, NodeGroup } from '../../api/nodegroup.ts';
+import type { NodeGroupUpdate, Revision } from '../../api/nodegroup-update.ts';
+import {
+  hasGroupLabels,
+  isOfRevision,
+  outdatedTaint,
+  shieldOf,
+  type UpdateInstance,
+} from '../../core/update/index.ts';
+import type { ScalingGroup } from '../../ports/index.ts';
+import { isReady, nodeOfInstance } from '../informers.ts';
+import type { NodeGroupDeps } from './deps.ts';
+import { countedOf } from './scale-in.ts';
+
+export interface RolloutInput {
+  readonly group: NodeGroup;
+  readonly scaling: ScalingGroup;
+  readonly update: NodeGroupUpdate;
+  readonly issues: readonly HealthIssue[];
+  readonly signal: AbortSignal;
+}
+
+/** The status as others have it now. */
+export const statusOf = ({ updates }: NodeGroupDeps, update: NodeGroupUpdate): NodeGroupUpdate =>
+  updates.get(update.metadata.name) ?? update;
+
+export const instancesOf = (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  scaling: ScalingGroup,
+  target: Revision,
+): readonly UpdateInstance[] => {
+  const counted = new Set(countedOf(scaling));
+  const isCustom = group.spec.amiType === 'CUSTOM';
+  const labels = { group: group.metadata.name, imageId: target.imageId, isCustom };
+  return scaling.instances.map((instance) => {
+    const { instanceId } = instance;
+    const node = nodeOfInstance(deps.nodes, instanceId);
+    const disruption = deps.disruptions.get(instanceId);
+    return {
+      instanceId,
+      zone: instance.availabilityZone,
+      isCounted: counted.has(instance),
+      isTarget: isOfRevision(target, instance.launchTemplateVersion, node),
+      isReady: node !== undefined && isReady(node) && instance.lifecycleState === 'InService',
+      isLabelled: node !== undefined && hasGroupLabels(node, labels),
+      ...shieldFields(node),
+      isDiscouraged: node?.spec.taints?.some(({ key }) => key === outdatedTaint) ?? false,
+      ...(node === undefined ? {} : { nodeName: node.metadata.name }),
+      ...(disruption === undefined ? {} : { disruption }),
+    };
+  });
+};
+
+const shieldFields = (node: Node | undefined): Pick<UpdateInstance, 'shield'> => {
+  const shield = node && shieldOf(node);
+  return shield === undefined ? {} : { shield };
+};
+
+export const suspendedOf = ({ suspendedProcesses = [] }: ScalingGroup): readonly string[] =>
+  suspendedProcesses;

@@ -1,0 +1,93 @@
+// What a version update needs before its first effect: its target, how many more nodes, how many at once. What
+// cannot be ends it here, with nothing touched.
+import { formatTime } from '../../api/brand.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
+import type { NodeGroupUpdate, Revision, UpdateStrategy } from '../../api/nodegroup-update.ts';
+import { bounded, versionComplaint } from '../../core/scaling/index.ts';
+import { eksSurge, maxUnavailableOf, ownSurge } from '../../core/update/index.ts';
+import type { NodeGroupDeps } from './deps.ts';
+import { Impossible } from './impossible.ts';
+import { netDesired } from './request.ts';
+import { instancesOf, type RolloutInput, statusOf, suspendedOf } from './rollout-input.ts';
+import { makeTarget } from './rollout-template.ts';
+import { issueOfRefusal } from './trouble.ts';
+import { writeUpdate } from './updates.ts';
+
+const zonesOf = async (
+  { cloud }: NodeGroupDeps,
+  group: NodeGroup,
+  signal: AbortSignal,
+): Promise<number> => {
+  const subnets = await cloud.describeSubnets(group.spec.subnets, { signal });
+  return new Set(subnets.map(({ availabilityZone }) => availabilityZone)).size;
+};
+
+const surgeOf = async (
+  deps: NodeGroupDeps,
+  { group, scaling, signal }: RolloutInput,
+  strategy: UpdateStrategy | undefined,
+  target: Revision,
+  { desired, maxUnavailable }: { readonly desired: number; readonly maxUnavailable: number },
+): Promise<number> => {
+  if (strategy === 'MINIMAL' || desired === 0) return 0;
+  const old = instancesOf(deps, group, scaling, target).filter(
+    ({ isCounted, isTarget }) => isCounted && !isTarget,
+  );
+  if (old.length === 0) return 0;
+  if (strategy !== 'SURGE') return eksSurge(await zonesOf(deps, group, signal), maxUnavailable);
+  return ownSurge(old.length, new Set(old.map(({ zone }) => zone)).size, maxUnavailable);
+};
+
+/** Moving instances between zones in the middle of an update would end new ones (reference updates 3.1, 7). */
+const disturbing = ['AZRebalance'] as const;
+
+/** What EKS and the command line refuse at once can still be asked for in the spec. Throws Impossible. */
+const checkVersion = async (
+  { cloud }: NodeGroupDeps,
+  group: NodeGroup,
+  { spec, status }: NodeGroupUpdate,
+  signal: AbortSignal,
+): Promise<void> => {
+  const from = status?.from?.version;
+  if (spec.action === 'Rollback' || from === undefined) return;
+  const cluster = (await cloud.describeCluster(group.spec.clusterName, { signal }))?.version;
+  const known = { cluster: cluster ?? group.spec.version, group: from };
+  const complaint = versionComplaint(group.spec.version, known);
+  if (complaint !== undefined) throw new Impossible('OperationNotPermitted', complaint);
+};
+
+/** The target, the surge and how many may be out of service: all of it before the first effect. */
+const prepare = async (deps: NodeGroupDeps, input: RolloutInput): Promise<void> => {
+  const { group, scaling, signal } = input;
+  const update = statusOf(deps, input.update);
+  const { status } = update;
+  if (status?.phase !== 'Preparing') return;
+  await checkVersion(deps, group, update, signal);
+  const target = await makeTarget(deps, group, scaling, signal);
+  const desired = netDesired(group, scaling);
+  const maxUnavailable = maxUnavailableOf(group.spec.updateConfig, desired);
+  const surge = await surgeOf(deps, input, status.strategy, target, { desired, maxUnavailable });
+  const held = status.strategy === 'SURGE' ? ('Rolling' as const) : ('Marking' as const);
+  const phase = surge > 0 ? ('ScalingUp' as const) : held;
+  const phases = [...(status.phases ?? []), { phase, at: formatTime(deps.clock.now()) }];
+  const running = disturbing.filter((one) => !suspendedOf(scaling).includes(one));
+  const suspends = status.strategy === 'SURGE' && surge > 0 ? { suspends: running } : {};
+  const next = { ...status, target, maxUnavailable, surge, phase, phases, ...suspends };
+  await writeUpdate(deps, update, next, signal);
+};
+
+/** What nothing mends ends the update before anything was done. */
+export const prepareOrFail = async (deps: NodeGroupDeps, input: RolloutInput): Promise<void> => {
+  try {
+    await prepare(deps, input);
+  } catch (error) {
+    const issue = issueOfRefusal(error, input.scaling.name);
+    if (issue === undefined) throw error;
+    const update = statusOf(deps, input.update);
+    const endedAt = formatTime(deps.clock.now());
+    const before = update.status ?? { status: 'InProgress' };
+    const failed = { status: 'Failed', phase: 'Ended', endedAt, errors: bounded([issue]) } as const;
+    const next = { ...before, ...failed, message: issue.message };
+    await writeUpdate(deps, update, next, input.signal);
+  }
+};

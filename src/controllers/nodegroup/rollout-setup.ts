@@ -1,0 +1,66 @@
+// The first effects of a version update: the group uses the target's template, and what would disturb is
+// suspended. Looked at in every pass while it is under way.
+import type {
+  NodeGroupUpdate,
+  NodeGroupUpdateStatus,
+  Revision,
+} from '../../api/nodegroup-update.ts';
+import { fail } from '../../core/update/index.ts';
+import { mustLead, type NodeGroupDeps } from './deps.ts';
+import { type RolloutInput, suspendedOf } from './rollout-input.ts';
+import { useTemplate } from './rollout-template.ts';
+import { issueOfRefusal } from './trouble.ts';
+import { writeUpdate } from './updates.ts';
+
+const isUnderWay = ({ status }: NodeGroupUpdate): boolean =>
+  status?.phase !== 'Restoring' && status?.ending === undefined;
+
+const suspend = async (
+  deps: NodeGroupDeps,
+  { scaling, signal }: RolloutInput,
+  { status }: NodeGroupUpdate,
+): Promise<void> => {
+  const processes = (status?.suspends ?? []).filter((one) => !suspendedOf(scaling).includes(one));
+  if (processes.length === 0 || status?.phase === 'ScalingDown') return;
+  mustLead(deps);
+  const { name } = scaling;
+  await deps.cloud.setProcesses({ name, processes, suspended: true }, { signal });
+};
+
+/** Nothing is started from the older version any more, before anything more is. True: that was to do. */
+const setUp = async (
+  deps: NodeGroupDeps,
+  input: RolloutInput,
+  update: NodeGroupUpdate,
+  { templateVersion }: Revision,
+): Promise<boolean> => {
+  const { scaling, signal } = input;
+  // What is no number ($Default) says nothing of what is started.
+  if (!(Number(scaling.launchTemplate?.version) >= Number(templateVersion))) {
+    await useTemplate(deps, scaling, templateVersion, signal);
+    return true;
+  }
+  await suspend(deps, input, update);
+  return false;
+};
+
+/** What AWS refuses for good (an image that is not there, a permission) ends the update with its words. */
+export const setUpOrFail = async (
+  deps: NodeGroupDeps,
+  input: RolloutInput,
+  update: NodeGroupUpdate,
+  target: Revision,
+): Promise<boolean> => {
+  const { status } = update;
+  if (!isUnderWay(update)) return false;
+  try {
+    return await setUp(deps, input, update, target);
+  } catch (error) {
+    const issue = issueOfRefusal(error, input.scaling.name);
+    if (issue === undefined || status === undefined) throw error;
+    const change = fail({ status, now: deps.clock.now() }, [issue]);
+    const next = { ...status, ...change } as NodeGroupUpdateStatus;
+    await writeUpdate(deps, update, next, input.signal);
+    return true;
+  }
+};

@@ -1,0 +1,108 @@
+// Requests for version updates: what a changed spec asks for becomes a NodeGroupUpdate, once; an update that is
+// taken back is followed by another. Carries none of them out.
+import type { JsonObject } from '../../api/json.ts';
+import { resourceTypes } from '../../api/kube.ts';
+import type { NodeGroup, NodeGroupStatus } from '../../api/nodegroup.ts';
+import type { NodeGroupUpdate, NodeGroupUpdateSpec } from '../../api/nodegroup-update.ts';
+import { versionParams } from '../../core/scaling/index.ts';
+import { revisionAsked, sameRevisionAsked, withRevision } from '../../core/update/index.ts';
+import { KubeError } from '../../ports/index.ts';
+import { mustLead, type NodeGroupDeps } from './deps.ts';
+
+/** What the revision in the spec asks for, where that was taken note of: with the first look, or with an update. */
+export const requestedRevision = (
+  deps: Pick<NodeGroupDeps, 'updates'>,
+  { metadata, spec, status }: NodeGroup,
+): NodeGroupStatus['requestedRevision'] => {
+  const known = status?.requestedRevision;
+  const begun = lastBegun(deps, metadata.name)?.spec.change;
+  // By what it asks for, not by the generation: that may have moved before this was written.
+  const isBegun = begun !== undefined && sameRevisionAsked(withRevision(spec, begun), spec);
+  return known === undefined || isBegun ? revisionAsked(spec) : known;
+};
+
+/** The newest version update that has begun, whatever became of it. */
+const lastBegun = (
+  { updates }: Pick<NodeGroupDeps, 'updates'>,
+  groupName: string,
+): NodeGroupUpdate | undefined =>
+  updates
+    .list()
+    .filter(
+      ({ spec, status }) =>
+        spec.nodeGroup === groupName &&
+        spec.type === 'VersionUpdate' &&
+        status?.startedAt !== undefined,
+    )
+    .toSorted((a, b) => (a.status?.startedAt ?? '').localeCompare(b.status?.startedAt ?? ''))
+    .at(-1);
+
+/**
+ * A revision in the spec that nobody has taken note of becomes an update of that generation. One object per
+ * generation, however often it is tried.
+ */
+export const requestBySpec = async (
+  deps: NodeGroupDeps,
+  { metadata, spec, status }: NodeGroup,
+  signal: AbortSignal,
+): Promise<void> => {
+  const known = status?.requestedRevision;
+  if (known === undefined || sameRevisionAsked(known, spec)) return;
+  const name = `${metadata.name}-${metadata.generation ?? 0}`;
+  const change = revisionAsked(spec);
+  await createVersionUpdate(deps, metadata, { name, spec: { change }, signal });
+};
+
+interface NewUpdate {
+  readonly name: string;
+  readonly spec: Pick<NodeGroupUpdateSpec, 'action' | 'force' | 'strategy'> & {
+    readonly change: ReturnType<typeof revisionAsked>;
+  };
+  readonly signal: AbortSignal;
+}
+
+/** Once: one of that name that is there already is it. */
+const createVersionUpdate = async (
+  deps: Pick<NodeGroupDeps, 'kube' | 'isLeader'>,
+  group: NodeGroup['metadata'],
+  { name, spec, signal }: NewUpdate,
+): Promise<void> => {
+  const params = versionParams(spec.change);
+  const apiVersion = 'drover.dev/v1alpha1';
+  const owner = { apiVersion, kind: 'NodeGroup', name: group.name, uid: group.uid };
+  const whole = { nodeGroup: group.name, type: 'VersionUpdate', params, ...spec };
+  const object: JsonObject = {
+    apiVersion,
+    kind: 'NodeGroupUpdate',
+    metadata: { name, ownerReferences: [owner] },
+    spec: JSON.parse(JSON.stringify(whole)) as JsonObject,
+  };
+  mustLead(deps);
+  try {
+    await deps.kube.create(resourceTypes.nodegroupupdates, object, { signal });
+  } catch (error) {
+    if (!(error instanceof KubeError && error.code === 'AlreadyExists')) throw error;
+  }
+};
+
+/** An update that was aborted so is followed by one that takes back what it has done. */
+export const rollBack = async (
+  deps: NodeGroupDeps,
+  { metadata }: NodeGroup,
+  { metadata: { name }, spec, status }: NodeGroupUpdate,
+  signal: AbortSignal,
+): Promise<void> => {
+  if (spec.abort !== 'RollBack' || status?.from === undefined) return;
+  const { force } = spec;
+  const { strategy, from } = status;
+  await createVersionUpdate(deps, metadata, {
+    name: `${name}-rollback`,
+    spec: {
+      change: revisionAsked(from),
+      action: 'Rollback',
+      ...(force === undefined ? {} : { force }),
+      ...(strategy === undefined ? {} : { strategy }),
+    },
+    signal,
+  });
+};
