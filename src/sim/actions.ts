@@ -286,7 +286,7 @@ const weighted: readonly (readonly [number, (context: ActionContext) => void])[]
   [2, createGroup],
   [4, scaleGroup],
   [1, relabelGroup],
-  [1, deleteGroup],
+  [2, deleteGroup],
   [2, changeDrain],
   [1, editAwsAuth],
 ];
