@@ -36,7 +36,7 @@ export const controllerNamespaceRules: readonly JsonObject[] = [
   rule('coordination.k8s.io', ['leases'], ['create']),
   rule('coordination.k8s.io', ['leases'], ['get', 'patch'], [leaderLease.name]),
   rule('', ['configmaps'], ['create']),
-  rule('', ['configmaps'], ['get', 'patch'], ['aws-auth']),
+  rule('', ['configmaps'], ['get', 'patch'], ['aws-auth', 'drover-aws-auth-backups']),
 ];
 
 /** The roles and their bindings to `subject`, all of the name `name`. */

@@ -1,21 +1,27 @@
 // Lets a role of nodes into the cluster, and out of it, through kube-system/aws-auth: compare and
-// swap on the ConfigMap's resourceVersion, so that nobody's entry is lost to a race.
-import type { KubeObject } from '../api/kube.ts';
+// swap on the ConfigMap's resourceVersion with a backup first, so that nobody's entry is lost to a race.
+import type { EpochMs } from '../api/brand.ts';
 import { resourceTypes } from '../api/kube.ts';
+import type { NodeGroup } from '../api/nodegroup.ts';
 import {
-  type AwsAuthChange,
-  type AwsAuthData,
-  addNodeRole,
-  removeNodeRole,
-} from '../formats/index.ts';
-import { type KubeApi, KubeError } from '../ports/index.ts';
+  type AwsAuthMap,
+  type AwsAuthPlan,
+  awsAuthName,
+  awsAuthRequest,
+  type BackupsMap,
+  backupsName,
+  isAdmitted,
+  planAdmission,
+  planBackup,
+  planRetirement,
+  type RoleUser,
+} from '../core/identity/index.ts';
+import { familyOf } from '../core/scaling/index.ts';
+import { roleWithoutPath } from '../formats/index.ts';
+import { type CloudApi, type KubeApi, KubeError } from '../ports/index.ts';
 import { CommandError, exitCodes } from './context.ts';
 
-interface ConfigMap extends KubeObject {
-  readonly data?: AwsAuthData;
-}
-
-const name = { namespace: 'kube-system', name: 'aws-auth' } as const;
+const { configmaps } = resourceTypes;
 /** Others write it too, but rarely. */
 const attempts = 8;
 
@@ -26,31 +32,59 @@ const leftAlone = (why: string): CommandError =>
       '`kubectl edit -n kube-system configmap aws-auth`',
   );
 
-const swap = async (
-  kube: KubeApi,
-  change: (data: AwsAuthData) => AwsAuthChange,
+/** Undefined: there is none. */
+export const readAwsAuth = async (kube: KubeApi): Promise<AwsAuthMap | undefined> => {
+  const found = await kube.get<AwsAuthMap>(configmaps, awsAuthName);
+  return found.kind === 'found' ? found.object : undefined;
+};
+
+export const readBackups = async (kube: KubeApi): Promise<BackupsMap | undefined> => {
+  const found = await kube.get<BackupsMap>(configmaps, backupsName);
+  return found.kind === 'found' ? found.object : undefined;
+};
+
+export interface IdentityChange {
+  readonly kube: KubeApi;
+  readonly now: EpochMs;
+  /** For the backup: what is about to be done. */
+  readonly what: string;
+  readonly warn: (text: string) => void;
+}
+
+const backUp = async (
+  { kube, now, what }: IdentityChange,
+  map: AwsAuthMap | undefined,
+): Promise<void> => {
+  const request = planBackup(await readBackups(kube), map, { before: what, now });
+  if (request?.verb === 'create') {
+    await kube.create(configmaps, request.body, { namespace: backupsName.namespace });
+  } else if (request !== undefined) {
+    await kube.patch(configmaps, backupsName, { type: 'merge', body: request.body });
+  }
+};
+
+/** Carries out what `plan` says of the map as it stands; false when there was nothing to write. */
+export const changeAwsAuth = async (
+  change: IdentityChange,
+  plan: (map: AwsAuthMap | undefined) => AwsAuthPlan,
 ): Promise<boolean> => {
+  const { kube } = change;
   for (let attempt = 1; ; attempt += 1) {
-    const found = await kube.get<ConfigMap>(resourceTypes.configmaps, name);
-    const result = change(found.kind === 'found' ? (found.object.data ?? {}) : {});
-    if (result.kind === 'unchanged') return false;
-    if (result.kind === 'refused') {
-      throw leftAlone(result.why);
-    }
+    const map = await readAwsAuth(kube);
+    const planned = plan(map);
+    if (planned.kind === 'refused') throw leftAlone(planned.why);
+    if (planned.kind === 'unchanged') return false;
     try {
-      if (found.kind === 'gone') {
-        await kube.create(
-          resourceTypes.configmaps,
-          { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...name }, data: { ...result.data } },
-          { namespace: name.namespace },
-        );
+      await backUp(change, map);
+      const { verb, body } = awsAuthRequest(map, planned, 'all');
+      if (verb === 'create') {
+        await kube.create(configmaps, body, { namespace: awsAuthName.namespace });
       } else {
-        const { resourceVersion } = found.object.metadata;
-        await kube.patch(resourceTypes.configmaps, name, {
-          type: 'merge',
-          body: { metadata: { resourceVersion }, data: { ...result.data } },
-        });
+        const written = await kube.patch(configmaps, awsAuthName, { type: 'merge', body });
+        if (written.kind === 'gone' && attempt < attempts) continue;
+        if (written.kind === 'gone') throw leftAlone('it comes and goes');
       }
+      for (const warning of planned.warnings) change.warn(warning);
       return true;
     } catch (error) {
       const raced =
@@ -62,26 +96,54 @@ const swap = async (
 
 /** False when the role was let in already. */
 export const addIdentity = (
-  kube: KubeApi,
+  change: IdentityChange,
   roleArn: string,
   system: 'linux' | 'windows',
-): Promise<boolean> => swap(kube, (data) => addNodeRole(data, roleArn, system));
+): Promise<boolean> => changeAwsAuth(change, (map) => planAdmission(map, roleArn, system));
 
 /** False when the role was not there. */
-export const removeIdentity = (kube: KubeApi, roleArn: string): Promise<boolean> =>
-  swap(kube, (data) => removeNodeRole(data, roleArn));
+export const removeIdentity = (change: IdentityChange, roleArn: string): Promise<boolean> =>
+  changeAwsAuth(change, (map) => planRetirement(map, roleArn));
 
 /** Throws CommandError when the map could not take a new role: asked before anything is made. */
 export const checkIdentities = async (kube: KubeApi): Promise<void> => {
-  const found = await kube.get<ConfigMap>(resourceTypes.configmaps, name);
-  const data = found.kind === 'found' ? (found.object.data ?? {}) : {};
-  const change = addNodeRole(data, 'arn:aws:iam::000000000000:role/probe');
-  if (change.kind === 'refused') throw leftAlone(change.why);
+  const plan = planAdmission(await readAwsAuth(kube), 'arn:aws:iam::000000000000:role/probe');
+  if (plan.kind === 'refused') throw leftAlone(plan.why);
 };
 
 /** Whether the map lets this role in as a node's. */
-export const hasIdentity = async (kube: KubeApi, roleArn: string): Promise<boolean> => {
-  const found = await kube.get<ConfigMap>(resourceTypes.configmaps, name);
-  const data = found.kind === 'found' ? (found.object.data ?? {}) : {};
-  return addNodeRole(data, roleArn).kind === 'unchanged';
+export const hasIdentity = async (kube: KubeApi, roleArn: string): Promise<boolean> =>
+  isAdmitted(await readAwsAuth(kube), roleArn);
+
+/** Who starts nodes with which role: node groups, and stacks of self-managed ones. */
+export const roleUsers = async (kube: KubeApi, cloud: CloudApi): Promise<readonly RoleUser[]> => {
+  const { items } = await kube.list<NodeGroup>(resourceTypes.nodegroups);
+  const groups = items.map(({ metadata, spec }): RoleUser => {
+    const isWindows = familyOf(spec.amiType)?.bootstrap === 'powershell';
+    return {
+      name: `node group ${metadata.name}`,
+      roleArn: spec.nodeRole,
+      system: isWindows ? 'windows' : 'linux',
+    };
+  });
+  const managed = new Set(items.map(({ status }) => status?.autoScalingGroupName));
+  const stacks = (await cloud.listStacks()).flatMap((stack): readonly RoleUser[] => {
+    const { autoScalingGroupName, nodeRole, status, name } = stack;
+    if (autoScalingGroupName === undefined || nodeRole === undefined) return [];
+    if (managed.has(autoScalingGroupName) || status.startsWith('DELETE_COMPLETE')) return [];
+    // Which system a self-managed group's nodes run stands in its launch template alone.
+    return [{ name: `stack ${name}`, roleArn: nodeRole, system: undefined }];
+  });
+  return [...groups, ...stacks];
+};
+
+/** The names of those who use a role, by its ARN as aws-auth has it. */
+export const rolesInUse = async (
+  kube: KubeApi,
+  cloud: CloudApi,
+): Promise<ReadonlyMap<string, string>> => {
+  const users = Map.groupBy(await roleUsers(kube, cloud), ({ roleArn }) =>
+    roleWithoutPath(roleArn),
+  );
+  return new Map([...users].map(([arn, those]) => [arn, those.map(({ name }) => name).join(', ')]));
 };

@@ -7,6 +7,7 @@ import { addDrainCommand } from './commands/drain.ts';
 import { addExplainCommand } from './commands/explain.ts';
 import { addGetCommands } from './commands/get.ts';
 import { addDescribeCommands } from './commands/get-updates.ts';
+import { addIdentityCommands } from './commands/identity.ts';
 import { addPlanCommand } from './commands/plan.ts';
 import { addScaleCommand } from './commands/scale.ts';
 import { addUndrainCommand } from './commands/undrain.ts';
@@ -54,6 +55,7 @@ export const buildProgram = (context: CliContext, version: string): Command => {
   addDescribeCommands(program, context, connection);
   addPlanCommand(program, context, connection);
   addControllerCommand(program, context, connection);
+  addIdentityCommands(program, context, connection);
   addUserDataCommands(program, context, version);
   return program;
 };

@@ -9,8 +9,9 @@ export {
   identityOf,
   mappedUser,
   removeNodeRole,
+  roleWithoutPath,
 } from './aws-auth/index.ts';
-export { authProblems } from './aws-auth/problems.ts';
+export { authProblems, mapRolesProblems } from './aws-auth/problems.ts';
 export { type CertificateRequest, parseCertificateRequest } from './certificate-request.ts';
 export { parseTemplateText } from './cloudformation-template.ts';
 export * from './cluster-config/index.ts';

@@ -264,7 +264,7 @@ export class ServedWorld {
 export interface AuditEvent {
   readonly verb: string;
   readonly userAgent?: string;
-  readonly user: { readonly username: string };
+  readonly user: { readonly username: string; readonly groups?: readonly string[] };
   readonly objectRef?: {
     readonly resource: string;
     readonly namespace?: string;

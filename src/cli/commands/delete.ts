@@ -2,12 +2,13 @@
 // their budgets first: those of a managed group by its controller, others by the drains that this
 // command records; only then goes the stack.
 import type { Command } from 'commander';
-import { durationMs } from '../../api/brand.ts';
+import { durationMs, epochMs } from '../../api/brand.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
 import { forceAnnotation, type NodeGroup } from '../../api/nodegroup.ts';
 import { clusterTag, groupTag, nodeGroupStackName } from '../../core/provisioning/index.ts';
+import { roleWithoutPath } from '../../formats/index.ts';
 import type { KubeApi, ProvisioningApi, StackState } from '../../ports/index.ts';
-import { removeIdentity } from '../aws-auth.ts';
+import { removeIdentity, rolesInUse } from '../aws-auth.ts';
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
 import { waitForStack } from '../create/stack-wait.ts';
 import { drainForRemoval } from '../drain/removal.ts';
@@ -74,11 +75,22 @@ const isOwnRole = (stackName: string, roleArn: string): boolean => {
 };
 
 /** Once the stack is gone: before, a deletion that fails would leave nodes that are not let in. */
-const dropIdentity = async ({ kube, progress }: Deletion, stack: StackState): Promise<void> => {
+const dropIdentity = async (deletion: Deletion, stack: StackState): Promise<void> => {
+  const { context, connection, kube, progress, name } = deletion;
   const role = stack.outputs.InstanceRoleARN;
   if (role === undefined || !isOwnRole(stack.name, role)) return;
+  const user = (await rolesInUse(kube, await context.cloud(connection))).get(roleWithoutPath(role));
+  if (user !== undefined) {
+    return progress.warning(`identity "${role}" stays: ${user} uses it`);
+  }
+  const change = {
+    kube,
+    now: epochMs(context.clock.now()),
+    what: `take ${role} out with node group ${name}`,
+    warn: progress.warning,
+  };
   try {
-    if (!(await removeIdentity(kube, role))) return;
+    if (!(await removeIdentity(change, role))) return;
     progress.info(`removed identity "${role}" from auth ConfigMap`);
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;

@@ -1,7 +1,7 @@
 // `create nodegroup`, and the node groups of `create cluster`: stacks are deployed side by side,
 // roles of self-managed groups are let in, and nodes waited for. Tells what it does in eksctl's
 // words, step by step; what cannot be known before a call is left to the service that is called.
-import { durationMs } from '../../api/brand.ts';
+import { durationMs, epochMs } from '../../api/brand.ts';
 import type { Node } from '../../api/kube.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import {
@@ -236,7 +236,13 @@ const letIn = async (
   if (group.kind === 'managed' || role === undefined) return;
   creation.progress.info(`adding identity "${role}" to auth ConfigMap`);
   const system = familyOf(creation, group).startsWith('Windows') ? 'windows' : 'linux';
-  await addIdentity(creation.kube, role, system);
+  const change = {
+    kube: creation.kube,
+    now: epochMs(creation.context.clock.now()),
+    what: `let ${role} in for node group ${group.name}`,
+    warn: creation.progress.warning,
+  };
+  await addIdentity(change, role, system);
 };
 
 /** A self-managed group whose creation was left: its stack stands or comes, its role is not let in. */

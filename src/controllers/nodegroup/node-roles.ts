@@ -1,48 +1,40 @@
 // The role of a group's nodes in kube-system/aws-auth: let in before the first node starts, taken out
 // again after the last when nobody else uses it. Writes nothing that it did not read just before, and
 // takes away no entry that it did not add.
-import type { KubeObject } from '../../api/kube.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import { type NodeGroup, nodeGroupFinalizer } from '../../api/nodegroup.ts';
-import { familyOf, mappedRoleOf } from '../../core/scaling/index.ts';
 import {
-  type AwsAuthChange,
-  type AwsAuthData,
-  addNodeRole,
-  removeNodeRole,
-} from '../../formats/index.ts';
+  type AwsAuthMap,
+  type AwsAuthPlan,
+  addedRolesOf,
+  awsAuthRequest,
+  type BackupsMap,
+  backupsName,
+  planAdmission,
+  planBackup,
+  planRetirement,
+  awsAuthName as where,
+} from '../../core/identity/index.ts';
+import { familyOf, mappedRoleOf } from '../../core/scaling/index.ts';
 import { CloudError, KubeError } from '../../ports/index.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { journalRole } from './events.ts';
 import { Impossible } from './impossible.ts';
 
-interface ConfigMap extends KubeObject {
-  readonly data?: AwsAuthData;
-}
-
-const where = { namespace: 'kube-system', name: 'aws-auth' } as const;
-/** On the ConfigMap, in the write that adds them: the roles that are ours to take out again. */
-const addedAnnotation = 'drover.dev/added-roles';
 /** Others write it too, but rarely. */
 const attempts = 5;
-
-const addedIn = (map: ConfigMap | undefined): readonly string[] =>
-  (map?.metadata.annotations?.[addedAnnotation] ?? '').split(' ').filter((arn) => arn !== '');
+const { configmaps } = resourceTypes;
 
 const told = (why: string): Impossible =>
   new Impossible('AccessDenied', `ConfigMap kube-system/aws-auth is left as it is: ${why}`, [
     'aws-auth',
   ]);
 
-/** What is to be written; undefined = nothing. Throws Impossible. */
-type Change = (
-  map: ConfigMap | undefined,
-) => { readonly mapRoles: string; readonly added: readonly string[] } | undefined;
-
-const rolesOf = (change: AwsAuthChange): string | undefined => {
-  if (change.kind === 'refused') throw told(change.why);
-  return change.kind === 'unchanged' ? undefined : (change.data.mapRoles ?? '');
-};
+interface Change {
+  /** For the backup: what is about to be done. */
+  readonly what: string;
+  readonly plan: (map: AwsAuthMap | undefined) => AwsAuthPlan;
+}
 
 export class NodeRoles {
   readonly #deps: NodeGroupDeps;
@@ -60,16 +52,16 @@ export class NodeRoles {
     const cluster = await cloud.describeCluster(clusterName, { signal });
     // Other clusters, and EKS' with access entries alone, ask somebody else who a node is.
     if (cluster === undefined || cluster.authenticationMode === 'API') return;
-    const role = mappedRoleOf(group);
+    const { nodeRole } = group.spec;
     const system = familyOf(amiType)?.bootstrap === 'powershell' ? 'windows' : 'linux';
     const admitting = this.#alone(() =>
-      this.#swap((map) => {
-        const data = map?.data ?? {};
-        const mapRoles = rolesOf(addNodeRole(data, role, system));
-        if (mapRoles === undefined) return undefined;
-        const isNew = removeNodeRole(data, role).kind === 'unchanged';
-        return { mapRoles, added: [...addedIn(map), ...(isNew ? [role] : [])] };
-      }, signal),
+      this.#swap(
+        {
+          what: `let ${nodeRole} in for node group ${group.metadata.name}`,
+          plan: (map) => planAdmission(map, nodeRole, system),
+        },
+        signal,
+      ),
     );
     const wrote = await admitting.catch((error: unknown) => {
       if (error instanceof KubeError && error.code === 'Forbidden') throw told(error.message);
@@ -108,15 +100,18 @@ export class NodeRoles {
 
   async #takeOut(group: NodeGroup, signal: AbortSignal): Promise<boolean> {
     const role = mappedRoleOf(group);
-    const found = await this.#deps.kube.get<ConfigMap>(resourceTypes.configmaps, where, { signal });
-    if (found.kind === 'gone' || !addedIn(found.object).includes(role)) return false;
+    const found = await this.#deps.kube.get<AwsAuthMap>(configmaps, where, { signal });
+    if (found.kind === 'gone' || !addedRolesOf(found.object).includes(role)) return false;
     if (await this.#isUsed(group, role, signal)) return false;
-    return this.#swap((map) => {
-      if (!addedIn(map).includes(role)) return undefined;
-      const mapRoles = rolesOf(removeNodeRole(map?.data ?? {}, role));
-      if (mapRoles === undefined) return undefined;
-      return { mapRoles, added: addedIn(map).filter((one) => one !== role) };
-    }, signal);
+    const isOurs = (map: AwsAuthMap | undefined) => addedRolesOf(map).includes(role);
+    return this.#swap(
+      {
+        what: `take ${role} out with node group ${group.metadata.name}`,
+        plan: (map) =>
+          isOurs(map) ? planRetirement(map, role) : { kind: 'unchanged', warnings: [] },
+      },
+      signal,
+    );
   }
 
   /** By another group, past every cache, or by a self-managed group's stack. */
@@ -139,29 +134,25 @@ export class NodeRoles {
     );
   }
 
-  /** Compare and swap; false = there was nothing to write. */
+  /** Compare and swap, with a backup first; false = there was nothing to write. */
   async #swap(change: Change, signal: AbortSignal): Promise<boolean> {
-    const { kube } = this.#deps;
-    const type = resourceTypes.configmaps;
+    const { kube, log } = this.#deps;
     for (let attempt = 1; ; attempt += 1) {
-      const found = await kube.get<ConfigMap>(type, where, { signal });
+      const found = await kube.get<AwsAuthMap>(configmaps, where, { signal });
       const map = found.kind === 'found' ? found.object : undefined;
-      const next = change(map);
-      if (next === undefined) return false;
-      const data = { mapRoles: next.mapRoles };
-      const added = next.added.join(' ');
+      const plan = change.plan(map);
+      if (plan.kind === 'refused') throw told(plan.why);
+      for (const warning of plan.warnings) log.warn('aws-auth', { warning });
+      if (plan.kind === 'unchanged') return false;
       mustLead(this.#deps);
       try {
-        if (map === undefined) {
-          const metadata = { ...where, annotations: { [addedAnnotation]: added } };
-          const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data };
-          await kube.create(type, body, { namespace: where.namespace, signal });
+        await this.#backUp(map, change.what, signal);
+        const { verb, body } = awsAuthRequest(map, plan, 'mapRoles');
+        if (verb === 'create') {
+          await kube.create(configmaps, body, { namespace: where.namespace, signal });
           return true;
         }
-        const { resourceVersion } = map.metadata;
-        const annotations = { [addedAnnotation]: added === '' ? null : added };
-        const body = { metadata: { resourceVersion, annotations }, data };
-        const written = await kube.patch(type, where, { type: 'merge', body }, { signal });
+        const written = await kube.patch(configmaps, where, { type: 'merge', body }, { signal });
         if (written.kind === 'found') return true;
       } catch (error) {
         const isRaced =
@@ -171,6 +162,21 @@ export class NodeRoles {
         throw error;
       }
       if (attempt >= attempts) throw told('it comes and goes');
+    }
+  }
+
+  /** Keeps what stands there, before it is written over. */
+  async #backUp(map: AwsAuthMap | undefined, what: string, signal: AbortSignal): Promise<void> {
+    const { kube, clock } = this.#deps;
+    if (map === undefined) return;
+    const found = await kube.get<BackupsMap>(configmaps, backupsName, { signal });
+    const backups = found.kind === 'found' ? found.object : undefined;
+    const request = planBackup(backups, map, { before: what, now: clock.now() });
+    if (request?.verb === 'create') {
+      await kube.create(configmaps, request.body, { namespace: where.namespace, signal });
+    } else if (request !== undefined) {
+      const { body } = request;
+      await kube.patch(configmaps, backupsName, { type: 'merge', body }, { signal });
     }
   }
 

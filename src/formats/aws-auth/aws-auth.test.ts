@@ -46,12 +46,24 @@ describe('addNodeRole', () => {
     expect(data).toMatchObject({ mapUsers: '- userarn: x\n', mapAccounts: 'z' });
   });
 
-  it('changes nothing when the role is there, whatever its path or case', () => {
+  it('changes nothing when the role is there, whatever its case', () => {
     expect(addNodeRole({ mapRoles: entry('a') }, arn('a'))).toEqual({ kind: 'unchanged' });
-    expect(addNodeRole({ mapRoles: entry('some/path/a') }, arn('a'))).toEqual({
+    expect(addNodeRole({ mapRoles: entry('a') }, arn('some/path/a'))).toEqual({
       kind: 'unchanged',
     });
     expect(addNodeRole({ mapRoles: entry('A') }, arn('a'))).toEqual({ kind: 'unchanged' });
+  });
+
+  it('adds a role without its path, beside an entry with one that matches nobody', () => {
+    expect(changed({}, arn('some/path/a')).mapRoles).toBe(entry('a'));
+    const { mapRoles } = changed({ mapRoles: entry('some/path/a') }, arn('some/path/a'));
+    expect(mapRoles).toBe(entry('some/path/a') + entry('a'));
+  });
+
+  it('tells the same role of two partitions apart', () => {
+    const china = arn('a').replace('arn:aws:', 'arn:aws-cn:');
+    const { mapRoles } = changed({ mapRoles: entry('a') }, china);
+    expect(mapRoles?.match(/rolearn/g)).toHaveLength(2);
   });
 
   it('completes the groups of an entry that is there', () => {
@@ -121,7 +133,8 @@ describe('mappedUser', () => {
   const user = (name: string): string => `arn:aws:iam::111111111111:user/${name}`;
   const dns = 'ip-192-168-1-2.eu-west-1.compute.internal';
   const names = new Map([['i-0123456789abcdef0', dns]]);
-  const mapRoles = `${entry('path/to/node')}
+  const mapRoles = `${entry('node')}
+${entry('path/to/pathful')}
 - rolearn: ${arn('viewer')}
   username: old
 - rolearn: ${arn('viewer')}
@@ -149,6 +162,8 @@ describe('mappedUser', () => {
   it.each([
     ['a role without entry', session('readonly', 's')],
     ['a user without entry', user('bob')],
+    // kubernetes-sigs/aws-iam-authenticator#268
+    ['a role whose entry has its path', session('pathful', 'i-0123456789abcdef0')],
     ['a session of a node role that no instance has', session('node', 'i-00000000000000000')],
     ['a session of a node role that a person opened', session('node', 'me')],
     ['a template that nobody can fill', session('odd', 's')],

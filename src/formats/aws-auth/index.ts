@@ -19,9 +19,13 @@ const nodeGroups = {
 } as const;
 const nodeUser = 'system:node:{{EC2PrivateDNSName}}';
 
-/** The authenticator compares ARNs in lower case, and an assumed role has lost its path. */
-const comparable = (arn: string): string =>
-  arn.toLowerCase().replace(/^(arn:[^:]*:iam::\d*:role)\/.*\/([^/]+)$/, '$1/$2');
+/** As aws-auth must name a role: an assumed role has lost its path. */
+export const roleWithoutPath = (arn: string): string =>
+  arn.replace(/^(arn:[^:]*:iam::\d*:role)\/.*\/([^/]+)$/i, '$1/$2');
+
+/** The authenticator compares ARNs in lower case, and never strips the path of one that stands here. */
+const isNamed = (entry: YAMLMap, field: string, arn: string): boolean =>
+  String(fieldOf(entry, field) ?? '').toLowerCase() === roleWithoutPath(arn).toLowerCase();
 
 type Roles =
   | { readonly kind: 'roles'; readonly seq: YAMLSeq; readonly print: () => string }
@@ -56,10 +60,7 @@ const fieldOf = (entry: YAMLMap, name: string): unknown => {
 };
 
 const namedIn = (seq: YAMLSeq, field: string, arn: string): readonly YAMLMap[] =>
-  seq.items.filter(
-    (item): item is YAMLMap =>
-      isMap(item) && comparable(String(fieldOf(item, field) ?? '')) === comparable(arn),
-  );
+  seq.items.filter((item): item is YAMLMap => isMap(item) && isNamed(item, field, arn));
 
 const entriesOf = (seq: YAMLSeq, roleArn: string): readonly YAMLMap[] =>
   namedIn(seq, 'rolearn', roleArn);
@@ -95,7 +96,8 @@ export const addNodeRole = (
   }
   const [entry] = known;
   if (entry === undefined) {
-    seq.add({ groups: [...nodeGroups[system]], rolearn: roleArn, username: nodeUser });
+    const rolearn = roleWithoutPath(roleArn);
+    seq.add({ groups: [...nodeGroups[system]], rolearn, username: nodeUser });
   } else {
     const user = String(fieldOf(entry, 'username') ?? nodeUser);
     if (user !== nodeUser) {
@@ -133,14 +135,15 @@ export interface AwsAuthEntry {
   readonly groups: readonly string[];
 }
 
-/** The entries of mapRoles in order; undefined when it cannot be read. */
+/** The entries of mapRoles (or mapUsers) in order; undefined when it cannot be read. */
 export const awsAuthEntries = (
-  mapRoles: string | undefined,
+  text: string | undefined,
+  field: 'rolearn' | 'userarn' = 'rolearn',
 ): readonly AwsAuthEntry[] | undefined => {
-  const roles = readRoles(mapRoles);
+  const roles = readRoles(text);
   if (roles.kind === 'refused') return undefined;
   return roles.seq.items.filter(isMap).map((entry) => ({
-    arn: String(fieldOf(entry, 'rolearn') ?? ''),
+    arn: String(fieldOf(entry, field) ?? ''),
     username: String(fieldOf(entry, 'username') ?? ''),
     groups: groupsOf(entry),
   }));

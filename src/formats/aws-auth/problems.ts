@@ -69,7 +69,11 @@ const rolesProblems = (roles: Located): readonly Problem[] => {
       ? roles.items.flatMap(withSeen())
       : [problem('AUTH006', roles.at, 'mapRoles is no text')];
   }
-  const content = roles.kind === 'scalar' ? (roles.contentAt ?? roles.at) : roles.at;
+  return mapRolesProblems(text, roles.kind === 'scalar' ? (roles.contentAt ?? roles.at) : roles.at);
+};
+
+/** Of the text of mapRoles alone, which begins at `content`. */
+export const mapRolesProblems = (text: string, content?: Position): readonly Problem[] => {
   const { documents, faults } = parseYaml(text, content);
   const [fault] = faults;
   if (fault !== undefined) {

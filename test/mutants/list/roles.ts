@@ -13,9 +13,9 @@ export const roleMutants: readonly Mutant[] = [
     story,
     edits: [
       {
-        file,
-        find: 'const body = { metadata: { resourceVersion, annotations }, data };',
-        replace: 'const body = { metadata: { annotations }, data };\n        void resourceVersion;',
+        file: 'src/core/identity/aws-auth.ts',
+        find: 'const { resourceVersion } = map.metadata;\n  const annotations',
+        replace: 'const resourceVersion = undefined;\n  const annotations',
       },
     ],
   },

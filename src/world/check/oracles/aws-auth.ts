@@ -17,7 +17,7 @@ const dataOf = (map: JsonObject): JsonObject => objectOr(map.data);
 const entriesOf = (map: JsonObject): readonly AwsAuthEntry[] | undefined =>
   awsAuthEntries(textOf(dataOf(map).mapRoles));
 const hasRole = (map: JsonObject, role: string): boolean =>
-  entriesOf(map)?.some(({ arn }) => comparable(arn) === role) === true;
+  entriesOf(map)?.some(({ arn }) => arn.toLowerCase() === role) === true;
 
 const covers = (after: AwsAuthEntry, before: AwsAuthEntry): boolean =>
   comparable(after.arn) === comparable(before.arn) &&

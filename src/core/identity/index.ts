@@ -1,0 +1,21 @@
+// Public entry of identity: who is let in as a node, and what a change of that would lose.
+export {
+  type AwsAuthMap,
+  type AwsAuthPlan,
+  addedRolesOf,
+  awsAuthName,
+  awsAuthRequest,
+  isAdmitted,
+  planAdmission,
+  planRetirement,
+} from './aws-auth.ts';
+export {
+  type Backup,
+  type BackupsMap,
+  backupsIn,
+  backupsName,
+  differenceOf,
+  planBackup,
+  planRestore,
+} from './backups.ts';
+export { identityFindings, type RoleUser } from './findings.ts';
