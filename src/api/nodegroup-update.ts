@@ -125,6 +125,8 @@ export interface NodeGroupUpdateStatus {
   }[];
   /** New nodes more than asked for that could not be drained when all was set back: they stay. */
   readonly leftover?: number;
+  /** The version of the derived template with which new nodes are again what they were before. */
+  readonly restored?: string;
   /** Failed or aborted: how it ends when everything is set back. */
   readonly ending?: 'Failed' | 'Cancelled';
 }

@@ -129,6 +129,8 @@ export interface NodeGroupStatus {
   readonly requestedRevision?: Pick<NodeGroupSpec, 'version' | 'releaseVersion' | 'launchTemplate'>;
   /** The Kubernetes version of the nodes: that of the last update that was successful. */
   readonly version?: string;
+  /** Of the user's own template: what all nodes were last made from. */
+  readonly launchTemplate?: NonNullable<NodeGroupSpec['launchTemplate']>;
   readonly health?: readonly HealthIssue[];
   readonly conditions?: readonly Condition[];
 }

@@ -28,7 +28,10 @@ import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { Impossible } from './impossible.ts';
 import { ensureRemoteAccess, findRemoteAccess } from './remote-access.ts';
 
-export type Made = Pick<NodeGroupStatus, 'imageId' | 'releaseVersion' | 'version'>;
+export type Made = Pick<
+  NodeGroupStatus,
+  'imageId' | 'releaseVersion' | 'version' | 'launchTemplate'
+>;
 
 const textIn = (data: JsonObject | undefined, name: string): string | undefined => {
   const value = data?.[name];
@@ -209,5 +212,6 @@ export const createGroup = async (
     },
     { signal },
   );
-  return made;
+  const { launchTemplate } = group.spec;
+  return { ...made, ...(launchTemplate === undefined ? {} : { launchTemplate }) };
 };

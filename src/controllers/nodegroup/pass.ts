@@ -177,8 +177,8 @@ export class Pass {
     }
     if (status !== undefined && this.#templateGeneration !== metadata.generation) {
       await this.#attempt('template', async () => {
-        await syncTemplate(this.#deps, this.#group, scaling, signal);
-        this.#templateGeneration = metadata.generation;
+        const isSynced = await syncTemplate(this.#deps, this.#group, scaling, signal);
+        if (isSynced) this.#templateGeneration = metadata.generation;
       });
     }
     const trouble = await this.#marking.apply(this.#group, scaling, signal);

@@ -27,15 +27,32 @@ const strategyOf = (group: NodeGroup, update: NodeGroupUpdate): UpdateStrategy =
  * What an update asks for is put into the spec, and its journal begins. Undefined: the group is gone. A
  * version update waits for a scale-in that is under way, and for its Auto Scaling group.
  */
-export const beginUpdate = (
+export const beginUpdate = async (
   deps: NodeGroupDeps,
   input: Omit<RolloutInput, 'issues' | 'scaling'> & { readonly scaling: ScalingGroup | undefined },
 ): Promise<NodeGroup | undefined> => {
   const { group, scaling, update, signal } = input;
+  // Nothing of it was begun: nothing of it is put into the spec.
+  if (update.spec.abort !== undefined && update.status?.phase === undefined) {
+    await cancel(deps, update, signal);
+    return group;
+  }
   if (update.spec.type === 'ConfigUpdate') return applyUpdate(deps, group, update, signal);
   const waits = scaling === undefined || group.status?.scaleIn !== undefined;
-  if (waits || update.status?.phase !== undefined) return Promise.resolve(group);
+  if (waits || update.status?.phase !== undefined) return group;
   return beginRollout(deps, { ...input, scaling });
+};
+
+const cancel = (deps: NodeGroupDeps, update: NodeGroupUpdate, signal: AbortSignal) => {
+  const at = formatTime(deps.clock.now());
+  const status: NodeGroupUpdateStatus = {
+    status: 'Cancelled',
+    phase: 'Ended',
+    phases: [{ phase: 'Ended', at }],
+    endedAt: at,
+    message: 'stopped on request before it began',
+  };
+  return writeUpdate(deps, update, status, signal);
 };
 
 const beginRollout = async (
@@ -50,6 +67,7 @@ const beginRollout = async (
   const now = formatTime(deps.clock.now());
   const use = scaling.launchTemplate;
   const { version, releaseVersion, imageId, requestedRevision } = known ?? {};
+  const launchTemplate = known?.launchTemplate ?? requestedRevision?.launchTemplate;
   const { minSize, maxSize } = written.spec.scaling;
   const status: NodeGroupUpdateStatus = {
     status: 'InProgress',
@@ -63,9 +81,7 @@ const beginRollout = async (
       ...(releaseVersion === undefined ? {} : { releaseVersion }),
       imageId: imageId ?? '',
       templateVersion: use?.version ?? '',
-      ...(requestedRevision?.launchTemplate && {
-        launchTemplate: requestedRevision.launchTemplate,
-      }),
+      ...(launchTemplate === undefined ? {} : { launchTemplate }),
     },
     original: { minSize, maxSize, desired: netDesired(written, scaling) },
   };

@@ -32,6 +32,7 @@ export const instancesOf = (
   group: NodeGroup,
   scaling: ScalingGroup,
   target: Revision,
+  restored?: string,
 ): readonly UpdateInstance[] => {
   const counted = new Set(countedOf(scaling));
   const isCustom = group.spec.amiType === 'CUSTOM';
@@ -44,7 +45,7 @@ export const instancesOf = (
       instanceId,
       zone: instance.availabilityZone,
       isCounted: counted.has(instance),
-      isTarget: isOfRevision(target, instance.launchTemplateVersion, node),
+      isTarget: isOfRevision(target, { version: instance.launchTemplateVersion, restored }, node),
       isReady: node !== undefined && isReady(node) && instance.lifecycleState === 'InService',
       isLabelled: node !== undefined && hasGroupLabels(node, labels),
       ...shieldFields(node),

@@ -10,7 +10,6 @@ import {
 } from '../../api/causes.ts';
 import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
 import { resourceTypes } from '../../api/kube.ts';
-import type { NodeGroupUpdateStatus } from '../../api/nodegroup-update.ts';
 import { nextCauseId } from '../../core/scaling/index.ts';
 import {
   autoscalerAnnotation,
@@ -209,11 +208,8 @@ const run = (deps: NodeGroupDeps, input: Input, step: UpdateStep): Promise<void>
       return withdraw(deps, input, step.instanceId);
     case 'Lower':
       return lower(deps, input, step.desired);
-    case 'RestoreTemplate': {
-      const from: NodeGroupUpdateStatus['from'] = input.update.status?.from;
-      if (from === undefined) return Promise.resolve();
-      return restoreTemplate(deps, input.scaling, from, input.signal);
-    }
+    case 'RestoreTemplate':
+      return restoreTemplate(deps, input);
   }
 };
 

@@ -9,6 +9,9 @@ import { mergePatchBetween } from '../../runtime/index.ts';
 import { templateFacts } from './create.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { Impossible } from './impossible.ts';
+import { labelled, laterVersion } from './labels.ts';
+import type { RolloutInput } from './rollout-input.ts';
+import { writeUpdate } from './updates.ts';
 
 /** The revision that the spec asks for now, with its template version made. Throws Impossible, CloudError. */
 export const makeTarget = async (
@@ -66,18 +69,38 @@ export const useTemplate = async (
   await deps.cloud.updateGroup(change, { signal });
 };
 
-/** A further version that is what the one before the update was: later ones are always newer. */
+/**
+ * A version that is what the one before the update was, with the labels that the spec has by now: later ones
+ * are always newer. Noted in the update before it is used: from then on it is not the target's.
+ */
 export const restoreTemplate = async (
   deps: NodeGroupDeps,
-  scaling: ScalingGroup,
-  from: Revision,
-  signal: AbortSignal,
+  { group, scaling, update, signal }: Omit<RolloutInput, 'issues'>,
 ): Promise<void> => {
-  const { id } = scaling.launchTemplate ?? {};
-  if (id === undefined) return;
-  mustLead(deps);
-  const data = from.imageId === '' ? {} : { ImageId: from.imageId };
-  const source = from.templateVersion;
-  const version = await deps.cloud.addLaunchTemplateVersion({ id, source, data }, { signal });
-  await useTemplate(deps, scaling, version, signal);
+  const { id, version: inUse = '' } = scaling.launchTemplate ?? {};
+  const { status } = update;
+  if (id === undefined || status?.from === undefined) return;
+  const { templateVersion, imageId } = status.from;
+  const find = (version: string) => deps.cloud.findLaunchTemplate({ id, version }, { signal });
+  // Somebody may have deleted it: then the image at least is known.
+  const source = (await find(templateVersion))?.data ?? {
+    ...(await find(inUse))?.data,
+    ImageId: imageId,
+  };
+  const data = await asBefore(deps, group, { data: source, before: update }, signal);
+  const restored = await laterVersion(deps, { id, after: inUse, data }, signal);
+  await writeUpdate(deps, update, { ...status, restored }, signal);
+  await useTemplate(deps, scaling, restored, signal);
+};
+
+/** With the labels of now; as it was where these cannot be told any more. */
+const asBefore = async (
+  ...[deps, group, made, signal]: Parameters<typeof labelled>
+): Promise<JsonObject> => {
+  try {
+    return (await labelled(deps, group, made, signal)) ?? made.data;
+  } catch (error) {
+    if (error instanceof Impossible) return made.data;
+    throw error;
+  }
 };

@@ -2,8 +2,13 @@
 // that down and then does it. Knows no phase.
 import { formatTime } from '../../api/brand.ts';
 import { defaultDrainTimeoutSeconds } from '../../api/causes.ts';
-import type { NodeGroupUpdate, NodeGroupUpdateStatus } from '../../api/nodegroup-update.ts';
+import type {
+  NodeGroupUpdate,
+  NodeGroupUpdateStatus,
+  Revision,
+} from '../../api/nodegroup-update.ts';
 import { decideUpdate, type UpdateDecision, type UpdateSurge } from '../../core/update/index.ts';
+import type { ScalingGroup } from '../../ports/index.ts';
 import type { Made } from './create.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { netDesired, noSurge } from './request.ts';
@@ -24,6 +29,16 @@ export interface Rollout {
   readonly act: () => Promise<void>;
 }
 
+/** Labels make versions too, which are later and of the target; the one that restores is not. */
+const usesTarget = (
+  { templateVersion }: Revision,
+  restored: string | undefined,
+  { launchTemplate }: ScalingGroup,
+): boolean => {
+  const inUse = Number(launchTemplate?.version);
+  return inUse >= Number(templateVersion) && !(inUse >= Number(restored));
+};
+
 const decide = async (
   deps: NodeGroupDeps,
   input: RolloutInput,
@@ -42,8 +57,8 @@ const decide = async (
     surge: group.status?.surge ?? noSurge,
     actualDesired: scaling.desiredCapacity,
     suspended: (status.suspends ?? []).filter((one) => suspendedOf(scaling).includes(one)),
-    usesTarget: scaling.launchTemplate?.version === status.target.templateVersion,
-    instances: instancesOf(deps, group, scaling, status.target),
+    usesTarget: usesTarget(status.target, status.restored, scaling),
+    instances: instancesOf(deps, group, scaling, status.target, status.restored),
     issues,
     drainTimeoutMs: seconds * 1000,
     now: deps.clock.now(),
@@ -89,8 +104,7 @@ export const rollOut = async (
   // Stopped when the last old node had gone already: all there is is of the target.
   const { total = 0, done = 0 } = { ...before.status.progress, ...change?.progress };
   const isDone = end?.status === 'Successful' || (end !== undefined && total > 0 && done === total);
-  const { version, releaseVersion, imageId } = target;
-  const made = { version, imageId, ...(releaseVersion === undefined ? {} : { releaseVersion }) };
+  const { templateVersion: _derived, ...made } = target;
   return {
     surge,
     ...(isDone ? { made } : {}),

@@ -23,9 +23,31 @@ export const requestedRevision = (
 
 /** The newest version update that has begun, whatever became of it. */
 const lastBegun = (
+  deps: Pick<NodeGroupDeps, 'updates'>,
+  groupName: string,
+): NodeGroupUpdate | undefined => allBegun(deps, groupName).at(-1);
+
+/** The user's own template that the derived one in use was made from; `before` an update: at its beginning. */
+export const templateSource = (
+  deps: Pick<NodeGroupDeps, 'updates'>,
+  { metadata, spec, status }: NodeGroup,
+  before?: NodeGroupUpdate,
+): NodeGroup['spec']['launchTemplate'] => {
+  const begun = allBegun(deps, metadata.name);
+  const until = begun.findIndex((one) => one.metadata.name === before?.metadata.name);
+  const used = (until < 0 ? begun : begun.slice(0, until)).findLast(
+    (one) => one.status?.target !== undefined && one.status.restored === undefined,
+  );
+  if (used?.status?.target !== undefined) return used.status.target.launchTemplate;
+  const asked = status?.requestedRevision ?? spec;
+  return status?.launchTemplate ?? asked.launchTemplate;
+};
+
+/** Version updates that have begun, oldest first. */
+const allBegun = (
   { updates }: Pick<NodeGroupDeps, 'updates'>,
   groupName: string,
-): NodeGroupUpdate | undefined =>
+): readonly NodeGroupUpdate[] =>
   updates
     .list()
     .filter(
@@ -34,8 +56,7 @@ const lastBegun = (
         spec.type === 'VersionUpdate' &&
         status?.startedAt !== undefined,
     )
-    .toSorted((a, b) => (a.status?.startedAt ?? '').localeCompare(b.status?.startedAt ?? ''))
-    .at(-1);
+    .toSorted((a, b) => (a.status?.startedAt ?? '').localeCompare(b.status?.startedAt ?? ''));
 
 /**
  * A revision in the spec that nobody has taken note of becomes an update of that generation. One object per

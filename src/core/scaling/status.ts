@@ -41,7 +41,10 @@ export interface StatusFacts {
   /** An update is in progress. */
   readonly isUpdating: boolean;
   /** What the template was made for, where that was looked at. */
-  readonly made?: Pick<NodeGroupStatus, 'imageId' | 'releaseVersion' | 'version'>;
+  readonly made?: Pick<
+    NodeGroupStatus,
+    'imageId' | 'releaseVersion' | 'version' | 'launchTemplate'
+  >;
   /** What of the size is an update's from now on. */
   readonly surge: NonNullable<NodeGroupStatus['surge']>;
   readonly requestedRevision: NodeGroupStatus['requestedRevision'];
@@ -134,6 +137,7 @@ const wholeStatus = (facts: StatusFacts, halvings: number): NodeGroupStatus => {
   const releaseVersion =
     made?.releaseVersion ?? before?.releaseVersion ?? group.spec.releaseVersion;
   const imageId = made?.imageId ?? before?.imageId;
+  const launchTemplate = made?.launchTemplate ?? before?.launchTemplate;
   const conditions = conditionsOf({ ...facts, issues }, counts).map((one) =>
     dated({ ...one, ...(generation && { observedGeneration: generation }) }, facts),
   );
@@ -152,6 +156,7 @@ const wholeStatus = (facts: StatusFacts, halvings: number): NodeGroupStatus => {
     version: made?.version ?? before?.version ?? group.spec.version,
     ...(releaseVersion === undefined ? {} : { releaseVersion }),
     ...(imageId === undefined ? {} : { imageId }),
+    ...(launchTemplate === undefined ? {} : { launchTemplate }),
     ...(created === undefined ? {} : { createdAt: created }),
     requested: facts.requested,
     ...(facts.requestedRevision === undefined

@@ -25,10 +25,13 @@ export const shieldOf = ({ metadata }: Node): 'ours' | 'theirs' | undefined => {
  */
 export const isOfRevision = (
   target: Revision,
-  templateVersion: string | undefined,
+  /** `restored`: the version that is again what was before the update, and all after it. */
+  template: { readonly version: string | undefined; readonly restored: string | undefined },
   node: Node | undefined,
 ): boolean => {
-  if (Number(templateVersion ?? 0) >= Number(target.templateVersion)) return true;
+  const startedFrom = Number(template.version ?? 0);
+  const isLater = startedFrom >= Number(target.templateVersion);
+  if (isLater && !(startedFrom >= Number(template.restored))) return true;
   const labels = node?.metadata.labels ?? {};
   if (labels[imageLabel] !== target.imageId) return false;
   const version = target.launchTemplate?.version;
