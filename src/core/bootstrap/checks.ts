@@ -15,6 +15,7 @@ import {
   lineAt,
   maxPodsOf,
   memberOf,
+  minorOf,
   nearestName,
   nodeConfigFacts,
   otherCloudInitTypes,
@@ -23,6 +24,7 @@ import {
   reservedMemoryMiB,
   textOf,
   textsOf,
+  unknownKubeletFields,
 } from '../../formats/index.ts';
 import type { LintOptions } from './options.ts';
 
@@ -86,6 +88,12 @@ const nodeConfigs: Check = ({ bootstrap }) =>
     ...config.ambiguous.map(({ at, message }) => problem('NC007', at, message)),
     ...unknownValues(find(config.value, 'spec')),
   ]);
+
+const kubeletFields: Check = ({ bootstrap }, { kubernetesVersion }) =>
+  bootstrap.nodeConfigs.flatMap(({ config }) => {
+    const kubelet = find(config.value, 'spec', 'kubelet', 'config');
+    return kubelet === undefined ? [] : unknownKubeletFields(kubelet, minorOf(kubernetesVersion));
+  });
 
 const unknownValues = (spec: Located | undefined): readonly Problem[] => {
   const { featureGates, strategies, mounts } = nodeConfigFacts;
@@ -265,6 +273,7 @@ export const checks: readonly Check[] = [
   container,
   scripts,
   nodeConfigs,
+  kubeletFields,
   unsets,
   dns,
   pods,

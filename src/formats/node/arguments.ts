@@ -31,7 +31,7 @@ export interface Arguments {
 const truths: ReadonlySet<string> = new Set(
   `anonymous-auth authentication-token-webhook cgroups-per-qos contention-profiling
   cpu-cfs-quota enable-controller-attach-detach enable-debugging-handlers enable-server
-  exit-on-lock-contention fail-swap-on help kernel-memcg-notification
+  exit-on-lock-contention experimental-allocatable-ignore-eviction fail-cgroupv1 fail-swap-on help kernel-memcg-notification
   local-storage-capacity-isolation make-iptables-util-chains protect-kernel-defaults
   register-node rotate-certificates rotate-server-certificates runonce seccomp-default
   serialize-image-pulls`.split(/\s+/),
@@ -41,7 +41,7 @@ const truths: ReadonlySet<string> = new Set(
 const valued: ReadonlySet<string> = new Set(
   `address allowed-unsafe-sysctls authentication-token-webhook-cache-ttl authorization-mode
   authorization-webhook-cache-authorized-ttl authorization-webhook-cache-unauthorized-ttl
-  bootstrap-kubeconfig cert-dir cgroup-driver cgroup-root client-ca-file cloud-config
+  bootstrap-kubeconfig cert-dir cgroup-driver cgroup-root client-ca-file
   cloud-provider cluster-dns cluster-domain config config-dir container-log-max-files
   container-log-max-size container-runtime-endpoint cpu-cfs-quota-period cpu-manager-policy
   cpu-manager-policy-options cpu-manager-reconcile-period enforce-node-allocatable event-burst
@@ -49,8 +49,7 @@ const valued: ReadonlySet<string> = new Set(
   eviction-pressure-transition-period eviction-soft eviction-soft-grace-period feature-gates
   file-check-frequency hairpin-mode healthz-bind-address healthz-port hostname-override
   http-check-frequency image-credential-provider-bin-dir image-credential-provider-config
-  image-gc-high-threshold image-gc-low-threshold image-service-endpoint iptables-drop-bit
-  iptables-masquerade-bit kube-api-burst kube-api-content-type kube-api-qps kube-reserved
+  image-gc-high-threshold image-gc-low-threshold image-service-endpoint kube-api-burst kube-api-content-type kube-api-qps kube-reserved
   kube-reserved-cgroup kubeconfig kubelet-cgroups lock-file log-flush-frequency
   log-text-info-buffer-size log-text-split-stream logging-format manifest-url
   manifest-url-header max-open-files max-pods maximum-dead-containers
@@ -71,7 +70,10 @@ const valued: ReadonlySet<string> = new Set(
   log-json-split-stream experimental-mounter-path`.split(/\s+/),
 );
 
-/** Flags that a kubelet of that minor and later does not know any more (release notes). */
+/**
+ * Flags that a kubelet of that minor and later does not know any more. Those from 25 on were read in the
+ * kubelet's own options of 1.25 to 1.36; older ones are of release notes.
+ */
 export const removedFlags: Readonly<Record<string, { minor: number; instead: string }>> = {
   'container-runtime': { minor: 27, instead: 'leave it out: containerd is the only runtime' },
   'network-plugin': { minor: 24, instead: 'leave it out: the CNI is containerd’s' },
@@ -84,15 +86,17 @@ export const removedFlags: Readonly<Record<string, { minor: number; instead: str
   'pod-infra-container-image': { minor: 35, instead: 'set the sandbox image of containerd' },
   'master-service-namespace': { minor: 27, instead: 'leave it out' },
   'azure-container-registry-config': { minor: 30, instead: 'use an image credential provider' },
-  'experimental-allocatable-ignore-eviction': { minor: 25, instead: 'leave it out' },
   'seccomp-profile-root': { minor: 23, instead: 'leave it out' },
   logtostderr: { minor: 26, instead: 'leave it out: it is the default' },
   'log-dir': { minor: 26, instead: 'redirect in the unit' },
   'log-file': { minor: 26, instead: 'redirect in the unit' },
   alsologtostderr: { minor: 26, instead: 'leave it out' },
   stderrthreshold: { minor: 26, instead: 'leave it out' },
-  'register-schedulable': { minor: 21, instead: 'use --register-with-taints' },
-  'keep-terminated-pod-volumes': { minor: 34, instead: 'leave it out' },
+  'register-schedulable': { minor: 34, instead: 'use --register-with-taints' },
+  'keep-terminated-pod-volumes': { minor: 31, instead: 'leave it out' },
+  'iptables-drop-bit': { minor: 31, instead: 'leave it out: the kubelet makes no such rules' },
+  'iptables-masquerade-bit': { minor: 31, instead: 'leave it out' },
+  'cloud-config': { minor: 34, instead: 'leave it out: the cloud provider is external' },
 };
 
 export const isKnownFlag = (name: string): boolean => truths.has(name) || valued.has(name);

@@ -18,7 +18,8 @@ import {
   type NodeFile,
 } from './files.ts';
 import { baseConfig, caFile, kubeletView, nodeNameOf } from './kubelet.ts';
-import { argumentProblems, nearestName } from './kubelet-problems.ts';
+import { argumentProblems } from './kubelet-problems.ts';
+import { nearestName } from './nearest.ts';
 import { decodedAuthority, dnsOf } from './nodeadm.ts';
 import { type Obstacle, obstacle } from './problem.ts';
 
@@ -152,7 +153,11 @@ const ownWords = (facts: NodeFacts, nodeName: string): readonly string[] => {
         ]
       : []),
     `--node-ip=${facts.ipv6 ?? facts.privateIp}`,
-    `--pod-infra-container-image=602401143452.dkr.ecr.${facts.region}.amazonaws.com/eks/pause:3.5`,
+    ...(minor < 35
+      ? [
+          `--pod-infra-container-image=602401143452.dkr.ecr.${facts.region}.amazonaws.com/eks/pause:3.5`,
+        ]
+      : []),
     '--v=2',
     ...(isExternal ? [`--hostname-override=${nodeName}`] : []),
   ];

@@ -9,9 +9,10 @@ export {
 } from './capacity.ts';
 export { type Evaluation, evaluateUserData, takesGzip } from './evaluate.ts';
 export type { EvaluatedNode } from './evaluated.ts';
-export { exampleFacts, type NodeFacts } from './facts.ts';
+export { exampleFacts, minorOf, type NodeFacts } from './facts.ts';
 export { redacted } from './files.ts';
 export { instanceTypeFacts } from './instance-types.ts';
 export { fieldOf } from './kubelet.ts';
-export { nearestName } from './kubelet-problems.ts';
+export { unknownKubeletFields } from './kubelet-fields.ts';
+export { nearestName } from './nearest.ts';
 export type { Problem } from './problem.ts';

@@ -1,8 +1,7 @@
 // What ends a kubelet at its start: flags, labels, taints and configuration that it refuses. Each with
 // the place where it was written. Rules: the kubelet's own validation.
-import { editDistance } from '../../api/similar.ts';
 import type { Position } from '../position.ts';
-import { kindOf, type Located, numberOf, textOf } from '../user-data/located.ts';
+import { kindOf, type Located, textOf } from '../user-data/located.ts';
 import {
   type Argument,
   type Arguments,
@@ -11,30 +10,11 @@ import {
   isKnownFlag,
   removedFlags,
 } from './arguments.ts';
-import fields from './facts/kubelet-configuration.json' with { type: 'json' };
 import { featureGateNames, gateState, goneIn } from './feature-gates.ts';
+import { kubeletTypeProblems } from './kubelet-fields.ts';
 import { keyFault, kubeletMaySet, labelOf, pieces, taintOf, valueFault } from './labels.ts';
+import { meant, nearestName } from './nearest.ts';
 import { type Obstacle, obstacle } from './problem.ts';
-
-export const nearestName = (word: string, known: readonly string[]): string | undefined => {
-  const lower = word.toLowerCase();
-  let best: string | undefined;
-  let far = Math.max(2, Math.floor(word.length / 5)) + 1;
-  for (const name of known) {
-    if (Math.abs(name.length - word.length) >= far) continue;
-    const distance = editDistance(lower, name.toLowerCase());
-    if (distance < far) {
-      far = distance;
-      best = name;
-    }
-  }
-  return best;
-};
-
-const meant = (word: string, known: readonly string[]): string => {
-  const near = nearestName(word, known);
-  return near === undefined ? '' : `; did you mean ${near}?`;
-};
 
 const integers: ReadonlySet<string> = new Set(
   `max-pods pods-per-core pod-max-pids event-burst event-qps kube-api-burst kube-api-qps
@@ -110,6 +90,14 @@ const gateProblem = (name: string, at: Position, minor: number): readonly Obstac
       return [obstacle('KC002', at, `the feature gate ${name} is gone since 1.${goneIn(name)}`)];
     case 'not-yet':
       return [obstacle('KC002', at, `the feature gate ${name} is not in 1.${minor} yet`)];
+    case 'absent':
+      return [
+        obstacle(
+          'KC002',
+          at,
+          `there is no feature gate ${name} in 1.${minor}${meant(name, featureGateNames)}`,
+        ),
+      ];
     case 'unheard-of': {
       const near = nearestName(name, featureGateNames);
       if (near === undefined) return [];
@@ -138,81 +126,11 @@ export const argumentProblems = (
   ...allOf(flags, 'feature-gates').flatMap((flag) => gateFlagProblems(flag, minor)),
 ];
 
-type Shape = string | readonly Shape[] | { readonly [name: string]: Shape };
-
-const isTexts = (value: Located): boolean =>
-  value.kind === 'list' && value.items.every((item) => textOf(item) !== undefined);
-
-const duration = /^-?(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h))+$|^0$/;
-
-/** What the field takes instead; undefined: it takes the value. */
-const wrong = (value: Located, shape: string): string | undefined => {
-  const number = numberOf(value);
-  switch (shape) {
-    case 'string':
-      return textOf(value) === undefined ? 'a text' : undefined;
-    case 'boolean':
-      return value.kind === 'scalar' && typeof value.value === 'boolean'
-        ? undefined
-        : 'true or false';
-    case 'integer':
-      return number !== undefined && Number.isInteger(number) ? undefined : 'a whole number';
-    case 'number':
-      return number === undefined ? 'a number' : undefined;
-    case 'duration':
-      return duration.test(textOf(value) ?? '') ? undefined : 'a duration such as 30s';
-    case 'strings':
-      return isTexts(value) ? undefined : 'a list of texts';
-    case 'text map': {
-      const isMap = value.kind === 'map';
-      const texts =
-        isMap && [...value.members.values()].every((one) => textOf(one.value) !== undefined);
-      return texts ? undefined : 'an object of texts';
-    }
-    case 'boolean map':
-    case 'map':
-      return value.kind === 'map' ? undefined : 'an object';
-    case 'integers':
-    case 'taints':
-      return value.kind === 'list' ? undefined : 'a list';
-    default:
-      return undefined;
-  }
-};
-
-const shapeProblems = (value: Located, shape: Shape, path: string): readonly Obstacle[] => {
-  // null is a field left out.
-  if (value.kind === 'scalar' && value.value === null) return [];
-  if (typeof shape === 'string') {
-    const wanted = wrong(value, shape);
-    if (wanted === undefined) return [];
-    return [obstacle('KC004', value.at, `${path} takes ${wanted}, not ${kindOf(value)}`)];
-  }
-  if (Array.isArray(shape)) {
-    if (value.kind !== 'list')
-      return [obstacle('KC004', value.at, `${path} takes a list, not ${kindOf(value)}`)];
-    return value.items.flatMap((item, i) =>
-      shapeProblems(item, shape[0] ?? 'any', `${path}[${i}]`),
-    );
-  }
-  if (value.kind !== 'map') {
-    return [obstacle('KC004', value.at, `${path} takes an object, not ${kindOf(value)}`)];
-  }
-  const known = shape as Readonly<Record<string, Shape>>;
-  return [...value.members].flatMap(([key, member]) => {
-    const inner = Object.hasOwn(known, key) ? known[key] : undefined;
-    const name = path === '' ? key : `${path}.${key}`;
-    if (inner !== undefined) return shapeProblems(member.value, inner, name);
-    const text = `KubeletConfiguration has no field ${name}${meant(key, Object.keys(known))}`;
-    return [obstacle('KC001', member.keyAt, text)];
-  });
-};
-
 const cgroups = ['kubeReservedCgroup', 'systemReservedCgroup'] as const;
 
 /** Of a KubeletConfiguration that lies over the image's own, which sets both reserved cgroups. */
 export const configProblems = (config: Located, minor: number): readonly Obstacle[] => {
-  const found = [...shapeProblems(config, fields as unknown as Shape, '')];
+  const found = [...kubeletTypeProblems(config, minor)];
   if (config.kind !== 'map') return found;
   const gates = config.members.get('featureGates')?.value;
   if (gates?.kind === 'map') {

@@ -69,7 +69,8 @@ export const baseConfig = (base: BaseConfigFacts): JsonObject => {
     cgroupRoot: '/',
     clusterDNS: [...base.clusterDns],
     clusterDomain: 'cluster.local',
-    containerRuntimeEndpoint: containerdSocket,
+    // Older kubelets take it as a flag.
+    ...(minor >= 27 ? { containerRuntimeEndpoint: containerdSocket } : {}),
     evictionHard: { ...evictionHard },
     featureGates: gates,
     hairpinMode: 'hairpin-veth',

@@ -23,7 +23,6 @@ export const fatalRules = [
   'NC004',
   'NC006',
   'NC009',
-  'KC001',
   'KC002',
   'KC003',
   'KC004',

@@ -10,10 +10,12 @@ import { type EvaluatedNode, machineOf, word } from './evaluated.ts';
 import { minorOf, type NodeFacts } from './facts.ts';
 import { file, jsonFile, kubeconfig } from './files.ts';
 import { baseConfig, kubeletView, nodeNameOf } from './kubelet.ts';
-import { argumentProblems, nearestName } from './kubelet-problems.ts';
+import { argumentProblems } from './kubelet-problems.ts';
+import { nearestName } from './nearest.ts';
 import { decodedAuthority, dnsOf } from './nodeadm.ts';
 import { type Obstacle, obstacle } from './problem.ts';
 
+const containerdPipe = 'npipe:////./pipe/containerd-containerd';
 const root = 'C:\\ProgramData\\kubernetes';
 
 const callProblems = (call: PowerShellCall): readonly Obstacle[] => {
@@ -116,12 +118,9 @@ export const evaluateWindows = (bootstrap: Bootstrap, facts: NodeFacts): Evaluat
     ...rest
   } = config;
   const words = [...own, ...extraWords.map((one) => one.text)];
-  const kubelet = kubeletView(
-    { ...rest, containerRuntimeEndpoint: 'npipe:////./pipe/containerd-containerd' },
-    undefined,
-    words,
-    flags,
-  );
+  const endpointField =
+    rest.containerRuntimeEndpoint === undefined ? {} : { containerRuntimeEndpoint: containerdPipe };
+  const kubelet = kubeletView({ ...rest, ...endpointField }, undefined, words, flags);
   const endpoint = given('APIServerEndpoint')?.text ?? facts.cluster?.endpoint;
   const authority = given('Base64ClusterCA')?.text ?? facts.cluster?.certificateAuthority;
   const name = given('EKSClusterName')?.text;
