@@ -4,7 +4,7 @@ import { isObject, type JsonObject, objectOr } from '../api/json.ts';
 import { AwsError } from '../wire/index.ts';
 import type { FaultKind } from '../world/faults/index.ts';
 import { microsPerSecond } from '../world/kernel/index.ts';
-import { type ActionContext, nodeGroups, pickOf } from './action.ts';
+import { type ActionContext, nodeGroups, pickOf, tryAws } from './action.ts';
 import {
   changeDrain,
   createGroup,
@@ -23,20 +23,17 @@ import {
 } from './node-causes.ts';
 import { appNamespace, type GroupSettings } from './scenario.ts';
 import { updateNode } from './update-actions.ts';
+import {
+  abortUpdate,
+  annotateNode,
+  askForVersion,
+  changeUpdateConfig,
+  pauseUpdate,
+  suspendProcess,
+} from './version-actions.ts';
 
 const deployments = { group: 'apps', resource: 'deployments' } as const;
 const pods = { group: '', resource: 'pods' } as const;
-
-/** AWS refusing a user's call is an answer, not a defect. */
-const tryAws = (context: ActionContext, operation: string, input: JsonObject): void => {
-  try {
-    context.world.aws.call('autoscaling', operation, input, { userAgent: 'aws-cli' });
-    context.onCall(operation, input);
-  } catch (error) {
-    if (!(error instanceof AwsError)) throw error;
-    context.onCall(operation, input, error.code);
-  }
-};
 
 const terminate = (context: ActionContext): void => {
   const node = pickOf(context.random, liveNodes(context));
@@ -290,16 +287,28 @@ const weighted: readonly (readonly [number, (context: ActionContext) => void])[]
   [2, changeDrain],
   [1, editAwsAuth],
 ];
-const totalWeight = weighted.reduce((sum, [weight]) => sum + weight, 0);
+/** In lives in which versions are updated too. */
+const ofVersions: typeof weighted = [
+  [10, askForVersion],
+  [3, pauseUpdate],
+  [3, abortUpdate],
+  [2, changeUpdateConfig],
+  [1, annotateNode],
+  [1, suspendProcess],
+];
 
-/** One action, drawn by weight. */
-export const act = (context: ActionContext): void => {
-  let roll = context.random.below(totalWeight);
-  for (const [weight, action] of weighted) {
+const draw = (context: ActionContext, from: typeof weighted): void => {
+  let roll = context.random.below(from.reduce((sum, [weight]) => sum + weight, 0));
+  for (const [weight, action] of from) {
     roll -= weight;
     if (roll < 0) {
       action(context);
       return;
     }
   }
+};
+
+/** One action, drawn by weight. */
+export const act = (context: ActionContext): void => {
+  draw(context, context.updates ? [...weighted, ...ofVersions] : weighted);
 };

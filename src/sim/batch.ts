@@ -1,17 +1,19 @@
 // Many lives added up: what was looked at, what fired in which phase, and whether a batch proves
 // anything. A batch in which a fault kind never fired or a phase was never entered is a failure.
 import { disruptionPhases } from '../api/disruption.ts';
+import { updatePhases, updateStrategies } from '../api/nodegroup-update.ts';
 import { networkFaultKinds } from './fault-plan.ts';
 import type { LifeResult } from './life.ts';
+import type { Met } from './meetings.ts';
 
 type Counts = Readonly<Record<string, number>>;
+type Matrix = Readonly<Record<string, Counts>>;
 
 export interface Batch {
   readonly lives: number;
   readonly violations: number;
   readonly checked: Counts;
-  readonly phases: Counts;
-  readonly matrix: Readonly<Record<string, Counts>>;
+  readonly met: Met;
   readonly steps: number;
   readonly worldSeconds: number;
 }
@@ -20,8 +22,7 @@ export const emptyBatch = (): Batch => ({
   lives: 0,
   violations: 0,
   checked: {},
-  phases: {},
-  matrix: {},
+  met: { matrix: {}, phases: {}, updateMatrix: {}, updateEnds: {} },
   steps: 0,
   worldSeconds: 0,
 });
@@ -32,22 +33,30 @@ const add = (a: Counts, b: Counts): Counts => {
   return sum;
 };
 
+const addMatrix = (a: Matrix, b: Matrix): Matrix => {
+  const sum: Record<string, Counts> = { ...a };
+  for (const [kind, row] of Object.entries(b)) sum[kind] = add(sum[kind] ?? {}, row);
+  return sum;
+};
+
 /** Adds one life, or another batch. */
 export const mergeBatch = (
   batch: Batch,
   more: Batch | Omit<LifeResult, 'trace' | 'hash'>,
 ): Batch => {
-  const matrix: Record<string, Counts> = { ...batch.matrix };
-  for (const [kind, row] of Object.entries(more.matrix))
-    matrix[kind] = add(matrix[kind] ?? {}, row);
+  const { met } = more;
   return {
     lives: batch.lives + ('lives' in more ? more.lives : 1),
     violations:
       batch.violations +
       (typeof more.violations === 'number' ? more.violations : more.violations.length),
     checked: add(batch.checked, more.checked),
-    phases: add(batch.phases, more.phases),
-    matrix,
+    met: {
+      matrix: addMatrix(batch.met.matrix, met.matrix),
+      phases: add(batch.met.phases, met.phases),
+      updateMatrix: addMatrix(batch.met.updateMatrix, met.updateMatrix),
+      updateEnds: add(batch.met.updateEnds, met.updateEnds),
+    },
     steps: batch.steps + more.steps,
     worldSeconds: batch.worldSeconds + more.worldSeconds,
   };
@@ -66,42 +75,72 @@ const worldFaultKinds = [
   'no-capacity',
 ] as const;
 
-const table = (matrix: Batch['matrix']): string[] => {
-  const kinds = [...networkFaultKinds, ...worldFaultKinds];
-  const header = ['fault', ...disruptionPhases].map((cell, i) => cell.padEnd(i === 0 ? 24 : 11));
+/** Of an update that is at work; Applied is of ConfigUpdates, and the end is no phase to fire in. */
+const phasesAtWork = updatePhases.filter((phase) => phase !== 'Applied' && phase !== 'Ended');
+const kinds = [...networkFaultKinds, ...worldFaultKinds];
+
+const table = (title: string, matrix: Matrix, phases: readonly string[]): string[] => {
+  const header = [title, ...phases].map((cell, i) => cell.padEnd(i === 0 ? 24 : 12));
   const rows = kinds.map((kind) =>
-    [
-      kind.padEnd(24),
-      ...disruptionPhases.map((phase) => String(matrix[kind]?.[phase] ?? 0).padEnd(11)),
-    ].join(''),
+    [kind.padEnd(24), ...phases.map((phase) => String(matrix[kind]?.[phase] ?? 0).padEnd(12))].join(
+      '',
+    ),
   );
   return [header.join(''), ...rows].map((line) => line.trimEnd());
 };
 
-const emptyCells = (matrix: Batch['matrix']): string[] =>
-  [...networkFaultKinds, ...worldFaultKinds].flatMap((kind) =>
-    disruptionPhases
+const emptyCells = (what: string, matrix: Matrix, phases: readonly string[]): string[] =>
+  kinds.flatMap((kind) =>
+    phases
       .filter((phase) => (matrix[kind]?.[phase] ?? 0) === 0)
-      .map((phase) => `${kind} never fired in phase ${phase}`),
+      .map((phase) => `${kind} never fired in ${what} ${phase}`),
   );
 
-/** Lines for people, and whether the batch failed. `expectAll` = large enough for every cell. */
+/** How updates have to have ended in a batch that proves something of them. */
+const wantedEnds = updateStrategies.flatMap((strategy) =>
+  ['Successful', 'Failed', 'Cancelled'].map((status) => `${strategy} ${status}`),
+);
+
+const missingOfDrains = ({ matrix, phases }: Met): string[] => [
+  ...emptyCells('phase', matrix, disruptionPhases),
+  ...disruptionPhases
+    .filter((phase) => (phases[phase] ?? 0) === 0)
+    .map((phase) => `phase ${phase} was never entered`),
+];
+
+const missingOfUpdates = ({ updateMatrix, updateEnds }: Met): string[] => [
+  ...emptyCells('an update’s phase', updateMatrix, phasesAtWork),
+  ...wantedEnds
+    .filter((end) => (updateEnds[end] ?? 0) === 0)
+    .map((end) => `no update ended as ${end}`),
+];
+
+/**
+ * Lines for people, and whether the batch failed. `expectAll` = large enough for every cell of drains,
+ * `expectUpdates` = for those of updates too.
+ */
 export const reportBatch = (
   batch: Batch,
-  options: { readonly expectAll: boolean },
+  options: { readonly expectAll: boolean; readonly expectUpdates?: boolean },
 ): { readonly lines: readonly string[]; readonly failed: boolean } => {
-  const lines = [...table(batch.matrix), ''];
+  const { matrix, updateMatrix, updateEnds } = batch.met;
+  const lines = [
+    ...table('fault', matrix, disruptionPhases),
+    '',
+    ...table('in an update’s phase', updateMatrix, phasesAtWork),
+    '',
+  ];
+  for (const [end, count] of Object.entries(updateEnds).toSorted()) {
+    lines.push(`updates ended as ${end.padEnd(25)}${count}`);
+  }
+  lines.push('');
   lines.push('oracle                             looked at');
   for (const [oracle, count] of Object.entries(batch.checked)) {
     lines.push(`${oracle.padEnd(35)}${count}`);
   }
   const complaints: string[] = [];
-  if (options.expectAll) {
-    complaints.push(...emptyCells(batch.matrix));
-    for (const phase of disruptionPhases) {
-      if ((batch.phases[phase] ?? 0) === 0) complaints.push(`phase ${phase} was never entered`);
-    }
-  }
+  if (options.expectAll) complaints.push(...missingOfDrains(batch.met));
+  if (options.expectUpdates === true) complaints.push(...missingOfUpdates(batch.met));
   for (const [oracle, count] of Object.entries(batch.checked)) {
     if (count === 0) complaints.push(`oracle ${oracle} looked at nothing`);
   }

@@ -5,6 +5,7 @@ import { addNodeRole, removeNodeRole } from '../formats/index.ts';
 import { AwsError } from '../wire/index.ts';
 import { worldAccount } from '../world/index.ts';
 import { type ActionContext, nodeGroups, pickOf } from './action.ts';
+import { ownTemplate } from './version-actions.ts';
 
 const configMaps = { group: '', resource: 'configmaps' } as const;
 const awsAuth = { namespace: 'kube-system', name: 'aws-auth' } as const;
@@ -23,7 +24,14 @@ export const createGroup = (context: ActionContext): void => {
   const all = [...world.kube.readAll(nodeGroups)];
   const [known] = all;
   if (known === undefined || all.length >= maxGroups) return;
-  const { autoScalingGroupName: _, scaling: __, drain: ___, ...spec } = objectOr(known.spec);
+  const {
+    autoScalingGroupName: _,
+    scaling: __,
+    drain: ___,
+    launchTemplate: ____,
+    ...spec
+  } = objectOr(known.spec);
+  const isOfTemplate = context.updates && random.next() < 0.4;
   user.create(nodeGroups, undefined, {
     apiVersion: 'drover.dev/v1alpha1',
     kind: 'NodeGroup',
@@ -31,6 +39,7 @@ export const createGroup = (context: ActionContext): void => {
     spec: {
       ...spec,
       ...(random.next() < 0.6 ? { nodeRole: ownRole(context) } : {}),
+      ...(isOfTemplate ? { launchTemplate: ownTemplate(context), instanceTypes: [] } : {}),
       scaling: { minSize: 0, maxSize: 3, desired: random.below(3) },
     },
   });

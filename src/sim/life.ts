@@ -1,6 +1,6 @@
 // One seeded life of a cluster: built, used, harmed, healed, and then judged by the oracles. The same
 // seed gives the same trace hash, whatever machine it runs on.
-import { type JsonObject, objectOr } from '../api/json.ts';
+import type { JsonObject } from '../api/json.ts';
 import { autoScalingGroupNameOf, forceAnnotation, type NodeGroup } from '../api/nodegroup.ts';
 import type { Trace, Violation } from '../api/trace.ts';
 import type { Log } from '../ports/index.ts';
@@ -12,6 +12,15 @@ import { act, setUpGroup } from './actions.ts';
 import { Driver, type Settle } from './driver.ts';
 import { drawRates, type FaultRates, noRates } from './fault-plan.ts';
 import { Fleet } from './fleet.ts';
+import { Meetings, type Met } from './meetings.ts';
+import {
+  appsAreReady,
+  groupsAreFull,
+  isQuiet,
+  openWork,
+  readyNodes,
+  resources,
+} from './open-work.ts';
 import {
   appNamespace,
   budgetsOf,
@@ -22,6 +31,7 @@ import {
 } from './scenario.ts';
 import { traceHash } from './trace-hash.ts';
 import { TraceRecorder } from './trace-recorder.ts';
+import { resumeUpdates } from './version-actions.ts';
 
 export interface LifeOptions {
   readonly seed: number;
@@ -42,9 +52,7 @@ export interface LifeResult {
   readonly violations: readonly Violation[];
   /** Per oracle, how many things it looked at. */
   readonly checked: Readonly<Record<string, number>>;
-  /** `fault kind` -> `phase it fired in` -> count. */
-  readonly matrix: Readonly<Record<string, Readonly<Record<string, number>>>>;
-  readonly phases: Readonly<Record<string, number>>;
+  readonly met: Met;
   readonly steps: number;
   readonly worldSeconds: number;
   readonly settled: boolean;
@@ -73,30 +81,9 @@ const silence: Log = {
 };
 
 const gr = {
-  nodes: { group: '', resource: 'nodes' },
   namespaces: { group: '', resource: 'namespaces' },
-  deployments: { group: 'apps', resource: 'deployments' },
   budgets: { group: 'policy', resource: 'poddisruptionbudgets' },
-  disruptions: { group: 'drover.dev', resource: 'nodedisruptions' },
-  groups: { group: 'drover.dev', resource: 'nodegroups' },
-  updates: { group: 'drover.dev', resource: 'nodegroupupdates' },
 } as const;
-
-const phaseOf = (disruption: JsonObject): string =>
-  String(objectOr(disruption.status).phase ?? 'Pending');
-
-/**
- * A drain without a deadline against budgets may stand for ever: that is what was asked for. It must
- * then name nothing but budgets.
- */
-const isBlockedForGood = (disruption: JsonObject): boolean => {
-  const status = objectOr(disruption.status);
-  const { waitingOn, deadline, phase } = status;
-  if (phase !== 'Draining' || deadline !== undefined) return false;
-  const blockers: readonly unknown[] = Array.isArray(waitingOn) ? waitingOn : [];
-  const kinds = blockers.map((blocker) => objectOr(blocker).kind);
-  return kinds.length > 0 && kinds.every((kind) => kind === 'pdb' || kind === 'multiplePdbs');
-};
 
 class Life {
   readonly #options: LifeOptions;
@@ -105,8 +92,7 @@ class Life {
   readonly #driver: Driver;
   readonly #scenario: Scenario;
   readonly #chaosSeconds: number;
-  readonly #matrix: Record<string, Record<string, number>> = {};
-  readonly #phases: Record<string, number> = {};
+  readonly #meetings: Meetings;
   #fleet: Fleet | undefined;
   readonly #managedGroups = new Set<string>();
   #failure: unknown;
@@ -130,16 +116,13 @@ class Life {
     this.#scenario = drawScenario(random, { maxNodes: options.maxNodes ?? maxNodes });
     this.#driver = new Driver(this.#world.kernel, options.settle);
     recorder.attach(this.#world);
-    this.#world.kube.onChange(gr.groups, ({ object }) => {
+    this.#world.kube.onChange(resources.groups, ({ object }) => {
       this.#managedGroups.add(autoScalingGroupNameOf(object as unknown as NodeGroup));
     });
-    this.#world.kube.onChange(gr.disruptions, ({ object }) => {
-      const phase = phaseOf(object);
-      this.#phases[phase] = (this.#phases[phase] ?? 0) + 1;
-      // A fault of the world is there all the time: it meets every phase that begins meanwhile.
-      for (const fault of this.#world.faults.list()) this.#count(fault.kind, phase);
-      if ((this.#fleet?.clockSkew ?? 0) > 0) this.#count('F11-clock-skew', phase);
-    });
+    this.#meetings = new Meetings(this.#world, () => [
+      ...this.#world.faults.list().map(({ kind }) => kind),
+      ...((this.#fleet?.clockSkew ?? 0) > 0 ? ['F11-clock-skew'] : []),
+    ]);
   }
 
   async run(): Promise<LifeResult> {
@@ -165,7 +148,7 @@ class Life {
             oracle: 'everything-ends',
             at: kernel.now(),
             subject: 'life',
-            message: this.#openWork(),
+            message: openWork(this.#world),
           },
         ];
     return {
@@ -173,8 +156,7 @@ class Life {
       hash: () => traceHash(trace),
       violations: [...violations, ...unsettled],
       checked,
-      matrix: this.#matrix,
-      phases: this.#phases,
+      met: this.#meetings,
       steps: kernel.steps,
       worldSeconds: (kernel.now() - startAt) / microsPerSecond,
       settled,
@@ -200,7 +182,7 @@ class Life {
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: appNamespace } };
     must(user.create(gr.namespaces, undefined, namespace));
     for (const app of this.#scenario.apps) {
-      must(user.create(gr.deployments, appNamespace, deploymentOf(app)));
+      must(user.create(resources.deployments, appNamespace, deploymentOf(app)));
       for (const budget of budgetsOf(app)) must(user.create(gr.budgets, appNamespace, budget));
     }
     this.#fleet = new Fleet({
@@ -217,7 +199,7 @@ class Life {
     });
     this.#fleet.start();
     const wanted = this.#scenario.groups.reduce((sum, group) => sum + group.desired, 0);
-    await this.#driver.until(() => this.#readyNodes() >= wanted, {
+    await this.#driver.until(() => readyNodes(this.#world) >= wanted, {
       limitSeconds: bootLimitSeconds,
     });
     await this.#driver.advance(30);
@@ -230,6 +212,7 @@ class Life {
     const context = {
       world: this.#world,
       random,
+      updates: this.#scenario.updates,
       user: this.#user(),
       onFault: (fault: string, what: 'on' | 'off') => {
         this.#recorder.fault(fault, what);
@@ -261,127 +244,32 @@ class Life {
     this.#setRates(noRates);
     for (const fault of this.#world.faults.list()) this.#recorder.fault(fault.kind, 'off');
     this.#world.faults.clear();
-    this.#forceDeletes();
+    forceDeletes(this.#world, this.#user());
+    resumeUpdates(this.#world, this.#user());
     await this.#driver.advance(20);
     this.#fleet?.start();
-    const isQuiet = (): boolean => this.#isQuiet();
-    await this.#driver.until(isQuiet, { limitSeconds: replicasLimitSeconds, everySeconds: 15 });
+    const isOver = (): boolean => this.#failure !== undefined || isQuiet(this.#world);
+    await this.#driver.until(isOver, { limitSeconds: replicasLimitSeconds, everySeconds: 15 });
     this.#fleet?.becomeOne();
     let ended = false;
     // What comes back may set Auto Scaling going again: over means that nothing began while we looked.
     for (let round = 0; round < maxRounds; round += 1) {
       const limitSeconds = healLimitSeconds;
-      ended = await this.#driver.until(isQuiet, { limitSeconds, everySeconds: 15 });
+      ended = await this.#driver.until(isOver, { limitSeconds, everySeconds: 15 });
       // Pods that were sent away come up elsewhere, as far as there is room; groups are filled again.
-      await this.#driver.until(() => this.#appsAreReady() && this.#groupsAreFull(), {
+      await this.#driver.until(() => appsAreReady(this.#world) && groupsAreFull(this.#world), {
         limitSeconds: recoverLimitSeconds,
         everySeconds: 15,
       });
       await this.#driver.advance(restSeconds);
-      if (!ended || (this.#isQuiet() && this.#groupsAreFull())) break;
+      if (!ended || (isOver() && groupsAreFull(this.#world))) break;
     }
     return ended;
   }
 
-  #isQuiet(): boolean {
-    if (this.#failure !== undefined) return true;
-    if (!this.#groupsAreSettled() || !this.#updatesAreOver()) return false;
-    const blocked = new Set<string>();
-    for (const disruption of this.#world.kube.readAll(gr.disruptions)) {
-      if (phaseOf(disruption) === 'Ended') continue;
-      if (!isBlockedForGood(disruption)) return false;
-      blocked.add(String(objectOr(disruption.spec).instanceId));
-    }
-    return this.#waitingInstances().every((instanceId) => blocked.has(instanceId));
-  }
-
-  #updatesAreOver(): boolean {
-    for (const { status } of this.#world.kube.readAll(gr.updates)) {
-      if ((objectOr(status).status ?? 'InProgress') === 'InProgress') return false;
-    }
-    return true;
-  }
-
-  /** Deleted ones are gone, the others have the size that they are asked for. */
-  #groupsAreSettled(): boolean {
-    for (const group of this.#world.kube.readAll(gr.groups)) {
-      const { spec, status, metadata } = group as unknown as NodeGroup;
-      if (metadata.deletionTimestamp !== undefined || status === undefined) return false;
-      if (status.observedGeneration !== metadata.generation) return false;
-      if (status.scaleIn !== undefined || status.state === 'CREATING') return false;
-      // What an update could not take back is its own.
-      const size = status.desired - (status.surge?.desired ?? 0);
-      if (spec.scaling.desired !== undefined && spec.scaling.desired !== size) return false;
-    }
-    return true;
-  }
-
-  /** Whoever deletes a group that budgets hold for ever gives up on them in the end. */
-  #forceDeletes(): void {
-    for (const { metadata } of this.#world.kube.readAll(gr.groups)) {
-      if (metadata.deletionTimestamp === undefined) continue;
-      const body = { metadata: { annotations: { [forceAnnotation]: 'true' } } };
-      this.#user().patch(gr.groups, { name: metadata.name }, { type: 'merge', body });
-    }
-  }
-
-  #appsAreReady(): boolean {
-    for (const app of this.#world.kube.readAll(gr.deployments)) {
-      const wanted = Number(objectOr(app.spec).replicas ?? 1);
-      if (Number(objectOr(app.status).readyReplicas ?? 0) < wanted) return false;
-    }
-    return true;
-  }
-
-  /** Auto Scaling tries again at growing intervals after it found no capacity. */
-  #groupsAreFull(): boolean {
-    const answer = this.#world.aws.call('autoscaling', 'DescribeAutoScalingGroups', {});
-    const groups = objectOr(answer).AutoScalingGroups;
-    return (Array.isArray(groups) ? groups : []).every((group) => {
-      const { DesiredCapacity, Instances } = objectOr(group);
-      return Array.isArray(Instances) && Instances.length === Number(DesiredCapacity);
-    });
-  }
-
-  #waitingInstances(): readonly string[] {
-    const members = this.#world.kernel.tables.open<JsonObject>('aws/autoscaling/instances');
-    return [...members.entries()]
-      .filter(([, row]) => String(row.state) === 'Terminating:Wait')
-      .map(([instanceId]) => instanceId);
-  }
-
-  #openWork(): string {
-    const open = [...this.#world.kube.readAll(gr.disruptions)]
-      .filter((disruption) => phaseOf(disruption) !== 'Ended')
-      .map((disruption) => `${disruption.metadata.name} ${JSON.stringify(disruption.status)}`);
-    return `still open: ${[...open, ...this.#waitingInstances()].join('; ').slice(0, 2000)}`;
-  }
-
-  #readyNodes(): number {
-    let ready = 0;
-    for (const node of this.#world.kube.readAll(gr.nodes)) {
-      const conditions = objectOr(node.status).conditions;
-      const list: readonly unknown[] = Array.isArray(conditions) ? conditions : [];
-      if (list.some((c) => objectOr(c).type === 'Ready' && objectOr(c).status === 'True')) ready++;
-    }
-    return ready;
-  }
-
-  /** Counts a firing under every phase that some disruption is in just now. */
   #fired(kind: string): void {
-    const phases = new Set<string>();
-    for (const disruption of this.#world.kube.readAll(gr.disruptions)) {
-      phases.add(phaseOf(disruption));
-    }
-    if (phases.size === 0) phases.add('none');
-    for (const phase of phases) this.#count(kind, phase);
+    this.#meetings.fired(kind);
     if (kind.startsWith('F')) this.#recorder.fault(kind, 'fired');
-  }
-
-  #count(kind: string, phase: string): void {
-    const row = this.#matrix[kind] ?? {};
-    this.#matrix[kind] = row;
-    row[phase] = (row[phase] ?? 0) + 1;
   }
 
   #user(): WorldClient {
@@ -391,6 +279,15 @@ class Life {
     });
   }
 }
+
+/** Whoever deletes a group that budgets hold for ever gives up on them in the end. */
+const forceDeletes = ({ kube }: World, user: WorldClient): void => {
+  for (const { metadata } of kube.readAll(resources.groups)) {
+    if (metadata.deletionTimestamp === undefined) continue;
+    const body = { metadata: { annotations: { [forceAnnotation]: 'true' } } };
+    user.patch(resources.groups, { name: metadata.name }, { type: 'merge', body });
+  }
+};
 
 const must = (result: { readonly kind: string }): void => {
   if (result.kind === 'error')

@@ -34,6 +34,8 @@ export interface Scenario {
   readonly settings: Readonly<Record<string, GroupSettings>>;
   readonly apps: readonly App[];
   readonly addons: boolean;
+  /** Versions of its node groups are updated. */
+  readonly updates: boolean;
 }
 
 const pick = <T>(random: Random, items: readonly [T, ...T[]]): T =>
@@ -82,6 +84,9 @@ export const drawSize = (random: Random): LifeSize => ({
   maxNodes: pick(random, [3, 4, 4, 5, 6, 6, 10, 20]),
 });
 
+/** An update takes many minutes; what else there is happens without it just as well. */
+const updatesShare = 0.6;
+
 export const drawScenario = (random: Random, options: { readonly maxNodes: number }): Scenario => {
   const groupCount = 1 + random.below(3);
   const perGroup = Math.max(1, Math.floor(options.maxNodes / groupCount));
@@ -95,6 +100,7 @@ export const drawScenario = (random: Random, options: { readonly maxNodes: numbe
       desired,
       instanceType: 'm5.large',
       zones: zones.slice(0, 1 + random.below(3)),
+      releasesBehind: random.below(2),
     };
   });
   const apps = Array.from({ length: 1 + random.below(5) }, (_, i): App => {
@@ -111,7 +117,8 @@ export const drawScenario = (random: Random, options: { readonly maxNodes: numbe
   const addons = random.next() < 0.5;
   const managed = groups.filter(({ isManaged }) => isManaged);
   const settings = Object.fromEntries(managed.map(({ name }) => [name, drawSettings(random)]));
-  return { groups, apps, addons, settings };
+  const updates = random.next() < updatesShare;
+  return { groups, apps, addons, settings, updates };
 };
 
 export const appNamespace = 'life';

@@ -21,11 +21,15 @@ describe('random lives of a cluster', () => {
 
   it('fail as a batch when a fault never fired, a phase was never entered or an oracle saw nothing', () => {
     const empty = { ...emptyBatch(), lives: 1000, checked: { 'some-oracle': 0 } };
-    const { failed, lines } = reportBatch(empty, { expectAll: true });
+    const { failed, lines } = reportBatch(empty, { expectAll: true, expectUpdates: true });
     expect(failed).toBe(true);
     const text = lines.join('\n');
     expect(text).toContain('NOT PROVEN: F3-crash-after-write never fired in phase Draining');
     expect(text).toContain('NOT PROVEN: phase Undoing was never entered');
+    expect(text).toContain(
+      'NOT PROVEN: F3-crash-after-write never fired in an update’s phase Rolling',
+    );
+    expect(text).toContain('NOT PROVEN: no update ended as SURGE Cancelled');
     expect(text).toContain('NOT PROVEN: oracle some-oracle looked at nothing');
   });
 
@@ -34,8 +38,7 @@ describe('random lives of a cluster', () => {
       seed: 1,
       violations: [{ oracle: 'o', at: 0, subject: 's', message: 'm' }],
       checked: {},
-      matrix: {},
-      phases: {},
+      met: { matrix: {}, phases: {}, updateMatrix: {}, updateEnds: {} },
       steps: 1,
       worldSeconds: 1,
       settled: true,

@@ -14,10 +14,13 @@ const scarceMicros = 10 * microsPerMinute;
 const scarce = new Set(['no-capacity', 'no-addresses']);
 const leaving = /^(?:Terminat|Detach|$)/;
 
-/** EKS' DEFAULT takes its surplus back like this: one at a time, Auto Scaling chooses, its hook drains. */
+/**
+ * EKS' strategies take a surplus back like this: one at a time, Auto Scaling chooses, its hook drains. That of
+ * MINIMAL was left over by an update before it.
+ */
 const takesSurplus = ({ book }: Context, nodeGroup: string): boolean => {
   const update = book.updates.openOf(nodeGroup);
-  return update?.strategy === 'DEFAULT' && update.phase === 'ScalingDown';
+  return update?.phase === 'ScalingDown' && update.strategy !== 'SURGE';
 };
 
 /** Where nothing comes or goes any more, a group has as many instances as it wants. */

@@ -1,0 +1,117 @@
+// What of a world's work is still open: drains, hooks, node groups, updates, applications that are not whole.
+// A life waits until nothing is. Looks only, and by what anybody can see.
+import { type JsonObject, objectOr } from '../api/json.ts';
+import type { NodeGroup } from '../api/nodegroup.ts';
+import type { World } from '../world/index.ts';
+
+export const resources = {
+  nodes: { group: '', resource: 'nodes' },
+  deployments: { group: 'apps', resource: 'deployments' },
+  disruptions: { group: 'drover.dev', resource: 'nodedisruptions' },
+  groups: { group: 'drover.dev', resource: 'nodegroups' },
+  updates: { group: 'drover.dev', resource: 'nodegroupupdates' },
+} as const;
+
+export const phaseOf = (disruption: JsonObject): string =>
+  String(objectOr(disruption.status).phase ?? 'Pending');
+
+/**
+ * A drain without a deadline against budgets may stand for ever: that is what was asked for. It must
+ * then name nothing but budgets.
+ */
+const isBlockedForGood = (disruption: JsonObject): boolean => {
+  const status = objectOr(disruption.status);
+  const { waitingOn, deadline, phase } = status;
+  if (phase !== 'Draining' || deadline !== undefined) return false;
+  const blockers: readonly unknown[] = Array.isArray(waitingOn) ? waitingOn : [];
+  const kinds = blockers.map((blocker) => objectOr(blocker).kind);
+  return kinds.length > 0 && kinds.every((kind) => kind === 'pdb' || kind === 'multiplePdbs');
+};
+
+/** Instances that wait in a termination's hook. */
+const waitingInstances = ({ kernel }: World): readonly string[] => {
+  const members = kernel.tables.open<JsonObject>('aws/autoscaling/instances');
+  return [...members.entries()]
+    .filter(([, row]) => String(row.state) === 'Terminating:Wait')
+    .map(([instanceId]) => instanceId);
+};
+
+const isInProgress = ({ status }: JsonObject): boolean =>
+  (objectOr(status).status ?? 'InProgress') === 'InProgress';
+
+const updatesAreOver = ({ kube }: World): boolean => {
+  for (const update of kube.readAll(resources.updates)) if (isInProgress(update)) return false;
+  return true;
+};
+
+/** Deleted ones are gone, the others have the size that they are asked for. */
+const groupsAreSettled = ({ kube }: World): boolean => {
+  for (const group of kube.readAll(resources.groups)) {
+    const { spec, status, metadata } = group as unknown as NodeGroup;
+    if (metadata.deletionTimestamp !== undefined || status === undefined) return false;
+    if (status.observedGeneration !== metadata.generation) return false;
+    if (status.scaleIn !== undefined || status.state === 'CREATING') return false;
+    // What an update could not take back is its own.
+    const size = status.desired - (status.surge?.desired ?? 0);
+    if (spec.scaling.desired !== undefined && spec.scaling.desired !== size) return false;
+  }
+  return true;
+};
+
+/** Nothing is under way, but for drains that may stand for ever. */
+export const isQuiet = (world: World): boolean => {
+  if (!groupsAreSettled(world) || !updatesAreOver(world)) return false;
+  const blocked = new Set<string>();
+  for (const disruption of world.kube.readAll(resources.disruptions)) {
+    if (phaseOf(disruption) === 'Ended') continue;
+    if (!isBlockedForGood(disruption)) return false;
+    blocked.add(String(objectOr(disruption.spec).instanceId));
+  }
+  return waitingInstances(world).every((instanceId) => blocked.has(instanceId));
+};
+
+export const appsAreReady = ({ kube }: World): boolean => {
+  for (const app of kube.readAll(resources.deployments)) {
+    const wanted = Number(objectOr(app.spec).replicas ?? 1);
+    if (Number(objectOr(app.status).readyReplicas ?? 0) < wanted) return false;
+  }
+  return true;
+};
+
+/** Auto Scaling tries again at growing intervals after it found no capacity. */
+export const groupsAreFull = ({ aws }: World): boolean => {
+  const answer = aws.call('autoscaling', 'DescribeAutoScalingGroups', {});
+  const groups = objectOr(answer).AutoScalingGroups;
+  return (Array.isArray(groups) ? groups : []).every((group) => {
+    const { DesiredCapacity, Instances } = objectOr(group);
+    return Array.isArray(Instances) && Instances.length === Number(DesiredCapacity);
+  });
+};
+
+const maxTold = 2000;
+
+/** Everything that keeps the world from being quiet, for people. */
+export const openWork = (world: World): string => {
+  const told = (kind: string, one: JsonObject): string =>
+    `${kind} ${String(objectOr(one.metadata).name)} ${JSON.stringify(one.status)}`;
+  const updates = [...world.kube.readAll(resources.updates)].filter(isInProgress);
+  const drains = [...world.kube.readAll(resources.disruptions)].filter(
+    (disruption) => phaseOf(disruption) !== 'Ended',
+  );
+  const open = [
+    ...updates.map((update) => told('update', update)),
+    ...drains.map((drain) => told('drain', drain)),
+    ...waitingInstances(world),
+  ];
+  return `still open: ${open.join('; ').slice(0, maxTold)}`;
+};
+
+export const readyNodes = ({ kube }: World): number => {
+  let ready = 0;
+  for (const node of kube.readAll(resources.nodes)) {
+    const { conditions } = objectOr(node.status);
+    const list: readonly unknown[] = Array.isArray(conditions) ? conditions : [];
+    if (list.some((c) => objectOr(c).type === 'Ready' && objectOr(c).status === 'True')) ready++;
+  }
+  return ready;
+};
