@@ -57,7 +57,10 @@ describe('a machine whose role the cluster does not let in', () => {
     await life.until('its instance runs', () => instances(life).length === 1, 60);
     await life.driver.advance(60);
     expect(consoleOf(life)).toMatch(/Unable to register node with API server.* err="Unauthorized"/);
-    await expectFailure(life, /Unauthorized.*the cluster does not let its role in/);
+    await expectFailure(
+      life,
+      /Unauthorized.*the node role .*role\/team\/mine is not in kube-system\/aws-auth/,
+    );
     life.putMapRoles(whole);
     await life.until('it is ACTIVE', () => life.isActive(1), 120);
     expect(issue(life)).toBeUndefined();

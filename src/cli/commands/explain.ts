@@ -11,6 +11,7 @@ import type { KubeApi } from '../../ports/index.ts';
 import type { CliContext, Connection, OutputFormat } from '../context.ts';
 import { readDisruption } from '../drain/record.ts';
 import { documentVersion } from '../drain/render.ts';
+import { addExplainNodegroupCommand } from '../explain/nodegroup.ts';
 import { closeNames, disruptionNameOf, unknownNode } from '../nodes.ts';
 import { outputOption, printDocument } from '../output.ts';
 
@@ -197,8 +198,9 @@ export const addExplainCommand = (
   context: CliContext,
   connection: () => Connection,
 ): void => {
-  program
-    .command('explain <name>')
+  const explain = program.command('explain <name>');
+  addExplainNodegroupCommand(explain, context, connection);
+  explain
     .description('why a node, instance or disruption is where it is, and what would free it')
     .addOption(outputOption())
     .addHelpText(
@@ -207,6 +209,7 @@ export const addExplainCommand = (
 Examples:
   drover explain ip-192-168-4-70.eu-west-1.compute.internal
   drover explain i-0123456789abcdef0 -o yaml
+  drover explain nodegroup demo-ng
   drover explain NODE -o json | jq '.disruption.status.waitingOn'
 
 Exit codes: 0 explained, 1 nothing of that name, 2 usage.`,

@@ -12,6 +12,7 @@ import {
 import { CloudError, type ScalingGroup } from '../../ports/index.ts';
 import { isReady, nodeOfInstance } from '../informers.ts';
 import type { NodeGroupDeps } from './deps.ts';
+import { joinCausesOf } from './join-causes.ts';
 import { countedOf } from './scale-in.ts';
 
 export interface Health {
@@ -76,7 +77,9 @@ export const observeHealth = async (
       late.length < maxConsoles ? await consoleOf(deps, one.instanceId, signal) : undefined;
     late.push({ ...one, console });
   }
-  const join = joinIssue(late);
+  const causes =
+    late.length === 0 ? [] : await joinCausesOf(deps, group, { scaling, late }, signal);
+  const join = joinIssue(late, causes);
   return {
     issues: [...launchIssues(activities, name), ...(join === undefined ? [] : [join])],
     nextAt: lateAt(unjoined, now),

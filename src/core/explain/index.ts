@@ -1,3 +1,11 @@
 // Public entry of explain: typed reasons and plans as plain lines.
 export { explainDisruption, explainPlan } from './explain.ts';
+export { joinCauses } from './joining.ts';
+export type {
+  GroupUserDataInForce,
+  JoinCause,
+  JoinEvidence,
+  JoiningInstance,
+  RoleMap,
+} from './joining-evidence.ts';
 export { explainWaiting } from './waiting.ts';

@@ -86,45 +86,39 @@ const lastLine = (console: string | undefined): string =>
     .filter((line) => line !== '')
     .at(-1) ?? '';
 
-/** What a console says of a node that is not let in, and what that means. */
-const knownCauses: readonly (readonly [RegExp, string])[] = [
-  [
-    /No cluster found for name/,
-    'its user data names a cluster that is not there: name the right one in the launch template',
-  ],
-  [
-    /Unable to register node.*(?:no such host|connection refused)/,
-    'its user data names an endpoint that is not the cluster’s',
-  ],
-  [/NoCredentialProviders|no EC2 IMDS role found/, 'it has no instance profile with a role'],
-  [
-    /Unable to register node.*is forbidden/,
-    'the cluster knows its role as somebody who is no node: mend its entry in kube-system/aws-auth',
-  ],
-  [
-    /Unauthorized/,
-    'the cluster does not let its role in: it needs an entry in kube-system/aws-auth',
-  ],
-];
+/** Why instances do not join, as core/explain ranks it. */
+export interface KnownCause {
+  /** A sentence without a full stop. */
+  readonly what: string;
+  readonly instances: readonly string[];
+}
 
-const describe = ({ instanceId, state, launchTime, hasNode, console }: Unjoined): string => {
+const describe = (
+  { instanceId, state, launchTime, hasNode, console }: Unjoined,
+  causes: readonly KnownCause[],
+): string => {
   const node = hasNode ? 'its node is not Ready' : 'it never became a node';
   const line = lastLine(console);
   const said = line === '' ? 'its console says nothing' : `its console ends with "${line}"`;
-  const cause = knownCauses.find(([pattern]) => pattern.test(line))?.[1];
-  const means = cause === undefined ? '' : ` (${cause})`;
+  const cause =
+    causes.find(({ instances }) => instances.includes(instanceId)) ??
+    causes.find(({ instances }) => instances.length === 0);
+  const means = cause === undefined ? '' : ` (${cause.what})`;
   return `${instanceId} (${state} since ${launchTime ?? '?'}): ${node}, ${said}${means}`;
 };
 
-/** EKS' sentence, then what is known of each. */
-export const joinIssue = (late: readonly Unjoined[]): HealthIssue | undefined =>
+/** EKS' sentence, then what is known of each: `causes`, the surest first. */
+export const joinIssue = (
+  late: readonly Unjoined[],
+  causes: readonly KnownCause[],
+): HealthIssue | undefined =>
   late.length === 0
     ? undefined
     : {
         code: 'NodeCreationFailure',
         message: `Instances failed to join the kubernetes cluster. ${late
           .slice(0, 3)
-          .map(describe)
+          .map((one) => describe(one, causes))
           .join('; ')}`,
         resourceIds: late.map(({ instanceId }) => instanceId),
       };

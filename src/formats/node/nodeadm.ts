@@ -99,11 +99,13 @@ const mimeRules = {
   'after-close': undefined,
 } as const;
 
-/** Faults of the MIME document after which nodeadm has nothing. */
+/** Faults of the MIME document after which nodeadm has nothing, or an empty part. */
 const mimeProblems = ({ data }: Bootstrap): readonly Obstacle[] =>
   (data.mime?.faults ?? []).flatMap(({ kind, at, message, isFatal }) => {
     const rule = mimeRules[kind];
-    return isFatal && rule !== undefined ? [obstacle(rule, at, message)] : [];
+    return (isFatal || kind === 'no-blank-line') && rule !== undefined
+      ? [obstacle(rule, at, message)]
+      : [];
   });
 
 const partProblems = (bootstrap: Bootstrap): readonly Obstacle[] => {

@@ -121,6 +121,9 @@ const cut = (lines: readonly string[], from: number, boundary: string) => {
   return { cuts, closedAt: undefined };
 };
 
+/** Keys of a NodeConfig, which look like headers where the blank line before them is missing. */
+const bodyKeys: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata', 'spec']);
+
 const partOf = (
   lines: readonly string[],
   { start, end }: Cut,
@@ -149,6 +152,15 @@ const partOf = (
     });
   }
   const body = own.slice(next).join('\n');
+  const swallowed = headers.find(({ name }) => bodyKeys.has(name));
+  if (faults.length === 0 && swallowed !== undefined && body.trim() === '') {
+    faults.push({
+      kind: 'no-blank-line',
+      at: swallowed.at,
+      message: `part ${index} has no blank line before "${swallowed.name}:", which is read as a header: its body is empty`,
+      isFatal: false,
+    });
+  }
   const part: MimePart = {
     index,
     type: mediaTypeOf(headers),

@@ -1,6 +1,11 @@
 // What an instance's user data makes of it, by the one evaluation that render and lint use: node labels,
 // taints, pods, the cluster that is meant, and why it does not join. Never runs anything.
-import { evaluateUserData, exampleFacts, type NodeFacts } from '../../../formats/index.ts';
+import {
+  evaluateUserData,
+  exampleFacts,
+  guessFamily,
+  type NodeFacts,
+} from '../../../formats/index.ts';
 
 export interface Bootstrap {
   /** True when the user data starts a kubelet that registers. */
@@ -49,11 +54,14 @@ type Known = Pick<NodeFacts, 'instanceId' | 'lifecycle'> & Partial<NodeFacts>;
 export const readUserData = (userData: string | undefined, instance: Known): Bootstrap => {
   if (userData === undefined) return nothing;
   const facts = { ...exampleFacts, kubernetesVersion: imageVersion, ...instance };
-  const { node, bootstrap } = evaluateUserData(bytesOf(userData), facts);
+  const { data, node, bootstrap } = evaluateUserData(bytesOf(userData), facts);
   const { cluster, labels, taints, kubelet, obstacles } = node;
   const isMeant =
     !obstacles.some(({ rule }) => notMeant.has(rule)) &&
-    (node.family !== 'al2023' || bootstrap.nodeConfigs.length > 0) &&
+    (node.family !== 'al2023' ||
+      bootstrap.nodeConfigs.length > 0 ||
+      // It speaks of nodes, where none reads it.
+      guessFamily(data.decoded.text) === 'al2023') &&
     (node.family !== 'bottlerocket' || cluster.name !== undefined || obstacles.length > 0);
   const fault = isMeant ? obstacles[0] : undefined;
   const said =

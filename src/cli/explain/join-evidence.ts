@@ -1,0 +1,251 @@
+// What Kubernetes and the cloud know of a node group whose instances do not become nodes, gathered for
+// core/explain. Reads only; what it may not read is left out and told.
+import { type EpochMs, instanceIdOfProviderId, parseTime } from '../../api/brand.ts';
+import { type KubeObject, type Node, resourceTypes } from '../../api/kube.ts';
+import { autoScalingGroupNameOf, type NodeGroup } from '../../api/nodegroup.ts';
+import type {
+  GroupUserDataInForce,
+  JoinEvidence,
+  JoiningInstance,
+  RoleMap,
+} from '../../core/explain/index.ts';
+import { joinTimeoutMs, launchIssues } from '../../core/scaling/index.ts';
+import { type AwsAuthData, familyCalled } from '../../formats/index.ts';
+import {
+  type CloudApi,
+  CloudError,
+  type KubeApi,
+  KubeError,
+  type ScalingGroup,
+} from '../../ports/index.ts';
+import { CommandError, exitCodes } from '../context.ts';
+import { closeNames } from '../nodes.ts';
+
+/** A group, managed or a stack's, as far as its nodes' joining goes by it. */
+export interface JoiningGroup {
+  readonly name: string;
+  readonly cluster: string;
+  readonly type: 'managed' | 'unmanaged';
+  /** EKS' word, or CloudFormation's for a stack. */
+  readonly state: string;
+  readonly amiType: string | undefined;
+  readonly version: string | undefined;
+  readonly instanceTypes: readonly string[];
+  readonly hasOwnImage: boolean;
+  readonly roleArn: string | undefined;
+  readonly autoScalingGroupName: string;
+}
+
+const clusterTag = 'alpha.eksctl.io/cluster-name';
+const nameTag = 'alpha.eksctl.io/nodegroup-name';
+
+const ofObject = (group: NodeGroup): JoiningGroup => ({
+  name: group.metadata.name,
+  cluster: group.spec.clusterName,
+  type: 'managed',
+  state: group.status?.state ?? 'CREATING',
+  amiType: group.spec.amiType,
+  version: group.spec.version,
+  instanceTypes: group.spec.instanceTypes,
+  hasOwnImage: group.spec.amiType === 'CUSTOM',
+  roleArn: group.spec.nodeRole,
+  autoScalingGroupName: autoScalingGroupNameOf(group),
+});
+
+/** Throws CommandError where there is no such group. */
+export const findJoiningGroup = async (
+  kube: KubeApi,
+  cloud: CloudApi,
+  name: string,
+): Promise<JoiningGroup> => {
+  const { items } = await kube.list<NodeGroup>(resourceTypes.nodegroups);
+  const managed = items.find(({ metadata }) => metadata.name === name);
+  if (managed !== undefined) return ofObject(managed);
+  const stacks = await cloud.listStacks();
+  const stack = stacks.find(({ tags }) => tags[nameTag] === name);
+  if (stack?.autoScalingGroupName === undefined) {
+    const known = [
+      ...items.map(({ metadata }) => metadata.name),
+      ...stacks.flatMap(({ tags }) => tags[nameTag] ?? []),
+    ];
+    const close = closeNames(name, known);
+    const hint =
+      close.length > 0
+        ? `did you mean ${close.join(' or ')}?`
+        : `there are: ${known.join(', ') || 'none'}`;
+    throw new CommandError(exitCodes.failed, `no node group ${name}; ${hint}`);
+  }
+  return {
+    name,
+    cluster: stack.tags[clusterTag] ?? '',
+    type: 'unmanaged',
+    state: stack.status,
+    amiType: undefined,
+    version: undefined,
+    instanceTypes: [],
+    hasOwnImage: true,
+    roleArn: stack.nodeRole,
+    autoScalingGroupName: stack.autoScalingGroupName,
+  };
+};
+
+interface ConfigMap extends KubeObject {
+  readonly data?: AwsAuthData;
+}
+
+const rolesOf = async (kube: KubeApi, cloud: CloudApi, cluster: string): Promise<RoleMap> => {
+  try {
+    const access = await cloud.describeCluster(cluster);
+    if (access?.authenticationMode === 'API') return { kind: 'unused' };
+    const where = { namespace: 'kube-system', name: 'aws-auth' };
+    const found = await kube.get<ConfigMap>(resourceTypes.configmaps, where);
+    return found.kind === 'gone'
+      ? { kind: 'absent' }
+      : { kind: 'map', data: found.object.data ?? {} };
+  } catch (error) {
+    if (!(error instanceof KubeError) && !(error instanceof CloudError)) throw error;
+    return { kind: 'unknown', why: `kube-system/aws-auth was not read: ${error.message}` };
+  }
+};
+
+const userDataOf = async (
+  cloud: CloudApi,
+  group: JoiningGroup,
+  { launchTemplate }: ScalingGroup,
+): Promise<GroupUserDataInForce | undefined> => {
+  if (launchTemplate === undefined) return undefined;
+  const { id, version } = launchTemplate;
+  const { data } = (await cloud.findLaunchTemplate({ id, version })) ?? {};
+  if (typeof data?.UserData !== 'string') return undefined;
+  const { amiType, hasOwnImage, version: kubernetesVersion, instanceTypes } = group;
+  const type = typeof data.InstanceType === 'string' ? data.InstanceType : instanceTypes[0];
+  return {
+    base64: data.UserData,
+    template: `${id} version ${version}`,
+    family: amiType === undefined ? undefined : familyCalled(amiType),
+    hasOwnImage,
+    kubernetesVersion,
+    instanceType: type,
+  };
+};
+
+const notReadyOf = ({ status }: Node): string | undefined => {
+  const ready = status.conditions?.find(({ type }) => type === 'Ready');
+  return ready === undefined
+    ? undefined
+    : `${ready.reason ?? ready.status}: ${ready.message ?? ''}`;
+};
+
+const isReady = ({ status }: Node): boolean =>
+  status.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') === true;
+
+const groupLabel = 'eks.amazonaws.com/nodegroup';
+/** Consoles are 64 KB each, and one says what all would. */
+const maxConsoles = 10;
+
+const consoleOf = async (cloud: CloudApi, instanceId: string): Promise<string | undefined> => {
+  try {
+    return await cloud.consoleOutput(instanceId);
+  } catch (error) {
+    if (error instanceof CloudError) return undefined;
+    throw error;
+  }
+};
+
+const instancesOf = async (
+  kube: KubeApi,
+  cloud: CloudApi,
+  group: JoiningGroup,
+  { instances }: ScalingGroup,
+): Promise<{ readonly joined: number; readonly joining: readonly JoiningInstance[] }> => {
+  const { items } = await kube.list<Node>(resourceTypes.nodes);
+  const nodes = new Map(
+    items.map((node) => [instanceIdOfProviderId(node.spec.providerID) ?? '', node]),
+  );
+  const hasLabel = (node: Node): boolean =>
+    group.type === 'unmanaged' || node.metadata.labels?.[groupLabel] === group.name;
+  const leaving = instances.filter(({ lifecycleState }) => lifecycleState.startsWith('Terminat'));
+  const own = instances.filter((one) => !leaving.includes(one)).map(({ instanceId }) => instanceId);
+  const unjoined = own.filter((id) => {
+    const node = nodes.get(id);
+    return node === undefined || !isReady(node) || !hasLabel(node);
+  });
+  const known = unjoined.length === 0 ? [] : await cloud.describeInstances(unjoined);
+  const joining: JoiningInstance[] = [];
+  for (const { instanceId, state, launchTime } of known) {
+    const node = nodes.get(instanceId);
+    const reads = node === undefined && joining.length < maxConsoles;
+    joining.push({
+      instanceId,
+      state,
+      launchTime,
+      console: reads ? await consoleOf(cloud, instanceId) : undefined,
+      node:
+        node === undefined
+          ? undefined
+          : {
+              name: node.metadata.name,
+              notReady: notReadyOf(node),
+              hasGroupLabel: hasLabel(node),
+            },
+    });
+  }
+  return { joined: own.length - unjoined.length, joining };
+};
+
+export interface Gathered {
+  readonly group: JoiningGroup;
+  readonly evidence: JoinEvidence;
+  readonly joined: number;
+  readonly desired: number;
+  /** Sentences on what could not be looked at. */
+  readonly unseen: readonly string[];
+}
+
+/** Throws CommandError where group or Auto Scaling group is not there. */
+export const gatherJoinEvidence = async (
+  kube: KubeApi,
+  cloud: CloudApi,
+  wanted: { readonly name: string; readonly now: EpochMs },
+): Promise<Gathered> => {
+  const { name, now } = wanted;
+  const group = await findJoiningGroup(kube, cloud, name);
+  const [scaling] = await cloud.describeGroups([group.autoScalingGroupName]);
+  if (scaling === undefined) {
+    throw new CommandError(
+      exitCodes.failed,
+      `node group ${name} has no Auto Scaling group ${group.autoScalingGroupName} (yet): ` +
+        `\`kubectl describe nodegroup ${name}\` says what keeps it`,
+    );
+  }
+  const roles = await rolesOf(kube, cloud, group.cluster);
+  const { joined, joining } = await instancesOf(kube, cloud, group, scaling);
+  const isShort = scaling.instances.length < scaling.desiredCapacity;
+  const activities = isShort ? await cloud.describeActivities(scaling.name) : [];
+  const userData = await userDataOf(cloud, group, scaling);
+  return {
+    group,
+    joined,
+    desired: scaling.desiredCapacity,
+    unseen: [
+      ...(roles.kind === 'unknown' ? [roles.why] : []),
+      ...(userData === undefined ? ['the launch template’s user data was not read'] : []),
+    ],
+    evidence: {
+      now,
+      cluster: group.cluster,
+      roleArn: group.roleArn,
+      isWindows: group.amiType?.startsWith('WINDOWS') ?? false,
+      roles,
+      userData,
+      failedLaunches: launchIssues(activities, scaling.name),
+      instances: joining,
+    },
+  };
+};
+
+/** Milliseconds that the instance still has, as EKS counts; undefined where it is not known. */
+export const timeLeft = ({ launchTime }: JoiningInstance, now: number): number | undefined => {
+  const at = parseTime(launchTime);
+  return at === undefined ? undefined : at + joinTimeoutMs - now;
+};

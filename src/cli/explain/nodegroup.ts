@@ -1,0 +1,118 @@
+// drover explain nodegroup: why instances of a group do not become nodes, the surest cause first, each with
+// what shows it and what mends it. The ranking is core/explain's.
+import { type Command, Option } from 'commander';
+import type { JoinCause } from '../../core/explain/index.ts';
+import { joinCauses } from '../../core/explain/index.ts';
+import type { CliContext, Connection, OutputFormat } from '../context.ts';
+import { documentVersion } from '../drain/render.ts';
+import { formatDuration } from '../duration.ts';
+import { printDocument } from '../output.ts';
+import { type Gathered, gatherJoinEvidence, timeLeft } from './join-evidence.ts';
+
+/** More ids say nothing more. */
+const maxIds = 3;
+
+const idsText = (ids: readonly string[]): string => {
+  if (ids.length === 0) return '';
+  const more = ids.length > maxIds ? ` and ${ids.length - maxIds} more` : '';
+  return ` [${ids.slice(0, maxIds).join(', ')}${more}]`;
+};
+
+const causeLines = (cause: JoinCause, index: number): readonly string[] => [
+  `${index + 1}. ${cause.certainty}: ${cause.what}${idsText(cause.instances)}`,
+  ...cause.evidence.map((text) => `   evidence: ${text}`),
+  ...cause.remedy.map((text) => `   remedy:   ${text}`),
+];
+
+/** Instances that nothing is wrong with so far. */
+const bootingLines = (
+  { evidence }: Gathered,
+  causes: readonly JoinCause[],
+  now: number,
+): readonly string[] => {
+  const named = new Set(causes.flatMap(({ instances }) => instances));
+  return evidence.instances
+    .filter(({ instanceId }) => !named.has(instanceId))
+    .map((instance) => {
+      const left = timeLeft(instance, now);
+      const time =
+        left === undefined
+          ? ''
+          : left > 0
+            ? `, ${formatDuration(left / 1000)} left of the 15 minutes it has`
+            : ', over its 15 minutes';
+      return `${instance.instanceId} (${instance.state}) has not joined yet${time}`;
+    });
+};
+
+export const nodegroupLines = (
+  gathered: Gathered,
+  causes: readonly JoinCause[],
+  now: number,
+): readonly string[] => {
+  const { group, joined, desired, unseen } = gathered;
+  const head = `node group ${group.name} (${group.state}): ${joined} of ${desired} nodes joined and Ready`;
+  const nothing =
+    causes.length === 0 && gathered.evidence.instances.length === 0 && joined >= desired
+      ? ['nothing keeps its nodes out']
+      : [];
+  return [
+    head,
+    ...nothing,
+    ...causes.flatMap(causeLines),
+    ...bootingLines(gathered, causes, now),
+    ...unseen.map((text) => `not looked at: ${text}`),
+  ];
+};
+
+export const addExplainNodegroupCommand = (
+  explain: Command,
+  context: CliContext,
+  connection: () => Connection,
+): void => {
+  explain
+    .command('nodegroup <name>')
+    .aliases(['ng'])
+    .description('why instances of a node group do not become nodes, the surest cause first')
+    .addOption(
+      new Option('-o, --output <format>', 'how to print')
+        .choices(['table', 'json', 'yaml'])
+        .default('table'),
+    )
+    .addHelpText(
+      'after',
+      `
+Looks at the instances' consoles, the launch template's user data, kube-system/aws-auth, the nodes and
+the scaling activities. Each cause is "shown" (an instance said so), "likely" (it would keep any node
+out) or "possible".
+
+Examples:
+  drover explain nodegroup demo-ng
+  drover explain ng demo-ng -o json | jq '.causes[0].remedy'
+
+Exit codes: 0 explained, 1 no such group, 2 usage.`,
+    )
+    .action(async (name: string, _flags, command: Command) => {
+      // `-o` is the parent's option, too, which may have taken it.
+      const { output } = command.optsWithGlobals<{ readonly output: OutputFormat }>();
+      const kube = await context.kube(connection());
+      const cloud = await context.cloud(connection());
+      const { now } = await context.cluster(connection());
+      const gathered = await gatherJoinEvidence(kube, cloud, { name, now });
+      const causes = joinCauses(gathered.evidence);
+      if (output === 'table') {
+        for (const line of nodegroupLines(gathered, causes, now)) context.out(line);
+      } else {
+        const { group, joined, desired, unseen } = gathered;
+        printDocument(context, output, {
+          apiVersion: documentVersion,
+          kind: 'NodeGroupExplanation',
+          nodeGroup: group,
+          joined,
+          desired,
+          causes,
+          notLookedAt: unseen,
+        });
+      }
+    });
+};

@@ -1,0 +1,92 @@
+// Why instances of a group are late to join: what `drover explain nodegroup` says too, for the group's health.
+// Reads aws-auth, the launch template and the cluster once somebody is late; decides nothing.
+import { type KubeObject, resourceTypes } from '../../api/kube.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
+import {
+  type GroupUserDataInForce,
+  type JoinCause,
+  joinCauses,
+  type RoleMap,
+} from '../../core/explain/index.ts';
+import type { Unjoined } from '../../core/scaling/index.ts';
+import { type AwsAuthData, familyCalled } from '../../formats/index.ts';
+import { CloudError, KubeError, type ScalingGroup } from '../../ports/index.ts';
+import type { NodeGroupDeps } from './deps.ts';
+
+interface ConfigMap extends KubeObject {
+  readonly data?: AwsAuthData;
+}
+
+const awsAuth = { namespace: 'kube-system', name: 'aws-auth' } as const;
+
+/** What cannot be read names no cause, and is no reason to fail. */
+const orUnknown = async <T>(reading: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof CloudError || error instanceof KubeError) return undefined;
+    throw error;
+  }
+};
+
+const rolesOf = async (
+  { cloud, kube }: NodeGroupDeps,
+  cluster: string,
+  signal: AbortSignal,
+): Promise<RoleMap> => {
+  const access = await cloud.describeCluster(cluster, { signal });
+  if (access?.authenticationMode === 'API') return { kind: 'unused' };
+  const found = await kube.get<ConfigMap>(resourceTypes.configmaps, awsAuth, { signal });
+  return found.kind === 'gone'
+    ? { kind: 'absent' }
+    : { kind: 'map', data: found.object.data ?? {} };
+};
+
+const userDataOf = async (
+  { cloud }: NodeGroupDeps,
+  { spec }: NodeGroup,
+  { launchTemplate }: ScalingGroup,
+  signal: AbortSignal,
+): Promise<GroupUserDataInForce | undefined> => {
+  if (launchTemplate === undefined) return undefined;
+  const { id, version } = launchTemplate;
+  const { data } = (await cloud.findLaunchTemplate({ id, version }, { signal })) ?? {};
+  if (typeof data?.UserData !== 'string') return undefined;
+  return {
+    base64: data.UserData,
+    template: `${id} version ${version}`,
+    family: familyCalled(spec.amiType),
+    hasOwnImage: spec.amiType === 'CUSTOM',
+    kubernetesVersion: spec.version,
+    instanceType: spec.instanceTypes[0],
+  };
+};
+
+/** The surest first; `late` have no Ready node. */
+export const joinCausesOf = async (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  { scaling, late }: { readonly scaling: ScalingGroup; readonly late: readonly Unjoined[] },
+  signal: AbortSignal,
+): Promise<readonly JoinCause[]> => {
+  const { spec } = group;
+  const roles = await orUnknown(rolesOf(deps, spec.clusterName, signal));
+  return joinCauses({
+    now: deps.clock.now(),
+    cluster: spec.clusterName,
+    roleArn: spec.nodeRole,
+    isWindows: spec.amiType.startsWith('WINDOWS'),
+    roles: roles ?? { kind: 'unknown', why: 'kube-system/aws-auth was not read' },
+    userData: await orUnknown(userDataOf(deps, group, scaling, signal)),
+    failedLaunches: [],
+    instances: late
+      .filter(({ hasNode }) => !hasNode)
+      .map(({ instanceId, state, launchTime, console }) => ({
+        instanceId,
+        state,
+        launchTime,
+        console,
+        node: undefined,
+      })),
+  });
+};

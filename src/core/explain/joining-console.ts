@@ -1,0 +1,156 @@
+// What an instance's console says of why it does not join: the words of kubelet, nodeadm, the AWS CLI and
+// the Go client, each with what it means. A console that says nothing of the kind names no cause.
+import type {
+  JoinCause,
+  JoinCauseCode,
+  JoinEvidence,
+  JoiningInstance,
+} from './joining-evidence.ts';
+import { roleCauses } from './joining-role.ts';
+import { userDataCauses } from './joining-user-data.ts';
+
+interface Said {
+  readonly pattern: RegExp;
+  readonly code: JoinCauseCode;
+  readonly what: string;
+  readonly remedy: readonly string[];
+}
+
+const network = 'the API server’s endpoint is not reached from the subnet';
+
+/** First match wins; the sources are the programs' own messages. */
+const sayings: readonly Said[] = [
+  {
+    pattern: /No cluster found for name/,
+    code: 'ClusterNotFound',
+    what: 'its user data names a cluster that is not there',
+    remedy: ['Name the right cluster in the launch template'],
+  },
+  {
+    pattern: /no such host/,
+    code: 'WrongEndpoint',
+    what: 'its user data names an endpoint that is not the cluster’s',
+    remedy: ['$ aws eks describe-cluster --name {cluster} --query cluster.endpoint'],
+  },
+  {
+    pattern: /connection refused/,
+    code: 'WrongEndpoint',
+    what: 'its user data names an endpoint where no API server answers',
+    remedy: ['$ aws eks describe-cluster --name {cluster} --query cluster.endpoint'],
+  },
+  {
+    pattern: /i\/o timeout|context deadline exceeded|Client\.Timeout|no route to host/,
+    code: 'NoRouteToEndpoint',
+    what: network,
+    remedy: [
+      'Let the node’s security group reach the cluster’s on port 443, and give the subnet a route (NAT or the private endpoint)',
+    ],
+  },
+  {
+    pattern: /x509: certificate signed by unknown authority|certificate verify failed/,
+    code: 'WrongCertificateAuthority',
+    what: 'its user data carries the certificate authority of another cluster',
+    remedy: [
+      '$ aws eks describe-cluster --name {cluster} --query cluster.certificateAuthority.data',
+    ],
+  },
+  {
+    pattern: /NoCredentialProviders|no EC2 IMDS role found|Unable to locate credentials/,
+    code: 'NoCredentials',
+    what: 'the instance has no role: no instance profile, or its metadata service is off',
+    remedy: ['Give the launch template an instance profile that holds the node role'],
+  },
+  {
+    pattern: /nodes is forbidden|cannot create resource \\?"nodes/,
+    code: 'RoleMappedWrongly',
+    what: 'the cluster knows its role as somebody who is no node',
+    remedy: ['$ kubectl -n kube-system edit configmap aws-auth'],
+  },
+  {
+    pattern: /Unauthorized|the server has asked for the client to provide credentials/,
+    code: 'NotAuthorized',
+    what: 'the cluster does not let its role in',
+    remedy: ['$ kubectl -n kube-system get configmap aws-auth -o yaml'],
+  },
+];
+
+/** A bootstrap that gave up: what it says after its name. */
+const userDataPattern =
+  /bootstrap: user data: (?<said>.*)$|nodeadm.*"error":\s?"(?<error>[^"]*)"|cluster name is not defined!/;
+
+const maxLines = 400;
+
+const linesOf = (console: string | undefined): readonly string[] =>
+  (console ?? '')
+    .split('\n')
+    .slice(-maxLines)
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+
+const isComplaint = (line: string): boolean =>
+  userDataPattern.test(line) || sayings.some(({ pattern }) => pattern.test(line));
+
+/** The newest line that says why; an older one was got over. */
+const complaintOf = (console: string | undefined): string | undefined =>
+  linesOf(console).findLast(isComplaint);
+
+/** It says why it does not join. */
+export const isTelling = (console: string | undefined): boolean =>
+  complaintOf(console) !== undefined;
+
+const quoted = (line: string): string =>
+  line.length > 300 ? `"${line.slice(0, 299)}…"` : `"${line}"`;
+
+/** The cause that explains a console's word more precisely than the word does. */
+const refined = (
+  said: JoinCause,
+  suggested: readonly JoinCause[],
+  codes: readonly JoinCauseCode[],
+): JoinCause => {
+  const found = suggested.find(({ code }) => codes.includes(code));
+  if (found === undefined) return said;
+  return {
+    ...found,
+    certainty: 'shown',
+    evidence: [...said.evidence, ...found.evidence],
+    instances: said.instances,
+  };
+};
+
+const userDataCause = (said: JoinCause, line: string, evidence: JoinEvidence): JoinCause => {
+  const findings = userDataCauses(evidence);
+  const rule = /\b[A-Z]{2,5}\d{3}\b/.exec(line)?.[0];
+  const same = findings.filter(({ what }) => rule !== undefined && what.includes(rule));
+  return refined(said, same.length > 0 ? same : findings, ['UserData']);
+};
+
+export const consoleCause = (
+  { instanceId, console }: JoiningInstance,
+  evidence: JoinEvidence,
+): JoinCause | undefined => {
+  const line = complaintOf(console);
+  if (line === undefined) return undefined;
+  const base = {
+    certainty: 'shown' as const,
+    evidence: [`console of ${instanceId}: ${quoted(line)}`],
+    instances: [instanceId],
+  };
+  const bad = userDataPattern.exec(line);
+  if (bad !== null) {
+    const words = bad.groups?.said ?? bad.groups?.error ?? 'the cluster name is missing';
+    const what = `its user data starts no kubelet: ${words}`;
+    const remedy = ['$ drover userdata lint FILE'];
+    return userDataCause({ ...base, code: 'UserData', what, remedy }, line, evidence);
+  }
+  const saying = sayings.find(({ pattern }) => pattern.test(line));
+  if (saying === undefined) return undefined;
+  const { code, what, remedy } = saying;
+  const said = {
+    ...base,
+    code,
+    what,
+    remedy: remedy.map((text) => text.replace('{cluster}', evidence.cluster)),
+  };
+  if (code !== 'NotAuthorized' && code !== 'RoleMappedWrongly') return said;
+  return refined(said, roleCauses(evidence), ['RoleNotMapped', 'RoleMappedWrongly']);
+};

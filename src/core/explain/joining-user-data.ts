@@ -1,0 +1,32 @@
+// The faults of a group's user data that keep a node out, as `drover userdata lint` finds them in the launch
+// template that is in force. Warnings are no causes.
+import { lint } from '../bootstrap/index.ts';
+import type { JoinCause, JoinEvidence } from './joining-evidence.ts';
+
+/** A user data has few; more only hide the first. */
+const maxFindings = 3;
+
+export const userDataCauses = ({ userData }: JoinEvidence): readonly JoinCause[] => {
+  if (userData === undefined) return [];
+  const { base64, template, family, hasOwnImage, kubernetesVersion, instanceType } = userData;
+  const { findings } = lint(
+    { name: 'user-data', bytes: new TextEncoder().encode(base64) },
+    {
+      family,
+      launchedBy: hasOwnImage ? 'own-image' : 'managed',
+      instanceType,
+      ...(kubernetesVersion === undefined ? {} : { kubernetesVersion }),
+    },
+  );
+  return findings
+    .filter(({ severity }) => severity === 'error')
+    .slice(0, maxFindings)
+    .map(({ rule, message, line, column, consequence, fix }) => ({
+      code: 'UserData',
+      certainty: 'likely',
+      what: `its user data starts no kubelet: ${rule}: ${message}`,
+      evidence: [`user data of ${template}, line ${line}, column ${column}: ${consequence}`],
+      remedy: [fix, `docs/rules/${rule}.md`],
+      instances: [],
+    }));
+};

@@ -1,0 +1,133 @@
+// Why instances of a node group do not become nodes: every cause that the evidence shows or suggests, the
+// surest first, with what shows it and what mends it. Pure: asks nobody, and names no cause without evidence.
+import { parseTime } from '../../api/brand.ts';
+import { consoleCause, isTelling } from './joining-console.ts';
+import {
+  certainties,
+  type JoinCause,
+  type JoinEvidence,
+  type JoiningInstance,
+} from './joining-evidence.ts';
+import { roleCauses } from './joining-role.ts';
+import { userDataCauses } from './joining-user-data.ts';
+
+const launchCauses = ({ failedLaunches }: JoinEvidence): readonly JoinCause[] =>
+  failedLaunches.map(({ code, message }) => ({
+    code: 'LaunchFailed',
+    certainty: 'shown',
+    what: `instances cannot be launched (${code})`,
+    evidence: [`scaling activity: ${message}`],
+    remedy: ['Mend what EC2 names; the group launches again by itself'],
+    instances: [],
+  }));
+
+const nodeCause = (instance: JoiningInstance): JoinCause | undefined => {
+  const { node, instanceId } = instance;
+  if (node === undefined) return undefined;
+  const { name, notReady, hasGroupLabel } = node;
+  if (!hasGroupLabel) {
+    return {
+      code: 'NodeWithoutLabels',
+      certainty: 'shown',
+      what: 'the node joined without the label eks.amazonaws.com/nodegroup, by which its group counts it',
+      evidence: [`node ${name} of ${instanceId} lacks the label`],
+      remedy: [
+        'Let the bootstrap run once: a second call, or one before EKS’, registers the node first and without its labels',
+      ],
+      instances: [instanceId],
+    };
+  }
+  return {
+    code: 'NodeNotReady',
+    certainty: 'shown',
+    what: 'the node has joined and is not Ready',
+    evidence: [`node ${name}: ${notReady ?? 'no Ready condition yet'}`],
+    remedy: [`$ kubectl describe node ${name}`],
+    instances: [instanceId],
+  };
+};
+
+const stoppedCause = ({ instanceId, state }: JoiningInstance): JoinCause | undefined =>
+  state === 'pending' || state === 'running'
+    ? undefined
+    : {
+        code: 'InstanceStopped',
+        certainty: 'shown',
+        what: `the instance is ${state}`,
+        evidence: [`EC2: ${instanceId} is ${state}`],
+        remedy: [`$ aws ec2 describe-instances --instance-ids ${instanceId}`],
+        instances: [instanceId],
+      };
+
+const instanceCause = (instance: JoiningInstance, evidence: JoinEvidence): JoinCause | undefined =>
+  nodeCause(instance) ?? stoppedCause(instance) ?? consoleCause(instance, evidence);
+
+const unknownCause = (instances: readonly JoiningInstance[]): JoinCause => {
+  const [first] = instances;
+  return {
+    code: 'Unknown',
+    certainty: 'possible',
+    what: 'nothing that was looked at explains it',
+    evidence: ['user data, role and consoles show no fault'],
+    remedy: [
+      `$ aws ec2 get-console-output --latest --instance-id ${first?.instanceId ?? 'INSTANCE'}`,
+      'Look at what cannot be seen from here: security groups and routes to the API endpoint, and endpoints of EC2, ECR and S3 in subnets without internet access',
+    ],
+    instances: instances.map(({ instanceId }) => instanceId),
+  };
+};
+
+/** Nodes join within two or three minutes; one that takes longer deserves a look. */
+const patienceMs = 5 * 60_000;
+
+const keyOf = ({ code, what }: JoinCause): string => `${code} ${what}`;
+
+/** The same cause once: its instances and what shows it together, the surer word counts. */
+const merged = (causes: readonly JoinCause[]): readonly JoinCause[] => {
+  const known = new Map<string, JoinCause>();
+  for (const cause of causes) {
+    const before = known.get(keyOf(cause));
+    if (before === undefined) {
+      known.set(keyOf(cause), cause);
+      continue;
+    }
+    const surer = certainties.indexOf(cause.certainty) < certainties.indexOf(before.certainty);
+    known.set(keyOf(cause), {
+      ...before,
+      certainty: surer ? cause.certainty : before.certainty,
+      evidence: [...new Set([...before.evidence, ...cause.evidence])],
+      instances: [...new Set([...before.instances, ...cause.instances])],
+    });
+  }
+  return [...known.values()];
+};
+
+/**
+ * The causes, the first one first: what instances say before what the group's definition suggests, what
+ * keeps more of them out before what keeps one. Empty: nothing keeps anybody out.
+ */
+export const joinCauses = (evidence: JoinEvidence): readonly JoinCause[] => {
+  const { instances, now } = evidence;
+  const ofInstances = instances.flatMap((instance) => instanceCause(instance, evidence) ?? []);
+  const waiting = instances.filter(
+    (instance) => instance.node === undefined && !ofInstances.some(covers(instance)),
+  );
+  const hasMute = instances.some(({ node, console }) => node === undefined && !isTelling(console));
+  // Of a group all of whose instances said why, its definition adds only noise.
+  const suggested =
+    waiting.length > 0 || hasMute ? [...userDataCauses(evidence), ...roleCauses(evidence)] : [];
+  const causes = merged([...launchCauses(evidence), ...ofInstances, ...suggested]);
+  const order = (a: JoinCause, b: JoinCause): number =>
+    certainties.indexOf(a.certainty) - certainties.indexOf(b.certainty) ||
+    b.instances.length - a.instances.length;
+  const ranked = causes.toSorted(order);
+  const overdue = waiting.filter(
+    ({ launchTime }) => now - (parseTime(launchTime) ?? now) > patienceMs,
+  );
+  return ranked.length === 0 && overdue.length > 0 ? [unknownCause(overdue)] : ranked;
+};
+
+const covers =
+  ({ instanceId }: JoiningInstance) =>
+  ({ instances }: JoinCause): boolean =>
+    instances.includes(instanceId);

@@ -1,0 +1,162 @@
+// Ten mistakes that people make in user data and identity (each named by the complaint it comes from), planted
+// through what a user has in hand. Each ends in NodeCreationFailure, and its first cause is the right one.
+import { describe, expect, it } from 'vitest';
+import { epochMs } from '../../src/api/brand.ts';
+import type { JsonObject } from '../../src/api/json.ts';
+import { objectOr } from '../../src/api/json.ts';
+import { gatherJoinEvidence } from '../../src/cli/explain/join-evidence.ts';
+import { type JoinCause, joinCauses } from '../../src/core/explain/index.ts';
+import { testStart } from '../../src/runtime/testing.ts';
+import { createInProcessPorts } from '../../src/sim/index.ts';
+import { GroupLife } from '../support/nodegroup-world.ts';
+
+const one = { scalingConfig: { minSize: 0, maxSize: 2, desiredSize: 1 } };
+const ca = btoa('-----BEGIN CERTIFICATE-----\nMIIBAAAA\n-----END CERTIFICATE-----\n');
+const person = { user: { username: 'ada', groups: ['system:masters'] }, userAgent: 'drover' };
+
+/** What `drover explain nodegroup ng` reads and ranks. */
+const explained = async (life: GroupLife): Promise<readonly JoinCause[]> => {
+  const { kube, cloud } = createInProcessPorts(life.world, {
+    component: 'explain',
+    identity: person,
+  });
+  let done = false;
+  const gathering = gatherJoinEvidence(kube, cloud, {
+    name: 'ng',
+    now: epochMs(life.seconds * 1000 + testStart),
+  }).finally(() => {
+    done = true;
+  });
+  for (let i = 0; i < 500 && !done; i += 1) await life.driver.advance(0.01);
+  return joinCauses((await gathering).evidence);
+};
+
+const mime = (part: string, closing = '--//--'): string =>
+  `MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="//"\n\n--//\n${part}\n${closing}\n`;
+const nodeConfig = (cluster: string): string =>
+  `apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  cluster:\n${cluster}`;
+const whole = `    name: c\n    apiServerEndpoint: https://kubernetes.world\n    certificateAuthority: ${ca}\n    cidr: 10.100.0.0/16\n`;
+const type = 'Content-Type: application/node.eks.aws\n';
+
+interface Planted {
+  readonly name: string;
+  /** A launch template of one's own with this user data; the image is one's own, too. */
+  readonly userData?: string;
+  /** What somebody made of mapRoles; `role` is the node role's ARN as it must stand there. */
+  readonly mapRoles?: (mapRoles: string, role: string) => string;
+  readonly first: {
+    readonly code: JoinCause['code'];
+    readonly what: unknown;
+    readonly evidence?: unknown;
+  };
+}
+
+const saying = (text: RegExp): unknown => expect.stringMatching(text);
+
+const planted: readonly Planted[] = [
+  {
+    name: 'a MIME part without the blank line after its headers (amazon-eks-ami#2318)',
+    userData: mime(`${type}${nodeConfig(whole)}`),
+    first: { code: 'UserData', what: saying(/MIME001/) },
+  },
+  {
+    name: 'a NodeConfig after the closing boundary (article 003, eksctl#7749)',
+    userData: `${mime('Content-Type: text/x-shellscript\n\n#!/bin/bash\ntrue')}--//\n${type}\n${nodeConfig(whole)}\n--//--\n`,
+    first: { code: 'UserData', what: saying(/NC002/) },
+  },
+  {
+    name: 'a NodeConfig without its cluster beside an own image (amazon-eks-ami#2123)',
+    userData: mime(`${type}\n${nodeConfig('    name: c\n')}`),
+    first: { code: 'UserData', what: saying(/NC002/) },
+  },
+  {
+    name: 'a certificate authority that is no base64, which drops the whole part (article 003)',
+    userData: mime(`${type}\n${nodeConfig(whole.replace(ca, '...XRob3JpdHk=='))}`),
+    first: { code: 'UserData', what: saying(/NC003|NC006/) },
+  },
+  {
+    name: 'a taint without an effect (article 003)',
+    userData:
+      "#!/bin/bash\n/etc/eks/bootstrap.sh c --kubelet-extra-args '--register-with-taints=taint1=true'\n",
+    first: { code: 'UserData', what: saying(/TN001/) },
+  },
+  {
+    name: 'a label that a kubelet may not set (derailed/k9s#1240)',
+    userData:
+      "#!/bin/bash\n/etc/eks/bootstrap.sh c --kubelet-extra-args '--node-labels=node-role.kubernetes.io/a=b'\n",
+    first: { code: 'UserData', what: saying(/LB001/) },
+  },
+  {
+    name: 'the name of another cluster',
+    userData: '#!/bin/bash\n/etc/eks/bootstrap.sh other\n',
+    first: { code: 'ClusterNotFound', what: saying(/a cluster that is not there/) },
+  },
+  {
+    name: 'the endpoint of another cluster',
+    userData: `#!/bin/bash\n/etc/eks/bootstrap.sh c --apiserver-endpoint https://other.example --b64-cluster-ca ${ca}\n`,
+    first: { code: 'WrongEndpoint', what: saying(/endpoint that is not the cluster’s/) },
+  },
+  {
+    name: 'an aws-auth that was written over without the nodes (terraform-aws-eks#2644)',
+    mapRoles: () => '- rolearn: arn:aws:iam::111111111111:role/admin\n  username: admin\n',
+    first: { code: 'RoleNotMapped', what: saying(/is not in kube-system\/aws-auth/) },
+  },
+  {
+    name: 'the node role a second time with another user, the last one counts (amazon-eks-ami#610)',
+    mapRoles: (text, role) => `${text}- rolearn: ${role}\n  username: test\n  groups: [a]\n`,
+    first: {
+      code: 'RoleMappedWrongly',
+      evidence: expect.arrayContaining([saying(/its user is test.*2 entries.*AUTH002/)]),
+      what: saying(/somebody who is no node/),
+    },
+  },
+];
+
+const withUserData = async (life: GroupLife, userData: string): Promise<JsonObject> => {
+  const made = life.world.aws.call('ec2', 'CreateLaunchTemplate', {
+    LaunchTemplateName: 'mine',
+    LaunchTemplateData: {
+      ImageId: life.group('base')?.status?.imageId ?? '',
+      UserData: btoa(userData),
+    },
+  });
+  const id = objectOr(objectOr(made).LaunchTemplate).LaunchTemplateId;
+  return { launchTemplate: { id: String(id) } };
+};
+
+const plant = async (life: GroupLife, { userData, mapRoles }: Planted): Promise<void> => {
+  const more = userData === undefined ? {} : await withUserData(life, userData);
+  await life.create({ ...one, ...more, nodeRole: life.createRole('mine') });
+  await life.until('the role is let in', () => life.mapRoles().includes('role/mine'), 60);
+  const role = 'arn:aws:iam::111111111111:role/mine';
+  if (mapRoles !== undefined) life.putMapRoles(mapRoles(life.mapRoles(), role));
+};
+
+describe('a planted mistake is named first', () => {
+  it.each(planted)('$name', async (fault) => {
+    const life = await GroupLife.begin();
+    await plant(life, fault);
+    await life.driver.advance(120);
+    const [soon] = await explained(life);
+    expect(soon).toMatchObject({ ...fault.first, certainty: 'shown' });
+    expect(soon?.remedy.length).toBeGreaterThan(0);
+    await life.until('EKS gives up', () => life.state() === 'CREATE_FAILED', 1000);
+    const [first] = await explained(life);
+    expect(first).toMatchObject({ ...fault.first, certainty: 'shown' });
+    const issue = life.group()?.status?.health?.[0];
+    expect(issue?.code).toBe('NodeCreationFailure');
+    expect(issue?.message).toContain(first?.what);
+    await life.end();
+  });
+
+  it('a group without a mistake has no cause, while it boots and when it has joined', async () => {
+    const life = await GroupLife.begin();
+    await life.create({ ...one, nodeRole: life.createRole('mine') });
+    const instances = () => life.autoScalingGroups().flatMap((group) => group.Instances);
+    await life.until('its instance is there', () => instances().length === 1, 60);
+    expect(await explained(life)).toEqual([]);
+    await life.until('it is ACTIVE', () => life.isActive(1), 120);
+    expect(await explained(life)).toEqual([]);
+    await life.end();
+  });
+});
