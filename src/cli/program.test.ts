@@ -32,11 +32,13 @@ const context = {
 
 const program = buildProgram(context, '0.0.0');
 
-/** Commands that do something, by their full name. */
-const leaves = (command: Command, path: string): readonly (readonly [string, Command])[] =>
-  command.commands.length === 0
-    ? [[path, command]]
-    : command.commands.flatMap((child) => leaves(child, `${path} ${child.name()}`));
+/** Commands that do something, by their full name; one with an argument may have others below it. */
+const leaves = (command: Command, path: string): readonly (readonly [string, Command])[] => [
+  ...(command.commands.length === 0 || command.registeredArguments.length > 0
+    ? [[path, command] as const]
+    : []),
+  ...command.commands.flatMap((child) => leaves(child, `${path} ${child.name()}`)),
+];
 const commands = leaves(program, 'drover');
 
 const flagsOf = (command: Command): readonly string[] =>
