@@ -202,6 +202,10 @@ export const withdrawCauseWrite = (
   cancelledAt: string,
 ): CauseWrite => withdrawAll(existing, cancelledAt, ({ id }) => id === causeId);
 
+/** The one write that withdraws every cause of an update that still counts; `recorded` when none does. */
+export const withdrawUpdatesWrite = (existing: NodeDisruption, cancelledAt: string): CauseWrite =>
+  withdrawAll(existing, cancelledAt, ({ kind }) => kind === 'Update');
+
 /** What begins to count with the end of a hold. All times are RFC 3339. */
 export interface Lifted {
   readonly deadline: string;

@@ -18,6 +18,7 @@ import {
   text,
   time,
 } from './crd-schema.ts';
+import { ownStrategyRule, updatePolicyFields, updatePolicyRules } from './crd-update-policy.ts';
 import { maxDiskGiB } from './nodegroup.ts';
 import { updatePhases, updateStrategies } from './nodegroup-update.ts';
 
@@ -95,12 +96,15 @@ const updateConfig: Schema = {
     maxUnavailable: { ...positive, maximum: 100 },
     maxUnavailablePercentage: { ...positive, maximum: 100 },
     updateStrategy: oneOf(updateStrategies),
+    ...updatePolicyFields,
   }),
   'x-kubernetes-validations': [
     {
       rule: '!(has(self.maxUnavailable) && has(self.maxUnavailablePercentage))',
       message: 'only one of maxUnavailable and maxUnavailablePercentage may be set',
     },
+    ...updatePolicyRules,
+    ownStrategyRule,
   ],
 };
 
@@ -236,6 +240,7 @@ export const nodeGroupUpdateSpec: Schema = {
       action: oneOf(['Update', 'Rollback']),
       force: boolean,
       strategy: oneOf(updateStrategies),
+      policies: { ...object(updatePolicyFields), 'x-kubernetes-validations': updatePolicyRules },
       waivers: listOf(object({ check: text(63), reason: longText, by: text() }, ['check']), 40),
       planHash: text(128),
       paused: described('Nothing new is begun while it is set.', boolean),
@@ -248,7 +253,7 @@ export const nodeGroupUpdateSpec: Schema = {
       rule: `self.${field} == oldSelf.${field}`,
       message: `${field} of an update never changes`,
     })),
-    ...['action', 'force', 'strategy', 'waivers', 'planHash'].map((field) => ({
+    ...['action', 'force', 'strategy', 'policies', 'waivers', 'planHash'].map((field) => ({
       rule: `has(self.${field}) == has(oldSelf.${field}) && (!has(self.${field}) || self.${field} == oldSelf.${field})`,
       message: `${field} of an update never changes`,
     })),
@@ -286,18 +291,25 @@ export const nodeGroupUpdateStatus: Schema = object(
     suspends: listOf(text(63), 10),
     maxUnavailable: count,
     surge: count,
-    progress: object({ total: count, done: count, draining: count, failed: count }, [
-      'total',
-      'done',
-      'draining',
-      'failed',
-    ]),
+    progress: object(
+      { total: count, done: count, draining: count, failed: count, quarantined: count },
+      ['total', 'done', 'draining', 'failed'],
+    ),
     waitingSince: time,
     phases: listOf(object({ phase: oneOf(updatePhases), at: time }, ['phase', 'at']), 40),
     failedNodes: listOf(
-      object({ instanceId: text(63), node: text(), message: longText }, ['instanceId', 'message']),
+      object(
+        {
+          instanceId: text(63),
+          node: text(),
+          message: longText,
+          outcome: oneOf(['Skipped', 'Quarantined', 'Paused']),
+        },
+        ['instanceId', 'message'],
+      ),
       20,
     ),
+    pausedSince: time,
     leftover: count,
     restored: text(63),
     ending: oneOf(['Failed', 'Cancelled']),

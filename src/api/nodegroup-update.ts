@@ -2,6 +2,7 @@
 // asked and never changes, but for `paused` and `abort`; `status` is written by the controller alone.
 import type { KubeObject, Taint } from './kube.ts';
 import type { HealthIssue, NodeGroupSpec, NodeRepairConfig, UpdateConfig } from './nodegroup.ts';
+import type { UpdatePolicies } from './update-policy.ts';
 
 export interface NodeGroupChange {
   readonly scaling?: {
@@ -37,6 +38,8 @@ export interface NodeGroupUpdateSpec {
   readonly force?: boolean;
   /** Default: that of the group. */
   readonly strategy?: UpdateStrategy;
+  /** Of this update alone, before those of the group. */
+  readonly policies?: UpdatePolicies;
   readonly waivers?: readonly Waiver[];
   /** Of the plan that was looked at and that the command line found to hold still: a record. */
   readonly planHash?: string;
@@ -83,6 +86,8 @@ export interface UpdateProgress {
   readonly done: number;
   readonly draining: number;
   readonly failed: number;
+  /** Of those that failed: left cordoned, each with a new node beside it. */
+  readonly quarantined?: number;
 }
 
 export interface UpdateSizes {
@@ -122,7 +127,11 @@ export interface NodeGroupUpdateStatus {
     readonly instanceId: string;
     readonly node?: string;
     readonly message: string;
+    /** What was done about it, where the update went on. */
+    readonly outcome?: 'Skipped' | 'Quarantined' | 'Paused';
   }[];
+  /** It paused itself then; `message` says why. */
+  readonly pausedSince?: string;
   /** New nodes more than asked for that could not be drained when all was set back: they stay. */
   readonly leftover?: number;
   /** The version of the derived template with which new nodes are again what they were before. */

@@ -1,6 +1,7 @@
 // NodeGroup (drover.dev/v1alpha1): what EKS calls a nodegroup. `spec` is what people ask, `status`
 // what is there and what was taken note of. Nothing here decides.
 import type { Condition, KubeObject, Taint } from './kube.ts';
+import type { UpdatePolicies } from './update-policy.ts';
 
 export interface NodeGroupScaling {
   readonly minSize: number;
@@ -9,7 +10,8 @@ export interface NodeGroupScaling {
   readonly desired?: number;
 }
 
-export interface UpdateConfig {
+/** The policies are of Drover's own strategy alone. */
+export interface UpdateConfig extends UpdatePolicies {
   readonly maxUnavailable?: number;
   readonly maxUnavailablePercentage?: number;
   /** EKS' two, and Drover's own. */

@@ -41,9 +41,13 @@ const releaseShown = ({ spec, status }: NodeGroup): string | undefined =>
 
 /** Drover's own strategies have no word in EKS. */
 const updateConfigShown = (config: UpdateConfig = {}): UpdateConfig => {
-  const { updateStrategy, ...nodes } = config;
+  const { updateStrategy, maxUnavailable, maxUnavailablePercentage } = config;
+  const nodes =
+    maxUnavailablePercentage === undefined
+      ? { maxUnavailable: maxUnavailable ?? 1 }
+      : { maxUnavailablePercentage };
   return {
-    ...(Object.keys(nodes).length === 0 ? { maxUnavailable: 1 } : nodes),
+    ...nodes,
     ...(updateStrategy === 'DEFAULT' || updateStrategy === 'MINIMAL' ? { updateStrategy } : {}),
   };
 };

@@ -156,6 +156,12 @@ const disruption: { spec: Full<NodeDisruptionSpec>; status: Full<NodeDisruptionS
     conditions,
   },
 };
+const policies = {
+  drain: { timeoutSeconds: 1, cooldownSeconds: 1, onTimeout: 'Force', forceAfterSeconds: 1 },
+  maxQuarantined: 1,
+  rollback: { auto: true, failedNewNodes: 1 },
+} as const;
+
 const nodeGroup: { spec: Full<NodeGroupSpec>; status: Full<NodeGroupStatus> } = {
   spec: {
     clusterName: 'c',
@@ -178,6 +184,7 @@ const nodeGroup: { spec: Full<NodeGroupSpec>; status: Full<NodeGroupStatus> } = 
       maxUnavailable: 1,
       maxUnavailablePercentage: 1,
       updateStrategy: 'DEFAULT',
+      ...policies,
     },
     nodeRepairConfig: {
       enabled: true,
@@ -254,6 +261,7 @@ const nodeGroupUpdate: { spec: Full<NodeGroupUpdateSpec>; status: Full<NodeGroup
     action: 'Rollback',
     force: true,
     strategy: 'SURGE',
+    policies,
     waivers: [{ check: 'c', reason: 'r', by: 'b' }],
     planHash: 'h',
     paused: true,
@@ -274,10 +282,11 @@ const nodeGroupUpdate: { spec: Full<NodeGroupUpdateSpec>; status: Full<NodeGroup
     suspends: ['AZRebalance'],
     maxUnavailable: 1,
     surge: 2,
-    progress: { total: 3, done: 1, draining: 1, failed: 0 },
+    progress: { total: 3, done: 1, draining: 1, failed: 0, quarantined: 1 },
     waitingSince: t,
     phases: [{ phase: 'Preparing', at: t }],
-    failedNodes: [{ instanceId: 'i', node: 'n', message: 'm' }],
+    failedNodes: [{ instanceId: 'i', node: 'n', message: 'm', outcome: 'Skipped' }],
+    pausedSince: t,
     restored: '3',
     leftover: 1,
     ending: 'Failed',

@@ -2,7 +2,7 @@
 // it was carried out or given up.
 import { formatTime } from '../../api/brand.ts';
 import type { Taint } from '../../api/kube.ts';
-import type { NodeGroup, NodeGroupSpec } from '../../api/nodegroup.ts';
+import type { NodeGroup, NodeGroupSpec, UpdateConfig } from '../../api/nodegroup.ts';
 import type {
   NodeGroupChange,
   NodeGroupUpdate,
@@ -22,6 +22,13 @@ export const changed = (
   { type, change }: Pick<NodeGroupUpdateSpec, 'type' | 'change'>,
 ): NodeGroupSpec =>
   type === 'VersionUpdate' ? withRevision(spec, change) : configured(spec, change);
+
+/** EKS knows three of its fields: what it says nothing of stays, unless it chooses one of its strategies. */
+const updateConfigWith = (before: UpdateConfig | undefined, change: UpdateConfig): UpdateConfig => {
+  if (change.updateStrategy !== undefined) return change;
+  const { maxUnavailable: _number, maxUnavailablePercentage: _share, ...rest } = before ?? {};
+  return { ...rest, ...change };
+};
 
 const configured = (spec: NodeGroupSpec, change: NodeGroupChange): NodeGroupSpec => {
   const { scaling, addLabels, removeLabels = [], addTaints = [], removeTaints = [] } = change;
@@ -46,7 +53,9 @@ const configured = (spec: NodeGroupSpec, change: NodeGroupChange): NodeGroupSpec
       ? {}
       : { labels: Object.fromEntries(labels) }),
     ...(spec.taints === undefined && taints.length === 0 ? {} : { taints }),
-    ...(change.updateConfig === undefined ? {} : { updateConfig: change.updateConfig }),
+    ...(change.updateConfig === undefined
+      ? {}
+      : { updateConfig: updateConfigWith(spec.updateConfig, change.updateConfig) }),
     ...(change.nodeRepairConfig === undefined ? {} : { nodeRepairConfig: change.nodeRepairConfig }),
   };
 };

@@ -3,6 +3,7 @@
 import type { Node } from '../../api/kube.ts';
 import type { HealthIssue, NodeGroup } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdate, Revision } from '../../api/nodegroup-update.ts';
+import { quarantineLabel } from '../../api/update-policy.ts';
 import {
   hasGroupLabels,
   isOfRevision,
@@ -50,6 +51,7 @@ export const instancesOf = (
       isLabelled: node !== undefined && hasGroupLabels(node, labels),
       ...shieldFields(node),
       isDiscouraged: node?.spec.taints?.some(({ key }) => key === outdatedTaint) ?? false,
+      isQuarantined: node?.metadata.labels?.[quarantineLabel] !== undefined,
       ...(node === undefined ? {} : { nodeName: node.metadata.name }),
       ...(disruption === undefined ? {} : { disruption }),
     };

@@ -63,6 +63,10 @@ const prepare = async (deps: NodeGroupDeps, input: RolloutInput): Promise<void> 
   const { status } = update;
   if (status?.phase !== 'Preparing') return;
   await checkVersion(deps, group, update, signal);
+  if (update.spec.policies !== undefined && status.strategy !== 'SURGE') {
+    const why = `Policies of an update are of strategy SURGE, and this one is ${status.strategy}. Leave them out, or set spec.strategy: SURGE.`;
+    throw new Impossible('OperationNotPermitted', why);
+  }
   const target = await makeTarget(deps, group, scaling, signal);
   const desired = netDesired(group, scaling);
   const maxUnavailable = maxUnavailableOf(group.spec.updateConfig, desired);

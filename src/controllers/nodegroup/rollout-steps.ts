@@ -1,20 +1,17 @@
 // The steps of an update: causes recorded, lifted and withdrawn on NodeDisruptions, the group's desired capacity
 // lowered, the template set back. Each is safe to repeat; decides nothing.
 import { epochMs, formatTime } from '../../api/brand.ts';
-import {
-  type CauseWrite,
-  defaultDrainTimeoutSeconds,
-  type Lifted,
-  liftWrite,
-  withdrawCauseWrite,
-} from '../../api/causes.ts';
+import { type CauseWrite, type Lifted, liftWrite, withdrawUpdatesWrite } from '../../api/causes.ts';
 import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
 import { resourceTypes } from '../../api/kube.ts';
+import { quarantineLabel } from '../../api/update-policy.ts';
 import { nextCauseId } from '../../core/scaling/index.ts';
 import {
   autoscalerAnnotation,
   outdatedTaint,
   ownCause,
+  type Policies,
+  policiesOf,
   shieldAnnotation,
   type UpdateStep,
   updateCauseId,
@@ -27,17 +24,17 @@ import { journalStep } from './events.ts';
 import type { RolloutInput } from './rollout-input.ts';
 import { restoreTemplate } from './rollout-template.ts';
 
-/** EKS waits this long between empty and terminate (EKS user guide, "managed node update behavior"). */
-const cooldownSeconds = 60;
 /** With force: how long pods that are deleted have to stop, before the instance goes. */
 const forcedGraceMs = 11 * 60_000;
 
 type Input = Omit<RolloutInput, 'issues'>;
 
-const drainMs = ({ group }: Input): number =>
-  (group.spec.drain?.timeoutSeconds ?? defaultDrainTimeoutSeconds) * 1000;
+const policiesNow = ({ group, update }: Input): Policies =>
+  policiesOf(group.spec, update.spec, update.status?.strategy);
 
-const baseCause = (deps: NodeGroupDeps, { update }: Input, id: string) => {
+const baseCause = (deps: NodeGroupDeps, input: Input, id: string) => {
+  const { update } = input;
+  const { cooldownSeconds } = policiesNow(input);
   const target = update.status?.target;
   const what = target?.releaseVersion ?? target?.imageId ?? '';
   return {
@@ -103,8 +100,9 @@ const write = async (
 
 /** Forced or failed after the drain's time, which begins now. */
 const drainNow = (deps: NodeGroupDeps, input: Input): Lifted => {
-  const until = deps.clock.now() + drainMs(input);
-  if (input.update.spec.force !== true) {
+  const { onTimeout, drainTimeoutMs, forceAfterMs } = policiesNow(input);
+  const until = deps.clock.now() + drainTimeoutMs + forceAfterMs;
+  if (onTimeout !== 'Force') {
     return { onDeadline: 'fail', deadline: formatTime(epochMs(until)) };
   }
   return {
@@ -164,12 +162,36 @@ const discourage = async (
   });
 };
 
+/** With the causes of updates before it, which may have left the node in quarantine. */
 const withdraw = async (deps: NodeGroupDeps, input: Input, instanceId: string): Promise<void> => {
   const known = deps.disruptions.get(instanceId);
-  const cause = ownCause(known, updateCauseId(input.update.metadata.name));
-  if (known === undefined || cause === undefined) return;
+  if (known === undefined) return;
   const at = formatTime(deps.clock.now());
-  await write(deps, instanceId, withdrawCauseWrite(known, cause.id, at), input.signal);
+  await write(deps, instanceId, withdrawUpdatesWrite(known, at), input.signal);
+};
+
+const quarantine = async (
+  deps: NodeGroupDeps,
+  name: string,
+  isQuarantined: boolean,
+  signal: AbortSignal,
+): Promise<void> => {
+  const labels = { [quarantineLabel]: isQuarantined ? 'true' : null };
+  mustLead(deps);
+  const patch = { type: 'merge', body: { metadata: { labels } } } as const;
+  const found = await deps.kube.patch(resourceTypes.nodes, { name }, patch, { signal });
+  if (found.kind !== 'found') return;
+  await deps.nodes.observedAtLeast(found.object.metadata.resourceVersion, signal);
+};
+
+/** As `drover pause update` does: who resumes it takes this back. */
+const pause = async (deps: NodeGroupDeps, { update, signal }: Input): Promise<void> => {
+  const { name } = update.metadata;
+  mustLead(deps);
+  const patch = { type: 'merge', body: { spec: { paused: true } } } as const;
+  const found = await deps.kube.patch(resourceTypes.nodegroupupdates, { name }, patch, { signal });
+  if (found.kind !== 'found') return;
+  await deps.updates.observedAtLeast(found.object.metadata.resourceVersion, signal);
 };
 
 const lower = async (deps: NodeGroupDeps, { scaling, signal }: Input, desired: number) => {
@@ -199,6 +221,11 @@ const run = (deps: NodeGroupDeps, input: Input, step: UpdateStep): Promise<void>
     case 'Shield':
     case 'Unshield':
       return shield(deps, input, step.nodeName, step.kind === 'Shield');
+    case 'Quarantine':
+    case 'Unquarantine':
+      return quarantine(deps, step.nodeName, step.kind === 'Quarantine', input.signal);
+    case 'Pause':
+      return pause(deps, input);
     case 'Resume': {
       const change = { name: input.scaling.name, processes: step.processes, suspended: false };
       mustLead(deps);

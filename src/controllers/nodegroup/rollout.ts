@@ -1,13 +1,17 @@
 // A version update of a node group, run inside the group's pass: asks core/update what comes next, writes
 // that down and then does it. Knows no phase.
 import { formatTime } from '../../api/brand.ts';
-import { defaultDrainTimeoutSeconds } from '../../api/causes.ts';
 import type {
   NodeGroupUpdate,
   NodeGroupUpdateStatus,
   Revision,
 } from '../../api/nodegroup-update.ts';
-import { decideUpdate, type UpdateDecision, type UpdateSurge } from '../../core/update/index.ts';
+import {
+  decideUpdate,
+  policiesOf,
+  type UpdateDecision,
+  type UpdateSurge,
+} from '../../core/update/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
 import type { Made } from './create.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
@@ -47,7 +51,7 @@ const decide = async (
   const update = statusOf(deps, input.update);
   const { status } = update;
   if (status?.target === undefined) return undefined;
-  const seconds = group.spec.drain?.timeoutSeconds ?? defaultDrainTimeoutSeconds;
+  const policies = policiesOf(group.spec, update.spec, status.strategy);
   const observation = {
     update,
     status,
@@ -60,7 +64,8 @@ const decide = async (
     usesTarget: usesTarget(status.target, status.restored, scaling),
     instances: instancesOf(deps, group, scaling, status.target, status.restored),
     issues,
-    drainTimeoutMs: seconds * 1000,
+    drainTimeoutMs: policies.drainTimeoutMs,
+    policies,
     now: deps.clock.now(),
   };
   const decided = decideUpdate(observation);

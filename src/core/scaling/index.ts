@@ -76,9 +76,11 @@ export {
 } from './version-update.ts';
 export {
   evictionFailure,
+  heldBy,
   isOfRequest,
   isOwnScaleIn,
   nextCauseId,
+  retriesSentence,
   scaleInId,
   victimState,
 } from './victims.ts';

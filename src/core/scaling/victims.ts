@@ -62,11 +62,8 @@ export const victimState = (
 
 const maxBlockers = 5;
 
-/** EKS' sentence, then the pods and budgets that stood in the way. */
-export const evictionFailure = (
-  group: string,
-  failed: readonly NodeDisruption[],
-): { readonly code: string; readonly message: string; readonly resourceIds: readonly string[] } => {
+/** The pods and budgets that stood in the way; empty where none is known. */
+export const heldBy = (failed: readonly NodeDisruption[]): string => {
   const blockers = failed.flatMap(({ status }) =>
     (status?.waitingOn ?? []).flatMap((one) => {
       if (!('pod' in one)) return [];
@@ -78,10 +75,22 @@ export const evictionFailure = (
     }),
   );
   const names = [...new Set(blockers)].slice(0, maxBlockers).join('; ');
-  const why = names === '' ? (failed[0]?.status?.message ?? '') : `Held by ${names}`;
+  return names === '' ? '' : `Held by ${names}`;
+};
+
+export const retriesSentence = (group: string): string =>
+  `Reached max retries while trying to evict pods from nodes in node group ${group}.`;
+
+/** EKS' sentence, then the pods and budgets that stood in the way. */
+export const evictionFailure = (
+  group: string,
+  failed: readonly NodeDisruption[],
+): { readonly code: string; readonly message: string; readonly resourceIds: readonly string[] } => {
+  const held = heldBy(failed);
+  const why = held === '' ? (failed[0]?.status?.message ?? '') : held;
   return {
     code: 'PodEvictionFailure',
-    message: `Reached max retries while trying to evict pods from nodes in node group ${group}. ${why}`,
+    message: `${retriesSentence(group)} ${why}`,
     resourceIds: failed.flatMap(({ status }) => status?.node?.name ?? []),
   };
 };

@@ -31,6 +31,8 @@ const abort = (observation: UpdateObservation): UpdateDecision | undefined => {
     ...enter(observation, 'Restoring'),
     ending: 'Cancelled' as const,
     message: 'stopped on request',
+    // What it had set apart is given back, too.
+    ...(status.failedNodes === undefined ? {} : { failedNodes: undefined }),
   };
   return { change, surge, steps: [] };
 };

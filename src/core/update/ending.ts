@@ -2,6 +2,7 @@
 // back to a state that can be told: held nodes given back, the surge gone, drains under way ended. Pure.
 import { type Counted, type Herd, isWhole } from './nodes.ts';
 import type { StatusChange, UpdateDecision, UpdateObservation, UpdateStep } from './observation.ts';
+import { isKept } from './timeouts.ts';
 
 const none = { desired: 0, maxSize: 0 } as const;
 
@@ -79,7 +80,9 @@ export const decideRestoring = (observation: UpdateObservation, herd: Herd): Upd
   const stay: UpdateDecision = { change: undefined, surge, steps: [] };
   const { old, fresh } = herd;
   const draining = old.filter(({ state }) => state.kind === 'draining' || state.kind === 'drained');
-  const withdraw = old.filter(({ state }) => state.kind === 'held' || state.kind === 'failed');
+  const withdraw = old.filter(
+    (one) => (one.state.kind === 'held' || one.state.kind === 'failed') && !isKept(status, one),
+  );
   const steps: UpdateStep[] = [
     ...withdraw.map(
       ({ instance }): UpdateStep => ({ kind: 'Withdraw', instanceId: instance.instanceId }),
@@ -94,10 +97,16 @@ export const decideRestoring = (observation: UpdateObservation, herd: Herd): Upd
         ? [{ kind: 'Unshield', nodeName: instance.nodeName }]
         : [],
     ),
+    ...old.flatMap((one): readonly UpdateStep[] => {
+      const { nodeName, isQuarantined } = one.instance;
+      const isReleased = isQuarantined === true && !isKept(status, one);
+      return nodeName !== undefined && isReleased ? [{ kind: 'Unquarantine', nodeName }] : [];
+    }),
   ];
   // Drains under way end as they end; what failed with them is told by the first that failed.
   if (steps.length > 0 || draining.length > 0) return { ...stay, steps };
-  if (status.ending !== undefined && wasAllForNothing(observation) && observation.usesTarget) {
+  const isForNothing = wasAllForNothing(observation) && !old.some((one) => isKept(status, one));
+  if (status.ending !== undefined && isForNothing && observation.usesTarget) {
     return { ...stay, steps: [{ kind: 'RestoreTemplate' }] };
   }
   const retiring = fresh.filter((one) => !isGivenBack(one));

@@ -9,6 +9,7 @@ export type {
   UpdateStep,
   UpdateSurge,
 } from './observation.ts';
+export { type Policies, policiesOf } from './policy.ts';
 export {
   autoscalerAnnotation,
   hasGroupLabels,

@@ -76,6 +76,11 @@ export const notEvicted = (
   ),
 ];
 
+const quarantinedOf = (old: readonly Counted[]): Pick<UpdateProgress, 'quarantined'> => {
+  const { length } = old.filter(({ instance }) => instance.isQuarantined === true);
+  return length === 0 ? {} : { quarantined: length };
+};
+
 const progressOf = ({ status }: UpdateObservation, { old, leavingOld }: Herd): UpdateProgress => {
   const left = old.length + leavingOld.length;
   const total = Math.max(status.progress?.total ?? 0, left);
@@ -84,11 +89,16 @@ const progressOf = ({ status }: UpdateObservation, { old, leavingOld }: Herd): U
     done: total - left,
     draining: old.filter(({ state }) => state.kind === 'draining').length + leavingOld.length,
     failed: old.filter(({ state }) => state.kind === 'failed').length,
+    ...quarantinedOf(old),
   };
 };
 
 const sameProgress = (a: UpdateProgress | undefined, b: UpdateProgress): boolean =>
-  a?.total === b.total && a.done === b.done && a.draining === b.draining && a.failed === b.failed;
+  a?.total === b.total &&
+  a.done === b.done &&
+  a.draining === b.draining &&
+  a.failed === b.failed &&
+  a.quarantined === b.quarantined;
 
 /** The decision with the progress that the world shows now beside it. */
 export const withProgress = (

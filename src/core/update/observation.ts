@@ -9,6 +9,7 @@ import type {
   Revision,
 } from '../../api/nodegroup-update.ts';
 import type { BudgetLoad } from './gate.ts';
+import type { Policies } from './policy.ts';
 
 export interface UpdateInstance {
   readonly instanceId: string;
@@ -28,6 +29,8 @@ export interface UpdateInstance {
   readonly shield?: 'ours' | 'theirs';
   /** Its node has the taint that keeps new pods away where there is another place. */
   readonly isDiscouraged?: boolean;
+  /** Its node has the label of those whose drain was not over in time. */
+  readonly isQuarantined?: boolean;
   readonly disruption?: NodeDisruption;
 }
 
@@ -55,6 +58,8 @@ export interface UpdateObservation {
   /** What is known to be wrong with the group: launches that fail, instances that do not join. */
   readonly issues: readonly HealthIssue[];
   readonly drainTimeoutMs: number;
+  /** Absent: EKS'. */
+  readonly policies?: Policies;
   readonly now: EpochMs;
 }
 
@@ -73,6 +78,11 @@ export type UpdateStep =
   /** The cluster autoscaler takes no node of the group meanwhile. */
   | { readonly kind: 'Shield'; readonly nodeName: string }
   | { readonly kind: 'Unshield'; readonly nodeName: string }
+  /** Tells by a label that the node waits for somebody to look at it. */
+  | { readonly kind: 'Quarantine'; readonly nodeName: string }
+  | { readonly kind: 'Unquarantine'; readonly nodeName: string }
+  /** The update begins nothing more until somebody resumes it. */
+  | { readonly kind: 'Pause' }
   | { readonly kind: 'Resume'; readonly processes: readonly string[] }
   | { readonly kind: 'Withdraw'; readonly instanceId: string }
   /** Sets the Auto Scaling group's desired capacity: it chooses which instance goes. */

@@ -5,7 +5,7 @@ import { epochMs } from '../../api/brand.ts';
 import type { DisruptionCause } from '../../api/disruption.ts';
 import { joinTimeoutMs } from '../scaling/index.ts';
 import { type BudgetLoad, gateAllows, isHopeless } from './gate.ts';
-import { enter, fail, notEvicted, notJoining } from './journal.ts';
+import { enter, fail, notJoining } from './journal.ts';
 import {
   type Counted,
   freeToDrain,
@@ -19,6 +19,7 @@ import {
 } from './nodes.ts';
 import type { UpdateDecision, UpdateObservation, UpdateStep } from './observation.ts';
 import { shuffled } from './order.ts';
+import { decideTimeouts, isGivenUp, triesOf } from './timeouts.ts';
 import { awaiting, stay } from './waiting.ts';
 
 const startSurge = ({ status }: UpdateObservation) => {
@@ -51,7 +52,9 @@ export const decideSurgeUp = (observation: UpdateObservation, herd: Herd): Updat
 
 const loadsOf = ({ instance }: Counted): readonly BudgetLoad[] => instance.loads ?? [];
 
-const rankOf = (one: Counted): number => {
+const rankOf = (one: Counted, updateName: string): number => {
+  // Given back once already: after all others.
+  if (triesOf(one, updateName) > 0) return 4;
   if (!isServing(one)) return 0;
   if (one.instance.pods === 0) return 1;
   return isHopeless(loadsOf(one)) ? 3 : 2;
@@ -61,9 +64,11 @@ const rankOf = (one: Counted): number => {
 const nextOf = (
   left: readonly Counted[],
   perZone: ReadonlyMap<string, number>,
+  updateName: string,
 ): Counted | undefined => {
-  const rank = Math.min(...left.map(rankOf));
-  const pool = left.filter((one) => rankOf(one) === rank);
+  const ranks = new Map(left.map((one) => [one, rankOf(one, updateName)]));
+  const rank = Math.min(...ranks.values());
+  const pool = left.filter((one) => ranks.get(one) === rank);
   const sizeOf = ({ instance }: Counted): number => perZone.get(instance.zone) ?? 0;
   const most = Math.max(...pool.map(sizeOf));
   return pool.find((one) => sizeOf(one) === most);
@@ -81,7 +86,12 @@ const choose = (observation: UpdateObservation, herd: Herd): readonly Counted[] 
     instance.loads !== undefined || instance.nodeName === undefined;
   const areLooked = old.some(({ instance }) => instance.loads !== undefined);
   let left = shuffled(
-    old.filter((one) => one.state.kind === 'untouched' && (!areLooked || isKnown(one))),
+    old.filter(
+      (one) =>
+        one.state.kind === 'untouched' &&
+        !isGivenUp(observation, one) &&
+        (!areLooked || isKnown(one)),
+    ),
     ({ instance }) => instance.instanceId,
     update.metadata.uid,
   );
@@ -90,7 +100,7 @@ const choose = (observation: UpdateObservation, herd: Herd): readonly Counted[] 
   const chosen: Counted[] = [];
   let serving = 0;
   while (chosen.length < free.slots) {
-    const one = nextOf(left, perZone);
+    const one = nextOf(left, perZone, update.metadata.name);
     if (one === undefined) break;
     left = left.filter((each) => each !== one);
     const serves = isServing(one);
@@ -137,18 +147,20 @@ const markSteps = ({ old, fresh }: Herd): readonly UpdateStep[] => [
 export const decideSurgeRolling = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
   const { update, desired, surge } = observation;
   const { old, fresh, leavingOld } = herd;
-  const failed = old.filter(({ state }) => state.kind === 'failed');
-  if (failed.length > 0) {
-    const change = fail(observation, notEvicted(observation, failed), failed);
-    return stay(observation, { change });
-  }
+  const timeouts = decideTimeouts(observation, herd);
+  if (timeouts.ends !== undefined) return timeouts.ends;
   const isThrough = old.length === 0 && leavingOld.length === 0;
   const isStarted = old.length + fresh.length >= observation.actualDesired;
   if (isThrough && isStarted && fresh.every(isWhole)) {
-    return stay(observation, { change: enter(observation, 'Restoring') });
+    const change = { ...enter(observation, 'Restoring'), ...timeouts.change };
+    return stay(observation, { change });
   }
-  const marks = markSteps(herd);
-  if (update.spec.paused === true) return stay(observation, { steps: marks });
+  const marks = [...timeouts.steps, ...markSteps(herd)];
+  const told = Object.keys(timeouts.change).length === 0 ? {} : { change: timeouts.change };
+  const isPausing = timeouts.steps.some(({ kind }) => kind === 'Pause');
+  if (update.spec.paused === true || isPausing) {
+    return stay(observation, { steps: marks, ...told });
+  }
   const chosen = choose(observation, herd);
   let expected = willBeNew(observation, herd);
   let left = surge.desired;
@@ -161,7 +173,10 @@ export const decideSurgeRolling = (observation: UpdateObservation, herd: Herd): 
     expected += 1;
     return { kind: 'Replace', instanceId };
   });
-  const next = { desired: left, maxSize: Math.min(surge.maxSize, left) };
-  const decided = stay(observation, { surge: next, steps: [...marks, ...drains] });
+  // Who stays in quarantine keeps a new node beside what is wanted.
+  const { quarantined } = timeouts;
+  const size = Math.max(left, quarantined);
+  const next = { desired: size, maxSize: Math.max(Math.min(surge.maxSize, left), quarantined) };
+  const decided = stay(observation, { surge: next, steps: [...marks, ...drains], ...told });
   return awaiting(observation, herd, chosen.length === 0, decided);
 };

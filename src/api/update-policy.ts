@@ -1,0 +1,35 @@
+// What an update by Drover's own strategy does when a step does not succeed: a drain that is not over in
+// time, new nodes that do not join. Part of a node group's updateConfig, and of one update. No behaviour.
+
+/** What happens when a node's drain is not over in time. */
+export const drainTimeoutPolicies = ['Fail', 'Skip', 'Quarantine', 'Force', 'Pause'] as const;
+export type DrainTimeoutPolicy = (typeof drainTimeoutPolicies)[number];
+
+export interface UpdateDrain {
+  /** A drain is not over in time after so long; default: the group's, which is 15 minutes as EKS'. */
+  readonly timeoutSeconds?: number;
+  /** Between empty and terminate; default: 60, as EKS. */
+  readonly cooldownSeconds?: number;
+  readonly onTimeout?: DrainTimeoutPolicy;
+  /** With Force: pods are deleted so long after the timeout; default: 0. */
+  readonly forceAfterSeconds?: number;
+}
+
+export interface UpdateRollback {
+  readonly auto: boolean;
+  /** So many new nodes that do not join begin the way back; default: 1. */
+  readonly failedNewNodes?: number;
+}
+
+export interface UpdatePolicies {
+  readonly drain?: UpdateDrain;
+  /** With Quarantine: one more and the update fails; default: 1. */
+  readonly maxQuarantined?: number;
+  readonly rollback?: UpdateRollback;
+}
+
+/** On a node whose drain was not over in time and that stays cordoned until somebody has looked at it. */
+export const quarantineLabel = 'drover.dev/quarantined';
+
+/** The status tells no more of them by name. */
+export const maxQuarantinedNodes = 20;
