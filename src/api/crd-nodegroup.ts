@@ -240,6 +240,7 @@ export const nodeGroupUpdateSpec: Schema = {
       action: oneOf(['Update', 'Rollback']),
       force: boolean,
       strategy: oneOf(updateStrategies),
+      reason: longText,
       policies: { ...object(updatePolicyFields), 'x-kubernetes-validations': updatePolicyRules },
       waivers: listOf(object({ check: text(63), reason: longText, by: text() }, ['check']), 40),
       planHash: text(128),
@@ -253,10 +254,12 @@ export const nodeGroupUpdateSpec: Schema = {
       rule: `self.${field} == oldSelf.${field}`,
       message: `${field} of an update never changes`,
     })),
-    ...['action', 'force', 'strategy', 'policies', 'waivers', 'planHash'].map((field) => ({
-      rule: `has(self.${field}) == has(oldSelf.${field}) && (!has(self.${field}) || self.${field} == oldSelf.${field})`,
-      message: `${field} of an update never changes`,
-    })),
+    ...['action', 'force', 'strategy', 'reason', 'policies', 'waivers', 'planHash'].map(
+      (field) => ({
+        rule: `has(self.${field}) == has(oldSelf.${field}) && (!has(self.${field}) || self.${field} == oldSelf.${field})`,
+        message: `${field} of an update never changes`,
+      }),
+    ),
     {
       rule: '!has(oldSelf.abort) || (has(self.abort) && self.abort == oldSelf.abort)',
       message: 'an update that is aborted stays so',
@@ -309,6 +312,7 @@ export const nodeGroupUpdateStatus: Schema = object(
       ),
       20,
     ),
+    goesBack: longText,
     pausedSince: time,
     leftover: count,
     restored: text(63),

@@ -38,6 +38,8 @@ export interface NodeGroupUpdateSpec {
   readonly force?: boolean;
   /** Default: that of the group. */
   readonly strategy?: UpdateStrategy;
+  /** Why it was asked for, where the controller asked. */
+  readonly reason?: string;
   /** Of this update alone, before those of the group. */
   readonly policies?: UpdatePolicies;
   readonly waivers?: readonly Waiver[];
@@ -130,6 +132,8 @@ export interface NodeGroupUpdateStatus {
     /** What was done about it, where the update went on. */
     readonly outcome?: 'Skipped' | 'Quarantined' | 'Paused';
   }[];
+  /** It goes back by itself when it has ended, and why. */
+  readonly goesBack?: string;
   /** It paused itself then; `message` says why. */
   readonly pausedSince?: string;
   /** New nodes more than asked for that could not be drained when all was set back: they stay. */

@@ -5,13 +5,14 @@ import { type CliContext, CommandError, type Connection, exitCodes } from '../co
 import { patienceMs } from '../duration.ts';
 import { askedBy, readPlan, recordedOf, refuseStale } from '../plan/carry-out.ts';
 import { type Progress, progressOf } from '../progress.ts';
+import { needOwnStrategy, type PolicyFlags, policiesAsked } from '../update/policies.ts';
 import { needGroup } from '../update/read.ts';
 import { changeWanted, requestUpdate } from '../update/request.ts';
 import { revisionText } from '../update/view.ts';
 import { watchToEnd } from './get-updates.ts';
 import { oneName } from './one-name.ts';
 
-interface UpdateFlags {
+interface UpdateFlags extends PolicyFlags {
   readonly cluster?: string;
   readonly name?: string;
   readonly kubernetesVersion?: string;
@@ -64,6 +65,7 @@ const update = async (
   const wait = waits(flags.wait);
   const giveUpAfterMs = patienceMs(flags.timeout);
   const there = flags.region === undefined ? connection : { ...connection, region: flags.region };
+  const policies = policiesAsked(flags);
   const kube = await context.kube(connection);
   const group = await needGroup(kube, name, flags.cluster);
   const cloud = await context.cloud(there);
@@ -87,8 +89,10 @@ const update = async (
     const now = (await context.cluster(connection)).now;
     await refuseStale({ kube, cloud, provisioning, now }, group, plan);
   }
-  const planned = plan === undefined ? {} : { planned: recordedOf(plan) };
-  const request = { group, change, action: 'Update', force, ...planned } as const;
+  const recorded = plan && recordedOf(plan);
+  if (policies !== undefined) needOwnStrategy(group, recorded);
+  const planned = { ...recorded, ...(policies === undefined ? {} : { policies }) };
+  const request = { group, change, action: 'Update', force, planned } as const;
   const { metadata } = await requestUpdate({ kube, clock: context.clock }, request);
   const progress = progressOf(context);
   progress.info(
@@ -122,6 +126,12 @@ export const addUpdateCommand = (
     .option('--launch-template-version <version>', "of the group's own launch template")
     .option('--plan <file>', 'as `drover plan update --out` saved it; refused when it is stale')
     .option('--force', 'pods that budgets hold after 15 minutes are deleted', false)
+    .option('--on-timeout <policy>', 'of a drain: Fail, Skip, Quarantine, Force or Pause')
+    .option('--drain-timeout <duration>', "when a drain is late; default: the group's, or 15m")
+    .option('--force-after <duration>', 'with --on-timeout Force: so long after that')
+    .option('--cooldown <duration>', 'between empty and terminate; default: 60s')
+    .option('--max-quarantined <nodes>', 'with --on-timeout Quarantine: one more fails; default: 1')
+    .option('--auto-rollback [nodes]', 'back again when so many new nodes do not join; default: 1')
     .addOption(new Option('--force-upgrade', "eksctl's word for --force").default(false))
     .option('-r, --region <region>', 'AWS region')
     .option('-w, --wait [bool]', 'watch it until its end; the default', true)
@@ -130,13 +140,15 @@ export const addUpdateCommand = (
     .addHelpText(
       'after',
       `
-The group's own strategy is used (spec.updateConfig.updateStrategy). ^C ends the watching alone.
+The group's own strategy is used (spec.updateConfig.updateStrategy). From --on-timeout to --auto-rollback the
+flags are of strategy SURGE, and say for this update what spec.updateConfig says for all. ^C ends the watching alone.
 
 Examples:
   drover update nodegroup demo-ng --cluster ironman-2022
   drover upgrade nodegroup --name demo-ng --cluster ironman-2022 --kubernetes-version 1.33 --wait=false
   drover update ng demo-ng --release-version 1.32.9-20260919 --force
   drover update ng demo-ng --plan plan.json
+  drover update ng demo-ng --drain-timeout 10m --on-timeout Quarantine --max-quarantined 2
 
 Exit codes: 0 Successful (or recorded), 1 Failed, 2 usage, 3 refused or Cancelled, 4 not over in time,
 130 ^C (it goes on).`,

@@ -23,7 +23,7 @@ export interface PlanGroup {
 }
 
 /** What was made through EKS is updated as EKS does it, unless somebody says otherwise. */
-const strategyOf = ({ metadata, spec }: NodeGroup): UpdateStrategy => {
+export const strategyOf = ({ metadata, spec }: NodeGroup): UpdateStrategy => {
   const isOwn = metadata.annotations?.[clientTokenAnnotation] === undefined;
   return spec.updateConfig?.updateStrategy ?? (isOwn ? 'SURGE' : 'DEFAULT');
 };

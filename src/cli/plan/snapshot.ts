@@ -1,10 +1,9 @@
 // The snapshot that a plan is made of: group, target, cluster and cloud, read once. Reads only; what may
 // not be read is noted in it.
 import { type EpochMs, instanceIdOfProviderId } from '../../api/brand.ts';
-import { defaultDrainTimeoutSeconds } from '../../api/causes.ts';
 import type { UpdateStrategy } from '../../api/nodegroup-update.ts';
 import type { FullNode } from '../../api/workloads.ts';
-import { maxUnavailableOf } from '../../core/update/index.ts';
+import { maxUnavailableOf, policiesOf } from '../../core/update/index.ts';
 import type { Snapshot } from '../../core/update/preflight/index.ts';
 import type {
   CloudApi,
@@ -33,8 +32,6 @@ export interface PlanRequest extends Asked {
 
 type PlannedNode = Snapshot['nodes'][number];
 
-/** EKS' own: between an empty node and its end. */
-const cooldownSeconds = 60;
 const groupLabel = 'eks.amazonaws.com/nodegroup';
 const imageLabel = 'eks.amazonaws.com/nodegroup-image';
 const templateVersionLabel = 'eks.amazonaws.com/sourceLaunchTemplateVersion';
@@ -124,6 +121,8 @@ const groupFacts = (
   const { minSize, maxSize } = spec.scaling;
   const desired = scaling?.desiredCapacity ?? spec.scaling.desired ?? minSize;
   const releaseVersion = status?.releaseVersion ?? spec.releaseVersion;
+  const strategyUsed = request.strategy ?? strategy;
+  const policies = policiesOf(spec, request, strategyUsed);
   return {
     name: metadata.name,
     cluster: spec.clusterName,
@@ -136,11 +135,11 @@ const groupFacts = (
     labels: spec.labels ?? {},
     taints: spec.taints ?? [],
     sizes: { minSize, maxSize, desired },
-    strategy: request.strategy ?? strategy,
+    strategy: strategyUsed,
     maxUnavailable: maxUnavailableOf(spec.updateConfig, desired),
     force: request.force,
-    drainTimeoutSeconds: spec.drain?.timeoutSeconds ?? defaultDrainTimeoutSeconds,
-    cooldownSeconds,
+    drainTimeoutSeconds: policies.drainTimeoutMs / 1000,
+    cooldownSeconds: policies.cooldownSeconds,
     current: {
       version: status?.version ?? spec.version,
       ...(releaseVersion === undefined ? {} : { releaseVersion }),

@@ -1,6 +1,7 @@
 // Updates in print: a table row, the document of a script, and everything about one. Pure.
 
 import { type EpochMs, parseTime } from '../../api/brand.ts';
+import type { UpdatePolicies } from '../../api/update-policy.ts';
 import { documentVersion } from '../drain/render.ts';
 import { formatDuration } from '../duration.ts';
 import { headerLines, nodeLine } from './screen.ts';
@@ -54,6 +55,8 @@ const updateItem = (view: UpdateView) => {
     force: spec.force ?? false,
     paused: spec.paused ?? false,
     abort: spec.abort ?? null,
+    reason: spec.reason ?? null,
+    policies: spec.policies ?? null,
     params: spec.params,
     from: status?.from ?? null,
     target: status?.target ?? null,
@@ -108,6 +111,18 @@ const phaseLines = (view: UpdateView, now: EpochMs): readonly string[] => {
   });
 };
 
+/** `drain: onTimeout Skip, timeoutSeconds 300`, a line for each. */
+const policyLines = (policies: UpdatePolicies = {}): readonly string[] =>
+  Object.entries(policies).map(([name, value]) => {
+    const text =
+      typeof value === 'object'
+        ? Object.entries(value)
+            .map(([key, one]) => `${key} ${one}`)
+            .join(', ')
+        : String(value);
+    return `  ${name}: ${text}`;
+  });
+
 const section = (title: string, lines: readonly string[]): readonly string[] =>
   lines.length === 0 ? [] : [`${title}:`, ...lines];
 
@@ -130,6 +145,7 @@ export const describeLines = (view: UpdateView, now: EpochMs): readonly string[]
         ]),
     ),
   );
+  const { reason } = spec;
   const { message = '', errors = [] } = status ?? {};
   const isError = errors.some((error) => error.message === message);
   return [
@@ -139,10 +155,11 @@ export const describeLines = (view: UpdateView, now: EpochMs): readonly string[]
       'errors',
       errors.map(({ code, message: why }) => `  ${code}: ${why}`),
     ),
-    ...section(
-      'asked for',
-      spec.params.map(({ type, value }) => `  ${type}: ${value}`),
-    ),
+    ...section('asked for', [
+      ...spec.params.map(({ type, value }) => `  ${type}: ${value}`),
+      ...(reason === undefined ? [] : [`  because of ${reason}`]),
+      ...policyLines(spec.policies),
+    ]),
     ...section('sizes before it', kept),
     ...section('phases', phaseLines(view, now)),
     ...nodes,

@@ -138,17 +138,28 @@ const nodeView = (disruption: NodeDisruption, id: string): NodeView | undefined 
   return isGivenBack ? undefined : openView(base, disruption, cause);
 };
 
+/** What was done about a drain that was not over in time. */
+const reportText = {
+  Skipped: 'the drain was not over in time; tried once more, after all others',
+  Quarantined: 'quarantined: cordoned, with a new node beside it',
+  Paused: 'the drain was not over in time; tried again, after all others',
+} as const;
+
 /** Nodes whose drain failed stay named when they were given back. */
 const withFailed = (
   nodes: readonly NodeView[],
   { failedNodes = [] }: Partial<NodeGroupUpdateStatus>,
 ): readonly NodeView[] => [
-  ...nodes,
+  ...nodes.map((node): NodeView => {
+    const report = failedNodes.find(({ instanceId }) => instanceId === node.instanceId);
+    const isQuarantined = node.state === 'failed' && report?.outcome === 'Quarantined';
+    return isQuarantined ? { ...node, what: reportText.Quarantined } : node;
+  }),
   ...failedNodes
     .filter(({ instanceId }) => !nodes.some((one) => one.instanceId === instanceId))
-    .map(({ instanceId, node, message }): NodeView => {
-      const name = node ?? instanceId;
-      return { name, instanceId, state: 'failed', what: outcomeText.Failed, blockers: [message] };
+    .map(({ instanceId, node, message, outcome }): NodeView => {
+      const what = outcome === undefined ? outcomeText.Failed : reportText[outcome];
+      return { name: node ?? instanceId, instanceId, state: 'failed', what, blockers: [message] };
     }),
 ];
 

@@ -49,6 +49,7 @@ export const instancesOf = (
       isTarget: isOfRevision(target, { version: instance.launchTemplateVersion, restored }, node),
       isReady: node !== undefined && isReady(node) && instance.lifecycleState === 'InService',
       isLabelled: node !== undefined && hasGroupLabels(node, labels),
+      ...notReadyFields(node),
       ...shieldFields(node),
       isDiscouraged: node?.spec.taints?.some(({ key }) => key === outdatedTaint) ?? false,
       isQuarantined: node?.metadata.labels?.[quarantineLabel] !== undefined,
@@ -56,6 +57,12 @@ export const instancesOf = (
       ...(disruption === undefined ? {} : { disruption }),
     };
   });
+};
+
+const notReadyFields = (node: Node | undefined): Pick<UpdateInstance, 'notReadySince'> => {
+  if (node === undefined || isReady(node)) return {};
+  const ready = node.status?.conditions?.find(({ type }) => type === 'Ready');
+  return { notReadySince: ready?.lastTransitionTime ?? node.metadata.creationTimestamp };
 };
 
 const shieldFields = (node: Node | undefined): Pick<UpdateInstance, 'shield'> => {

@@ -76,7 +76,10 @@ export const requestBySpec = async (
 
 interface NewUpdate {
   readonly name: string;
-  readonly spec: Pick<NodeGroupUpdateSpec, 'action' | 'force' | 'strategy'> & {
+  readonly spec: Pick<
+    NodeGroupUpdateSpec,
+    'action' | 'force' | 'strategy' | 'reason' | 'policies'
+  > & {
     readonly change: ReturnType<typeof revisionAsked>;
   };
   readonly signal: AbortSignal;
@@ -106,21 +109,24 @@ const createVersionUpdate = async (
   }
 };
 
-/** An update that was aborted so is followed by one that takes back what it has done. */
+/** An update that was aborted so, or whose new nodes failed, is followed by one that takes back what it has done. */
 export const rollBack = async (
   deps: NodeGroupDeps,
   { metadata }: NodeGroup,
   { metadata: { name }, spec, status }: NodeGroupUpdate,
   signal: AbortSignal,
 ): Promise<void> => {
-  if (spec.abort !== 'RollBack' || status?.from === undefined) return;
-  const { force } = spec;
-  const { strategy, from } = status;
+  const isAsked = spec.abort === 'RollBack' || status?.goesBack !== undefined;
+  if (!isAsked || status?.from === undefined) return;
+  const { force, policies } = spec;
+  const { strategy, from, goesBack = 'it was aborted' } = status;
   await createVersionUpdate(deps, metadata, {
     name: `${name}-rollback`,
     spec: {
       change: revisionAsked(from),
       action: 'Rollback',
+      reason: `update ${name}: ${goesBack}`,
+      ...(policies === undefined ? {} : { policies }),
       ...(force === undefined ? {} : { force }),
       ...(strategy === undefined ? {} : { strategy }),
     },

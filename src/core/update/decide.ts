@@ -2,6 +2,7 @@
 // them; at a fixed state a second decision has none. Decides nothing about pods: that is the drain's.
 import type { UpdatePhase } from '../../api/nodegroup-update.ts';
 import { decideRestoring, decideScalingDown } from './ending.ts';
+import { goingBack } from './going-back.ts';
 import { enter, withProgress } from './journal.ts';
 import { type Herd, herdOf } from './nodes.ts';
 import type { UpdateDecision, UpdateObservation, UpdateStep } from './observation.ts';
@@ -62,5 +63,5 @@ export const decideUpdate = (observation: UpdateObservation): UpdateDecision => 
   const phase = observation.status.phase ?? 'Preparing';
   const phases = observation.status.strategy === 'SURGE' ? byPhaseOfSurge : byPhase;
   const decided = abort(observation) ?? phases[phase](observation, herd);
-  return withProgress(observation, herd, givenBack(herd, decided));
+  return withProgress(observation, herd, goingBack(observation, herd, givenBack(herd, decided)));
 };

@@ -19,6 +19,8 @@ export interface UpdateInstance {
   readonly isTarget: boolean;
   readonly nodeName?: string;
   readonly isReady: boolean;
+  /** It is a node that is not Ready, since then. */
+  readonly notReadySince?: string;
   /** Its node has the group's and the image's label. */
   readonly isLabelled: boolean;
   /** Pods that a drain would have to evict; where nobody counts them, unknown. */

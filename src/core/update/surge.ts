@@ -5,6 +5,7 @@ import { epochMs } from '../../api/brand.ts';
 import type { DisruptionCause } from '../../api/disruption.ts';
 import { joinTimeoutMs } from '../scaling/index.ts';
 import { type BudgetLoad, gateAllows, isHopeless } from './gate.ts';
+import { areTooMany, lateNewNodes } from './going-back.ts';
 import { enter, fail, notJoining } from './journal.ts';
 import {
   type Counted,
@@ -46,7 +47,8 @@ export const decideSurgeUp = (observation: UpdateObservation, herd: Herd): Updat
   const zones = [...zonesOf(old)];
   const joined = zonesOf(fresh.filter(isWhole));
   const enough = zones.filter((zone) => joined.has(zone)).length >= Math.ceil(zones.length / 2);
-  if (enough) return next();
+  const failing = fresh.filter((one) => !isWhole(one));
+  if (enough && !areTooMany(observation, failing)) return next();
   return stay(observation, { surge, change: fail(observation, notJoining(observation)) });
 };
 
@@ -147,6 +149,9 @@ const markSteps = ({ old, fresh }: Herd): readonly UpdateStep[] => [
 export const decideSurgeRolling = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
   const { update, desired, surge } = observation;
   const { old, fresh, leavingOld } = herd;
+  if (areTooMany(observation, lateNewNodes(observation, herd))) {
+    return stay(observation, { change: fail(observation, notJoining(observation)) });
+  }
   const timeouts = decideTimeouts(observation, herd);
   if (timeouts.ends !== undefined) return timeouts.ends;
   const isThrough = old.length === 0 && leavingOld.length === 0;

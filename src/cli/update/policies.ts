@@ -1,0 +1,100 @@
+// What `drover update nodegroup` asks of one update where a step does not succeed, as flags: read into the
+// object's own words, or refused with the flag's name. Asks nobody.
+import type { NodeGroup } from '../../api/nodegroup.ts';
+import {
+  type DrainTimeoutPolicy,
+  drainTimeoutPolicies,
+  maxQuarantinedNodes,
+  type UpdateDrain,
+  type UpdatePolicies,
+} from '../../api/update-policy.ts';
+import { CommandError, exitCodes } from '../context.ts';
+import { parseDuration } from '../duration.ts';
+import { strategyOf } from '../plan/group.ts';
+
+export interface PolicyFlags {
+  readonly onTimeout?: string;
+  readonly drainTimeout?: string;
+  readonly forceAfter?: string;
+  readonly cooldown?: string;
+  readonly maxQuarantined?: string;
+  /** Given without a number: true. */
+  readonly autoRollback?: string | boolean;
+}
+
+const usage = (message: string): CommandError => new CommandError(exitCodes.usage, message);
+
+const seconds = (flag: string, text: string): number => {
+  const found = parseDuration(text);
+  if (found === undefined) {
+    throw usage(`${flag} takes a duration such as 90s or 5m, not ${text}`);
+  }
+  return Math.round(found);
+};
+
+const count = (flag: string, text: string, most: number): number => {
+  const found = Number(text);
+  if (Number.isInteger(found) && found >= 1 && found <= most) return found;
+  throw usage(`${flag} takes a number from 1 to ${most}, not ${text}`);
+};
+
+const policyOf = (text: string): DrainTimeoutPolicy => {
+  const found = drainTimeoutPolicies.find((one) => one.toLowerCase() === text.toLowerCase());
+  if (found !== undefined) return found;
+  throw usage(`--on-timeout takes one of ${drainTimeoutPolicies.join(', ')}, not ${text}`);
+};
+
+const drainOf = (flags: PolicyFlags): UpdateDrain => {
+  const { onTimeout, drainTimeout, forceAfter, cooldown } = flags;
+  return {
+    ...(drainTimeout === undefined
+      ? {}
+      : { timeoutSeconds: seconds('--drain-timeout', drainTimeout) }),
+    ...(cooldown === undefined ? {} : { cooldownSeconds: seconds('--cooldown', cooldown) }),
+    ...(onTimeout === undefined ? {} : { onTimeout: policyOf(onTimeout) }),
+    ...(forceAfter === undefined
+      ? {}
+      : { forceAfterSeconds: seconds('--force-after', forceAfter) }),
+  };
+};
+
+const rollbackOf = (asked: PolicyFlags['autoRollback']): Pick<UpdatePolicies, 'rollback'> => {
+  if (asked === undefined || asked === false) return {};
+  if (asked === true) return { rollback: { auto: true } };
+  return { rollback: { auto: true, failedNewNodes: count('--auto-rollback', asked, 100) } };
+};
+
+/** Undefined where nothing of it was asked. Throws CommandError. */
+export const policiesAsked = (flags: PolicyFlags): UpdatePolicies | undefined => {
+  const drain = drainOf(flags);
+  const { maxQuarantined } = flags;
+  if (drain.forceAfterSeconds !== undefined && drain.onTimeout !== 'Force') {
+    throw usage('--force-after goes with --on-timeout Force');
+  }
+  if (maxQuarantined !== undefined && drain.onTimeout !== 'Quarantine') {
+    throw usage('--max-quarantined goes with --on-timeout Quarantine');
+  }
+  const policies: UpdatePolicies = {
+    ...(Object.keys(drain).length === 0 ? {} : { drain }),
+    ...(maxQuarantined === undefined
+      ? {}
+      : { maxQuarantined: count('--max-quarantined', maxQuarantined, maxQuarantinedNodes) }),
+    ...rollbackOf(flags.autoRollback),
+  };
+  return Object.keys(policies).length === 0 ? undefined : policies;
+};
+
+/** EKS' strategies do as EKS does: throws CommandError where the update would be one of them. */
+export const needOwnStrategy = (
+  group: NodeGroup,
+  planned: { readonly strategy?: string } | undefined,
+): void => {
+  const strategy = planned?.strategy ?? strategyOf(group);
+  if (strategy === 'SURGE') return;
+  const { name } = group.metadata;
+  throw new CommandError(
+    exitCodes.refused,
+    `node group ${name} is updated by EKS' strategy ${strategy}, which has no such policies: ` +
+      `set spec.updateConfig.updateStrategy of it to SURGE, or leave them out`,
+  );
+};
