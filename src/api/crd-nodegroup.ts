@@ -199,6 +199,7 @@ export const nodeGroupStatus: Schema = object(
     ),
     scaleIn: object({ id: text(1024), target: count, since: time }, ['id', 'target', 'since']),
     failure: object({ ...issue, generation, at: time }, [...issueFields, 'generation', 'at']),
+    failedUpdate: text(),
     nodeLabels: listOf(text(317), 100),
     nodeTaints: listOf(object({ key: text(317), effect: text(63) }, ['key', 'effect']), 100),
     nodeMarks: object({ applied: text(63), since: time, owed: listOf(text(63), 50) }, [

@@ -107,6 +107,8 @@ export interface NodeGroupStatus {
   readonly scaleIn?: { readonly id: string; readonly target: number; readonly since: string };
   /** Why the last request ended without being carried out; gone with the next. */
   readonly failure?: HealthIssue & { readonly generation: number; readonly at: string };
+  /** The last version update, where it failed: health tells why, until one is Successful. */
+  readonly failedUpdate?: string;
   /** Labels and taints of the spec that were set on nodes: what leaves the spec leaves the nodes. */
   readonly nodeLabels?: readonly string[];
   readonly nodeTaints?: readonly { readonly key: string; readonly effect: string }[];

@@ -225,6 +225,7 @@ const nodeGroup: { spec: Full<NodeGroupSpec>; status: Full<NodeGroupStatus> } = 
     requested: { minSize: 0, maxSize: 1, desired: 1 },
     scaleIn: { id: 'i', target: 0, since: t },
     failure: { code: 'c', message: 'm', resourceIds: ['r'], generation: 1, at: t },
+    failedUpdate: 'u',
     nodeLabels: ['a'],
     nodeTaints: [{ key: 'k', effect: 'NoSchedule' }],
     nodeMarks: { applied: 'a', since: '2026-01-01T00:00:00Z', owed: ['i-1'] },

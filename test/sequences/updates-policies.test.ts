@@ -118,6 +118,34 @@ describe('Skip', () => {
   });
 });
 
+const conditionOf = (life: GroupLife, type: string) =>
+  life.group()?.status?.conditions?.find((one) => one.type === type);
+
+/** The group tells of its failed update by condition, health and event, and is ACTIVE all the same. */
+const expectTold = (life: GroupLife, name: string): void => {
+  const words = new RegExp(`^Update ${name} failed: .*budget default/stuck`);
+  const { status } = life.group() ?? {};
+  expect(status).toMatchObject({ state: 'ACTIVE', failedUpdate: name });
+  expect(status?.health).toEqual([
+    expect.objectContaining({ code: 'PodEvictionFailure', message: expect.stringMatching(words) }),
+  ]);
+  for (const [type, state] of [
+    ['Degraded', 'True'],
+    ['Progressing', 'False'],
+  ] as const) {
+    expect(conditionOf(life, type)).toMatchObject({ status: state, reason: 'PodEvictionFailure' });
+  }
+  const events = [...life.world.kube.readAll({ group: '', resource: 'events' })]
+    .map((event) => JSON.parse(JSON.stringify(event)) as JsonObject)
+    .filter(({ reason, involvedObject }) => {
+      const { kind, name: of } = objectOr(involvedObject);
+      return reason === 'PodEvictionFailure' && kind === 'NodeGroup' && of === 'ng';
+    });
+  expect(events.map(({ type, message }) => [type, message])).toEqual([
+    ['Warning', expect.stringMatching(words)],
+  ]);
+};
+
 describe('Quarantine', () => {
   it('leaves the node cordoned beside a new one, replaces all others, and is taken up again', async () => {
     const life = await begin({ drain: { onTimeout: 'Quarantine', timeoutSeconds } });
@@ -139,9 +167,14 @@ describe('Quarantine', () => {
     expect(life.group()?.spec.scaling).toMatchObject({ desired: 3, maxSize: 9 });
     expect(life.group()?.status?.releaseVersion).toBe(older);
     expect(life.runningPods('stuck')).toBe(1);
+    expectTold(life, latest(life)?.metadata.name ?? '');
     free(life, 'stuck');
     askAgain(life);
     await untilOver(life);
+    await untilAtRest(life, 3);
+    expect(life.group()?.status).toMatchObject({ health: [], state: 'ACTIVE' });
+    expect(conditionOf(life, 'Degraded')).toMatchObject({ status: 'False' });
+    expect(life.group()?.status?.failedUpdate).toBeUndefined();
     await expectWhole(life, 3);
   });
 

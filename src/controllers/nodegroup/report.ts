@@ -1,6 +1,7 @@
 // What a pass tells of its group: the status, written when it says something new, and what others are told with it.
 import type { HealthIssue, NodeGroup, NodeGroupStatus } from '../../api/nodegroup.ts';
-import { type Ownership, statusOf } from '../../core/scaling/index.ts';
+import { type Ownership, type StatusFacts, statusOf } from '../../core/scaling/index.ts';
+import { failedUpdateOf } from '../../core/update/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
 import { isReady, nodeOfInstance } from '../informers.ts';
 import type { NodeGroupDeps } from './deps.ts';
@@ -30,6 +31,10 @@ interface PassFacts extends ReportFacts {
   readonly templateGeneration: number | undefined;
 }
 
+const failedFields = (
+  failedUpdate: StatusFacts['failedUpdate'],
+): Pick<StatusFacts, 'failedUpdate'> => (failedUpdate === undefined ? {} : { failedUpdate });
+
 /** The group as it is then; undefined when it is gone. */
 export const report = async (
   deps: NodeGroupDeps,
@@ -52,6 +57,7 @@ export const report = async (
     target: facts.target,
     scaleIn: facts.scaleIn,
     failure: facts.failure,
+    ...failedFields(failedUpdateOf(deps.updates.list(), group.metadata.name)),
     isUpdating: openUpdate(deps, group.metadata.name) !== undefined,
     ...(memory.made === undefined ? {} : { made: memory.made }),
     marked: marking.status(group, scaling),

@@ -15,6 +15,11 @@ const status = (more: Partial<NodeGroupStatus> = {}): NodeGroupStatus => ({
   ...more,
 });
 const issue = { code: 'NodeCreationFailure', message: 'm', resourceIds: ['i-1'] };
+const failed = (name: string) => ({
+  code: 'X',
+  message: `Update ${name} failed: m`,
+  resourceIds: [],
+});
 const failure = { ...issue, code: 'PodEvictionFailure', generation: 1, at: 't' };
 const scaleIn = { id: 's', target: 1, since: 't' };
 
@@ -32,6 +37,19 @@ describe('what is told of a node group', () => {
       'not its other words',
       { state: 'DEGRADED', health: [issue] },
       { state: 'DEGRADED', health: [{ ...issue, message: 'n' }] },
+      [],
+    ],
+    ['an update that failed', {}, { failedUpdate: 'u1', health: [failed('u1')] }, ['X']],
+    [
+      'another that failed alike',
+      { failedUpdate: 'u1', health: [failed('u1')] },
+      { failedUpdate: 'u2', health: [failed('u2')] },
+      ['X'],
+    ],
+    [
+      'not the same one again',
+      { failedUpdate: 'u1', health: [failed('u1')] },
+      { failedUpdate: 'u1', health: [failed('u1')], ready: 1 },
       [],
     ],
     ['a scale-in that was given up', { scaleIn }, { failure }, ['PodEvictionFailure']],

@@ -61,13 +61,25 @@ const sizeTold = (before: NodeGroupStatus, after: NodeGroupStatus): Told | undef
 const isNew = (issue: HealthIssue, before: NodeGroupStatus | undefined): boolean =>
   !(before?.health ?? []).some(({ code }) => code === issue.code);
 
+/** Another update that failed is news, also where its code is not. */
+const failedTold = (
+  before: NodeGroupStatus | undefined,
+  { failedUpdate, health = [] }: NodeGroupStatus,
+): readonly HealthIssue[] => {
+  if (failedUpdate === undefined || failedUpdate === before?.failedUpdate) return [];
+  return health.filter(({ message }) => message.startsWith(`Update ${failedUpdate} failed`));
+};
+
 /** What this change of the status is worth telling; mostly nothing. */
 export const toldOf = (
   before: NodeGroupStatus | undefined,
   after: NodeGroupStatus,
 ): readonly Told[] => {
   const { failure } = after;
-  const issues = (after.health ?? []).filter((issue) => isNew(issue, before));
+  const updates = failedTold(before, after);
+  const issues = (after.health ?? []).filter(
+    (issue) => isNew(issue, before) || updates.includes(issue),
+  );
   // Of a scale-in that was given up; of a delete it is an issue, too.
   const failed =
     failure !== undefined &&

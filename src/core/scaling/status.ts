@@ -38,6 +38,8 @@ export interface StatusFacts {
   readonly target: number;
   readonly scaleIn: NodeGroupStatus['scaleIn'];
   readonly failure: NodeGroupStatus['failure'];
+  /** The last version update, where it failed. */
+  readonly failedUpdate?: { readonly name: string; readonly issues: readonly HealthIssue[] };
   /** An update is in progress. */
   readonly isUpdating: boolean;
   /** What the template was made for, where that was looked at. */
@@ -133,7 +135,8 @@ const wholeStatus = (facts: StatusFacts, halvings: number): NodeGroupStatus => {
   const counts = countsOf(facts);
   const created = createdAt(facts, counts);
   const { generation } = group.metadata;
-  const issues = bounded(facts.issues, halvings);
+  const { failedUpdate } = facts;
+  const issues = bounded([...facts.issues, ...(failedUpdate?.issues ?? [])], halvings);
   const releaseVersion =
     made?.releaseVersion ?? before?.releaseVersion ?? group.spec.releaseVersion;
   const imageId = made?.imageId ?? before?.imageId;
@@ -165,6 +168,7 @@ const wholeStatus = (facts: StatusFacts, halvings: number): NodeGroupStatus => {
     ...surgeOf(facts),
     ...(scaleIn === undefined ? {} : { scaleIn }),
     ...(failure === undefined ? {} : { failure }),
+    ...(failedUpdate === undefined ? {} : { failedUpdate: failedUpdate.name }),
     ...facts.marked,
     ...(templateGeneration === undefined ? {} : { templateGeneration }),
     health: issues,
@@ -208,7 +212,7 @@ const conditionsOf = (facts: StatusFacts, counts: Counts): readonly Condition[] 
 };
 
 const progressing = (facts: StatusFacts, scaling: GroupView, { instances }: Counts): Condition => {
-  const { group, target, failure, scaleIn } = facts;
+  const { group, target, failure, scaleIn, isUpdating, failedUpdate } = facts;
   const moving = countBy(
     instances.filter(({ lifecycleState }) => lifecycleState !== 'InService'),
     ({ lifecycleState }) => lifecycleState,
@@ -232,6 +236,13 @@ const progressing = (facts: StatusFacts, scaling: GroupView, { instances }: Coun
   }
   if (failure !== undefined) {
     return condition('Progressing', 'False', failure.code, failure.message);
+  }
+  if (isUpdating) {
+    return condition('Progressing', 'True', 'Updating', 'An update is in progress.');
+  }
+  const [failed] = failedUpdate?.issues ?? [];
+  if (failed !== undefined) {
+    return condition('Progressing', 'False', failed.code, failed.message);
   }
   return condition('Progressing', 'False', 'Settled', 'All instances are in service.');
 };

@@ -1,5 +1,6 @@
 // Public entry of update: the decisions about version updates.
 export { decideUpdate } from './decide.ts';
+export { failedUpdateOf } from './failed-update.ts';
 export type { BudgetLoad } from './gate.ts';
 export { fail } from './journal.ts';
 export { ownCause, updateCauseId } from './nodes.ts';
