@@ -35,6 +35,8 @@ export interface WorldControl {
   clear(kind: string | undefined): Promise<JsonObject>;
   /** Makes what is missing of a VPC and subnets named by id. */
   network(network: JsonObject): Promise<JsonObject>;
+  /** What a node or an instance was booted from. */
+  node(name: string): Promise<JsonObject>;
   faultKinds(): Promise<JsonObject>;
   down(): Promise<JsonObject>;
 }

@@ -8,6 +8,7 @@ import { addExplainCommand } from './commands/explain.ts';
 import { addGetCommands } from './commands/get.ts';
 import { addDescribeCommands } from './commands/get-updates.ts';
 import { addIdentityCommands } from './commands/identity.ts';
+import { addNodeCommands } from './commands/node.ts';
 import { addPlanCommand } from './commands/plan.ts';
 import { addScaleCommand } from './commands/scale.ts';
 import { addUndrainCommand } from './commands/undrain.ts';
@@ -56,6 +57,7 @@ export const buildProgram = (context: CliContext, version: string): Command => {
   addPlanCommand(program, context, connection);
   addControllerCommand(program, context, connection);
   addIdentityCommands(program, context, connection);
+  addNodeCommands(program, context, connection);
   addUserDataCommands(program, context, version);
   return program;
 };

@@ -167,6 +167,25 @@ const clear = (world: World, input: JsonObject): ControlAnswer => {
   return done({ cleared: world.faults.clear(kind) });
 };
 
+/** A node, an instance or the private DNS name of one that never joined. */
+const nodeBootstrap = (world: World, name: string): ControlAnswer => {
+  const instanceId = instanceOfNode(world, name) ?? world.aws.instanceIdOfNode(name) ?? name;
+  const found = world.aws.nodeBootstrap(instanceId);
+  if (found === undefined) {
+    return refused(
+      404,
+      `no node ${name} in this world, and no instance: \`kubectl get nodes\` lists the nodes, ` +
+        '`aws ec2 describe-instances` the instances',
+    );
+  }
+  const { userData, facts, ...names } = found;
+  return done({
+    ...names,
+    ...(userData === undefined ? {} : { userData }),
+    facts: facts as unknown as JsonObject,
+  });
+};
+
 /** What is answered is on disk: no kill undoes a change that its caller was told of. */
 const committed = async (pacer: Pacer, call: () => ControlAnswer): Promise<ControlAnswer> => {
   const answer = pacer.enter(call);
@@ -186,6 +205,8 @@ export const createControlRoutes = (
         Object.entries(faultKinds).map(([kind, { what, targets }]) => [kind, { what, targets }]),
       ),
     }),
+  'GET /drover/v1/node': async (_input, query) =>
+    pacer.enter(() => nodeBootstrap(world, query.get('name') ?? '')),
   'POST /drover/v1/advance': strict(['seconds'], (input) => advance(world, pacer, input)),
   'POST /drover/v1/inject': strict(['kind', 'target'], async (input) =>
     committed(pacer, () => inject(world, input)),

@@ -40,6 +40,7 @@ export const createWorldControl = (url: string): WorldControl => {
     inject: (kind, target) => call('POST', 'inject', { kind, target }),
     clear: (kind) => call('POST', 'clear', kind === undefined ? {} : { kind }),
     network: (network) => call('POST', 'network', network),
+    node: (name) => call('GET', `node?${new URLSearchParams({ name })}`),
     faultKinds: () => call('GET', 'faults'),
     down: () => call('POST', 'down', {}),
   };

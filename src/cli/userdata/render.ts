@@ -15,6 +15,7 @@ import {
   takesGzip,
 } from '../../formats/index.ts';
 import { type CliContext, CommandError, exitCodes } from '../context.ts';
+import { printFiles } from '../node/files.ts';
 import { printDocument } from '../output.ts';
 import { familyNamed, typeGiven, usage, versionGiven } from './options.ts';
 
@@ -115,14 +116,6 @@ const documentOf = (result: GroupUserData, text: string): JsonObject => {
   };
 };
 
-const printFiles = (context: CliContext, result: GroupUserData, text: string): void => {
-  for (const { path, mode, content } of evaluated(result, text).node.files.map(redacted)) {
-    context.out(`==> ${path} (${mode})`);
-    context.out(content.replace(/\n$/, ''));
-    context.out('');
-  }
-};
-
 export const runRender = async (context: CliContext, flags: RenderFlags): Promise<void> => {
   const result = await rendered(context, flags);
   const { written, family } = result;
@@ -136,7 +129,7 @@ export const runRender = async (context: CliContext, flags: RenderFlags): Promis
     context.err(`example values stand for what was not given: ${missing}`);
   }
   if (flags.output !== 'table') printDocument(context, flags.output, documentOf(result, text));
-  else if (flags.files === true) printFiles(context, result, text);
+  else if (flags.files === true) printFiles(context, evaluated(result, text).node.files);
   else if (flags.encode === true) context.out(encodeBase64(bytes));
   else context.out(text.replace(/\n$/, ''));
 };

@@ -1,30 +1,19 @@
 // Amazon Linux 2 and Ubuntu: what /etc/eks/bootstrap.sh makes of its arguments, file by file. Behaviour:
 // awslabs/amazon-eks-ami before the script was removed. Runs nothing.
-import type { JsonObject } from '../../api/json.ts';
 import { begin, type Position } from '../position.ts';
 import type { Bootstrap } from '../user-data/bootstrap.ts';
 import { type BootstrapCall, bootstrapOptions } from '../user-data/bootstrap-script.ts';
 import { type Placed, parseArguments, splitWords } from './arguments.ts';
+import { filesOf, ownWords, scriptConfig } from './bootstrap-sh-files.ts';
 import { clusterDnsOf } from './capacity.ts';
 import { authorityFault } from './certificate.ts';
 import { type EvaluatedNode, machineOf, word } from './evaluated.ts';
 import { minorOf, type NodeFacts } from './facts.ts';
-import {
-  credentialProviderFile,
-  file,
-  jsonFile,
-  kubeconfig,
-  kubeletUnit,
-  type NodeFile,
-} from './files.ts';
-import { baseConfig, caFile, kubeletView, nodeNameOf } from './kubelet.ts';
+import { baseConfig, kubeletView, nodeNameOf } from './kubelet.ts';
 import { argumentProblems } from './kubelet-problems.ts';
 import { nearestName } from './nearest.ts';
-import { decodedAuthority, dnsOf } from './nodeadm.ts';
+import { dnsOf } from './nodeadm.ts';
 import { type Obstacle, obstacle } from './problem.ts';
-
-const configFile = '/etc/kubernetes/kubelet/kubelet-config.json';
-const kubeconfigFile = '/var/lib/kubelet/kubeconfig';
 
 const address = /^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F]*:[0-9a-fA-F:.]+)$/;
 
@@ -136,33 +125,6 @@ const runtimeProblems = (call: BootstrapCall, minor: number): readonly Obstacle[
     : [];
 };
 
-const ownWords = (facts: NodeFacts, nodeName: string): readonly string[] => {
-  const minor = minorOf(facts.kubernetesVersion);
-  const isExternal = minor >= 26;
-  return [
-    `--cloud-provider ${isExternal ? 'external' : 'aws'}`,
-    `--config ${configFile}`,
-    `--kubeconfig ${kubeconfigFile}`,
-    ...(minor < 24 ? ['--container-runtime docker', '--network-plugin cni'] : []),
-    ...(minor >= 24 && minor < 27 ? ['--container-runtime remote'] : []),
-    ...(minor >= 24
-      ? [
-          '--container-runtime-endpoint unix:///run/containerd/containerd.sock',
-          `--image-credential-provider-config ${credentialProviderFile}`,
-          '--image-credential-provider-bin-dir /etc/eks/image-credential-provider',
-        ]
-      : []),
-    `--node-ip=${facts.ipv6 ?? facts.privateIp}`,
-    ...(minor < 35
-      ? [
-          `--pod-infra-container-image=602401143452.dkr.ecr.${facts.region}.amazonaws.com/eks/pause:3.5`,
-        ]
-      : []),
-    '--v=2',
-    ...(isExternal ? [`--hostname-override=${nodeName}`] : []),
-  ];
-};
-
 /** What the script guesses where it is given neither DNS address nor CIDR. */
 const guessedDns = (facts: NodeFacts): string =>
   facts.vpcCidr?.startsWith('10.') === true ? '172.20.0.10' : '10.100.0.10';
@@ -188,7 +150,7 @@ export const evaluateBootstrapScript = (bootstrap: Bootstrap, facts: NodeFacts):
   const extraWords = extra === undefined ? [] : splitWords(extra);
   const user = parseArguments(extraWords);
   const own = ownWords(facts, facts.privateDnsName);
-  const ownPlaced = own.flatMap((one) => splitWords(word(one)));
+  const ownPlaced = [...own.unit, ...own.computed].flatMap((one) => splitWords(word(one)));
   const { flags } = parseArguments([...ownPlaced, ...extraWords]);
   const usesMaxPods = call?.options.get('use-max-pods')?.text !== 'false';
   const base = baseConfig({
@@ -199,7 +161,9 @@ export const evaluateBootstrapScript = (bootstrap: Bootstrap, facts: NodeFacts):
     clusterDns: dns,
   });
   const words = [...ownPlaced, ...extraWords].map((one) => one.text);
-  const kubelet = kubeletView(withReservedCpus(base, flags), undefined, words, flags);
+  const emptiesCgroups = flags.some(({ name }) => name === 'reserved-cpus');
+  const config = scriptConfig(base, minor, emptiesCgroups);
+  const kubelet = kubeletView(config, undefined, words, flags);
   const obstacles: Obstacle[] = [
     ...scriptProblems(bootstrap),
     ...bootstrap.calls.flatMap((one) => callProblems(one, minor)),
@@ -237,50 +201,4 @@ export const evaluateBootstrapScript = (bootstrap: Bootstrap, facts: NodeFacts):
       authority,
     }),
   };
-};
-
-/** The script empties both reserved cgroups where it sees reserved processors. */
-const withReservedCpus = (config: JsonObject, flags: ReturnType<typeof parseArguments>['flags']) =>
-  flags.some(({ name }) => name === 'reserved-cpus')
-    ? { ...config, kubeReservedCgroup: '', systemReservedCgroup: '' }
-    : config;
-
-interface FileFacts {
-  readonly facts: NodeFacts;
-  readonly own: readonly string[];
-  readonly extra: string | undefined;
-  readonly config: JsonObject;
-  readonly call: BootstrapCall | undefined;
-  readonly endpoint: string | undefined;
-  readonly authority: string | undefined;
-}
-
-const unitDirectory = '/etc/systemd/system/kubelet.service.d';
-
-/** The article's two drop-ins: the script's own arguments and, last, the user's. */
-const filesOf = (one: FileFacts): readonly NodeFile[] => {
-  const { facts, own, extra, call, endpoint = '', authority = '' } = one;
-  const fixed = own.filter((text) => !/^--(?:node-ip|pod-infra|v=|hostname)/.test(text));
-  const computed = own.filter((text) => !fixed.includes(text)).join(' ');
-  return [
-    jsonFile(configFile, one.config),
-    kubeletUnit([...fixed, '$KUBELET_ARGS', '$KUBELET_EXTRA_ARGS'].join(' '), undefined),
-    file(
-      `${unitDirectory}/10-kubelet-args.conf`,
-      `[Service]\nEnvironment='KUBELET_ARGS=${computed}'\n`,
-    ),
-    ...(extra === undefined || extra === ''
-      ? []
-      : [
-          file(
-            `${unitDirectory}/30-kubelet-extra-args.conf`,
-            `[Service]\nEnvironment='KUBELET_EXTRA_ARGS=${extra}'\n`,
-          ),
-        ]),
-    file(
-      kubeconfigFile,
-      kubeconfig({ clusterName: call?.clusterName?.text ?? '', endpoint, region: facts.region }),
-    ),
-    file(caFile, decodedAuthority(authority)),
-  ];
 };

@@ -24,10 +24,17 @@ export interface KubeconfigFacts {
   readonly clusterName: string;
   readonly endpoint: string;
   readonly region: string;
+  /** Who makes the token; `aws` by default. */
+  readonly authenticator?: 'aws' | 'aws-iam-authenticator';
 }
 
-/** The kubelet's way to the API server: a token of `aws eks get-token`. */
-export const kubeconfig = ({ clusterName, endpoint, region }: KubeconfigFacts): string =>
+const tokenCommand = ({ clusterName, authenticator = 'aws' }: KubeconfigFacts) =>
+  authenticator === 'aws'
+    ? { command: 'aws', words: ['eks', 'get-token', '--cluster-name', clusterName] as const }
+    : { command: '/usr/bin/aws-iam-authenticator', words: ['token', '-i', clusterName] as const };
+
+/** The kubelet's way to the API server: a token of its instance's role. */
+export const kubeconfig = (facts: KubeconfigFacts): string =>
   [
     'apiVersion: v1',
     'kind: Config',
@@ -35,7 +42,7 @@ export const kubeconfig = ({ clusterName, endpoint, region }: KubeconfigFacts): 
     '- name: kubernetes',
     '  cluster:',
     `    certificate-authority: ${caFile}`,
-    `    server: ${JSON.stringify(endpoint)}`,
+    `    server: ${JSON.stringify(facts.endpoint)}`,
     'current-context: kubelet',
     'contexts:',
     '- name: kubelet',
@@ -47,9 +54,9 @@ export const kubeconfig = ({ clusterName, endpoint, region }: KubeconfigFacts): 
     '  user:',
     '    exec:',
     '      apiVersion: client.authentication.k8s.io/v1beta1',
-    '      command: aws',
+    `      command: ${tokenCommand(facts).command}`,
     '      args:',
-    ...['eks', 'get-token', '--cluster-name', clusterName, '--region', region].map(
+    ...[...tokenCommand(facts).words, '--region', facts.region].map(
       (word) => `      - ${JSON.stringify(word)}`,
     ),
     '',

@@ -10,7 +10,7 @@ export {
 export { type Evaluation, evaluateUserData, takesGzip } from './evaluate.ts';
 export type { EvaluatedNode } from './evaluated.ts';
 export { exampleFacts, minorOf, type NodeFacts } from './facts.ts';
-export { redacted } from './files.ts';
+export { type NodeFile, redacted } from './files.ts';
 export { instanceTypeFacts } from './instance-types.ts';
 export { fieldOf } from './kubelet.ts';
 export { unknownKubeletFields } from './kubelet-fields.ts';

@@ -23,6 +23,7 @@ import { queueUrl } from './messaging/sqs-handlers.ts';
 import { type AwsParts, type AwsWorldOptions, buildParts, serviceHandlers } from './parts.ts';
 import { ensureNetwork, layAccount, type NamedNetwork } from './platform/account.ts';
 import { type NodeAccess, nodeAccess } from './platform/node-access.ts';
+import { type NodeBootstrap, nodeBootstrap } from './platform/node-bootstrap.ts';
 
 export interface ImageFacts {
   readonly system: ImageFamily['system'];
@@ -78,6 +79,8 @@ export interface AwsWorld {
   imageFacts(imageId: string): ImageFacts | undefined;
   /** What the instance brings along to join a cluster. */
   nodeAccess(instanceId: string): NodeAccess | undefined;
+  /** What the instance was booted from; undefined: EC2 knows none such. */
+  nodeBootstrap(instanceId: string): NodeBootstrap | undefined;
   /** Spot notice now, the end two minutes later. False when the instance is not running. */
   interrupt(instanceId: string): boolean;
   recommendRebalance(instanceId: string): boolean;
@@ -147,6 +150,7 @@ export const worldOf = (parts: AwsParts): AwsWorld => {
     clusterNames: () => parts.clusters.all().map((row) => row.name),
     imageFacts: (imageId) => imageFacts(parts, imageId),
     nodeAccess: (instanceId) => nodeAccess(parts, instanceId),
+    nodeBootstrap: (instanceId) => nodeBootstrap(parts, instanceId),
     interrupt: (instanceId) => parts.notices.interrupt(instanceId),
     recommendRebalance: (instanceId) => parts.notices.recommendRebalance(instanceId),
     scheduleEvent: (instanceId, code) => parts.scheduled.schedule(instanceId, code),

@@ -23,6 +23,7 @@ import {
   type Clusters,
   type LogType,
   logTypes,
+  serviceCidr,
   type UpdateRow,
 } from './clusters.ts';
 
@@ -150,7 +151,7 @@ const renderCluster = ({ scope, access }: Clusters, row: ClusterRow) => {
       publicAccessCidrs: row.publicAccessCidrs,
     },
     kubernetesNetworkConfig: {
-      serviceIpv4Cidr: '10.100.0.0/16',
+      serviceIpv4Cidr: serviceCidr,
       ipFamily: 'ipv4',
       elasticLoadBalancing: { enabled: false },
     },
@@ -202,10 +203,10 @@ const checkSupported = (input: AwsInput): void => {
   );
   if (foreign !== undefined) throw invalidParameter(`${foreign} is not part of Drover's world.`);
   const network = optionalStructure(input, 'kubernetesNetworkConfig') ?? {};
-  const range = optionalText(network, 'serviceIpv4Cidr') ?? '10.100.0.0/16';
-  if (range !== '10.100.0.0/16' || optionalText(network, 'ipFamily') === 'ipv6') {
+  const range = optionalText(network, 'serviceIpv4Cidr') ?? serviceCidr;
+  if (range !== serviceCidr || optionalText(network, 'ipFamily') === 'ipv6') {
     throw invalidParameter(
-      'The service range of a cluster in this world is 10.100.0.0/16: leave serviceIpv4Cidr out.',
+      `The service range of a cluster in this world is ${serviceCidr}: leave serviceIpv4Cidr out.`,
     );
   }
 };

@@ -14,6 +14,9 @@ export const logTypes: readonly LogType[] = [
   'scheduler',
 ];
 
+/** Of every cluster's services in a world. */
+export const serviceCidr = '10.100.0.0/16';
+
 export type ClusterStatus = 'CREATING' | 'ACTIVE' | 'UPDATING' | 'DELETING';
 
 export type ClusterRow = {

@@ -1,0 +1,56 @@
+// What a machine was booted from: its user data, and all that its bootstrap would ask the metadata
+// service, EC2 and EKS for. For showing what a node has; judges and changes nothing.
+import type { NodeFacts } from '../../../formats/index.ts';
+import type { AwsParts } from '../parts.ts';
+import { serviceCidr } from './clusters.ts';
+
+export interface NodeBootstrap {
+  readonly instanceId: string;
+  readonly privateDnsName: string;
+  /** Base64, as EC2 holds it; undefined: the instance has none. */
+  readonly userData: string | undefined;
+  readonly facts: NodeFacts;
+}
+
+type Parts = Pick<
+  AwsParts,
+  'instances' | 'images' | 'clusters' | 'network' | 'scope' | 'kubernetesVersion'
+>;
+
+/** Images of releases are named after their Kubernetes version: `1.32.9-20251112`. */
+const versionOf = ({ images, kubernetesVersion }: Parts, imageId: string): string =>
+  images.get(imageId)?.releaseVersion.split('-')[0] ?? kubernetesVersion;
+
+export const nodeBootstrap = (parts: Parts, instanceId: string): NodeBootstrap | undefined => {
+  const row = parts.instances.get(instanceId);
+  if (row === undefined) return undefined;
+  const access = parts.clusters.access();
+  const vpcId = parts.network.subnet(row.subnetId)?.vpcId;
+  const vpc = parts.network.vpcs().find((one) => one.vpcId === vpcId);
+  const { instanceType, zone, privateIp, privateDnsName } = row;
+  return {
+    instanceId,
+    privateDnsName,
+    userData: row.userData,
+    facts: {
+      kubernetesVersion: versionOf(parts, row.imageId),
+      instanceId,
+      instanceType,
+      region: parts.scope.region,
+      zone,
+      privateIp,
+      privateDnsName,
+      lifecycle: row.capacityType === 'SPOT' ? 'spot' : 'on-demand',
+      ...(vpc === undefined ? {} : { vpcCidr: vpc.cidr }),
+      ...(access === undefined
+        ? {}
+        : {
+            cluster: {
+              endpoint: access.endpoint,
+              certificateAuthority: access.certificateAuthorityData,
+              serviceCidr,
+            },
+          }),
+    },
+  };
+};
