@@ -2,7 +2,14 @@
 // commands themselves never read env, argv, files or clocks.
 import type { EpochMs } from '../api/brand.ts';
 import type { JsonObject } from '../api/json.ts';
-import type { Clock, CloudApi, KubeApi, ProvisioningApi } from '../ports/index.ts';
+import type {
+  Clock,
+  CloudApi,
+  HostApi,
+  KubeApi,
+  MetadataApi,
+  ProvisioningApi,
+} from '../ports/index.ts';
 
 export const exitCodes = {
   done: 0,
@@ -105,6 +112,10 @@ export interface CliContext {
   readonly readBytes: (path: string) => Promise<Uint8Array>;
   /** Throws CommandError naming the file. */
   readonly writeFile: (path: string, text: string) => Promise<void>;
+  /** The machine of this root: `/` is this one, else a tree that will be one's. */
+  readonly host: (root: string) => Promise<HostApi>;
+  /** The instance's metadata service, or its stand-in on loopback. Throws CommandError. */
+  readonly metadata: (endpoint: string | undefined) => Promise<MetadataApi>;
   readonly world: (connection: Connection) => Promise<WorldControl>;
   /** DIR/env of the world, for `drover env`. */
   readonly environment: (connection: Connection) => Readonly<Record<string, string>>;

@@ -24,6 +24,8 @@ const context = {
   readFile: unused,
   readBytes: unused,
   writeFile: unused,
+  host: unused,
+  metadata: unused,
   world: unused,
   environment: unused,
   up: unused,

@@ -117,6 +117,19 @@ const writeOutput = async (path: string, text: string): Promise<void> => {
   }
 };
 
+const hostAt = async (root: string) => {
+  const { createHost } = await import('../adapters/host/index.ts');
+  return createHost(root);
+};
+
+const metadataAt = async (endpoint: string | undefined) => {
+  const { createMetadata, endpointFault } = await import('../adapters/host/index.ts');
+  const asked = endpoint ?? env.AWS_EC2_METADATA_SERVICE_ENDPOINT;
+  const fault = asked === undefined ? undefined : endpointFault(asked);
+  if (fault !== undefined) throw new CommandError(exitCodes.usage, fault);
+  return createMetadata(asked);
+};
+
 const worldControl = async (connection: Connection) => {
   const { createWorldControl } = await import('./world-control.ts');
   return createWorldControl(droverUrl(connection, env));
@@ -153,6 +166,8 @@ const createContext = (): CliContext => {
     readFile: readInput,
     readBytes,
     writeFile: writeOutput,
+    host: hostAt,
+    metadata: metadataAt,
     world: worldControl,
     environment: (connection) => requireWorldEnvironment(connection),
     up: async (options) => {

@@ -4,6 +4,7 @@ export * from './clock.ts';
 export * from './cloud.ts';
 export * from './cloud-access.ts';
 export * from './cloud-requests.ts';
+export * from './host.ts';
 export * from './journal.ts';
 export * from './kube.ts';
 export * from './kube-status.ts';

@@ -8,6 +8,16 @@ export {
   type Replacement,
 } from './explain.ts';
 export { type GroupUserData, groupUserData } from './group-user-data.ts';
+export {
+  digestText,
+  type InitPlan,
+  type InitStep,
+  markPath,
+  type PresentFile,
+  pathsOfMark,
+  planInit,
+} from './init.ts';
+export { initFiles, initProblems, vendorDropIns } from './init-files.ts';
 export { type Finding, hasErrors, type LintResult, lint } from './lint.ts';
 export type { Rule, Sample } from './rule.ts';
 export { rules } from './rules/index.ts';

@@ -4,7 +4,7 @@
 import type { JsonObject } from '../../api/json.ts';
 import type { BootstrapCall } from '../user-data/bootstrap-script.ts';
 import { printToml } from '../user-data/toml.ts';
-import { minorOf, type NodeFacts } from './facts.ts';
+import { has, minorOf, type NodeFacts, publicPauseImage } from './facts.ts';
 import {
   credentialProvider,
   credentialProviderFile,
@@ -25,8 +25,13 @@ const unitDirectory = '/etc/systemd/system/kubelet.service.d';
 const containerdMinor = 24;
 const externalCloudMinor = 26;
 
-const pauseImage = ({ region }: NodeFacts): string =>
-  `602401143452.dkr.ecr.${region}.amazonaws.com/eks/pause:3.5`;
+const pauseImage = (facts: NodeFacts): string =>
+  has(facts, 'pause-image')
+    ? `602401143452.dkr.ecr.${facts.region}.amazonaws.com/eks/pause:3.5`
+    : publicPauseImage;
+
+const usesProvider = (facts: NodeFacts): boolean =>
+  minorOf(facts.kubernetesVersion) >= containerdMinor && has(facts, 'credential-provider');
 
 export interface OwnWords {
   /** Of the unit that comes with the image. */
@@ -45,8 +50,10 @@ export const ownWords = (facts: NodeFacts, nodeName: string): OwnWords => {
       ...(minor < containerdMinor ? ['--container-runtime docker', '--network-plugin cni'] : []),
       ...(minor >= containerdMinor && minor < 27 ? ['--container-runtime remote'] : []),
       ...(minor >= containerdMinor
+        ? ['--container-runtime-endpoint unix:///run/containerd/containerd.sock']
+        : []),
+      ...(usesProvider(facts)
         ? [
-            '--container-runtime-endpoint unix:///run/containerd/containerd.sock',
             `--image-credential-provider-config ${credentialProviderFile}`,
             '--image-credential-provider-bin-dir /etc/eks/image-credential-provider',
           ]
@@ -157,6 +164,7 @@ export const filesOf = (one: FileFacts): readonly NodeFile[] => {
       }),
     ),
     file(caFile, decodedAuthority(authority)),
-    ...(usesContainerd ? [credentialProvider(facts), containerd(facts)] : []),
+    ...(usesProvider(facts) ? [credentialProvider(facts)] : []),
+    ...(usesContainerd ? [containerd(facts)] : []),
   ];
 };

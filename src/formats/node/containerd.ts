@@ -3,8 +3,7 @@
 import type { JsonObject } from '../../api/json.ts';
 import { toJson } from '../user-data/located.ts';
 import { parseToml, printToml } from '../user-data/toml.ts';
-import type { NodeFacts } from './facts.ts';
-import { minorOf } from './facts.ts';
+import { has, minorOf, type NodeFacts, publicPauseImage } from './facts.ts';
 import { layered } from './kubelet.ts';
 
 export interface ContainerdOptions {
@@ -14,16 +13,19 @@ export interface ContainerdOptions {
   readonly usesSoci: boolean;
 }
 
-const sandbox = 'localhost/kubernetes/pause:latest';
+const sandboxOf = (facts: NodeFacts): string =>
+  has(facts, 'pause-image') ? 'localhost/kubernetes/pause:latest' : publicPauseImage;
 const registry = { config_path: '/etc/containerd/certs.d:/etc/docker/certs.d' };
 const cni = { bin_dir: '/opt/cni/bin', conf_dir: '/etc/cni/net.d' };
-const runtimes = {
+const runtimesOf = (facts: NodeFacts): JsonObject => ({
   runc: {
     runtime_type: 'io.containerd.runc.v2',
-    base_runtime_spec: '/etc/containerd/base-runtime-spec.json',
+    ...(has(facts, 'base-runtime-spec')
+      ? { base_runtime_spec: '/etc/containerd/base-runtime-spec.json' }
+      : {}),
     options: { BinaryName: '/usr/sbin/runc', SystemdCgroup: true },
   },
-};
+});
 const soci = { snapshotter: 'soci', disable_snapshot_annotations: false };
 const common = (version: number): JsonObject => ({
   version,
@@ -36,7 +38,7 @@ const version2 = ({ facts, usesSoci }: ContainerdOptions): JsonObject => ({
   ...common(2),
   plugins: {
     'io.containerd.grpc.v1.cri': {
-      sandbox_image: sandbox,
+      sandbox_image: sandboxOf(facts),
       enable_cdi: minorOf(facts.kubernetesVersion) >= 32,
       registry,
       cni,
@@ -44,7 +46,7 @@ const version2 = ({ facts, usesSoci }: ContainerdOptions): JsonObject => ({
         default_runtime_name: 'runc',
         discard_unpacked_layers: true,
         ...(usesSoci ? soci : {}),
-        runtimes,
+        runtimes: runtimesOf(facts),
       },
     },
   },
@@ -56,12 +58,12 @@ const version3 = ({ facts, usesSoci }: ContainerdOptions): JsonObject => ({
     'io.containerd.cri.v1.images': {
       discard_unpacked_layers: true,
       ...(usesSoci ? soci : {}),
-      pinned_images: { sandbox },
+      pinned_images: { sandbox: sandboxOf(facts) },
       registry,
     },
     'io.containerd.cri.v1.runtime': {
       enable_cdi: minorOf(facts.kubernetesVersion) >= 32,
-      containerd: { default_runtime_name: 'runc', runtimes },
+      containerd: { default_runtime_name: 'runc', runtimes: runtimesOf(facts) },
       cni,
     },
   },

@@ -1,6 +1,8 @@
 // What an evaluation needs to know of the instance and its cluster besides its user data: all that a
 // node would ask the metadata service and EC2 for.
 
+export type ImagePart = 'base-runtime-spec' | 'credential-provider' | 'pause-image';
+
 export interface NodeFacts {
   /** `1.33` or `1.33.2`. */
   readonly kubernetesVersion: string;
@@ -25,6 +27,8 @@ export interface NodeFacts {
     readonly certificateAuthority?: string;
     readonly serviceCidr?: string;
   };
+  /** What EKS' own images have and this one has not; nothing by default. */
+  readonly lacks?: readonly ImagePart[];
   /** The first address of the VPC's CIDR, for families that guess the cluster's DNS from it. */
   readonly vpcCidr?: string;
 }
@@ -40,6 +44,12 @@ export const exampleFacts: NodeFacts = {
   privateDnsName: 'ip-192-168-18-230.eu-west-1.compute.internal',
   lifecycle: 'on-demand',
 };
+
+export const has = (facts: NodeFacts, part: ImagePart): boolean =>
+  facts.lacks?.includes(part) !== true;
+
+/** For images that bring none of their own. */
+export const publicPauseImage = 'registry.k8s.io/pause:3.10';
 
 export const minorOf = (version: string): number => Number(/^v?1\.(\d+)/.exec(version)?.[1] ?? 0);
 

@@ -13,6 +13,6 @@ export { exampleFacts, minorOf, type NodeFacts } from './facts.ts';
 export { type NodeFile, redacted } from './files.ts';
 export { instanceTypeFacts } from './instance-types.ts';
 export { fieldOf } from './kubelet.ts';
-export { unknownKubeletFields } from './kubelet-fields.ts';
+export { kubeletTypeProblems, unknownKubeletFields } from './kubelet-fields.ts';
 export { nearestName } from './nearest.ts';
 export type { Problem } from './problem.ts';

@@ -15,7 +15,7 @@ import { clusterDnsOf, evaluateMaxPods } from './capacity.ts';
 import { authorityFault } from './certificate.ts';
 import { containerdConfig, containerdFault, tomlDocument } from './containerd.ts';
 import { type EvaluatedNode, machineOf, word } from './evaluated.ts';
-import { minorOf, type NodeFacts } from './facts.ts';
+import { has, minorOf, type NodeFacts } from './facts.ts';
 import {
   credentialProvider,
   credentialProviderFile,
@@ -130,8 +130,12 @@ const nodeadmFlags = (
   `--config=${configFile}`,
   ...(hasDropIn ? [`--config-dir=${configDirectory}`] : []),
   `--hostname-override=${nodeName}`,
-  `--image-credential-provider-bin-dir=/etc/eks/image-credential-provider`,
-  `--image-credential-provider-config=${credentialProviderFile}`,
+  ...(has(facts, 'credential-provider')
+    ? [
+        '--image-credential-provider-bin-dir=/etc/eks/image-credential-provider',
+        `--image-credential-provider-config=${credentialProviderFile}`,
+      ]
+    : []),
   `--kubeconfig=${kubeconfigFile}`,
   `--node-ip=${facts.ipv6 ?? facts.privateIp}`,
   '--runtime-cgroups=/runtime.slice/containerd.service',
@@ -277,7 +281,7 @@ const filesOf = (spec: Located, facts: NodeFacts, parts: Parts): readonly NodeFi
       }),
     ),
     file(caFile, decodedAuthority(authority)),
-    credentialProvider(facts),
+    ...(has(facts, 'credential-provider') ? [credentialProvider(facts)] : []),
     file(
       '/etc/containerd/config.toml',
       containerdConfig({ facts, user: containerdUser(spec), usesSoci: parts.usesSoci }),

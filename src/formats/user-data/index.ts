@@ -11,6 +11,7 @@ import {
   storageStrategies,
 } from './node-config-fields.ts';
 
+export { specInForce } from './bootstrap.ts';
 export { compress, decode, encodeBase64, sizeLimitBytes, sizeOf } from './decode.ts';
 export { otherCloudInitTypes } from './document.ts';
 export { type EmbeddedText, embeddedTexts } from './embedded.ts';

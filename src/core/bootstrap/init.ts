@@ -1,0 +1,110 @@
+// What `drover node init` does to a machine: which files it writes, in which order, and when it must not.
+// The order makes a kill at any step harmless: a mark says what is under way before the first file, and
+// is done after the last. Decides only; reads and writes nothing.
+import { isObject, type JsonObject } from '../../api/json.ts';
+import type { NodeFile } from '../../formats/index.ts';
+
+export const markPath = '/var/lib/drover/node-init.json';
+const markVersion = 'node.drover.dev/v1';
+
+interface Mark {
+  readonly state: 'writing' | 'done';
+  /** Of all files together. */
+  readonly digest: string;
+  /** What was written, so that what is no longer wanted can be taken away. */
+  readonly paths: readonly string[];
+}
+
+export interface PresentFile {
+  readonly content: string;
+  readonly mode: string;
+}
+
+export interface InitFacts {
+  readonly wanted: readonly NodeFile[];
+  readonly digest: string;
+  /** Text of the mark; undefined: there is none. */
+  readonly mark: string | undefined;
+  /** Of the wanted files and those of the mark, what is there. */
+  readonly present: ReadonlyMap<string, PresentFile>;
+  /** Asked to write over the work of other user data. */
+  readonly replaces: boolean;
+}
+
+export type InitStep =
+  | { readonly kind: 'mark'; readonly file: NodeFile }
+  | { readonly kind: 'write'; readonly file: NodeFile; readonly isNew: boolean }
+  | { readonly kind: 'remove'; readonly path: string };
+
+export type InitPlan =
+  | { readonly kind: 'refused'; readonly message: string }
+  | { readonly kind: 'plan'; readonly steps: readonly InitStep[]; readonly goesOn: boolean };
+
+const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((one) => typeof one === 'string');
+
+/** Undefined: a text that is no mark of this version. */
+const readMark = (text: string): Mark | undefined => {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (!isObject(value as JsonObject)) return undefined;
+    const { apiVersion, state, digest, paths } = value as JsonObject;
+    if (apiVersion !== markVersion || (state !== 'writing' && state !== 'done')) return undefined;
+    return typeof digest === 'string' && isTexts(paths) ? { state, digest, paths } : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/** The files that a mark names; what else must be looked at before a plan is made. */
+export const pathsOfMark = (text: string | undefined): readonly string[] =>
+  (text === undefined ? undefined : readMark(text))?.paths ?? [];
+
+const markFile = (mark: Mark): NodeFile => ({
+  path: markPath,
+  content: `${JSON.stringify({ apiVersion: markVersion, ...mark }, null, 2)}\n`,
+  mode: '0644',
+});
+
+const refusal = ({ mark, digest, replaces }: InitFacts): string | undefined => {
+  if (mark === undefined || replaces) return undefined;
+  const known = readMark(mark);
+  if (known === undefined) {
+    return `${markPath} is not to be read; look at it, or write anew with --replace`;
+  }
+  if (known.digest === digest) return undefined;
+  return known.state === 'writing'
+    ? 'a run with other user data was stopped half-way; run it again with that, or write over it ' +
+        'with --replace'
+    : 'this node was initialised from other user data, which a node reads once: launch another ' +
+        'instance, or write over it with --replace';
+};
+
+/** Text over which `digest` is made: the same files in the same order give the same. */
+export const digestText = (files: readonly NodeFile[]): string =>
+  JSON.stringify(files.map(({ path, content, mode }) => [path, mode, content]));
+
+export const planInit = (facts: InitFacts): InitPlan => {
+  const message = refusal(facts);
+  if (message !== undefined) return { kind: 'refused', message };
+  const { wanted, digest, mark, present } = facts;
+  const before = mark === undefined ? undefined : readMark(mark);
+  const paths = wanted.map(({ path }) => path);
+  const writes = wanted.flatMap((file): readonly InitStep[] => {
+    const there = present.get(file.path);
+    if (there?.content === file.content && there.mode === file.mode) return [];
+    return [{ kind: 'write', file, isNew: there === undefined }];
+  });
+  const stale = (before?.paths ?? []).filter((path) => !paths.includes(path) && present.has(path));
+  const removals = stale.map((path): InitStep => ({ kind: 'remove', path }));
+  const isDone = before?.state === 'done' && before.digest === digest;
+  if (isDone && writes.length === 0) return { kind: 'plan', steps: [], goesOn: false };
+  const done = markFile({ state: 'done', digest, paths });
+  // Until it is over, what an earlier run wrote is still to be taken away.
+  const begun = markFile({ state: 'writing', digest, paths: [...new Set([...paths, ...stale])] });
+  return {
+    kind: 'plan',
+    steps: [{ kind: 'mark', file: begun }, ...removals, ...writes, { kind: 'mark', file: done }],
+    goesOn: before?.state === 'writing' && before.digest === digest,
+  };
+};
