@@ -15,6 +15,7 @@ import { patchCases } from './kube-api-patches.ts';
 import { rbacCases } from './kube-api-rbac.ts';
 import { schedulingCases } from './kube-api-scheduling.ts';
 import { watchCases } from './kube-api-watches.ts';
+import { webhookCases } from './kube-api-webhooks.ts';
 import { workloadCases } from './kube-api-workloads.ts';
 
 export const kubeApiCases: readonly ContractCase[] = [
@@ -24,6 +25,7 @@ export const kubeApiCases: readonly ContractCase[] = [
   ...evictionCases,
   ...applyCases,
   ...admissionCases,
+  ...webhookCases,
   ...workloadCases,
   ...schedulingCases,
   ...rbacCases,

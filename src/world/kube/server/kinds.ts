@@ -134,6 +134,7 @@ const admission = ['admissionregistration.k8s.io', 'v1'] as const;
 
 const cluster = { namespaced: false } as const;
 const all = { categories: ['all'] } as const;
+const webhooks = { ...cluster, generation: 'content', categories: ['api-extensions'] } as const;
 const status = { hasStatus: true } as const;
 const spec = { generation: 'spec' } as const;
 const rbacRules = { nameRule: 'path', createOnUpdate: true } as const;
@@ -328,6 +329,8 @@ const policyKinds: readonly ResourceDefinition[] = [
     ...spec,
     categories: ['api-extensions'],
   }),
+  define(admission, 'validatingwebhookconfigurations', 'ValidatingWebhookConfiguration', webhooks),
+  define(admission, 'mutatingwebhookconfigurations', 'MutatingWebhookConfiguration', webhooks),
   define(networking, 'ingresses', 'Ingress', { ...status, ...spec, shortNames: ['ing'] }),
   define(networking, 'ingressclasses', 'IngressClass', { ...cluster, ...spec }),
   define(networking, 'networkpolicies', 'NetworkPolicy', { ...spec, shortNames: ['netpol'] }),

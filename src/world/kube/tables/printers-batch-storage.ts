@@ -1,4 +1,4 @@
-// Columns of Jobs, CronJobs, revisions, and of volumes with all that belongs to them.
+// Columns of Jobs, CronJobs, revisions, webhooks, and of volumes with all that belongs to them.
 import type { JsonObject } from '../../../api/json.ts';
 import {
   age,
@@ -89,6 +89,16 @@ const attributesClass: Cell = (object) =>
 
 const defaultClass = 'storageclass.kubernetes.io/is-default-class';
 
+const webhookColumns: Printer = [
+  name,
+  {
+    ...text('Webhooks', () => ''),
+    type: 'integer',
+    cell: (object) => objectsAt(object, 'webhooks').length,
+  },
+  age,
+];
+
 export const batchAndStorage: Readonly<Record<string, Printer>> = {
   'batch/jobs': [
     name,
@@ -144,6 +154,8 @@ export const batchAndStorage: Readonly<Record<string, Printer>> = {
     age,
     wide('VolumeMode', field('spec', 'volumeMode')),
   ],
+  'admissionregistration.k8s.io/validatingwebhookconfigurations': webhookColumns,
+  'admissionregistration.k8s.io/mutatingwebhookconfigurations': webhookColumns,
   'storage.k8s.io/storageclasses': [
     {
       ...name,

@@ -17,6 +17,7 @@ import {
 import { podStrategy } from './pods.ts';
 import { policyBindingStrategy, policyStrategy } from './policies.ts';
 import { serviceStrategy } from './services.ts';
+import { webhookStrategy } from './webhooks.ts';
 import {
   daemonSetStrategy,
   deploymentStrategy,
@@ -47,4 +48,6 @@ export const strategies: Readonly<Record<string, Strategy>> = {
   'certificates.k8s.io/certificatesigningrequests': csrStrategy,
   'admissionregistration.k8s.io/validatingadmissionpolicies': policyStrategy,
   'admissionregistration.k8s.io/validatingadmissionpolicybindings': policyBindingStrategy,
+  'admissionregistration.k8s.io/validatingwebhookconfigurations': webhookStrategy,
+  'admissionregistration.k8s.io/mutatingwebhookconfigurations': webhookStrategy,
 };
