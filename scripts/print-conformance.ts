@@ -1,5 +1,5 @@
-// Prints what is generated in docs/conformance.md: the AWS operations that the world answers, and the
-// named steps of the end-to-end tests with the real clients. What stands outside the marks is written
+// Prints what is generated in docs/conformance.md: the AWS operations that the world answers, the named
+// steps of the end-to-end tests with the real clients, and the scenarios of updates. What stands outside the marks is written
 // by hand and kept. A test fails when somebody forgot to run it: `node scripts/print-conformance.ts`.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { awsHandlers } from '../src/main/aws-front.ts';
 import { listCoverage, type ServiceCoverage } from '../src/wire/index.ts';
 import { createWorld } from '../src/world/index.ts';
 import { kubectlTable } from './conformance-kubectl.ts';
+import { updatesTable } from './conformance-updates.ts';
 
 const root = join(import.meta.dirname, '..');
 export const conformanceFile = join(root, 'docs', 'conformance.md');
@@ -62,6 +63,22 @@ const stepNames = (): readonly string[] =>
     .filter((line) => line.startsWith('- '))
     .map((line) => line.slice(2));
 
+const sequences = join(root, 'test', 'sequences');
+/** In these files a test's name begins with the id of its scenario. */
+const scenarioFiles = [
+  'updates-scenarios.test.ts',
+  'updates-scenarios-courses.test.ts',
+  'updates-crash.test.ts',
+];
+const named = /\b(?:it(?:\.each\((?:.|\n)*?\))?)\(\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")/gm;
+
+const scenarioTests = (): readonly string[] =>
+  scenarioFiles.flatMap((file) =>
+    [...readFileSync(join(sequences, file), 'utf8').matchAll(named)].map(
+      ([, single, double]) => single ?? double ?? '',
+    ),
+  );
+
 const replacePart = (document: string, name: string, part: string): string => {
   const open = `<!-- generated: ${name} -->`;
   const close = `<!-- end: ${name} -->`;
@@ -76,7 +93,8 @@ export const conformance = async (): Promise<string> => {
   const document = readFileSync(conformanceFile, 'utf8');
   const withAws = replacePart(document, 'aws', await awsPart());
   const withRows = replacePart(withAws, 'kubectl', kubectlTable(stepNames()));
-  return replacePart(withRows, 'tests', testsPart());
+  const withUpdates = replacePart(withRows, 'updates', updatesTable(scenarioTests()));
+  return replacePart(withUpdates, 'tests', testsPart());
 };
 
 if (import.meta.main) writeFileSync(conformanceFile, await conformance());

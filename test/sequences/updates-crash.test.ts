@@ -91,7 +91,7 @@ const survives = async (story: Story): Promise<void> => {
 
 describe('a process that is killed after any write', () => {
   it.each(Object.entries(stories))(
-    '%s comes to the same end',
+    'H31: %s comes to the same end',
     async (_, story) => {
       await survives(story);
     },

@@ -1,0 +1,97 @@
+// Which scenarios of rolling updates that other projects test are tested here too, as a table for
+// docs/conformance.md. `works` is said only where tests carry the row's id; else why it does not apply.
+
+interface Scenario {
+  readonly id: string;
+  /** Whose test it is there. */
+  readonly of: string;
+  readonly what: string;
+  /** What of it, or why all of it, does not apply here. */
+  readonly not?: string;
+}
+
+const scenarios: readonly Scenario[] = [
+  {
+    id: 'H1',
+    of: 'kOps',
+    what: 'seven old nodes, two at a time: the first alone until a new one stands; none is left',
+  },
+  { id: 'H3', of: 'kOps', what: 'the surge is never more than what is old' },
+  { id: 'H5', of: 'kOps', what: 'begun again with surge nodes made: they count' },
+  {
+    id: 'H7',
+    of: 'kOps',
+    what: 'a validation that flaps: no second node goes meanwhile',
+    not: 'a number of successes in a row: kubelets and probes have thresholds of their own',
+  },
+  {
+    id: 'H9',
+    of: 'kOps',
+    what: 'warm instances of the old revision go first and are never drained',
+    not: 'warm pools of node groups are refused: `warmPoolConfig is not supported by Drover`',
+  },
+  {
+    id: 'H11',
+    of: 'Cluster API',
+    what: 'a node that still leaves uses up what may be unavailable',
+  },
+  {
+    id: 'H13',
+    of: 'Cluster API',
+    what: 'old nodes that serve nobody go first; none that serves while new ones are missing',
+  },
+  { id: 'H15', of: 'Karpenter', what: '30 % of ten are three at once; those under way count' },
+  { id: 'H17', of: 'Karpenter', what: 'a node whose pods cannot go does not hold up the others' },
+  {
+    id: 'H19',
+    of: 'Karpenter',
+    what: 'several budgets, and one that never allows, are told; pods that are no matter are not',
+  },
+  {
+    id: 'H21',
+    of: 'Karpenter',
+    what: 'budgets by schedule: time zones, the least of those that are active',
+    not: 'there are no schedules of maxUnavailable',
+  },
+  {
+    id: 'H23',
+    of: 'machine-controller-manager',
+    what: 'a budget that is misconfigured, and one that is only used up',
+    not: 'volumes one after the other, deletion where evictions are unsupported: every API server that is supported has evictions',
+  },
+  {
+    id: 'H25',
+    of: 'upgrade-manager',
+    what: 'a cap on the nodes of the whole cluster',
+    not: 'no such cap: what an update adds is bounded by what is old, quotas are a preflight check',
+  },
+  { id: 'H27', of: 'upgrade-manager', what: 'only what the update itself cordoned is given back' },
+  {
+    id: 'H29',
+    of: 'eksctl',
+    what: 'refused evictions are tried again; what never may ends in time; no second update meanwhile',
+  },
+  {
+    id: 'H31',
+    of: 'ours',
+    what: 'killed after any write, and in the minute between empty and terminate: the same end',
+  },
+];
+
+const idOf = (name: string): string | undefined => /^(H\d+)\b/.exec(name)?.[1];
+
+/** Throws where a test has the id of no row, or a row has neither test nor reason. */
+export const updatesTable = (names: readonly string[]): string => {
+  const rows = scenarios.map(({ id, of, what, not }) => {
+    const count = names.filter((name) => idOf(name) === id).length;
+    if (count === 0 && not === undefined) throw new Error(`no test has the id ${id}`);
+    const tests = `works: ${count} ${count === 1 ? 'test' : 'tests'}`;
+    const reason = not === undefined ? '' : `not: ${not}`;
+    const state = count === 0 ? reason : [tests, reason].filter(Boolean).join('; ');
+    return `| ${id} | ${of} | ${what} | ${state} |`;
+  });
+  const known = new Set(scenarios.map(({ id }) => id));
+  const stray = names.find((name) => !known.has(idOf(name) ?? ''));
+  if (stray !== undefined) throw new Error(`no scenario belongs to the test "${stray}"`);
+  return ['| row | tested by | scenario | here |', '|---|---|---|---|', ...rows].join('\n');
+};

@@ -1,0 +1,191 @@
+// What other rollers' tests show of rolling updates, as decisions of ours: each row of
+// test/conformance/update-scenarios.ts by its id. Courses stand in updates-scenarios-courses.test.ts.
+import { describe, expect, it } from 'vitest';
+import {
+  type BudgetLoad,
+  decideUpdate,
+  maxUnavailableOf,
+  ownSurge,
+  type UpdateStep,
+} from '../../src/core/update/index.ts';
+import { budgetMisconfigured } from '../../src/core/update/preflight/checks/budget-misconfigured.ts';
+import { budgetNeverAllows } from '../../src/core/update/preflight/checks/budget-never-allows.ts';
+import { severalBudgets } from '../../src/core/update/preflight/checks/several-budgets.ts';
+import { aBudget, aPod, briefOf, findingsOf } from '../../src/core/update/preflight/testing.ts';
+import {
+  aMember,
+  draining,
+  fresh,
+  held,
+  members,
+  observe,
+} from '../support/update-observations.ts';
+
+const begun = (steps: readonly UpdateStep[]): readonly string[] =>
+  steps.flatMap((step) =>
+    step.kind === 'Lift' || step.kind === 'Replace' || step.kind === 'Retire'
+      ? [step.instanceId]
+      : [],
+  );
+const rolling = { strategy: 'SURGE', phase: 'Rolling' } as const;
+const asEks = { strategy: 'DEFAULT', phase: 'Rolling' } as const;
+
+describe('H3', () => {
+  it('H3: of three nodes of which two are old, a surge of ten makes two', () => {
+    expect(ownSurge(2, 1, 10)).toBe(2);
+    expect(ownSurge(2, 3, 1)).toBe(2);
+  });
+});
+
+describe('H5', () => {
+  it.each([
+    ['one', 1],
+    ['all', 3],
+  ])(
+    'H5: begun again with %s of its new nodes made, it makes no more than it wanted',
+    (_, made) => {
+      const instances = [...members(3, 'old'), ...members(made, 'new', fresh)];
+      const status = {
+        strategy: 'SURGE',
+        phase: 'ScalingUp',
+        surge: 3,
+        maxUnavailable: 3,
+      } as const;
+      const surge = { desired: 3, maxSize: 3 };
+      const seen = observe(status, instances, { desired: 3, surge, actualDesired: 6 });
+      const decided = decideUpdate(seen);
+      expect(decided.surge).toEqual(surge);
+      expect(begun(decided.steps)).toEqual([]);
+      expect(decided.change?.phase).toBe(made === 3 ? 'Rolling' : undefined);
+    },
+  );
+});
+
+describe('H7', () => {
+  const pass = (isReady: boolean): readonly string[] => {
+    const instances = [...members(2, 'old'), aMember('new1', { ...fresh, isReady })];
+    const seen = observe(rolling, instances, { desired: 3 });
+    return begun(decideUpdate(seen).steps);
+  };
+  it('H7: after the first node no second one goes in any pass in which its replacement is not Ready', () => {
+    const taken = [false, true, false, true, false].map((isReady) => pass(isReady).length);
+    expect(taken).toEqual([0, 1, 0, 1, 0]);
+  });
+});
+
+describe('H11', () => {
+  it('H11: while a node that was asked before still leaves, no further one is taken', () => {
+    const leaving = aMember('old3', { isCounted: false });
+    const instances = [...members(2, 'old', held), leaving, aMember('new1', fresh)];
+    for (const status of [rolling, asEks]) {
+      const seen = observe(status, instances, { desired: 3, actualDesired: 3 });
+      expect(begun(decideUpdate(seen).steps)).toEqual([]);
+    }
+  });
+});
+
+describe('H13', () => {
+  const herd = (newReady: number) => [
+    ...members(newReady, 'new', fresh),
+    ...members(5 - newReady, 'late', { ...fresh, isReady: false }),
+    ...members(3, 'old', held),
+    ...members(2, 'gone', { ...held, isReady: false }),
+  ];
+  it('H13: with all new nodes Ready, one that serves nobody goes first', () => {
+    const decided = decideUpdate(observe(asEks, herd(5), { desired: 5, actualDesired: 10 }));
+    expect(begun(decided.steps)).toHaveLength(1);
+    expect(begun(decided.steps)[0]).toMatch(/^i-gone/);
+  });
+  it('H13: with new nodes missing, none that serves goes', () => {
+    const decided = decideUpdate(observe(asEks, herd(1), { desired: 5, actualDesired: 10 }));
+    expect(begun(decided.steps).filter((id) => id.startsWith('i-old'))).toEqual([]);
+  });
+});
+
+describe('H15', () => {
+  it('H15: of ten old nodes thirty per cent are three at once', () => {
+    expect(maxUnavailableOf({ maxUnavailablePercentage: 30 }, 10)).toBe(3);
+    const instances = [...members(10, 'old', held), ...members(3, 'new', fresh)];
+    const seen = observe({ ...asEks, maxUnavailable: 3 }, instances, { desired: 10 });
+    expect(begun(decideUpdate(seen).steps)).toHaveLength(3);
+  });
+  it('H15: those that are under way count', () => {
+    const instances = [
+      ...members(7, 'old', held),
+      ...members(3, 'out', draining),
+      ...members(3, 'new', fresh),
+    ];
+    const seen = observe({ ...asEks, maxUnavailable: 3 }, instances, { desired: 10 });
+    expect(begun(decideUpdate(seen).steps)).toEqual([]);
+  });
+});
+
+describe('H17', () => {
+  const load = (allowed: number): readonly BudgetLoad[] => [
+    { budget: `default/allows-${allowed}`, pods: 1, allowed, recoveryMs: 1000 },
+  ];
+  it('H17: a node whose pods cannot go is left to the end, and the other goes', () => {
+    const stuck = aMember('stuck', { pods: 1, loads: load(0) });
+    for (const other of ['a', 'b', 'c', 'd']) {
+      const free = aMember(other, { pods: 1, loads: load(1) });
+      const instances = [stuck, free, aMember('new1', fresh)];
+      expect(begun(decideUpdate(observe(rolling, instances, { desired: 2 })).steps)).toEqual([
+        `i-${other}`,
+      ]);
+    }
+  });
+});
+
+describe('H19', () => {
+  const two = [aBudget('b1', 3), aBudget('b2', 3)];
+  const never = [aBudget('b', 3, { spec: { maxUnavailable: 0 } })];
+  it('H19: a pod under two budgets, or under one that never allows, is a blocker', () => {
+    const pods = [aPod('p1')];
+    expect(briefOf(findingsOf(severalBudgets, { pods, budgets: two }))).toEqual([
+      'blocker Pod demo/p1',
+    ]);
+    expect(briefOf(findingsOf(budgetNeverAllows, { pods, budgets: never }))).toEqual([
+      'blocker PodDisruptionBudget demo/b',
+    ]);
+  });
+  it.each([
+    ['finished', aPod('p1', { phase: 'Succeeded' })],
+    ['a mirror', aPod('p1', { annotations: { 'kubernetes.io/config.mirror': 'x' } })],
+    ['of a DaemonSet', aPod('p1', { owner: 'DaemonSet/agent' })],
+  ])('H19: a pod that is %s holds up nothing', (_, pod) => {
+    expect(findingsOf(severalBudgets, { pods: [pod], budgets: two })).toEqual([]);
+    expect(findingsOf(budgetNeverAllows, { pods: [pod], budgets: never })).toEqual([]);
+  });
+});
+
+describe('H23', () => {
+  const cases = [
+    { why: 'one may go', status: {}, found: [] },
+    {
+      why: 'one that went is the reason',
+      status: { disruptionsAllowed: 0, disruptedPods: { a: '2026-01-01T00:00:00Z' } },
+      found: [],
+    },
+    {
+      why: 'one is missing',
+      status: { disruptionsAllowed: 0, currentHealthy: 2 },
+      found: ['warning PodDisruptionBudget demo/b'],
+    },
+    {
+      why: 'all are healthy and none may go',
+      status: { disruptionsAllowed: 0 },
+      found: ['blocker PodDisruptionBudget demo/b'],
+    },
+  ] as const;
+  it.each(cases)('H23: a budget of which $why', ({ status, found }) => {
+    const budgets = [aBudget('b', 3, { status })];
+    expect(briefOf(findingsOf(budgetMisconfigured, { pods: [aPod('p1')], budgets }))).toEqual(
+      found,
+    );
+  });
+  it('H23: a budget whose own rule never allows is told as that', () => {
+    const budgets = [aBudget('b', 3, { spec: { maxUnavailable: 0 } })];
+    expect(findingsOf(budgetMisconfigured, { pods: [aPod('p1')], budgets })).toEqual([]);
+    expect(findingsOf(budgetNeverAllows, { pods: [aPod('p1')], budgets })).toHaveLength(1);
+  });
+});
