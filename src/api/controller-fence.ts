@@ -10,8 +10,8 @@ const apiVersion = 'admissionregistration.k8s.io/v1';
 const separator = '_';
 
 /** Who a process is in the Lease. A pod's host name is its name, unless it has the host's network. */
-export const leaderIdentity = (hostName: string, process: string): string =>
-  `${hostName}${separator}${process}`;
+export const leaderIdentity = (podName: string, process: string): string =>
+  `${podName}${separator}${process}`;
 
 const rule = (
   apiGroup: string,

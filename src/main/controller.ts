@@ -26,6 +26,8 @@ export interface ControllerDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
+  /** Of the pod, where it is told (`POD_NAME`); else the host's name, which is a pod's own. */
+  readonly podName?: string;
 }
 
 export interface ControllerSettings {
@@ -107,7 +109,7 @@ export const runController = async (
     log.info('starting without leader election', { compat });
     return keepRunning(deps, controlPlane({}), signal);
   }
-  const identity = leaderIdentity(hostname(), randomUUID());
+  const identity = leaderIdentity(deps.podName ?? hostname(), randomUUID());
   const elector = new LeaderElector({
     kube,
     clock,

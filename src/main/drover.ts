@@ -188,7 +188,9 @@ const createContext = (): CliContext => {
       const kube = await kubeClient(connection, agent, unattended);
       try {
         const cloud = await awsCloud(connection, agent, unattended);
-        await runController(settings, { kube, cloud, clock: wallClock, log, signal });
+        const { POD_NAME: podName } = env;
+        const own = podName === undefined ? {} : { podName };
+        await runController(settings, { kube, cloud, clock: wallClock, log, signal, ...own });
       } finally {
         await kube.close();
       }

@@ -11,14 +11,16 @@ const logTailChars = 3000;
 export class ControllerProcess {
   readonly #world: ServedWorld;
   readonly #args: readonly string[];
+  readonly #podName: string | undefined;
   #child: ChildProcess;
   #exited: Promise<number | null>;
   #output = '';
   #isWanted = true;
 
-  private constructor(world: ServedWorld, kubeconfigPath: string) {
+  private constructor(world: ServedWorld, kubeconfigPath: string, podName?: string) {
     const queueUrl = `${String(world.env.AWS_ENDPOINT_URL)}/${queuePath}`;
     this.#world = world;
+    this.#podName = podName;
     this.#args = [
       ...['controller', '--cloud', 'aws', '--compat', 'eks'],
       ...['--kubeconfig', kubeconfigPath, '--queue-url', queueUrl],
@@ -26,14 +28,16 @@ export class ControllerProcess {
     [this.#child, this.#exited] = this.#spawn();
   }
 
+  /** Does not wait until it leads: another one may. `podName` is who it is, as a pod. */
+  static candidate(world: ServedWorld, kubeconfigPath: string, podName: string): ControllerProcess {
+    return new ControllerProcess(world, kubeconfigPath, podName);
+  }
+
   /** Resolves when it leads. */
   static async start(world: ServedWorld, kubeconfigPath: string): Promise<ControllerProcess> {
     const controller = new ControllerProcess(world, kubeconfigPath);
     try {
-      await eventually('drover controller leads', async () => {
-        controller.assertRunning();
-        return controller.output().includes('"message":"leading"') ? true : undefined;
-      });
+      await controller.leads();
       return controller;
     } catch (error) {
       await controller.stop();
@@ -41,9 +45,19 @@ export class ControllerProcess {
     }
   }
 
+  async leads(): Promise<void> {
+    await eventually('drover controller leads', async () => {
+      this.assertRunning();
+      return this.#output.includes('"message":"leading"') ? true : undefined;
+    });
+  }
+
   #spawn(): [ChildProcess, Promise<number | null>] {
     const child = spawn(process.execPath, [drover, ...this.#args], {
-      env: this.#world.env,
+      env: {
+        ...this.#world.env,
+        ...(this.#podName === undefined ? {} : { POD_NAME: this.#podName }),
+      },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     child.stderr.on('data', (chunk: Buffer) => {
@@ -70,6 +84,14 @@ export class ControllerProcess {
     const { exitCode, signalCode } = this.#child;
     if (exitCode === null && signalCode === null) return;
     throw new Error(`drover controller ended with ${exitCode ?? signalCode}:\n${this.tail()}`);
+  }
+
+  /** SIGSTOP: it stands still, and does not know it. */
+  pause(): void {
+    this.#child.kill('SIGSTOP');
+  }
+  goOn(): void {
+    this.#child.kill('SIGCONT');
   }
 
   /** SIGKILL, as a crash would. */

@@ -1,0 +1,193 @@
+// Two processes of `drover controller`, each with the account and the token of a pod of its own, on a real API
+// server with deploy/rbac.yaml and deploy/fence.yaml: the leader stands still, the other takes over and ends
+// the drain, and what the first one may still send is refused.
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { ControllerProcess } from '../support/controller-process.ts';
+import { eventually, missing, type ServedWorld } from '../support/demo-world.ts';
+import { rawKube } from '../support/kube-raw.ts';
+import { whyNoRealCluster } from '../support/real-cluster.ts';
+import { beginRealStage } from '../support/real-stage.ts';
+import { type Steps, stepsOf } from '../support/steps.ts';
+import { inWorld, skipWhen } from '../support/stories.ts';
+
+const whyNot =
+  (await missing('kubectl', ['version', '--client'])) ??
+  (await missing('aws', ['--version'])) ??
+  whyNoRealCluster({ scheduler: true });
+const deploy = join(import.meta.dirname, '..', '..', 'deploy');
+const system = '-n kube-system';
+
+interface Config {
+  readonly clusters: readonly object[];
+  readonly users: readonly { readonly name: string; readonly user: object }[];
+}
+
+/** A pod of the controller's account, and a kubeconfig with a token that is bound to it. */
+const podOf = async (world: ServedWorld, kubectl: Steps, name: string): Promise<string> => {
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'kube-system' },
+    spec: {
+      serviceAccountName: 'drover-controller',
+      // Not where the drain of the story would take them.
+      nodeSelector: { 'eks.amazonaws.com/nodegroup': 'ng1-public-ssh' },
+      containers: [{ name: 'controller', image: 'example/drover:1' }],
+    },
+  };
+  await kubectl.okWith(JSON.stringify(pod), 'create -f -');
+  const uid = (await kubectl.ok(`get pod ${name} ${system} -o jsonpath={.metadata.uid}`)).trim();
+  const bound = `--bound-object-kind Pod --bound-object-name ${name} --bound-object-uid ${uid}`;
+  const token = (await kubectl.ok(`create token drover-controller ${system} ${bound}`)).trim();
+  const config = JSON.parse(readFileSync(String(world.env.KUBECONFIG), 'utf8')) as Config;
+  const users = config.users.map((one) => ({ ...one, user: { token } }));
+  const path = join(world.dataDir, `${name}.kubeconfig`);
+  writeFileSync(path, JSON.stringify({ ...config, users }), { mode: 0o600 });
+  return path;
+};
+
+const tokenIn = (path: string): string => {
+  const { users } = JSON.parse(readFileSync(path, 'utf8')) as {
+    readonly users: readonly { readonly user: { readonly token: string } }[];
+  };
+  return users[0]?.user.token ?? '';
+};
+
+const holder = async (kubectl: Steps): Promise<string> =>
+  (
+    await kubectl.ok(`get lease drover-controller ${system} -o jsonpath={.spec.holderIdentity}`)
+  ).trim();
+
+/** A node of demo-ng whose drain a budget holds up, with a pod on it. */
+const beginDrain = async (world: ServedWorld, kubectl: Steps) => {
+  const budget = {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name: 'never', namespace: 'demo' },
+    spec: { maxUnavailable: 0, selector: { matchLabels: { app: 'nginx-demo' } } },
+  };
+  await kubectl.okWith(JSON.stringify(budget), 'apply -f -');
+  const chosen = 'get nodes -l eks.amazonaws.com/nodegroup=demo-ng -o jsonpath=';
+  const node = (await kubectl.ok(`${chosen}{.items[0].metadata.name}`)).trim();
+  const provider = (await kubectl.ok(`${chosen}{.items[0].spec.providerID}`)).trim();
+  const instance = provider.split('/').at(-1) ?? '';
+  const aws = stepsOf('aws', (args) => world.aws(...args));
+  await aws.ok(
+    `autoscaling terminate-instance-in-auto-scaling-group --instance-id ${instance} ` +
+      '--should-decrement-desired-capacity',
+  );
+  const isDraining = async () => {
+    const { code, stdout } = await world.kubectl(
+      ...['get', 'nodedisruption', instance, '-o', 'jsonpath={.status.phase}'],
+    );
+    return code === 0 && stdout === 'Draining' ? true : undefined;
+  };
+  await eventually(`${instance} is drained`, isDraining, 120_000);
+  const on = `--field-selector spec.nodeName=${node} -l app=nginx-demo`;
+  const pods = await kubectl.ok(`get pods -n demo ${on} -o jsonpath={.items[*].metadata.name}`);
+  const [pod = ''] = pods.trim().split(' ');
+  assert.notEqual(pod, '', 'the node has a pod that the budget holds');
+  return { node, instance, pod };
+};
+
+interface AuditedUser {
+  readonly username: string;
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Writes of the pod, the Lease's left out, with their answers. */
+const writesOf = (world: ServedWorld, pod: string): readonly string[] =>
+  world
+    .audit()
+    .filter(({ user, verb, objectRef }) => {
+      const claims = (user as AuditedUser).extra?.['authentication.kubernetes.io/pod-name'];
+      const isRead = ['get', 'list', 'watch'].includes(verb);
+      return claims?.includes(pod) === true && !isRead && objectRef?.resource !== 'leases';
+    })
+    .map(
+      ({ verb, objectRef, responseStatus }) =>
+        `${verb} ${objectRef?.resource} ${objectRef?.name} ${responseStatus?.code}`,
+    );
+
+describe('a leader that stands still', {
+  skip: skipWhen('the fence with two controllers on a real API server', whyNot),
+  timeout: 600_000,
+}, () => {
+  it('changes nothing after the other one took over: its patch and its eviction are refused', async () => {
+    await inWorld({ args: ['--demo', '--port', '0', '--no-controller'] }, async (world) => {
+      const stage = await beginRealStage(world);
+      const kubectl = stepsOf('kubectl', (args, input) =>
+        input === undefined ? world.kubectl(...args) : world.kubectlInput(input, ...args),
+      );
+      const started: ControllerProcess[] = [];
+      try {
+        await kubectl.ok(`apply -f ${deploy}/rbac.yaml -f ${deploy}/fence.yaml`);
+        const paths = [
+          await podOf(world, kubectl, 'drover-a'),
+          await podOf(world, kubectl, 'drover-b'),
+        ] as const;
+        const first = ControllerProcess.candidate(world, paths[0], 'drover-a');
+        started.push(first);
+        await first.leads();
+        const second = ControllerProcess.candidate(world, paths[1], 'drover-b');
+        started.push(second);
+        const { node, instance, pod } = await beginDrain(world, kubectl);
+        assert.match(await holder(kubectl), /^drover-a_/);
+
+        const raw = rawKube(String(world.env.KUBECONFIG));
+        const send = async (path: string) => {
+          const token = tokenIn(path);
+          const patched = await raw('PATCH', `/api/v1/nodes/${node}`, {
+            contentType: 'application/merge-patch+json',
+            body: { metadata: { annotations: { 'example.com/late': 'yes' } } },
+            token,
+          });
+          const evicted = await raw('POST', `/api/v1/namespaces/demo/pods/${pod}/eviction`, {
+            body: { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: pod } },
+            token,
+          });
+          return { patched, evicted };
+        };
+        // While it leads both may pass the fence; the budget alone refuses the eviction.
+        const before = await send(paths[0]);
+        assert.deepEqual([before.patched.code, before.evicted.code], [200, 429]);
+
+        first.pause();
+        await second.leads();
+        assert.match(await holder(kubectl), /^drover-b_/);
+        const sentBefore = writesOf(world, 'drover-a').length;
+        const late = await send(paths[0]);
+        const words =
+          /pod drover-a does not lead: Lease kube-system\/drover-controller is held by 'drover-b_/;
+        for (const { code, body } of [late.patched, late.evicted]) {
+          assert.equal(code, 403);
+          assert.match(String(body.message), words);
+        }
+
+        first.goOn();
+        await kubectl.ok('delete pdb never -n demo');
+        await kubectl.ok(`wait node/${node} --for=delete --timeout=120s`);
+        const ended = `wait nodedisruption/${instance} --for=jsonpath={.status.phase}=Ended`;
+        await kubectl.ok(`${ended} --timeout=120s`);
+        const after = writesOf(world, 'drover-a').slice(sentBefore);
+        assert.deepEqual(
+          after.filter((line) => !line.endsWith(' 403')),
+          [],
+        );
+        assert.ok(writesOf(world, 'drover-b').some((line) => line.startsWith('create pods ')));
+      } catch (error) {
+        for (const each of started) process.stderr.write(`a controller's log:\n${each.tail()}\n`);
+        throw error;
+      } finally {
+        for (const each of started) {
+          each.goOn();
+          await each.stop();
+        }
+        await stage.end();
+      }
+    });
+  });
+});
