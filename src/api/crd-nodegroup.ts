@@ -245,6 +245,7 @@ export const nodeGroupUpdateSpec: Schema = {
       policies: { ...object(updatePolicyFields), 'x-kubernetes-validations': updatePolicyRules },
       waivers: listOf(object({ check: text(63), reason: longText, by: text() }, ['check']), 40),
       planHash: text(128),
+      predicted: object({ p50Seconds: count, p90Seconds: count }, ['p50Seconds', 'p90Seconds']),
       paused: described('Nothing new is begun while it is set.', boolean),
       abort: described('Set once, it stays.', oneOf(['Stop', 'RollBack'])),
     },
@@ -255,12 +256,19 @@ export const nodeGroupUpdateSpec: Schema = {
       rule: `self.${field} == oldSelf.${field}`,
       message: `${field} of an update never changes`,
     })),
-    ...['action', 'force', 'strategy', 'reason', 'policies', 'waivers', 'planHash'].map(
-      (field) => ({
-        rule: `has(self.${field}) == has(oldSelf.${field}) && (!has(self.${field}) || self.${field} == oldSelf.${field})`,
-        message: `${field} of an update never changes`,
-      }),
-    ),
+    ...[
+      'action',
+      'force',
+      'strategy',
+      'reason',
+      'policies',
+      'waivers',
+      'planHash',
+      'predicted',
+    ].map((field) => ({
+      rule: `has(self.${field}) == has(oldSelf.${field}) && (!has(self.${field}) || self.${field} == oldSelf.${field})`,
+      message: `${field} of an update never changes`,
+    })),
     {
       rule: '!has(oldSelf.abort) || (has(self.abort) && self.abort == oldSelf.abort)',
       message: 'an update that is aborted stays so',
@@ -296,9 +304,17 @@ export const nodeGroupUpdateStatus: Schema = object(
     maxUnavailable: count,
     surge: count,
     progress: object(
-      { total: count, done: count, draining: count, failed: count, quarantined: count },
+      {
+        total: count,
+        done: count,
+        draining: count,
+        failed: count,
+        quarantined: count,
+        eta: object({ p50: time, p90: time }, ['p50', 'p90']),
+      },
       ['total', 'done', 'draining', 'failed'],
     ),
+    pace: listOf(object({ at: time, done: count, paused: boolean }, ['at', 'done']), 20),
     waitingSince: time,
     phases: listOf(object({ phase: oneOf(updatePhases), at: time }, ['phase', 'at']), 40),
     failedNodes: listOf(

@@ -310,7 +310,13 @@ const nodeGroupUpdates = definition({
     { name: 'Group', type: 'string', jsonPath: '.spec.nodeGroup' },
     { name: 'Type', type: 'string', jsonPath: '.spec.type' },
     { name: 'Status', type: 'string', jsonPath: '.status.status' },
+    { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
+    { name: 'Done', type: 'integer', jsonPath: '.status.progress.done' },
+    { name: 'Total', type: 'integer', jsonPath: '.status.progress.total' },
+    // Lies in the future: a date column would print <invalid>.
+    { name: 'ETA', type: 'string', jsonPath: '.status.progress.eta.p50' },
     { name: 'Error', type: 'string', jsonPath: '.status.errors[0].code' },
+    { name: 'Message', type: 'string', jsonPath: '.status.message', priority: 1 },
     age,
   ],
 });

@@ -45,6 +45,8 @@ export interface NodeGroupUpdateSpec {
   readonly waivers?: readonly Waiver[];
   /** Of the plan that was looked at and that the command line found to hold still: a record. */
   readonly planHash?: string;
+  /** By that plan, from the begin on. */
+  readonly predicted?: { readonly p50Seconds: number; readonly p90Seconds: number };
   /** Nothing new is begun while it is set; may change while the update runs. */
   readonly paused?: boolean;
   /** Set once, it stays. */
@@ -82,6 +84,20 @@ export interface Revision {
   readonly launchTemplate?: NonNullable<NodeGroupSpec['launchTemplate']>;
 }
 
+/** RFC 3339: half of such updates are over before the first, nine of ten before the second. */
+export interface UpdateEta {
+  readonly p50: string;
+  readonly p90: string;
+}
+
+/** How many nodes were done when. */
+export interface UpdatePace {
+  readonly at: string;
+  readonly done: number;
+  /** Nothing was begun from then on. */
+  readonly paused?: boolean;
+}
+
 export interface UpdateProgress {
   /** Nodes that are to be replaced or retired, the done ones included. */
   readonly total: number;
@@ -90,6 +106,8 @@ export interface UpdateProgress {
   readonly failed: number;
   /** Of those that failed: left cordoned, each with a new node beside it. */
   readonly quarantined?: number;
+  /** Absent where there is no ground for it: too few nodes seen, or paused. */
+  readonly eta?: UpdateEta;
 }
 
 export interface UpdateSizes {
@@ -120,6 +138,8 @@ export interface NodeGroupUpdateStatus {
   /** How many instances more than asked for the update began with. */
   readonly surge?: number;
   readonly progress?: UpdateProgress;
+  /** Last 20 changes of `progress.done`: what the end is predicted by, also of later updates. */
+  readonly pace?: readonly UpdatePace[];
   /** Nothing moves since then: new instances do not become nodes. */
   readonly waitingSince?: string;
   /** When each phase began, in order. */

@@ -78,8 +78,12 @@ export const refuseStale = async (
 /** What the update says of its plan. */
 export const recordedOf = (
   plan: PlanFile,
-): Pick<NodeGroupUpdateSpec, 'planHash' | 'waivers' | 'strategy'> => ({
+): Pick<NodeGroupUpdateSpec, 'planHash' | 'predicted' | 'waivers' | 'strategy'> => ({
   planHash: plan.hash,
+  predicted: {
+    p50Seconds: Math.round(plan.minutes.p50 * 60),
+    p90Seconds: Math.round(plan.minutes.p90 * 60),
+  },
   ...(plan.waivers.length === 0 ? {} : { waivers: plan.waivers }),
   ...(plan.request.strategy === undefined ? {} : { strategy: plan.request.strategy }),
 });

@@ -14,6 +14,7 @@ export const updateHeader = [
   'STATUS',
   'PHASE',
   'NODES',
+  'ETA',
   'FROM',
   'TO',
   'CREATED',
@@ -32,6 +33,9 @@ export const updateCells = (view: UpdateView): readonly string[] => {
     update.spec.paused === true && view.status === 'InProgress' ? 'Paused' : view.status,
     update.status?.phase ?? '-',
     progress === undefined ? '-' : `${progress.done}/${progress.total}`,
+    progress?.eta === undefined || view.status !== 'InProgress'
+      ? '-'
+      : withoutFraction(progress.eta.p50),
     from,
     to,
     withoutFraction(update.metadata.creationTimestamp),

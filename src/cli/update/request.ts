@@ -127,7 +127,10 @@ export interface Request {
   readonly action: 'Update' | 'Rollback';
   readonly force: boolean;
   /** Of a plan that was looked at. */
-  readonly planned?: Pick<NodeGroupUpdateSpec, 'planHash' | 'waivers' | 'strategy' | 'policies'>;
+  readonly planned?: Pick<
+    NodeGroupUpdateSpec,
+    'planHash' | 'predicted' | 'waivers' | 'strategy' | 'policies'
+  >;
 }
 
 /** Throws CommandError while another update of the group is in progress. */

@@ -27,6 +27,16 @@ export const progressBar = (view: UpdateView): string | undefined => {
   return `[${bar}]  ${done} of ${total} nodes`;
 };
 
+/** `about 4m left, 90 % within 7m`; nothing where the update says nothing of its end. */
+export const etaText = ({ status, update }: UpdateView, now: EpochMs): string | undefined => {
+  const { p50, p90 } = update.status?.progress?.eta ?? {};
+  const [half, most] = [parseTime(p50), parseTime(p90)];
+  if (status !== 'InProgress' || half === undefined || most === undefined) return undefined;
+  const left = (at: EpochMs): string => formatDuration((at - now) / 1000);
+  const about = half > now ? `about ${left(half)} left` : 'about to end';
+  return most > now ? `${about}, 90 % within ${left(most)}` : about;
+};
+
 /** `InProgress, paused`; `Failed`. */
 export const stateText = ({ status, update }: UpdateView): string => {
   if (status !== 'InProgress') return status;
@@ -61,13 +71,14 @@ export const headerLines = (view: UpdateView, now: EpochMs): readonly string[] =
   const end = parseTime(update.status?.endedAt);
   const elapsed = between(began, end ?? now);
   const bar = progressBar(view);
+  const eta = etaText(view, now);
   const time =
     elapsed === undefined ? [] : [`${elapsed} ${end === undefined ? 'so far' : 'in all'}`];
   return [
     // The id last: a narrow terminal cuts the line at its end.
     `${where}${revisions}  (${what} ${view.id})`,
     `${stateText(view)}${status === 'InProgress' ? step : ''}${how === '' ? '' : `  (${how})`}`,
-    [...(bar === undefined ? [] : [bar]), ...time].join('  '),
+    [...(bar === undefined ? [] : [bar]), ...time, ...(eta === undefined ? [] : [eta])].join('  '),
   ];
 };
 

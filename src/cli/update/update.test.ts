@@ -241,19 +241,37 @@ describe('in print', () => {
       'InProgress',
       'Rolling',
       '2/5',
+      '-',
       '1.32.9-20260905',
       '1.32.9-20260919',
       timePlus(0).replace(/\.\d+/, ''),
     ]);
     const config = anUpdate({ status: undefined, spec: { type: 'ConfigUpdate', change: {} } });
-    expect(updateCells(view([], config)).slice(2, 8)).toEqual([
+    expect(updateCells(view([], config)).slice(2, 9)).toEqual([
       'ConfigUpdate',
       'InProgress',
       '-',
       '-',
       '-',
       '-',
+      '-',
     ]);
+  });
+
+  it.each([
+    [timePlus(990), timePlus(1170), 'about 4m left, 90 % within 7m'],
+    [timePlus(740), timePlus(1170), 'about to end, 90 % within 7m'],
+    [timePlus(740), timePlus(745), 'about to end'],
+  ])('its end (%s, %s) is told as %s', (p50, p90, text) => {
+    const progress = { total: 5, done: 2, draining: 1, failed: 0, eta: { p50, p90 } };
+    const told = view([], anUpdate({ status: { ...running, progress } }));
+    expect(headerLines(told, now).at(-1)).toBe(
+      `[#########---------------]  2 of 5 nodes  12m30s so far  ${text}`,
+    );
+    expect(updateCells(told)).toContain(p50.replace(/\.\d+/, ''));
+    const ended = view([], anUpdate({ status: { ...running, progress, status: 'Failed' } }));
+    expect(headerLines(ended, now).at(-1)).not.toContain('about');
+    expect(updateCells(ended)[6]).toBe('-');
   });
 
   it('a description folds nothing', () => {

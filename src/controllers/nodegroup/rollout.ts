@@ -5,6 +5,7 @@ import type {
   NodeGroupUpdate,
   NodeGroupUpdateStatus,
   Revision,
+  UpdatePace,
 } from '../../api/nodegroup-update.ts';
 import {
   decideUpdate,
@@ -43,6 +44,27 @@ const usesTarget = (
   return inUse >= Number(templateVersion) && !(inUse >= Number(restored));
 };
 
+/** So many earlier updates say how fast this one may go. */
+const maxHistory = 5;
+
+/** Of earlier updates of the group that went as this one goes, the newest first. */
+const paceHistory = (
+  { updates }: Pick<NodeGroupDeps, 'updates'>,
+  { metadata, spec, status }: NodeGroupUpdate,
+): readonly (readonly UpdatePace[])[] =>
+  updates
+    .list()
+    .filter(
+      (one) =>
+        one.metadata.name !== metadata.name &&
+        one.spec.nodeGroup === spec.nodeGroup &&
+        one.status?.strategy === status?.strategy &&
+        one.status?.maxUnavailable === status?.maxUnavailable,
+    )
+    .toSorted((a, b) => (b.status?.endedAt ?? '').localeCompare(a.status?.endedAt ?? ''))
+    .slice(0, maxHistory)
+    .flatMap((one) => (one.status?.pace === undefined ? [] : [one.status.pace]));
+
 const decide = async (
   deps: NodeGroupDeps,
   input: RolloutInput,
@@ -66,6 +88,7 @@ const decide = async (
     issues,
     drainTimeoutMs: policies.drainTimeoutMs,
     policies,
+    history: paceHistory(deps, update),
     now: deps.clock.now(),
   };
   const decided = decideUpdate(observation);

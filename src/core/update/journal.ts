@@ -1,8 +1,13 @@
 // What an update writes down of itself: the phase it enters, how far it is, how it fails. Pure.
 import { formatTime } from '../../api/brand.ts';
 import type { HealthIssue } from '../../api/nodegroup.ts';
-import type { UpdatePhase, UpdateProgress } from '../../api/nodegroup-update.ts';
+import type {
+  NodeGroupUpdateStatus,
+  UpdatePhase,
+  UpdateProgress,
+} from '../../api/nodegroup-update.ts';
 import { bounded, evictionFailure } from '../scaling/index.ts';
+import { planned, tellPace } from './eta.ts';
 import type { Counted, Herd } from './nodes.ts';
 import type { StatusChange, UpdateDecision, UpdateObservation } from './observation.ts';
 
@@ -98,7 +103,32 @@ const sameProgress = (a: UpdateProgress | undefined, b: UpdateProgress): boolean
   a.done === b.done &&
   a.draining === b.draining &&
   a.failed === b.failed &&
-  a.quarantined === b.quarantined;
+  a.quarantined === b.quarantined &&
+  a.eta?.p50 === b.eta?.p50 &&
+  a.eta?.p90 === b.eta?.p90;
+
+interface PaceTold {
+  readonly pace: NodeGroupUpdateStatus['pace'];
+  readonly eta: UpdateProgress['eta'];
+}
+
+/** How fast it goes while nodes are replaced, and when that will be over as far as there is ground to say. */
+const paceOf = (
+  { status, update, now, history = [] }: UpdateObservation,
+  { change, steps }: UpdateDecision,
+  { done, total }: UpdateProgress,
+): PaceTold => {
+  const phase = change?.phase ?? status.phase;
+  const { predicted } = update.spec;
+  const around = predicted === undefined ? {} : { predicted };
+  const isPaused = update.spec.paused === true || steps.some(({ kind }) => kind === 'Pause');
+  if (phase === 'Rolling')
+    return tellPace(status, { ...around, done, total, isPaused, now, history });
+  if (phase !== 'ScalingUp' && phase !== 'Marking') return { pace: status.pace, eta: undefined };
+  const { startedAt } = status;
+  const eta = planned({ ...around, ...(startedAt === undefined ? {} : { startedAt }) });
+  return { pace: status.pace, eta: isPaused ? undefined : eta };
+};
 
 /** The decision with the progress that the world shows now beside it. */
 export const withProgress = (
@@ -106,8 +136,14 @@ export const withProgress = (
   herd: Herd,
   decided: UpdateDecision,
 ): UpdateDecision => {
-  const progress = progressOf(observation, herd);
-  const same = sameProgress(observation.status.progress, progress);
-  if (same) return decided;
-  return { ...decided, change: { ...decided.change, progress } };
+  const counts = progressOf(observation, herd);
+  const { pace, eta } = paceOf(observation, decided, counts);
+  const progress = { ...counts, ...(eta === undefined ? {} : { eta }) };
+  const { status } = observation;
+  const change = {
+    ...decided.change,
+    ...(sameProgress(status.progress, progress) ? {} : { progress }),
+    ...(pace === status.pace ? {} : { pace }),
+  };
+  return Object.keys(change).length === 0 ? decided : { ...decided, change };
 };

@@ -7,6 +7,7 @@ import type {
   NodeGroupUpdate,
   NodeGroupUpdateStatus,
   Revision,
+  UpdatePace,
 } from '../../api/nodegroup-update.ts';
 import type { BudgetLoad } from './gate.ts';
 import type { Policies } from './policy.ts';
@@ -60,6 +61,8 @@ export interface UpdateObservation {
   /** What is known to be wrong with the group: launches that fail, instances that do not join. */
   readonly issues: readonly HealthIssue[];
   readonly drainTimeoutMs: number;
+  /** How fast earlier updates of the group went that went as this one does. */
+  readonly history?: readonly (readonly UpdatePace[])[];
   /** Absent: EKS'. */
   readonly policies?: Policies;
   readonly now: EpochMs;
