@@ -76,6 +76,7 @@ describe('sources', () => {
     [{ fact: ['zone=a b'] }, 'is no value of that'],
     [{ fact: ['colour=red'] }, '--fact takes name=value with one of'],
     [{ kubernetes: undefined }, 'give --kubernetes VERSION'],
+    [{ root: '/nothing/there' }, 'is no tree that a machine could run'],
     [{ configSource: 'http://x' }, '--config-source takes'],
   ])('%j is told what is missing', async (more, message) => {
     const { error } = await tree.init(nodeConfig(), more as Partial<InitFlags>);

@@ -94,6 +94,7 @@ export const listHostDirectory = async (root: string, path: string): Promise<rea
 export const writeHostFile = async (root: string, file: HostFile): Promise<void> => {
   let beside: string | undefined;
   try {
+    await mkdir(root, { recursive: true });
     const place = await placeOf(root, file.path);
     await mkdir(dirname(place), { recursive: true, mode: 0o755 });
     // Of a name that no reader of the directory takes: drop-ins end in .conf, units in .service.

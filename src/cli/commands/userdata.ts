@@ -109,6 +109,13 @@ const addRender = (userdata: Command, context: CliContext): void => {
     .option('--user-data <file>', 'user data of your own, merged by the family’s rules')
     .option('--upstream-reserved', 'leave kubeReserved to the image, which counts other pods')
     .option('--files', 'print the files of the node instead')
+    .addOption(
+      new Option('--objects', 'print what the cluster must have for such nodes instead').conflicts([
+        'files',
+        'encode',
+      ]),
+    )
+    .option('--out <dir>', 'with --files: write them below this directory, as they are')
     .option('--encode', 'print base64, compressed where it must be: the form that EC2 takes')
     .addOption(outputOption())
     .addHelpText(

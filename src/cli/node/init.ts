@@ -205,6 +205,9 @@ const missingPrograms = async (host: HostApi): Promise<readonly string[]> => {
 
 export const runInit = async (context: CliContext, flags: InitFlags): Promise<void> => {
   const host = await context.host(flags.root);
+  if ((await host.list('/')).length === 0) {
+    throw usage(`--root ${flags.root} is no tree that a machine could run: nothing is there`);
+  }
   const source = await readSource(flags.configSource, {
     readBytes: context.readBytes,
     host: context.host,

@@ -9,6 +9,7 @@ import {
   evaluateUserData,
   exampleFacts,
   type Family,
+  type NodeFile,
   redacted,
   sizeLimitBytes,
   sizeOf,
@@ -32,6 +33,8 @@ export interface RenderFlags {
   readonly upstreamReserved?: boolean;
   readonly files?: boolean;
   readonly encode?: boolean;
+  readonly objects?: boolean;
+  readonly out?: string;
   readonly output: 'table' | 'json' | 'yaml';
 }
 
@@ -102,6 +105,7 @@ const documentOf = (result: GroupUserData, text: string): JsonObject => {
     instanceType: result.instanceType,
     kubernetesVersion: result.kubernetesVersion,
     examples: [...result.examples],
+    objects: [...result.objects],
     userData: text,
     node: {
       joins: node.obstacles.length === 0,
@@ -116,20 +120,40 @@ const documentOf = (result: GroupUserData, text: string): JsonObject => {
   };
 };
 
+/** Below `out` as below a root; secrets are in them, as on the node. */
+const writeFiles = async (
+  context: CliContext,
+  out: string,
+  files: readonly NodeFile[],
+): Promise<void> => {
+  const host = await context.host(out);
+  for (const file of files) {
+    // Windows' paths have a drive and backslashes.
+    const path = file.path.replace(/^[A-Z]:/, '').replaceAll('\\', '/');
+    await host.write({ ...file, path });
+    context.out(`write  ${out.replace(/\/$/, '')}${path}`);
+  }
+};
+
 export const runRender = async (context: CliContext, flags: RenderFlags): Promise<void> => {
   const result = await rendered(context, flags);
+  if (flags.out !== undefined && flags.files !== true) throw usage('--out goes with --files');
   const { written, family } = result;
   if (written.kind === 'fault') {
     throw new CommandError(exitCodes.refused, `refused: ${written.code}: ${written.message}`);
   }
   const { text } = written;
   const bytes = packed(text, family);
-  if (result.examples.length > 0 && flags.output === 'table') {
+  if (result.examples.length > 0 && flags.output === 'table' && flags.objects !== true) {
     const missing = result.examples.map((field) => flagOf[field] ?? field).join(', ');
     context.err(`example values stand for what was not given: ${missing}`);
   }
   if (flags.output !== 'table') printDocument(context, flags.output, documentOf(result, text));
-  else if (flags.files === true) printFiles(context, evaluated(result, text).node.files);
+  else if (flags.objects === true) {
+    for (const object of result.objects) printDocument(context, 'yaml', object);
+  } else if (flags.out !== undefined) {
+    await writeFiles(context, flags.out, evaluated(result, text).node.files);
+  } else if (flags.files === true) printFiles(context, evaluated(result, text).node.files);
   else if (flags.encode === true) context.out(encodeBase64(bytes));
   else context.out(text.replace(/\n$/, ''));
 };

@@ -1,6 +1,6 @@
 // The user data of a node group that stands in a file: a group of a ClusterConfig or a NodeGroup object,
 // with what is said of its cluster. Asks nobody: what is not said stays an example, and is named.
-import { isObject, objectOr } from '../../api/json.ts';
+import { isObject, type JsonObject, objectOr } from '../../api/json.ts';
 import type { Taint } from '../../api/kube.ts';
 import type { NodeGroupSpec } from '../../api/nodegroup.ts';
 import {
@@ -41,6 +41,8 @@ export interface GroupUserData {
   readonly instanceType: string;
   readonly kubernetesVersion: string;
   readonly written: Written;
+  /** What the cluster must have before nodes of this family are of use. */
+  readonly objects: readonly JsonObject[];
   /** Facts of the cluster that were not said. */
   readonly examples: readonly string[];
 }
@@ -124,6 +126,17 @@ const foundIn = (file: string, text: string): readonly Found[] | readonly string
   return parsed.config.groups.map((group) => ofConfig(name, version, group));
 };
 
+/** Without it pods on Windows get no address ("does not have label vpc.amazonaws.com/PrivateIPv4Address"). */
+const windowsIpam: JsonObject = {
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'amazon-vpc-cni', namespace: 'kube-system' },
+  data: { 'enable-windows-ipam': 'true' },
+};
+
+const clusterObjects = (family: Family): readonly JsonObject[] =>
+  family === 'windows' ? [windowsIpam] : [];
+
 const isFound = (one: Found | string | undefined): one is Found => typeof one === 'object';
 
 const choose = (asked: GroupAsked, found: readonly Found[]): Found | string => {
@@ -180,6 +193,7 @@ export const groupUserData = (asked: GroupAsked): GroupResult => {
       instanceType,
       kubernetesVersion: asked.kubernetesVersion ?? found.version ?? defaultVersion,
       written,
+      objects: clusterObjects(family),
       examples: (['endpoint', 'certificateAuthority', 'serviceCidr'] as const).filter(
         (field) => asked.cluster[field] === undefined,
       ),
