@@ -7,13 +7,21 @@ import { type Rule, rules, type Sample } from '../src/core/bootstrap/index.ts';
 export const rulesDirectory = join(import.meta.dirname, '..', 'docs', 'rules');
 
 const flagsOf = ({ options = {} }: Sample): string => {
-  const { family, kubernetesVersion, instanceType, launchedBy, isPrefixDelegation } = options;
+  const {
+    family,
+    kubernetesVersion,
+    instanceType,
+    launchedBy,
+    isPrefixDelegation,
+    windowsRoles = [],
+  } = options;
   const flags = [
     ...(family === undefined ? [] : [`--family ${family}`]),
     ...(kubernetesVersion === undefined ? [] : [`--kubernetes ${kubernetesVersion}`]),
     ...(instanceType === undefined ? [] : [`--instance-type ${instanceType}`]),
     ...(launchedBy === undefined ? [] : [`--${launchedBy}`]),
     ...(isPrefixDelegation === true ? ['--prefix-delegation'] : []),
+    ...windowsRoles.map((role) => `--windows-role ${role}`),
   ];
   return flags.length === 0 ? '' : ` (with \`${flags.join(' ')}\`)`;
 };

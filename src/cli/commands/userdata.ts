@@ -23,6 +23,7 @@ interface LintFlags {
   readonly managed?: boolean;
   readonly ownImage?: boolean;
   readonly prefixDelegation?: boolean;
+  readonly windowsRole: readonly string[];
   readonly output: 'table' | 'json' | 'sarif';
 }
 
@@ -43,6 +44,7 @@ const runLint = async (
     instanceType: typeGiven(flags.instanceType),
     launchedBy: launchedBy(flags),
     isPrefixDelegation: flags.prefixDelegation === true,
+    windowsRoles: flags.windowsRole,
   };
   const files = [];
   for (const name of names) {
@@ -71,6 +73,12 @@ const addLint = (userdata: Command, context: CliContext, version: string): void 
     )
     .option('--own-image', 'for an image of your own: nobody adds a bootstrap')
     .option('--prefix-delegation', 'the VPC CNI gives prefixes, not addresses')
+    .option(
+      '--windows-role <arn>',
+      'a role whose nodes run Windows, for aws-auth; several may be given',
+      (one: string, before: readonly string[]) => [...before, one],
+      [],
+    )
     .addOption(
       new Option('-o, --output <format>', 'how to print')
         .choices(['table', 'json', 'sarif'])

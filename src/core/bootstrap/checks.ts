@@ -26,6 +26,7 @@ import {
   textsOf,
   unknownKubeletFields,
 } from '../../formats/index.ts';
+import { labelChecks, settingChecks } from './checks-managed.ts';
 import type { LintOptions } from './options.ts';
 
 export type Check = (evaluation: Evaluation, options: LintOptions) => readonly Problem[];
@@ -280,6 +281,8 @@ export const checks: readonly Check[] = [
   settings,
   windows,
   secrets,
+  labelChecks,
+  settingChecks,
 ];
 
 /** Whether EKS or Drover adds the bootstrap: what is missing is theirs to say. */

@@ -1,6 +1,7 @@
 // drover userdata lint: every finding of a file, with its rule, place, consequence and fix. Knows what
 // surrounds user data in the field: CloudFormation, Terraform, eksctl, ConfigMaps. Never throws.
 import {
+  accessEntryProblems,
   authProblems,
   decode,
   type EmbeddedText,
@@ -121,7 +122,7 @@ export const lint = (file: LintFile, asked: Partial<LintOptions> = {}): LintResu
   const options = { ...defaultLintOptions, ...asked };
   const decoded = decode(file.bytes);
   const { text } = decoded;
-  const auth = authProblems(text);
+  const auth = authProblems(text, options.windowsRoles) ?? accessEntryProblems(text);
   const embedded = auth === undefined ? embeddedTexts(file.name, text) : undefined;
   const found: { problem: Problem; where: string | undefined }[] = [];
   let texts = 1;

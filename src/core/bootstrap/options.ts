@@ -13,6 +13,8 @@ export interface LintOptions {
    */
   readonly launchedBy: 'managed' | 'own-image' | undefined;
   readonly isPrefixDelegation: boolean;
+  /** ARNs of roles whose nodes run Windows, which aws-auth does not say. */
+  readonly windowsRoles: readonly string[];
 }
 
 export const defaultLintOptions: LintOptions = {
@@ -21,4 +23,5 @@ export const defaultLintOptions: LintOptions = {
   instanceType: undefined,
   launchedBy: undefined,
   isPrefixDelegation: false,
+  windowsRoles: [],
 };

@@ -8,6 +8,7 @@ import { parseYaml } from '../user-data/yaml.ts';
 
 const problem = (rule: string, at: Position, message: string): Problem => ({ rule, at, message });
 
+const windowsGroup = 'eks:kube-proxy-windows';
 const nodeGroups = ['system:nodes', 'system:bootstrappers'];
 
 /** Inner keys are read without regard to case, as the authenticator does. */
@@ -18,7 +19,16 @@ const fieldOf = (entry: Located, name: string): Located | undefined =>
 
 const arnPattern = /^arn:aws[\w-]*:iam::\d{12}:role\/(.+)$/;
 
-const entryProblems = (entry: Located, seen: Map<string, Position>): readonly Problem[] => {
+interface Known {
+  readonly seen: Map<string, Position>;
+  /** Lower case, without paths. */
+  readonly windowsRoles: ReadonlySet<string>;
+}
+
+const plainArn = (arn: string): string =>
+  arn.toLowerCase().replace(/^(arn:[^:]*:iam::\d*:role)\/.*\/([^/]+)$/, '$1/$2');
+
+const entryProblems = (entry: Located, { seen, windowsRoles }: Known): readonly Problem[] => {
   if (entry.kind !== 'map') return [problem('AUTH006', entry.at, 'an entry is no object')];
   const arn = fieldOf(entry, 'rolearn');
   const text = textOf(arn) ?? '';
@@ -46,10 +56,16 @@ const entryProblems = (entry: Located, seen: Map<string, Position>): readonly Pr
       ),
     );
   }
-  const key = text.toLowerCase().replace(/^(arn:[^:]*:iam::\d*:role)\/.*\/([^/]+)$/, '$1/$2');
+  const key = plainArn(text);
   const before = seen.get(key);
   if (before === undefined) seen.set(key, arn.at);
   else found.push(problem('AUTH002', arn.at, `${text} is mapped on line ${before.line} already`));
+  const isInGroup = textsOf(groups).some((one) => one.text === windowsGroup);
+  if (windowsRoles.has(key) && !isInGroup) {
+    found.push(
+      problem('AUTH004', groups?.at ?? entry.at, `${text} lacks the group ${windowsGroup}`),
+    );
+  }
   const isForNodes = textsOf(groups).some((one) => nodeGroups.includes(one.text));
   const user = fieldOf(entry, 'username');
   const name = textOf(user) ?? '';
@@ -61,19 +77,24 @@ const entryProblems = (entry: Located, seen: Map<string, Position>): readonly Pr
   return found;
 };
 
-const rolesProblems = (roles: Located): readonly Problem[] => {
+const rolesProblems = (roles: Located, windows: readonly string[]): readonly Problem[] => {
   const text = textOf(roles);
   if (text === undefined) {
     // As people print it: the list itself.
     return roles.kind === 'list'
-      ? roles.items.flatMap(withSeen())
+      ? roles.items.flatMap(withSeen(windows))
       : [problem('AUTH006', roles.at, 'mapRoles is no text')];
   }
-  return mapRolesProblems(text, roles.kind === 'scalar' ? (roles.contentAt ?? roles.at) : roles.at);
+  const content = roles.kind === 'scalar' ? (roles.contentAt ?? roles.at) : roles.at;
+  return mapRolesProblems(text, content, windows);
 };
 
 /** Of the text of mapRoles alone, which begins at `content`. */
-export const mapRolesProblems = (text: string, content?: Position): readonly Problem[] => {
+export const mapRolesProblems = (
+  text: string,
+  content?: Position,
+  windowsRoles: readonly string[] = [],
+): readonly Problem[] => {
   const { documents, faults } = parseYaml(text, content);
   const [fault] = faults;
   if (fault !== undefined) {
@@ -82,12 +103,12 @@ export const mapRolesProblems = (text: string, content?: Position): readonly Pro
   const list = documents[0]?.value;
   if (list === undefined) return [];
   if (list.kind !== 'list') return [problem('AUTH006', list.at, 'mapRoles is no list')];
-  return list.items.flatMap(withSeen());
+  return list.items.flatMap(withSeen(windowsRoles));
 };
 
-const withSeen = (): ((entry: Located) => readonly Problem[]) => {
-  const seen = new Map<string, Position>();
-  return (entry) => entryProblems(entry, seen);
+const withSeen = (windows: readonly string[]): ((entry: Located) => readonly Problem[]) => {
+  const known = { seen: new Map<string, Position>(), windowsRoles: new Set(windows.map(plainArn)) };
+  return (entry) => entryProblems(entry, known);
 };
 
 const windowsProblems = (document: Located): readonly Problem[] => {
@@ -99,7 +120,10 @@ const windowsProblems = (document: Located): readonly Problem[] => {
 };
 
 /** Undefined: the text is neither aws-auth nor the VPC CNI's ConfigMap. */
-export const authProblems = (text: string): readonly Problem[] | undefined => {
+export const authProblems = (
+  text: string,
+  windowsRoles: readonly string[] = [],
+): readonly Problem[] | undefined => {
   if (!/\bmapRoles\b|\bamazon-vpc-cni\b/.test(text)) return undefined;
   // `kubectl describe` underlines the keys of data.
   const { documents, faults } = parseYaml(text.replaceAll(/^([ \t]*)----[ \t]*$/gm, '$1'));
@@ -111,7 +135,7 @@ export const authProblems = (text: string): readonly Problem[] | undefined => {
     const roles = find(value, 'data', 'mapRoles') ?? find(value, 'mapRoles');
     if (roles !== undefined) {
       isOne = true;
-      found.push(...rolesProblems(roles));
+      found.push(...rolesProblems(roles, windowsRoles));
     } else if (name === 'amazon-vpc-cni') {
       isOne = true;
       found.push(...windowsProblems(value));

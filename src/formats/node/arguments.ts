@@ -2,7 +2,7 @@
 // same make together. Never splits a text that the shell or systemd has split already.
 
 import type { Position } from '../position.ts';
-import { labelsOf } from './labels.ts';
+import { labelOf, labelsOf, pieces } from './labels.ts';
 
 /** One word of a command line, as the process gets it. */
 export interface Placed {
@@ -150,6 +150,23 @@ export const lastOf = (flags: readonly Argument[], name: string): Argument | und
 
 export const allOf = (flags: readonly Argument[], name: string): readonly Argument[] =>
   flags.filter((flag) => flag.name === name);
+
+export interface PlacedLabel {
+  readonly key: string;
+  readonly value: string;
+  readonly at: Position;
+}
+
+/** Every label of `--node-labels`, in order, those of no known value left out. */
+export const placedLabels = (flags: readonly Argument[]): readonly PlacedLabel[] =>
+  allOf(flags, 'node-labels')
+    .filter(({ isOpaque }) => !isOpaque)
+    .flatMap(({ value = '', valueAt }) =>
+      pieces(value).map(({ text, offset }) => {
+        const [key, said = ''] = labelOf(text);
+        return { key, value: said, at: valueAt(offset) };
+      }),
+    );
 
 /** `--node-labels` may stand several times: the kubelet merges them key by key. */
 export const nodeLabels = (flags: readonly Argument[]): Readonly<Record<string, string>> =>

@@ -1,7 +1,15 @@
 // Rules on what reaches the kubelet: its configuration, flags, labels, taints, numbers of pods; and on
 // aws-auth, which lets it in.
 import type { Rule } from '../rule.ts';
-import { awsAuth, bootstrapCall, config, flags, nodeConfig, nodeRole } from './samples.ts';
+import {
+  accessEntry,
+  awsAuth,
+  bootstrapCall,
+  config,
+  flags,
+  nodeConfig,
+  nodeRole,
+} from './samples.ts';
 
 const exits = 'The kubelet exits at once and systemd starts it again, for ever: no node appears.';
 const nobody = 'The node is not let in ("Unauthorized"): it never registers.';
@@ -123,6 +131,17 @@ export const kubeletRules: readonly Rule[] = [
     good: { text: flags('--node-labels=team=red') },
   },
   {
+    id: 'LB003',
+    title: 'One label with two values, or with one that EKS sets',
+    severity: 'warning',
+    consequence:
+      'The later value wins without a word. A node without EKS’ own is not its group’s: NodeCreationFailure.',
+    fix: 'Write each label once, and leave eks.amazonaws.com/ to EKS.',
+    source: 'kubelet, --node-labels; terraform-aws-modules/terraform-aws-eks#997',
+    bad: { text: flags('--node-labels=team=red', '--node-labels=team=blue') },
+    good: { text: flags('--node-labels=team=red', '--node-labels=tier=web') },
+  },
+  {
     id: 'TN001',
     title: 'A taint that is none',
     severity: 'error',
@@ -204,6 +223,32 @@ export const kubeletRules: readonly Rule[] = [
     source: 'article 003 (a template engine ate the braces)',
     bad: { text: awsAuth(...nodeRole(undefined, '"system:node:"')) },
     good: { text: awsAuth(...nodeRole()) },
+  },
+  {
+    id: 'AUTH004',
+    title: 'The role of Windows nodes without the group eks:kube-proxy-windows',
+    severity: 'error',
+    consequence: 'kube-proxy of the node may not read services: pods resolve no names.',
+    fix: 'Add eks:kube-proxy-windows to the groups of the entry; no Linux nodes with that role.',
+    source: 'article 003; aws/containers-roadmap#1977',
+    bad: {
+      text: awsAuth(...nodeRole()),
+      options: { windowsRoles: ['arn:aws:iam::111122223333:role/nodes'] },
+    },
+    good: {
+      text: awsAuth(...nodeRole().toSpliced(3, 0, '  - eks:kube-proxy-windows')),
+      options: { windowsRoles: ['arn:aws:iam::111122223333:role/nodes'] },
+    },
+  },
+  {
+    id: 'AE001',
+    title: 'An access entry whose role was made anew',
+    severity: 'error',
+    consequence: 'The entry means the role that is gone: nodes with the new one are Unauthorized.',
+    fix: 'Delete the access entry and create it again.',
+    source: 'terraform-aws-modules/terraform-aws-eks#3329',
+    bad: { text: accessEntry('2026-01-02T00:00:00Z') },
+    good: { text: accessEntry('2025-12-31T00:00:00Z') },
   },
   {
     id: 'AUTH005',

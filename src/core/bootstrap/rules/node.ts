@@ -194,6 +194,19 @@ export const nodeRules: readonly Rule[] = [
     good: { text: settings() },
   },
   {
+    id: 'BR005',
+    title: 'A setting that EKS adds to a managed group',
+    severity: 'warning',
+    consequence: 'This value wins over EKS’: with another cluster’s the node joins that, or none.',
+    fix: 'Leave cluster-name, api-server, cluster-certificate and cluster-dns-ip to EKS.',
+    source: 'EKS user guide, launch templates with Bottlerocket; eksctl refuses them',
+    bad: { text: settings('max-pods = 20'), options: { launchedBy: 'managed' } },
+    good: {
+      text: lines('[settings.kubernetes]', 'max-pods = 20'),
+      options: { launchedBy: 'managed' },
+    },
+  },
+  {
     id: 'BR006',
     title: 'Settings that are no TOML',
     severity: 'error',

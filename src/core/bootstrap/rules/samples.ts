@@ -79,6 +79,27 @@ export const awsAuth = (...entries: readonly string[]): string =>
     ...entries.map((line) => `    ${line}`),
   );
 
+/** As the AWS CLI prints an entry of January 1st and its role, one after the other. */
+export const accessEntry = (roleMadeAt: string): string =>
+  lines(
+    JSON.stringify(
+      {
+        accessEntry: {
+          principalArn: 'arn:aws:iam::111122223333:role/nodes',
+          createdAt: '2026-01-01T00:00:00Z',
+          type: 'EC2_LINUX',
+        },
+      },
+      null,
+      2,
+    ),
+    JSON.stringify(
+      { Role: { Arn: 'arn:aws:iam::111122223333:role/nodes', CreateDate: roleMadeAt } },
+      null,
+      2,
+    ),
+  );
+
 export const nodeRole = (
   arn = 'arn:aws:iam::111122223333:role/nodes',
   username = 'system:node:{{EC2PrivateDNSName}}',
