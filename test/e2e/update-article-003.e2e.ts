@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { missing } from '../support/demo-world.ts';
 import { inWorld, skipWhen } from '../support/stories.ts';
 import {
+  bindingsOf,
   budget,
   type Deed,
   deedsOf,
@@ -15,16 +16,6 @@ import {
 
 const whyNot =
   (await missing('kubectl', ['version', '--client'])) ?? (await missing('aws', ['--version']));
-/** Every pod of the story and where it was bound, from the scheduler's own requests. */
-const bindingsOf = (story: UpdateStory): ReadonlyMap<string, string> =>
-  new Map(
-    story.world.audit().flatMap((event) => {
-      const { target } = event.requestObject ?? {};
-      if (event.objectRef?.subresource !== 'binding') return [];
-      const name = (target as { readonly name?: string } | undefined)?.name ?? '';
-      return [[event.objectRef.name ?? '', name]];
-    }),
-  );
 
 const namesIn = (deeds: readonly Deed[]): readonly string[] => [
   ...new Set(deeds.map(({ node }) => node)),
@@ -78,7 +69,7 @@ describe('an update of a managed node group, as article 003 tells it', {
       assert.ok(activities.every(({ StatusCode }) => StatusCode === 'Successful'));
 
       // Kubernetes: label, then cordon of each old node, before the first pod goes; one node after the other.
-      const bound = bindingsOf(story);
+      const bound = bindingsOf(world.audit());
       const events = world.audit().slice(begunAt);
       const deeds = deedsOf(events, (pod) => bound.get(pod) ?? '').filter(({ node }) =>
         before.includes(node),

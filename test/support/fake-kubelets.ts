@@ -30,6 +30,8 @@ export interface FakeKubeletsOptions {
 export interface FakeKubelets {
   /** Failures that no retry helped; a test looks that there are none. */
   readonly errors: readonly Error[];
+  /** One more machine: registers its node as Ready and runs what is bound to it. */
+  add(node: FakeNode): Promise<void>;
   /** Stops acting; nodes and pods stay as they are. */
   stop(): Promise<void>;
 }
@@ -127,7 +129,7 @@ const register = async (api: KubeApi, node: FakeNode, signal: AbortSignal): Prom
 class Kubelets {
   readonly errors: Error[] = [];
   readonly #options: FakeKubeletsOptions;
-  readonly #names: ReadonlySet<string>;
+  readonly #names = new Set<string>();
   readonly #abort = new AbortController();
   readonly #started = new Set<string>();
   readonly #stopping = new Set<string>();
@@ -135,13 +137,17 @@ class Kubelets {
 
   constructor(options: FakeKubeletsOptions) {
     this.#options = options;
-    this.#names = new Set(options.nodes.map((node) => node.name));
   }
 
   async start(): Promise<void> {
-    const { api } = this.#options;
-    for (const node of this.#options.nodes) await register(api, node, this.#abort.signal);
+    for (const node of this.#options.nodes) await this.add(node);
     this.#run(this.#follow());
+  }
+
+  async add(node: FakeNode): Promise<void> {
+    // Known before there can be a pod on it: what is bound to others is passed over for good.
+    this.#names.add(node.name);
+    await register(this.#options.api, node, this.#abort.signal);
   }
 
   async stop(): Promise<void> {

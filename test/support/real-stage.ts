@@ -1,6 +1,6 @@
 // A real API server with the demo cluster on it, for whose nodes a served world is the cloud: nodes
-// with the names, labels and provider ids of the world's instances, run by stand-ins for kubelets,
-// and taken away when their instance is. Writes nothing into the world.
+// with the names, labels and provider ids of the world's instances, run by stand-ins for kubelets: one for
+// each machine that joins the world's own cluster, taken away with its instance. Writes nothing into the world.
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,7 +16,7 @@ import { ensureCrds } from '../../src/controllers/crds.ts';
 import { wallClock } from '../../src/main/wall-clock.ts';
 import { CollectingLog, TestRandom } from '../../src/runtime/testing.ts';
 import { eventually, type ServedWorld } from './demo-world.ts';
-import { type FakeNode, fakeKubelets } from './fake-kubelets.ts';
+import { type FakeKubelets, type FakeNode, fakeKubelets } from './fake-kubelets.ts';
 import { type RunningCluster, startRealCluster } from './real-cluster.ts';
 import { controllerRights } from './rights.ts';
 
@@ -66,18 +66,42 @@ const workloads = async (world: ServedWorld): Promise<readonly JsonObject[]> => 
     .map(asApplied);
 };
 
-const nodesOf = async (world: ServedWorld): Promise<readonly FakeNode[]> =>
-  (await items(world, 'nodes')).map(({ metadata, spec, status }) => {
-    const labels = objectOr(objectOr(metadata).labels) as Readonly<Record<string, string>>;
-    return {
-      name: String(objectOr(metadata).name),
-      labels,
-      providerId: String(objectOr(spec).providerID),
-      zone: String(labels['topology.kubernetes.io/zone']),
-      version: String(objectOr(objectOr(status).nodeInfo).kubeletVersion),
-      pods: 29,
-    };
-  });
+const standInFor = ({ metadata, spec, status }: Node): FakeNode => {
+  const labels = metadata.labels ?? {};
+  return {
+    name: metadata.name,
+    labels,
+    providerId: String(spec.providerID),
+    zone: String(labels['topology.kubernetes.io/zone']),
+    version: String(objectOr(objectOr(status).nodeInfo).kubeletVersion),
+    pods: 29,
+  };
+};
+
+const isReady = ({ status }: Node): boolean =>
+  (status.conditions ?? []).some(({ type, status: is }) => type === 'Ready' && is === 'True');
+
+/**
+ * A machine that the cloud launches boots in the world, by its own user data, and joins the world's own
+ * cluster or does not; a stand-in registers in the real one when it does.
+ */
+const followMachines = async (
+  own: KubeClient,
+  kubelets: FakeKubelets,
+  known: Set<string>,
+  signal: AbortSignal,
+): Promise<void> => {
+  while (!signal.aborted) {
+    const { items: nodes } = await own.list<Node>(resourceTypes.nodes, { signal });
+    for (const node of nodes) {
+      const id = String(node.spec.providerID);
+      if (known.has(id) || !isReady(node)) continue;
+      known.add(id);
+      await kubelets.add(standInFor(node));
+    }
+    await sleep(lookEveryMs, undefined, { signal });
+  }
+};
 
 const ec2Of = ({ env }: ServedWorld): EC2Client =>
   new EC2Client({
@@ -126,26 +150,35 @@ const begin = async (
   cluster: RunningCluster,
   ends: (() => Promise<void>)[],
 ): Promise<string> => {
-  const [nodes, objects] = [await nodesOf(world), await workloads(world)];
-  const access = await loadKubeconfig({ path: cluster.kubeconfigPath, env: {} });
-  const api = createKubeClient({ ...access, userAgent: 'drover/stage' });
-  ends.push(() => api.close());
+  const objects = await workloads(world);
+  const clientOf = async (path: string): Promise<KubeClient> => {
+    const access = await loadKubeconfig({ path, env: {} });
+    const client = createKubeClient({ ...access, userAgent: 'drover/stage' });
+    ends.push(() => client.close());
+    return client;
+  };
+  const own = await clientOf(join(world.dataDir, 'kubeconfig'));
+  const api = await clientOf(cluster.kubeconfigPath);
+  const { items: nodes } = await own.list<Node>(resourceTypes.nodes);
   world.beCloudOf(cluster);
   const stop = new AbortController();
   const deps = { kube: api, clock: wallClock, random: new TestRandom(), log: new CollectingLog() };
   await ensureCrds(deps, stop.signal);
-  const kubelets = await fakeKubelets({ api, nodes, ...podTimes });
+  const kubelets = await fakeKubelets({ api, nodes: nodes.map(standInFor), ...podTimes });
   ends.push(async () => {
     await kubelets.stop();
     for (const error of kubelets.errors) process.stderr.write(`a kubelet: ${error.message}\n`);
   });
   const ec2 = ec2Of(world);
-  const cleaning = removeLostNodes(ec2, api, stop.signal).catch((error: unknown) => {
+  const told = (error: unknown): void => {
     if (!stop.signal.aborted) process.stderr.write(`the cloud's controller: ${String(error)}\n`);
-  });
+  };
+  const known = new Set(nodes.map(({ spec }) => String(spec.providerID)));
+  const cleaning = removeLostNodes(ec2, api, stop.signal).catch(told);
+  const joining = followMachines(own, kubelets, known, stop.signal).catch(told);
   ends.push(async () => {
     stop.abort();
-    await cleaning;
+    await Promise.all([cleaning, joining]);
     ec2.destroy();
   });
   await apply(world, [...objects, ...controllerRights('eks:node-manager')]);

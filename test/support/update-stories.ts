@@ -242,6 +242,17 @@ const whatOf = (event: AuditEvent): Deed['what'] | undefined => {
   return patch.includes('"unschedulable":') || patch.includes(excluded) ? 'undo' : undefined;
 };
 
+/** Every pod and where it was bound, from the scheduler's own requests. */
+export const bindingsOf = (events: readonly AuditEvent[]): ReadonlyMap<string, string> =>
+  new Map(
+    events.flatMap((event) => {
+      const { target } = event.requestObject ?? {};
+      if (event.objectRef?.subresource !== 'binding') return [];
+      const name = (target as { readonly name?: string } | undefined)?.name ?? '';
+      return [[event.objectRef.name ?? '', name]];
+    }),
+  );
+
 /** `nodeOf` tells where a pod was. */
 export const deedsOf = (
   events: readonly AuditEvent[],
