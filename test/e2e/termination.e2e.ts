@@ -85,9 +85,12 @@ describe('a termination', { concurrency: 1, timeout: 1_200_000 }, () => {
     });
   }
 
-  describe('on a real API server', { ...atOnce, concurrency: 2, skip: skipReal }, () => {
+  // Each has a control plane of its own besides.
+  describe('on a real API server', { ...atOnce, concurrency: 3, skip: skipReal }, () => {
     againstBudgets('a real API server');
-    underKills('a real API server', ['Draining']);
+    againstMore('a real API server');
+    underKills('a real API server', phases);
+    underMessageFaults('a real API server');
   });
 
   it('is the same for the API server, whichever process and server it is', { skip }, () => {
