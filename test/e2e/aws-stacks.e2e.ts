@@ -190,4 +190,34 @@ describe('stacks and clusters of the aws CLI', {
       ['vpc-0ca96cd5c37d3bae8', 'eu-west-1b'],
     ]);
   });
+
+  it('changes a stack in place, waits for it, and says when there is nothing to change', async () => {
+    const template = (InstanceType: string) => ({
+      Resources: {
+        Template: {
+          Type: 'AWS::EC2::LaunchTemplate',
+          Properties: { LaunchTemplateName: 'changed', LaunchTemplateData: { InstanceType } },
+        },
+      },
+    });
+    const named = '--stack-name changed --template-body';
+    await aws.ok(
+      `cloudformation create-stack ${named}`,
+      templateFile('1.json', template('m5.large')),
+    );
+    await advance('2m');
+    const second = templateFile('2.json', template('m5.xlarge'));
+    await aws.ok(`cloudformation update-stack ${named}`, second);
+    await advance('2m');
+    await aws.ok('cloudformation wait stack-update-complete --stack-name changed');
+    const versions = await json<{
+      LaunchTemplateVersions: { VersionNumber: number; LaunchTemplateData: object }[];
+    }>('ec2 describe-launch-template-versions --launch-template-name changed --versions $Latest');
+    const [latest] = versions.LaunchTemplateVersions;
+    assert.equal(latest?.VersionNumber, 2);
+    assert.deepEqual(latest.LaunchTemplateData, { InstanceType: 'm5.xlarge' });
+    const words = await aws.fails(`cloudformation update-stack ${named}`, second);
+    assert.match(words, /ValidationError.*No updates are to be performed\./);
+    await aws.ok('cloudformation delete-stack --stack-name changed');
+  });
 });

@@ -17,6 +17,7 @@ import {
   type StackEngine,
   type StackLookups,
   type Stacks,
+  type StackUpdates,
   stackHandlers,
 } from './cloudformation/index.ts';
 import { accessHandlers } from './ec2/access-handlers.ts';
@@ -93,6 +94,7 @@ export interface AwsParts {
   readonly calls: ServiceCalls;
   readonly stacks: Stacks;
   readonly stackEngine: StackEngine;
+  readonly stackUpdates: StackUpdates;
   readonly lookups: StackLookups;
   readonly clusters: Clusters;
   readonly identity: Identity;

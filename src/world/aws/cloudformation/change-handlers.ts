@@ -1,5 +1,5 @@
-// CloudFormation's changing operations: a template is checked as a whole before a stack exists; what
-// follows is the engine's. Stacks are made and deleted, never changed in place.
+// CloudFormation's changing operations: a template is checked as a whole before a stack exists or is
+// changed; what follows is the engine's.
 import { objectOr } from '../../../api/json.ts';
 import {
   type AwsInput,
@@ -26,10 +26,12 @@ import {
   resourcesOf,
   type TemplateResource,
 } from './template.ts';
+import type { StackUpdates } from './updates.ts';
 
 export interface StackParts {
   readonly stacks: Stacks;
   readonly stackEngine: StackEngine;
+  readonly stackUpdates: StackUpdates;
   readonly lookups: StackLookups;
   readonly images: Images;
 }
@@ -37,18 +39,7 @@ export interface StackParts {
 export const stackChangeHandlers = (parts: StackParts): ServiceHandlers => ({
   CreateStack: (input) => createStack(parts, input),
   DeleteStack: (input) => deleteStack(parts, input),
-  UpdateStack: (input) => {
-    const stack = parts.stacks.need(text(input, 'StackName'));
-    const isSame = optionalFlag(input, 'UsePreviousTemplate') ?? false;
-    const body = isSame ? stack.body : optionalText(input, 'TemplateBody');
-    const tags = structures(input, 'Tags').length > 0 ? tagsOf(input) : stack.tags;
-    const given = { ...stack.parameters, ...readParameters(input, stack) };
-    const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
-    if (body === stack.body && same(given, stack.parameters) && same(tags, stack.tags)) {
-      throw validationError('No updates are to be performed.');
-    }
-    throw notImplemented(`Changing a stack in place (${stack.name})`);
-  },
+  UpdateStack: (input) => updateStack(parts, input),
   UpdateTerminationProtection: (input) => {
     const isProtected = optionalFlag(input, 'EnableTerminationProtection') ?? false;
     const { id } = parts.stacks.need(text(input, 'StackName'));
@@ -167,11 +158,36 @@ const createStack = (parts: StackParts, input: AwsInput) => {
   return { StackId: row.id };
 };
 
-const checkedName = (stacks: Stacks, input: AwsInput): string => {
-  const foreign = unsupported.find((one) => input[one] !== undefined);
-  if (foreign !== undefined) {
-    throw validationError(`${foreign} is not supported by Drover's world`);
+const updateStack = (parts: StackParts, input: AwsInput) => {
+  const { stacks, stackEngine, stackUpdates, images } = parts;
+  refuseUnsupported(input);
+  const stack = stacks.need(text(input, 'StackName'));
+  const keeps = optionalFlag(input, 'UsePreviousTemplate') ?? false;
+  const body = keeps ? stack.body : bodyOf(input);
+  if (stack.body === '') {
+    throw notImplemented(`Changing a stack that the world began with (${stack.name})`);
   }
+  const template = readTemplate(body);
+  const all = resourcesOf(template, (type) => Object.hasOwn(stackEngine.types, type));
+  checkCapabilities(all, texts(input, 'Capabilities'));
+  const published = (parameter: string): string | undefined =>
+    images.parameters().find((one) => one.name === parameter)?.value;
+  const parameters = parametersOf(template, readParameters(input, stack), { published });
+  const tags = structures(input, 'Tags').length > 0 ? tagsOf(input) : stack.tags;
+  const change = { template, body, parameters, tags };
+  const wanted = plannedOf(parts, { ...stack, ...change }, all).resources;
+  stackUpdates.begin(stack, change, wanted);
+  return { StackId: stack.id };
+};
+
+const refuseUnsupported = (input: AwsInput): void => {
+  const foreign = unsupported.find((one) => input[one] !== undefined);
+  if (foreign === undefined) return;
+  throw validationError(`${foreign} is not supported by Drover's world`);
+};
+
+const checkedName = (stacks: Stacks, input: AwsInput): string => {
+  refuseUnsupported(input);
   const name = text(input, 'StackName');
   if (!/^[a-zA-Z][-a-zA-Z0-9]{0,127}$/.test(name)) {
     throw validationError(
@@ -226,6 +242,11 @@ const deleteStack = ({ stacks, stackEngine }: StackParts, input: AwsInput): void
   if (stack.isProtected) {
     throw validationError(
       `Stack [${stack.name}] cannot be deleted while TerminationProtection is enabled`,
+    );
+  }
+  if (stack.status.startsWith('UPDATE_') && stack.status.endsWith('_IN_PROGRESS')) {
+    throw validationError(
+      `Stack [${stack.name}] cannot be deleted while in status ${stack.status}`,
     );
   }
   if (stack.status === 'ROLLBACK_IN_PROGRESS') {

@@ -21,6 +21,8 @@ const removable: ReadonlySet<ResourceStatus> = new Set([
   'CREATE_COMPLETE',
   'CREATE_FAILED',
   'CREATE_IN_PROGRESS',
+  'UPDATE_COMPLETE',
+  'UPDATE_FAILED',
 ]);
 const isEnded = (status: ResourceStatus): boolean =>
   status === 'DELETE_COMPLETE' || status === 'DELETE_SKIPPED' || status === 'NOT_STARTED';

@@ -15,6 +15,7 @@ import { scalingTypes } from './types/autoscaling.ts';
 import { ec2Types } from './types/ec2.ts';
 import { eksTypes } from './types/eks.ts';
 import { iamTypes } from './types/iam.ts';
+import { StackUpdates } from './updates.ts';
 
 export const buildStacks = (parts: {
   readonly scope: Scope;
@@ -37,6 +38,7 @@ export const buildStacks = (parts: {
   return {
     stacks,
     lookups,
+    stackUpdates: new StackUpdates({ scope, stacks, lookups }, types),
     stackEngine: new StackEngine({ scope, stacks, calls, lookups }, types),
   };
 };
@@ -50,3 +52,4 @@ export type { StackEngine } from './engine.ts';
 export type { StackLookups } from './lookups.ts';
 export type { StandingResource } from './rows.ts';
 export type { Stacks } from './store.ts';
+export type { StackUpdates } from './updates.ts';

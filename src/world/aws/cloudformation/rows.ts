@@ -11,13 +11,21 @@ export type ResourceStatus =
   | 'DELETE_IN_PROGRESS'
   | 'DELETE_COMPLETE'
   | 'DELETE_FAILED'
-  | 'DELETE_SKIPPED';
+  | 'DELETE_SKIPPED'
+  | 'UPDATE_IN_PROGRESS'
+  | 'UPDATE_COMPLETE'
+  | 'UPDATE_FAILED';
 
 export type StackStatus =
-  | Exclude<ResourceStatus, 'NOT_STARTED' | 'DELETE_SKIPPED'>
+  | Exclude<ResourceStatus, 'NOT_STARTED' | 'DELETE_SKIPPED' | 'UPDATE_FAILED'>
   | 'ROLLBACK_IN_PROGRESS'
   | 'ROLLBACK_COMPLETE'
-  | 'ROLLBACK_FAILED';
+  | 'ROLLBACK_FAILED'
+  | 'UPDATE_COMPLETE_CLEANUP_IN_PROGRESS'
+  | 'UPDATE_ROLLBACK_IN_PROGRESS'
+  | 'UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS'
+  | 'UPDATE_ROLLBACK_COMPLETE'
+  | 'UPDATE_ROLLBACK_FAILED';
 
 export type StackResource = {
   readonly logicalId: string;
@@ -70,6 +78,8 @@ export type StackRow = {
   readonly resources: readonly StackResource[];
   /** Names of other stacks' exports that this one uses. */
   readonly imports: readonly string[];
+  /** While it is changed in place: what to put back when that fails. */
+  readonly previous?: Pick<StackRow, 'template' | 'body' | 'parameters' | 'tags'>;
 };
 
 export type StackEventRow = {

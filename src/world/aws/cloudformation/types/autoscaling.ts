@@ -32,6 +32,10 @@ export const scalingTypes = ({ calls, store }: ScalingParts): ResourceTypes => (
       return { physicalId: name, attributes: { Arn: arn, AutoScalingGroupARN: arn } };
     },
     ready: (resource) => stabilized(store, resource),
+    update: (resource, properties, context) => {
+      updateGroup(calls, resource, properties, context);
+      return {};
+    },
     remove: ({ physicalId }) => {
       if (store.group(physicalId) === undefined) return;
       const sizes = { MinSize: 0, MaxSize: 0, DesiredCapacity: 0 };
@@ -92,6 +96,24 @@ const groupInput = (name: string, properties: JsonObject, context: TypeContext) 
     LifecycleHookSpecificationList: hooks.length === 0 ? undefined : hooks,
     Tags: groupTags(name, properties, context),
   });
+};
+
+/** A size that the template did not change stays what it has become since. */
+const updateGroup = (
+  calls: ServiceCalls,
+  { physicalId, properties: before }: StackResource,
+  after: JsonObject,
+  context: TypeContext,
+): void => {
+  const { Tags, LifecycleHookSpecificationList: _, ...members } = after;
+  const { DesiredCapacity, ...others } = members;
+  const isChanged = JSON.stringify(DesiredCapacity) !== JSON.stringify(before.DesiredCapacity);
+  const sent = { ...others, ...(isChanged ? { DesiredCapacity: DesiredCapacity ?? null } : {}) };
+  const { Tags: _none, ...input } = groupInput(physicalId, sent, context);
+  calls.now('autoscaling', 'UpdateAutoScalingGroup', input);
+  if (JSON.stringify(Tags) === JSON.stringify(before.Tags)) return;
+  const tags = groupTags(physicalId, after, context);
+  calls.now('autoscaling', 'CreateOrUpdateTags', { Tags: tags });
 };
 
 const templateInput = (value: unknown) => {

@@ -71,6 +71,15 @@ const launchTemplate = ({ templates }: Ec2TypeParts): LocalType => ({
       },
     };
   },
+  // A template has versions: another content is one more of them.
+  update: ({ physicalId }, properties, context) => {
+    const { version } = templates.addVersion(physicalId, {
+      data: typed(objectOr(properties.LaunchTemplateData)) as JsonObject,
+      createdBy: context.createdBy,
+      description: textOf(properties.VersionDescription),
+    });
+    return { LatestVersionNumber: String(version) };
+  },
   remove: ({ physicalId }) => templates.delete(physicalId),
 });
 

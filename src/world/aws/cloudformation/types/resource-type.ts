@@ -32,6 +32,12 @@ export interface LocalType {
   ): { readonly physicalId: string; readonly attributes?: Readonly<Record<string, string>> };
   /** Default: at once. */
   ready?(resource: StackResource): Progress;
+  /** To these properties, in place; the attributes that change. Absent: it cannot be changed. */
+  update?(
+    resource: StackResource,
+    properties: JsonObject,
+    context: TypeContext,
+  ): Readonly<Record<string, string>>;
   remove(resource: StackResource): void;
   /** Default: at once. */
   gone?(resource: StackResource): Progress;
