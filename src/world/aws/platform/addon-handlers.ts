@@ -1,4 +1,5 @@
-// EKS add-ons over the API. An add-on is a record: installing one changes nothing in the cluster.
+// EKS add-ons over the API. An add-on is a record: installing one changes nothing in the cluster, so that there
+// is never a conflict to resolve.
 import { type AwsInput, optionalText, text, textMap } from '../../../wire/index.ts';
 import { refuse, type ServiceHandlers } from '../scope.ts';
 import { addonCatalogue, addonVersionsOf } from './addon-catalogue.ts';
@@ -82,7 +83,10 @@ const chooseVersion = (name: string, clusterVersion: string, given: string | und
   if (addon === undefined) throw invalidParameter(`Addon ${name} specified is not supported`);
   const versions = addonVersionsOf(addon, clusterVersion);
   const wanted = given === undefined || given === 'latest' ? '' : given.replace(/^v/, '');
-  const chosen = versions.find((version) => version.slice(1).startsWith(wanted));
+  // `eksbuild.2` is a version of its own, and no beginning of `eksbuild.28`.
+  const chosen =
+    versions.find((version) => version.slice(1) === wanted) ??
+    versions.find((version) => version.slice(1).startsWith(wanted));
   if (chosen !== undefined) return chosen;
   throw invalidParameter(`Addon version specified is not supported: ${given}`);
 };
@@ -128,6 +132,7 @@ const updateAddon = (clusters: Clusters, input: AwsInput) => {
     given === undefined ? before.version : chooseVersion(before.name, cluster.version, given);
   const modifiedAt = clusters.scope.now();
   const changes = optionsOf(input);
+  const resolve = optionalText(input, 'resolveConflicts');
   clusters.putAddon({ ...before, ...changes, version, status: 'UPDATING', modifiedAt });
   const params = [
     ...(given === undefined ? [] : [{ type: 'AddonVersion', value: version }]),
@@ -137,6 +142,7 @@ const updateAddon = (clusters: Clusters, input: AwsInput) => {
     ...(changes.configuration === undefined
       ? []
       : [{ type: 'ConfigurationValues', value: changes.configuration }]),
+    ...(resolve === undefined ? [] : [{ type: 'ResolveConflicts', value: resolve }]),
   ];
   const update = clusters.update({
     cluster: before.cluster,
