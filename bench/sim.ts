@@ -1,5 +1,5 @@
 // How fast virtual time runs: seeded lives of a cluster with controllers, faults and oracles, the
-// demo cluster left alone for hours, and the bare kernel. One thread.
+// demo cluster left alone for hours, a node group that grows from nothing, and the bare kernel. One thread.
 import type { JsonObject } from '../src/api/json.ts';
 import { seedDemo } from '../src/main/demo.ts';
 import { createWorld } from '../src/world/index.ts';
@@ -8,6 +8,9 @@ import { type Bench, type BenchContext, type Outcome, SeriesCollector } from './
 
 const livesPerRun = 20;
 const demoHours = 24;
+/** A node group with its controllers, from none to so many Ready nodes. */
+const grownTo = [1000, 5000];
+const growsWithinSeconds = 7200;
 const kernelEvents = 500_000;
 /** Events that wait at any time, as in a cluster of some hundred nodes. */
 const kernelWaiting = 2000;
@@ -72,6 +75,30 @@ const demo = (collector: SeriesCollector): Promise<void> =>
     collector.add({ what: 'demo: world time / wall time', ...head }, speed);
   }).then(() => {});
 
+const growth = async (collector: SeriesCollector): Promise<void> => {
+  const { GroupLife } = await import('../test/support/nodegroup-world.ts');
+  for (const nodes of grownTo) {
+    const life = await GroupLife.begin();
+    await life.create({ scalingConfig: { minSize: 0, maxSize: nodes, desiredSize: 0 } });
+    await life.driver.advance(60);
+    const { kernel } = life.world;
+    const begunAt = kernel.now();
+    const seconds = await secondsOf(async () => {
+      life.patch({ spec: { scaling: { desired: nodes } } });
+      const isGrown = (): boolean => (life.group()?.status?.ready ?? 0) >= nodes;
+      await life.until(`${nodes} nodes`, isGrown, growsWithinSeconds);
+    });
+    const head = {
+      who: `node group, 0 to ${nodes} nodes, with controllers`,
+      role: 'ours',
+    } as const;
+    collector.add({ what: 'growth: wall time (s)', ...head }, seconds);
+    const worldSeconds = (kernel.now() - begunAt) / microsPerSecond;
+    collector.add({ what: 'growth: world time (s)', ...head }, worldSeconds);
+    await life.end();
+  }
+};
+
 const kernelOnly = async (collector: SeriesCollector): Promise<void> => {
   const kernel = new Kernel({ seed: 1, startAt: 0 });
   const random = kernel.random('bench');
@@ -95,6 +122,12 @@ const run = async (context: BenchContext): Promise<Outcome> => {
     await lives(context, collector);
   } catch (error) {
     notRun.push(`seeded lives: ${error instanceof Error ? error.message : error}`);
+  }
+  context.say('growth of a node group, once');
+  try {
+    await growth(collector);
+  } catch (error) {
+    notRun.push(`growth: ${error instanceof Error ? error.message : error}`);
   }
   for (let i = 1; i <= context.runs; i += 1) {
     context.say(`demo and kernel, run ${i} of ${context.runs}`);
