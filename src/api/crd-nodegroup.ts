@@ -315,6 +315,15 @@ export const nodeGroupUpdateStatus: Schema = object(
       ['total', 'done', 'draining', 'failed'],
     ),
     pace: listOf(object({ at: time, done: count, paused: boolean }, ['at', 'done']), 20),
+    shortages: listOf(
+      object({ zone: text(63), code: text(63), message: longText, at: time }, [
+        'zone',
+        'code',
+        'message',
+        'at',
+      ]),
+      20,
+    ),
     waitingSince: time,
     phases: listOf(object({ phase: oneOf(updatePhases), at: time }, ['phase', 'at']), 40),
     failedNodes: listOf(

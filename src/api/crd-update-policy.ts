@@ -1,7 +1,7 @@
 // The schema of what an update does when a step does not succeed: exactly the types of update-policy.ts, and
 // the rules by which the API server refuses what makes no sense.
 import { boolean, count, object, oneOf, positive, type Schema } from './crd-schema.ts';
-import { drainTimeoutPolicies, maxQuarantinedNodes } from './update-policy.ts';
+import { drainTimeoutPolicies, maxQuarantinedNodes, shortagePolicies } from './update-policy.ts';
 
 const drain: Schema = {
   ...object({
@@ -21,6 +21,10 @@ const drain: Schema = {
 export const updatePolicyFields: Readonly<Record<string, Schema>> = {
   drain,
   maxQuarantined: { ...positive, maximum: maxQuarantinedNodes },
+  capacity: object({
+    onShortage: oneOf(shortagePolicies),
+    waitSeconds: { ...count, maximum: 172_800 },
+  }),
   rollback: object({ auto: boolean, failedNewNodes: { ...positive, maximum: 100 } }, ['auto']),
 };
 
@@ -33,7 +37,7 @@ export const updatePolicyRules = [
 
 /** EKS' strategies do as EKS does. */
 export const ownStrategyRule = {
-  rule: "!(has(self.drain) || has(self.maxQuarantined) || has(self.rollback)) || (has(self.updateStrategy) && self.updateStrategy == 'SURGE')",
+  rule: "!(has(self.drain) || has(self.maxQuarantined) || has(self.rollback) || has(self.capacity)) || (has(self.updateStrategy) && self.updateStrategy == 'SURGE')",
   message:
-    'drain, maxQuarantined and rollback are of updateStrategy: SURGE, which must be set with them',
+    'drain, maxQuarantined, rollback and capacity are of updateStrategy: SURGE, which must be set with them',
 };

@@ -90,6 +90,15 @@ export interface UpdateEta {
   readonly p90: string;
 }
 
+/** A zone in which the last launch failed for want of room. */
+export interface UpdateShortage {
+  readonly zone: string;
+  /** EKS' code, and EC2's words. */
+  readonly code: string;
+  readonly message: string;
+  readonly at: string;
+}
+
 /** How many nodes were done when. */
 export interface UpdatePace {
   readonly at: string;
@@ -140,6 +149,8 @@ export interface NodeGroupUpdateStatus {
   readonly progress?: UpdateProgress;
   /** Last 20 changes of `progress.done`: what the end is predicted by, also of later updates. */
   readonly pace?: readonly UpdatePace[];
+  /** Where there was no room for a new node when last one was wanted. */
+  readonly shortages?: readonly UpdateShortage[];
   /** Nothing moves since then: new instances do not become nodes. */
   readonly waitingSince?: string;
   /** When each phase began, in order. */

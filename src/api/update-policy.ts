@@ -21,11 +21,22 @@ export interface UpdateRollback {
   readonly failedNewNodes?: number;
 }
 
+/** What becomes of zones in which no new node can be started. */
+export const shortagePolicies = ['Elsewhere', 'Minimal', 'Fail'] as const;
+export type ShortagePolicy = (typeof shortagePolicies)[number];
+
+export interface UpdateCapacity {
+  readonly onShortage?: ShortagePolicy;
+  /** Waited after a failed launch until a node of that zone goes; default: 300. */
+  readonly waitSeconds?: number;
+}
+
 export interface UpdatePolicies {
   readonly drain?: UpdateDrain;
   /** With Quarantine: one more and the update fails; default: 1. */
   readonly maxQuarantined?: number;
   readonly rollback?: UpdateRollback;
+  readonly capacity?: UpdateCapacity;
 }
 
 /** On a node whose drain was not over in time and that stays cordoned until somebody has looked at it. */

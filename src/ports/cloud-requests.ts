@@ -130,3 +130,9 @@ export const newestActivities = 20;
 /** Whether an error says that the thing named does not exist: for callers to whom that is a value. */
 export const isAbsence = (code: string, message: string): boolean =>
   /NotFound|NoSuchEntity/.test(code) || /AutoScalingGroup name not found/.test(message);
+
+/** The zone that an activity's Details name: JSON in a text, as Auto Scaling gives it. */
+export const activityZone = (details: string | undefined): { readonly zone?: string } => {
+  const zone = /"Availability Zone"\s*:\s*"([^"]+)"/.exec(details ?? '')?.[1];
+  return zone === undefined ? {} : { zone };
+};

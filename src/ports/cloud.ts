@@ -145,6 +145,8 @@ export interface ScalingActivity {
   /** Auto Scaling's own word: Successful, Failed, InProgress, ... */
   readonly status: string;
   readonly message: string;
+  /** Of its Details; absent where Auto Scaling names none. */
+  readonly zone?: string;
 }
 
 export interface InstanceTypeFacts {

@@ -2,6 +2,7 @@
 // SDK adapter calls, in virtual time. Never reads the world's tables directly.
 import { isObject, type JsonObject, objectOr } from '../api/json.ts';
 import {
+  activityZone,
   type CloudApi,
   type CloudInstance,
   type ClusterAccess,
@@ -394,6 +395,7 @@ export class SimCloudApi implements CloudApi {
       startedAt: timeOf(activity.StartTime),
       status: textOf(activity.StatusCode),
       message: textOf(activity.StatusMessage),
+      ...activityZone(textOf(activity.Details)),
     }));
   }
 

@@ -160,6 +160,7 @@ const policies = {
   drain: { timeoutSeconds: 1, cooldownSeconds: 1, onTimeout: 'Force', forceAfterSeconds: 1 },
   maxQuarantined: 1,
   rollback: { auto: true, failedNewNodes: 1 },
+  capacity: { onShortage: 'Fail', waitSeconds: 1 },
 } as const;
 
 const nodeGroup: { spec: Full<NodeGroupSpec>; status: Full<NodeGroupStatus> } = {
@@ -294,6 +295,7 @@ const nodeGroupUpdate: { spec: Full<NodeGroupUpdateSpec>; status: Full<NodeGroup
       eta: { p50: t, p90: t },
     },
     pace: [{ at: t, done: 1, paused: true }],
+    shortages: [{ zone: 'z', code: 'c', message: 'm', at: t }],
     waitingSince: t,
     phases: [{ phase: 'Preparing', at: t }],
     failedNodes: [{ instanceId: 'i', node: 'n', message: 'm', outcome: 'Skipped' }],

@@ -1,6 +1,7 @@
 // EC2 Auto Scaling groups as they are made, changed and ended; and what Auto Scaling tells of its
 // attempts. Absence is a value where the port says so.
 import {
+  activityZone,
   type CloudApi,
   createGroupRequest,
   newestActivities,
@@ -65,6 +66,7 @@ export const groupChanges = (
       startedAt: activity.StartTime?.toISOString() ?? '',
       status: activity.StatusCode ?? '',
       message: activity.StatusMessage ?? '',
+      ...activityZone(activity.Details),
     }));
   },
 });

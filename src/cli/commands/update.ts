@@ -131,6 +131,11 @@ export const addUpdateCommand = (
     .option('--force-after <duration>', 'with --on-timeout Force: so long after that')
     .option('--cooldown <duration>', 'between empty and terminate; default: 60s')
     .option('--max-quarantined <nodes>', 'with --on-timeout Quarantine: one more fails; default: 1')
+    .option('--on-shortage <policy>', 'a zone without room for nodes: Elsewhere, Minimal or Fail')
+    .option(
+      '--shortage-wait <duration>',
+      "until a node of such a zone goes; default: the group's, or 5m",
+    )
     .option('--auto-rollback [nodes]', 'back again when so many new nodes do not join; default: 1')
     .addOption(new Option('--force-upgrade', "eksctl's word for --force").default(false))
     .option('-r, --region <region>', 'AWS region')

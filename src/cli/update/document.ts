@@ -68,6 +68,7 @@ const updateItem = (view: UpdateView) => {
     createdAt: metadata.creationTimestamp,
     startedAt: status?.startedAt ?? null,
     endedAt: status?.endedAt ?? null,
+    shortages: status?.shortages ?? [],
     phases: status?.phases ?? [],
     errors: status?.errors ?? [],
   };
@@ -158,6 +159,10 @@ export const describeLines = (view: UpdateView, now: EpochMs): readonly string[]
     ...section(
       'errors',
       errors.map(({ code, message: why }) => `  ${code}: ${why}`),
+    ),
+    ...section(
+      'no room for new nodes',
+      (status?.shortages ?? []).map(({ zone, code, message: why }) => `  ${zone}: ${code}: ${why}`),
     ),
     ...section('asked for', [
       ...spec.params.map(({ type, value }) => `  ${type}: ${value}`),

@@ -18,6 +18,10 @@ describe('the flags of policies', () => {
       { onTimeout: 'Quarantine', maxQuarantined: '2' },
       { drain: { onTimeout: 'Quarantine' }, maxQuarantined: 2 },
     ],
+    [
+      { onShortage: 'minimal', shortageWait: '1m' },
+      { capacity: { onShortage: 'Minimal', waitSeconds: 60 } },
+    ],
     [{ autoRollback: true }, { rollback: { auto: true } }],
     [{ autoRollback: '2' }, { rollback: { auto: true, failedNewNodes: 2 } }],
   ])('%j become %j', (flags, policies) => {
@@ -30,6 +34,7 @@ describe('the flags of policies', () => {
     [{ forceAfter: '5m' }, /--force-after goes with --on-timeout Force/],
     [{ onTimeout: 'Skip', maxQuarantined: '1' }, /goes with --on-timeout Quarantine/],
     [{ onTimeout: 'Quarantine', maxQuarantined: '21' }, /from 1 to 20, not 21/],
+    [{ onShortage: 'None' }, /--on-shortage takes one of Elsewhere, Minimal, Fail/],
     [{ autoRollback: 'two' }, /--auto-rollback takes a number/],
   ])('%j are refused', (flags, message) => {
     expect(() => policiesAsked(flags)).toThrow(message);

@@ -5,6 +5,8 @@ import {
   type DrainTimeoutPolicy,
   drainTimeoutPolicies,
   maxQuarantinedNodes,
+  type ShortagePolicy,
+  shortagePolicies,
   type UpdateDrain,
   type UpdatePolicies,
 } from '../../api/update-policy.ts';
@@ -18,6 +20,8 @@ export interface PolicyFlags {
   readonly forceAfter?: string;
   readonly cooldown?: string;
   readonly maxQuarantined?: string;
+  readonly onShortage?: string;
+  readonly shortageWait?: string;
   /** Given without a number: true. */
   readonly autoRollback?: string | boolean;
 }
@@ -42,6 +46,25 @@ const policyOf = (text: string): DrainTimeoutPolicy => {
   const found = drainTimeoutPolicies.find((one) => one.toLowerCase() === text.toLowerCase());
   if (found !== undefined) return found;
   throw usage(`--on-timeout takes one of ${drainTimeoutPolicies.join(', ')}, not ${text}`);
+};
+
+const shortageOf = (text: string): ShortagePolicy => {
+  const found = shortagePolicies.find((one) => one.toLowerCase() === text.toLowerCase());
+  if (found !== undefined) return found;
+  throw usage(`--on-shortage takes one of ${shortagePolicies.join(', ')}, not ${text}`);
+};
+
+const capacityOf = ({
+  onShortage,
+  shortageWait,
+}: PolicyFlags): Pick<UpdatePolicies, 'capacity'> => {
+  const capacity = {
+    ...(onShortage === undefined ? {} : { onShortage: shortageOf(onShortage) }),
+    ...(shortageWait === undefined
+      ? {}
+      : { waitSeconds: seconds('--shortage-wait', shortageWait) }),
+  };
+  return Object.keys(capacity).length === 0 ? {} : { capacity };
 };
 
 const drainOf = (flags: PolicyFlags): UpdateDrain => {
@@ -79,6 +102,7 @@ export const policiesAsked = (flags: PolicyFlags): UpdatePolicies | undefined =>
     ...(maxQuarantined === undefined
       ? {}
       : { maxQuarantined: count('--max-quarantined', maxQuarantined, maxQuarantinedNodes) }),
+    ...capacityOf(flags),
     ...rollbackOf(flags.autoRollback),
   };
   return Object.keys(policies).length === 0 ? undefined : policies;

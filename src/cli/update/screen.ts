@@ -188,10 +188,10 @@ const cut = (line: string, columns: number): string =>
   line.length <= columns ? line : `${line.slice(0, Math.max(0, columns - 1))}…`;
 
 const endLines = ({ update, status }: UpdateView, { columns, rows }: Size): readonly string[] => {
-  const { errors = [], message = '' } = update.status ?? {};
+  const { errors = [], message = '', shortages = [] } = update.status ?? {};
   const told =
     status === 'InProgress' || errors.length === 0
-      ? [message]
+      ? [message, ...shortages.map(({ zone, code }) => `no room for new nodes in ${zone}: ${code}`)]
       : errors.map((error) => `${error.code}: ${error.message}`);
   const lines = told.filter(Boolean);
   const full = lines.flatMap((line) => wrapped(line, columns));

@@ -10,6 +10,7 @@ import type {
 import {
   decideUpdate,
   policiesOf,
+  shortagesOf,
   type UpdateDecision,
   type UpdateSurge,
 } from '../../core/update/index.ts';
@@ -100,7 +101,8 @@ const decide = async (
     ...one,
     ...loads.get(one.nodeName ?? ''),
   }));
-  return decideUpdate({ ...observation, instances });
+  const activities = await deps.cloud.describeActivities(scaling.name, { signal: input.signal });
+  return decideUpdate({ ...observation, instances, shortages: shortagesOf(activities) });
 };
 
 /** One step on. Undefined when no version update is under way, or nothing of it is to do in this pass. */

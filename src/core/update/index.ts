@@ -22,4 +22,5 @@ export {
   shieldOf,
   withRevision,
 } from './revision.ts';
+export { shortagesOf } from './shortage.ts';
 export { eksSurge, maxUnavailableOf, ownSurge } from './unavailable.ts';

@@ -8,6 +8,7 @@ import type {
   NodeGroupUpdateStatus,
   Revision,
   UpdatePace,
+  UpdateShortage,
 } from '../../api/nodegroup-update.ts';
 import type { BudgetLoad } from './gate.ts';
 import type { Policies } from './policy.ts';
@@ -63,6 +64,8 @@ export interface UpdateObservation {
   readonly drainTimeoutMs: number;
   /** How fast earlier updates of the group went that went as this one does. */
   readonly history?: readonly (readonly UpdatePace[])[];
+  /** Where the last launch failed for want of room; undefined: not looked at in this pass. */
+  readonly shortages?: readonly UpdateShortage[];
   /** Absent: EKS'. */
   readonly policies?: Policies;
   readonly now: EpochMs;

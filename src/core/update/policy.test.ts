@@ -8,6 +8,8 @@ const eks = {
   forceAfterMs: 0,
   cooldownSeconds: 60,
   maxQuarantined: 1,
+  onShortage: 'Elsewhere',
+  shortageWaitMs: 300_000,
 };
 
 const updateConfig = {

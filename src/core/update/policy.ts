@@ -3,10 +3,13 @@
 import { defaultDrainTimeoutSeconds } from '../../api/causes.ts';
 import type { NodeGroupSpec } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdateSpec, UpdateStrategy } from '../../api/nodegroup-update.ts';
-import type { DrainTimeoutPolicy } from '../../api/update-policy.ts';
+import type { DrainTimeoutPolicy, ShortagePolicy } from '../../api/update-policy.ts';
 
 /** EKS waits this long between empty and terminate (EKS user guide, "managed node update behavior"). */
 const eksCooldownSeconds = 60;
+
+/** Auto Scaling itself tries again after seconds; capacity comes back after minutes. */
+const defaultShortageWaitSeconds = 300;
 
 export interface Policies {
   readonly onTimeout: DrainTimeoutPolicy;
@@ -15,6 +18,8 @@ export interface Policies {
   readonly forceAfterMs: number;
   readonly cooldownSeconds: number;
   readonly maxQuarantined: number;
+  readonly onShortage: ShortagePolicy;
+  readonly shortageWaitMs: number;
   /** New nodes that fail until the update goes back by itself; undefined: it does not. */
   readonly failedNewNodes?: number;
 }
@@ -36,6 +41,8 @@ export const policiesOf = (
     forceAfterMs: update.force === true ? 0 : (drain.forceAfterSeconds ?? 0) * 1000,
     cooldownSeconds: drain.cooldownSeconds ?? eksCooldownSeconds,
     maxQuarantined: own.maxQuarantined ?? 1,
+    onShortage: own.capacity?.onShortage ?? 'Elsewhere',
+    shortageWaitMs: (own.capacity?.waitSeconds ?? defaultShortageWaitSeconds) * 1000,
     ...(rollsBack ? { failedNewNodes: own.rollback?.failedNewNodes ?? 1 } : {}),
   };
 };

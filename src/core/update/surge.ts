@@ -20,6 +20,13 @@ import {
 } from './nodes.ts';
 import type { UpdateDecision, UpdateObservation, UpdateStep } from './observation.ts';
 import { shuffled } from './order.ts';
+import {
+  endsForShortage,
+  isHeldByShortage,
+  shortageChange,
+  shortageOf,
+  withoutSurge,
+} from './shortage.ts';
 import { decideTimeouts, isGivenUp, triesOf } from './timeouts.ts';
 import { awaiting, stay } from './waiting.ts';
 
@@ -42,6 +49,8 @@ export const decideSurgeUp = (observation: UpdateObservation, herd: Herd): Updat
   const wanted = desired + surge.desired;
   const isComplete = actualDesired >= wanted && old.length + fresh.length >= wanted;
   if (isComplete && fresh.every(isWhole)) return next();
+  const minimal = isComplete ? undefined : withoutSurge(observation, herd);
+  if (minimal !== undefined) return minimal;
   const late = epochMs(phaseSince(observation) + joinTimeoutMs);
   if (now < late) return stay(observation, { surge, wakeAt: late });
   const zones = [...zonesOf(old)];
@@ -54,10 +63,12 @@ export const decideSurgeUp = (observation: UpdateObservation, herd: Herd): Updat
 
 const loadsOf = ({ instance }: Counted): readonly BudgetLoad[] => instance.loads ?? [];
 
-const rankOf = (one: Counted, updateName: string): number => {
+const rankOf = (one: Counted, updateName: string, isShort: boolean): number => {
   // Given back once already: after all others.
-  if (triesOf(one, updateName) > 0) return 4;
+  if (triesOf(one, updateName) > 0) return 5;
   if (!isServing(one)) return 0;
+  // Its zone has no room for another in its place.
+  if (isShort) return 4;
   if (one.instance.pods === 0) return 1;
   return isHopeless(loadsOf(one)) ? 3 : 2;
 };
@@ -66,9 +77,11 @@ const rankOf = (one: Counted, updateName: string): number => {
 const nextOf = (
   left: readonly Counted[],
   perZone: ReadonlyMap<string, number>,
-  updateName: string,
+  observation: UpdateObservation,
 ): Counted | undefined => {
-  const ranks = new Map(left.map((one) => [one, rankOf(one, updateName)]));
+  const { name } = observation.update.metadata;
+  const isShort = (one: Counted): boolean => shortageOf(observation, one) !== undefined;
+  const ranks = new Map(left.map((one) => [one, rankOf(one, name, isShort(one))]));
   const rank = Math.min(...ranks.values());
   const pool = left.filter((one) => ranks.get(one) === rank);
   const sizeOf = ({ instance }: Counted): number => perZone.get(instance.zone) ?? 0;
@@ -92,6 +105,7 @@ const choose = (observation: UpdateObservation, herd: Herd): readonly Counted[] 
       (one) =>
         one.state.kind === 'untouched' &&
         !isGivenUp(observation, one) &&
+        !isHeldByShortage(observation, one) &&
         (!areLooked || isKnown(one)),
     ),
     ({ instance }) => instance.instanceId,
@@ -102,7 +116,7 @@ const choose = (observation: UpdateObservation, herd: Herd): readonly Counted[] 
   const chosen: Counted[] = [];
   let serving = 0;
   while (chosen.length < free.slots) {
-    const one = nextOf(left, perZone, update.metadata.name);
+    const one = nextOf(left, perZone, observation);
     if (one === undefined) break;
     left = left.filter((each) => each !== one);
     const serves = isServing(one);
@@ -154,6 +168,8 @@ export const decideSurgeRolling = (observation: UpdateObservation, herd: Herd): 
   }
   const timeouts = decideTimeouts(observation, herd);
   if (timeouts.ends !== undefined) return timeouts.ends;
+  const shortage = endsForShortage(observation, herd);
+  if (shortage !== undefined) return shortage;
   const isThrough = old.length === 0 && leavingOld.length === 0;
   const isStarted = old.length + fresh.length >= observation.actualDesired;
   if (isThrough && isStarted && fresh.every(isWhole)) {
@@ -161,7 +177,8 @@ export const decideSurgeRolling = (observation: UpdateObservation, herd: Herd): 
     return stay(observation, { change });
   }
   const marks = [...timeouts.steps, ...markSteps(herd)];
-  const told = Object.keys(timeouts.change).length === 0 ? {} : { change: timeouts.change };
+  const changed = { ...timeouts.change, ...shortageChange(observation) };
+  const told = Object.keys(changed).length === 0 ? {} : { change: changed };
   const isPausing = timeouts.steps.some(({ kind }) => kind === 'Pause');
   if (update.spec.paused === true || isPausing) {
     return stay(observation, { steps: marks, ...told });
