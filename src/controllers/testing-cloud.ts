@@ -281,6 +281,15 @@ export class FakeCloud implements CloudApi {
   async deleteSecurityGroup(): Promise<boolean> {
     return false;
   }
+  async findAccessEntry(): Promise<undefined> {
+    return undefined;
+  }
+  async createAccessEntry(): Promise<never> {
+    throw unsupported();
+  }
+  async deleteAccessEntry(): Promise<boolean> {
+    return false;
+  }
   async consoleOutput(): Promise<string> {
     return '';
   }

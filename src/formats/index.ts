@@ -11,6 +11,7 @@ export {
   mappedUser,
   removeNodeRole,
   roleWithoutPath,
+  userNamed,
 } from './aws-auth/index.ts';
 export { authProblems, mapRolesProblems } from './aws-auth/problems.ts';
 export { type CertificateRequest, parseCertificateRequest } from './certificate-request.ts';

@@ -169,21 +169,27 @@ const privateDnsName = (world: World, instanceId: string): string | undefined =>
   }
 };
 
-/** The cluster's creator is its admin; everybody else is who aws-auth says now, or nobody. */
+/** The cluster's creator is its admin; others are who their access entry says now, or aws-auth. */
 const userOf = async (
   { world, pacer }: { readonly world: World; readonly pacer: Pacer },
   { arn, userId }: Caller,
 ): Promise<UserInfo | undefined> => {
   if (arn === cliUser(worldAccount).arn) return adminUser;
   // Few tokens are of others, and the YAML parser would cost every start.
-  const { identityOf, mappedUser } = await import('../formats/index.ts');
+  const { identityOf, mappedUser, userNamed } = await import('../formats/index.ts');
   const data = world.kube.read({ group: '', resource: 'configmaps' }, awsAuth)?.data;
   const texts = Object.entries(objectOr(data)).map(([key, value]) => [key, String(value)] as const);
-  const user = await pacer.enter(() =>
-    mappedUser(Object.fromEntries(texts), arn, (id) => privateDnsName(world, id)),
-  );
-  if (user === undefined) return undefined;
   const { arn: canonicalArn, session } = identityOf(arn);
+  const user = await pacer.enter(() => {
+    const dnsName = (id: string) => privateDnsName(world, id);
+    const { entry, isAlone } = world.aws.accessOf(canonicalArn);
+    if (entry !== undefined) {
+      const username = userNamed(entry.username, arn, dnsName);
+      return username === undefined ? undefined : { username, groups: entry.groups };
+    }
+    return isAlone ? undefined : mappedUser(Object.fromEntries(texts), arn, dnsName);
+  });
+  if (user === undefined) return undefined;
   return {
     username: user.username,
     uid: `aws-iam-authenticator:${worldAccount}:${userId.split(':')[0]}`,

@@ -1,4 +1,4 @@
-// Who may reach instances, as the controllers and the EKS face need it: key pairs and security groups.
+// Who may reach instances, and as whom these may join: key pairs, security groups, EKS access entries.
 export interface SecurityGroup {
   readonly id: string;
   readonly name: string;
@@ -13,6 +13,16 @@ export interface IngressRule {
   readonly port: number;
   readonly groups: readonly string[];
   readonly cidrs: readonly string[];
+}
+
+/** Of one IAM role, which then is a node to its cluster without aws-auth. */
+export interface AccessEntry {
+  readonly clusterName: string;
+  /** With its path. */
+  readonly principalArn: string;
+  /** EKS' own word: EC2_LINUX, EC2_WINDOWS, STANDARD, ... */
+  readonly type: string;
+  readonly tags: Readonly<Record<string, string>>;
 }
 
 interface Options {
@@ -32,6 +42,17 @@ export interface CloudAccess {
   allowIngress(groupId: string, rule: IngressRule, options?: Options): Promise<void>;
   /** Throws InvalidRequest while it is in use. `false` when there was none. */
   deleteSecurityGroup(groupId: string, options?: Options): Promise<boolean>;
+  findAccessEntry(
+    entry: Pick<AccessEntry, 'clusterName' | 'principalArn'>,
+    options?: Options,
+  ): Promise<AccessEntry | undefined>;
+  /** Throws InvalidRequest when the role has one, or the cluster's mode knows none. */
+  createAccessEntry(entry: AccessEntry, options?: Options): Promise<void>;
+  /** `false` when there was none. */
+  deleteAccessEntry(
+    entry: Pick<AccessEntry, 'clusterName' | 'principalArn'>,
+    options?: Options,
+  ): Promise<boolean>;
 }
 
 export const findSecurityGroupsRequest = (

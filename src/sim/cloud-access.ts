@@ -1,4 +1,5 @@
-// Key pairs and security groups of the world's EC2 as the port sees them, in virtual time.
+// Key pairs, security groups and access entries of the world's EC2 as the port sees them, in virtual time.
+import { objectOr } from '../api/json.ts';
 import {
   allowIngressRequest,
   type CloudAccess,
@@ -47,4 +48,19 @@ export const accessCalls = (calls: CloudCalls): CloudAccess => ({
   },
   deleteSecurityGroup: async (GroupId, options = {}) =>
     (await calls.maybe('ec2', 'DeleteSecurityGroup', { GroupId }, options)) !== undefined,
+  findAccessEntry: async ({ clusterName, principalArn }, options = {}) => {
+    const input = { clusterName, principalArn };
+    const answer = await calls.maybe('eks', 'DescribeAccessEntry', input, options);
+    if (answer === undefined) return undefined;
+    const { type, tags } = objectOr(answer.accessEntry);
+    const texts = Object.entries(objectOr(tags)).map(([key, value]) => [key, textOf(value)]);
+    return { clusterName, principalArn, type: textOf(type), tags: Object.fromEntries(texts) };
+  },
+  createAccessEntry: async (entry, options = {}) => {
+    await calls.send('eks', 'CreateAccessEntry', { ...entry }, options);
+  },
+  deleteAccessEntry: async ({ clusterName, principalArn }, options = {}) => {
+    const input = { clusterName, principalArn };
+    return (await calls.maybe('eks', 'DeleteAccessEntry', input, options)) !== undefined;
+  },
 });

@@ -59,6 +59,9 @@ export class SimCloudApi implements CloudApi {
   readonly createSecurityGroup: CloudApi['createSecurityGroup'];
   readonly allowIngress: CloudApi['allowIngress'];
   readonly deleteSecurityGroup: CloudApi['deleteSecurityGroup'];
+  readonly findAccessEntry: CloudApi['findAccessEntry'];
+  readonly createAccessEntry: CloudApi['createAccessEntry'];
+  readonly deleteAccessEntry: CloudApi['deleteAccessEntry'];
   constructor(options: {
     readonly call: WorldAwsCall;
     readonly receive: WorldReceive;
@@ -74,6 +77,9 @@ export class SimCloudApi implements CloudApi {
     this.createSecurityGroup = access.createSecurityGroup;
     this.allowIngress = access.allowIngress;
     this.deleteSecurityGroup = access.deleteSecurityGroup;
+    this.findAccessEntry = access.findAccessEntry;
+    this.createAccessEntry = access.createAccessEntry;
+    this.deleteAccessEntry = access.deleteAccessEntry;
   }
 
   receiveMessages(

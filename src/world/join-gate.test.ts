@@ -14,9 +14,14 @@ const access: NodeAccess = {
   clusterName: 'c',
   endpoint: 'https://E.eks.amazonaws.com/',
   roleArn,
-  cluster: { name: 'c', authenticationMode: 'API_AND_CONFIG_MAP' },
+  entry: undefined,
+  cluster: { name: 'c', authenticationMode: 'CONFIG_MAP' },
   clusterEndpoint: 'https://e.eks.amazonaws.com',
 };
+
+const inMode = (authenticationMode: string) => ({ name: 'c', authenticationMode });
+const both = inMode('API_AND_CONFIG_MAP');
+const nodeEntry = { username: 'system:node:{{EC2PrivateDNSName}}', groups: ['system:nodes'] };
 
 const judge = (mapRoles: string | undefined, more: Partial<NodeAccess> = {}) => {
   const map = { metadata: { resourceVersion: '1' }, data: { mapRoles } };
@@ -30,16 +35,22 @@ describe('the cluster', () => {
     ['whom aws-auth maps to its node name', nodes, {}],
     ['a role that may do everything', entry(['system:masters'], 'admin'), {}],
     ['whoever names no endpoint', nodes, { endpoint: undefined }],
-    [
-      'whoever comes in a mode that reads no aws-auth',
-      undefined,
-      { cluster: { name: 'c', authenticationMode: 'API' } },
-    ],
+    ['whom an access entry names', undefined, { cluster: inMode('API'), entry: nodeEntry }],
+    ['whom an entry names, before aws-auth', '[]', { cluster: both, entry: nodeEntry }],
+    ['whom no entry names, but aws-auth does', nodes, { cluster: both }],
   ] as const)('lets in %s', (_, mapRoles, more) => {
     expect(judge(mapRoles, more)).toBeUndefined();
   });
 
   it.each([
+    ['aws-auth alone in mode API', nodes, { cluster: inMode('API') }, { kind: 'unauthorized' }],
+    ['an entry in a mode without entries', '[]', { entry: nodeEntry }, { kind: 'unauthorized' }],
+    [
+      'an entry of somebody who is no node, whatever aws-auth says',
+      nodes,
+      { cluster: both, entry: { username: 'arn:{{SessionName}}', groups: [] } },
+      { kind: 'forbidden', user: 'arn:i-0' },
+    ],
     ['a role without entry', '[]', {}, { kind: 'unauthorized' }],
     ['everybody without aws-auth', undefined, {}, { kind: 'unauthorized' }],
     ['a user that is no node', entry(['a'], 'bob'), {}, { kind: 'forbidden', user: 'bob' }],

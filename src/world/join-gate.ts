@@ -1,5 +1,5 @@
 // Whom the cluster lets in as a node, as EKS' authenticator and the Node authorizer do: a machine whose user
-// data names this cluster and whose role kube-system/aws-auth maps to its node name. Boots nothing.
+// data names this cluster and whose role an access entry or kube-system/aws-auth maps to its node name.
 import { objectOr } from '../api/json.ts';
 import { mappedUser } from '../formats/index.ts';
 import type { AwsWorld } from './aws/index.ts';
@@ -54,6 +54,20 @@ const sameOrigin = (a: string, b: string): boolean => {
   return plain(a) === plain(b);
 };
 
+/** An entry comes first; what there is none for, aws-auth is asked, as long as the mode has it. */
+const userOf = (
+  mode: string,
+  entry: Mapped | undefined,
+  ofMap: () => Mapped | undefined,
+): Mapped | undefined => {
+  if (mode === 'CONFIG_MAP') return ofMap();
+  if (entry === undefined) return mode === 'API' ? undefined : ofMap();
+  const username = entry.username
+    .replaceAll('{{EC2PrivateDNSName}}', anyName)
+    .replaceAll(/\{\{SessionName(?:Raw)?\}\}/g, 'i-0');
+  return { username, groups: entry.groups };
+};
+
 export const createJoinGate = (kube: WorldKube, aws: Pick<AwsWorld, 'nodeAccess'>): JoinGate => {
   const roles = new RoleMap(kube);
   return (instanceId): JoinRefusal | undefined => {
@@ -70,9 +84,7 @@ export const createJoinGate = (kube: WorldKube, aws: Pick<AwsWorld, 'nodeAccess'
     }
     if (roleArn === undefined) return { kind: 'noCredentials' };
     if (cluster === undefined) return { kind: 'unauthorized' };
-    // Its access entries are not modelled: everybody who names the cluster has one.
-    if (cluster.authenticationMode === 'API') return undefined;
-    const user = roles.of(roleArn);
+    const user = userOf(cluster.authenticationMode, access.entry, () => roles.of(roleArn));
     if (user === undefined) return { kind: 'unauthorized' };
     if (isNode(user)) return undefined;
     return { kind: 'forbidden', user: user.username.replaceAll(anyName, privateDnsName) };

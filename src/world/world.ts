@@ -1,5 +1,7 @@
 // The embedded world as one object: API server, its controllers, machines and AWS on one kernel.
 // Only wiring; whoever builds it decides how time passes and where state and audit go.
+
+import { accessPoliciesOf } from './access-policies.ts';
 import { type AwsWorld, type ClusterAccess, createAwsWorld } from './aws/index.ts';
 import type { AuditSink, MachineHost, WriteRecord } from './contracts.ts';
 import { Faults } from './faults/index.ts';
@@ -13,7 +15,11 @@ import {
   nodeReleases,
 } from './kube/kubelet/index.ts';
 import { seedKube, seedRoles } from './kube/seed/index.ts';
-import { createKubeApiServer, type KubeApiServer } from './kube/server/index.ts';
+import {
+  type AccessPolicies,
+  createKubeApiServer,
+  type KubeApiServer,
+} from './kube/server/index.ts';
 import { defaultPrinter, printers } from './kube/tables/index.ts';
 import { LateSeed } from './late-seed.ts';
 
@@ -81,11 +87,13 @@ export const createWorld = (options: WorldOptions): World => {
   const kernel = new Kernel({ seed, startAt, ...(tables === undefined ? {} : { tables }) });
   const restored = kernel.tables.open('kernel.meta').has('kernel');
   const faults = new Faults(kernel);
+  let policiesOf: AccessPolicies = () => [];
   const kube = createKubeApiServer({
     kernel,
     ...(audit === undefined ? {} : { audit }),
     ...(onWrite === undefined ? {} : { onWrite }),
     version: worldVersion,
+    accessPolicies: (user) => policiesOf(user),
     printers,
     defaultPrinter,
   });
@@ -129,6 +137,8 @@ export const createWorld = (options: WorldOptions): World => {
     },
   });
   host = kubelets;
+  policiesOf = (user) => accessPoliciesOf(aws, user);
+  aws.onAccessChange(() => kubelets.lookAgain());
   new LateSeed(kernel, kube);
   if (restored) {
     const isSeeded = kube.read({ group: '', resource: 'namespaces' }, { name: 'kube-system' });

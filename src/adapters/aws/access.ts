@@ -1,4 +1,4 @@
-// Key pairs and security groups of EC2 as the port sees them.
+// Key pairs and security groups of EC2, access entries of EKS, as the port sees them.
 import {
   allowIngressRequest,
   type CloudAccess,
@@ -58,6 +58,29 @@ export const accessCalls = (clients: Clients): CloudAccess => ({
     const command = new sdk.DeleteSecurityGroupCommand({ GroupId });
     const done = await orAbsent(
       call('DeleteSecurityGroup', options, (http) => client.send(command, http)),
+    );
+    return done !== undefined;
+  },
+  findAccessEntry: async ({ clusterName, principalArn }, options = {}) => {
+    const { sdk, client } = await clients.eks();
+    const command = new sdk.DescribeAccessEntryCommand({ clusterName, principalArn });
+    const answer = await orAbsent(
+      call('DescribeAccessEntry', options, (http) => client.send(command, http)),
+    );
+    const entry = answer?.accessEntry;
+    if (entry === undefined) return undefined;
+    return { clusterName, principalArn, type: entry.type ?? '', tags: { ...entry.tags } };
+  },
+  createAccessEntry: async (entry, options = {}) => {
+    const { sdk, client } = await clients.eks();
+    const command = new sdk.CreateAccessEntryCommand({ ...entry });
+    await call('CreateAccessEntry', options, (http) => client.send(command, http));
+  },
+  deleteAccessEntry: async ({ clusterName, principalArn }, options = {}) => {
+    const { sdk, client } = await clients.eks();
+    const command = new sdk.DeleteAccessEntryCommand({ clusterName, principalArn });
+    const done = await orAbsent(
+      call('DeleteAccessEntry', options, (http) => client.send(command, http)),
     );
     return done !== undefined;
   },

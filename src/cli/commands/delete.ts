@@ -8,10 +8,11 @@ import { forceAnnotation, type NodeGroup } from '../../api/nodegroup.ts';
 import { clusterTag, groupTag, nodeGroupStackName } from '../../core/provisioning/index.ts';
 import { roleWithoutPath } from '../../formats/index.ts';
 import type { KubeApi, ProvisioningApi, StackState } from '../../ports/index.ts';
-import { removeIdentity, rolesInUse } from '../aws-auth.ts';
+import { rolesInUse } from '../aws-auth.ts';
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
 import { waitForStack } from '../create/stack-wait.ts';
 import { drainForRemoval } from '../drain/removal.ts';
+import { takeOut } from '../node-role.ts';
 import { type Progress, progressOf } from '../progress.ts';
 import { requireCluster, timeoutMs } from './create.ts';
 import { collectNodeGroups } from './get.ts';
@@ -76,26 +77,21 @@ const isOwnRole = (stackName: string, roleArn: string): boolean => {
 
 /** Once the stack is gone: before, a deletion that fails would leave nodes that are not let in. */
 const dropIdentity = async (deletion: Deletion, stack: StackState): Promise<void> => {
-  const { context, connection, kube, progress, name } = deletion;
-  const role = stack.outputs.InstanceRoleARN;
-  if (role === undefined || !isOwnRole(stack.name, role)) return;
-  const user = (await rolesInUse(kube, await context.cloud(connection))).get(roleWithoutPath(role));
-  if (user !== undefined) {
-    return progress.warning(`identity "${role}" stays: ${user} uses it`);
-  }
-  const change = {
+  const { context, connection, kube, progress, name, flags } = deletion;
+  const arn = stack.outputs.InstanceRoleARN;
+  if (arn === undefined || !isOwnRole(stack.name, arn)) return;
+  const cloud = await context.cloud(connection);
+  const user = (await rolesInUse(kube, cloud)).get(roleWithoutPath(arn));
+  if (user !== undefined) return progress.warning(`identity "${arn}" stays: ${user} uses it`);
+  const access = {
     kube,
+    cloud,
+    clusterName: flags.cluster,
     now: epochMs(context.clock.now()),
-    what: `take ${role} out with node group ${name}`,
+    tell: progress.info,
     warn: progress.warning,
   };
-  try {
-    if (!(await removeIdentity(change, role))) return;
-    progress.info(`removed identity "${role}" from auth ConfigMap`);
-  } catch (error) {
-    if (!(error instanceof CommandError)) throw error;
-    progress.warning(`identity "${role}" stays: ${error.message}`);
-  }
+  await takeOut(access, { arn, group: name });
 };
 
 const waitForObject = async ({ kube, context, name, deadline }: Deletion): Promise<void> => {

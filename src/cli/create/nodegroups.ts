@@ -23,8 +23,8 @@ import type {
   ProvisioningApi,
   StackState,
 } from '../../ports/index.ts';
-import { addIdentity, checkIdentities, hasIdentity } from '../aws-auth.ts';
 import { type CliContext, CommandError, exitCodes } from '../context.ts';
+import { checkAccess, isLetIn, letIn, type NodeRoleAccess } from '../node-role.ts';
 import type { Progress } from '../progress.ts';
 import { failStack, type StackWait, waitForStack } from './stack-wait.ts';
 
@@ -223,38 +223,38 @@ const deploy = async (creation: Creation, { group, stack }: Prepared): Promise<v
   const wait: StackWait = { api, context, progress, deadline };
   const state = await waitForStack(wait, stack.name);
   if (state?.status !== 'CREATE_COMPLETE') return failStack(wait, state, stack.name);
-  await letIn(creation, group, state);
+  await admit(creation, group, state);
 };
 
+const accessOf = ({ kube, cloud, cluster, context, progress }: Creation): NodeRoleAccess => ({
+  kube,
+  cloud,
+  clusterName: cluster.name,
+  now: epochMs(context.clock.now()),
+  tell: progress.info,
+  warn: progress.warning,
+});
+
 /** The role of a self-managed group; EKS, or its controller, lets in those of managed ones. */
-const letIn = async (
+const admit = async (
   creation: Creation,
   group: GroupConfig,
   { outputs }: StackState,
 ): Promise<void> => {
-  const role = outputs.InstanceRoleARN;
-  if (group.kind === 'managed' || role === undefined) return;
-  creation.progress.info(`adding identity "${role}" to auth ConfigMap`);
+  const arn = outputs.InstanceRoleARN;
+  if (group.kind === 'managed' || arn === undefined) return;
   const system = familyOf(creation, group).startsWith('Windows') ? 'windows' : 'linux';
-  const change = {
-    kube: creation.kube,
-    now: epochMs(creation.context.clock.now()),
-    what: `let ${role} in for node group ${group.name}`,
-    warn: creation.progress.warning,
-  };
-  await addIdentity(change, role, system);
+  await letIn(accessOf(creation), { arn, system, group: group.name });
 };
 
 /** A self-managed group whose creation was left: its stack stands or comes, its role is not let in. */
-const isUnfinished = async (
-  { api, kube, cluster }: Creation,
-  group: GroupConfig,
-): Promise<boolean> => {
+const isUnfinished = async (creation: Creation, group: GroupConfig): Promise<boolean> => {
+  const { api, cluster } = creation;
   if (group.kind === 'managed') return false;
   const stack = await api.describeStack(nodeGroupStackName(cluster.name, group.name));
   if (stack === undefined || !/^CREATE_(IN_PROGRESS|COMPLETE)$/.test(stack.status)) return false;
   const role = stack.outputs.InstanceRoleARN;
-  return role === undefined || !(await hasIdentity(kube, role));
+  return role === undefined || !(await isLetIn(accessOf(creation), role));
 };
 
 const finish = async (creation: Creation, group: GroupConfig): Promise<void> => {
@@ -264,7 +264,7 @@ const finish = async (creation: Creation, group: GroupConfig): Promise<void> => 
   const wait: StackWait = { api, context, progress, deadline };
   const state = await waitForStack(wait, name);
   if (state?.status !== 'CREATE_COMPLETE') return failStack(wait, state, name);
-  await letIn(creation, group, state);
+  await admit(creation, group, state);
 };
 
 const isReady = (node: Node): boolean =>
@@ -310,9 +310,9 @@ export const createNodeGroups = async (
   creation: Creation,
   { fresh: groups, unfinished }: Chosen,
 ): Promise<void> => {
-  const { progress, cluster, kube } = creation;
+  const { progress, cluster } = creation;
   const every = [...groups, ...unfinished];
-  if (every.some(({ kind }) => kind === 'self-managed')) await checkIdentities(kube);
+  if (every.some(({ kind }) => kind === 'self-managed')) await checkAccess(accessOf(creation));
   const prepared: Prepared[] = [];
   // All that can be refused is refused before the first stack.
   for (const group of groups) prepared.push(await prepare(creation, group));

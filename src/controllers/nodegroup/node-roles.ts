@@ -1,4 +1,4 @@
-// The role of a group's nodes in kube-system/aws-auth: let in before the first node starts, taken out
+// The role of a group's nodes in kube-system/aws-auth, or its access entry: let in before the first node starts, taken out
 // again after the last when nobody else uses it. Writes nothing that it did not read just before, and
 // takes away no entry that it did not add.
 import { resourceTypes } from '../../api/kube.ts';
@@ -17,6 +17,7 @@ import {
 } from '../../core/identity/index.ts';
 import { familyOf, mappedRoleOf } from '../../core/scaling/index.ts';
 import { CloudError, KubeError } from '../../ports/index.ts';
+import { admitByEntry, dropEntry, hasEntries } from './access-entry.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { journalRole } from './events.ts';
 import { Impossible } from './impossible.ts';
@@ -50,8 +51,12 @@ export class NodeRoles {
     const { cloud, journal } = this.#deps;
     const { clusterName, amiType } = group.spec;
     const cluster = await cloud.describeCluster(clusterName, { signal });
-    // Other clusters, and EKS' with access entries alone, ask somebody else who a node is.
-    if (cluster === undefined || cluster.authenticationMode === 'API') return;
+    // Other clusters ask somebody else who a node is.
+    if (cluster === undefined) return;
+    if (hasEntries(cluster)) {
+      if (await admitByEntry(this.#deps, group, signal)) journalRole(journal, group, 'added');
+      return;
+    }
     const { nodeRole } = group.spec;
     const system = familyOf(amiType)?.bootstrap === 'powershell' ? 'windows' : 'linux';
     const admitting = this.#alone(() =>
@@ -82,7 +87,10 @@ export class NodeRoles {
     const { log, journal } = this.#deps;
     await this.#alone(async () => {
       try {
-        if (await this.#takeOut(group, signal)) journalRole(journal, group, 'removed');
+        const wasInMap = await this.#takeOut(group, signal);
+        const isUsed = () => this.#isUsed(group, mappedRoleOf(group), signal);
+        const hadEntry = await dropEntry(this.#deps, group, { isUsed, signal });
+        if (wasInMap || hadEntry) journalRole(journal, group, 'removed');
       } catch (error) {
         const isRefused =
           error instanceof Impossible ||

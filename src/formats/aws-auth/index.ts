@@ -181,6 +181,23 @@ const filled = (
   return template.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => facts[name] ?? '');
 };
 
+/** `template` for who has `arn`; undefined where it asks for what they have not. */
+export const userNamed = (
+  template: string,
+  arn: string,
+  privateDnsName: (instanceId: string) => string | undefined,
+): string | undefined => {
+  const identity = identityOf(arn);
+  const { session } = identity;
+  return filled(template, {
+    AccountID: identity.arn.split(':')[4],
+    // As the authenticator: an `@` would read as another domain's user.
+    SessionName: session.replaceAll('@', '-'),
+    SessionNameRaw: session,
+    EC2PrivateDNSName: /^i-[0-9a-f]+$/.test(session) ? privateDnsName(session) : undefined,
+  });
+};
+
 /**
  * Whom `arn` (of a user, a role or a role's session) is mapped to, undefined for nobody. Of several
  * entries the last one counts. `privateDnsName` is asked for a session that is named as an
@@ -197,14 +214,6 @@ export const mappedUser = (
     entriesFor(data.mapUsers, 'userarn', identity.arn).at(-1);
   const template = entry && fieldOf(entry, 'username');
   if (entry === undefined || typeof template !== 'string' || template === '') return undefined;
-  const { session } = identity;
-  const username = filled(template, {
-    AccountID: identity.arn.split(':')[4],
-    // As the authenticator: an `@` would read as another domain's user.
-    SessionName: session.replaceAll('@', '-'),
-    SessionNameRaw: session,
-    EC2PrivateDNSName: /^i-[0-9a-f]+$/.test(session) ? privateDnsName(session) : undefined,
-  });
-  if (username === undefined) return undefined;
-  return { username, groups: groupsOf(entry) };
+  const username = userNamed(template, arn, privateDnsName);
+  return username === undefined ? undefined : { username, groups: groupsOf(entry) };
 };

@@ -5,5 +5,6 @@ export { articleGroups, type DemoFacts, type DemoOptions } from './demo/seed.ts'
 
 export { instanceTypes } from './ec2/instance-types.ts';
 export type { ClusterAccess } from './parts.ts';
+export { accessPolicies } from './platform/access-policies.ts';
 export type { NamedNetwork, NamedSubnet } from './platform/account.ts';
 export { type AwsWorld, cliUser, createAwsWorld, nodegroupService } from './world.ts';

@@ -42,6 +42,8 @@ import { Queues } from './messaging/queues.ts';
 import { snsHandlers } from './messaging/sns-handlers.ts';
 import { sqsHandlers } from './messaging/sqs-handlers.ts';
 import { Topics } from './messaging/topics.ts';
+import { AccessEntries } from './platform/access-entries.ts';
+import { accessEntryHandlers } from './platform/access-handlers.ts';
 import { addonHandlers } from './platform/addon-handlers.ts';
 import { clusterHandlers } from './platform/cluster-handlers.ts';
 import { type ClusterRow, Clusters } from './platform/clusters.ts';
@@ -97,6 +99,7 @@ export interface AwsParts {
   readonly stackUpdates: StackUpdates;
   readonly lookups: StackLookups;
   readonly clusters: Clusters;
+  readonly entries: AccessEntries;
   readonly identity: Identity;
   readonly trail: CloudTrail;
   readonly endpoint: () => string;
@@ -131,6 +134,7 @@ export const buildParts = (options: AwsWorldOptions): AwsParts => {
     calls,
     ...buildStacks({ scope, calls, network, records, templates, store, identity }),
     clusters,
+    entries: new AccessEntries(scope, identity),
     identity,
     trail: new CloudTrail(scope, { isOn: options.trail ?? true }),
   };
@@ -178,7 +182,7 @@ export const serviceHandlers = (parts: AwsParts): Readonly<Record<string, Servic
   sns: snsHandlers(parts),
   events: eventsHandlers(parts),
   cloudformation: stackHandlers(parts),
-  eks: { ...clusterHandlers(parts), ...addonHandlers(parts) },
+  eks: { ...clusterHandlers(parts), ...addonHandlers(parts), ...accessEntryHandlers(parts) },
   sts: stsHandlers(parts.identity),
   iam: { ...iamHandlers(parts.identity), ...iamChangeHandlers(parts.identity) },
   ssm: parameterHandlers(parts.scope, parts.images),

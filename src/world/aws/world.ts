@@ -21,6 +21,7 @@ import type { ScheduledEventCode } from './ec2/scheduled-events.ts';
 import type { ReceivedMessage } from './messaging/queues.ts';
 import { queueUrl } from './messaging/sqs-handlers.ts';
 import { type AwsParts, type AwsWorldOptions, buildParts, serviceHandlers } from './parts.ts';
+import { type AccessAnswer, accessOf } from './platform/access-entries.ts';
 import { ensureNetwork, layAccount, type NamedNetwork } from './platform/account.ts';
 import { type NodeAccess, nodeAccess } from './platform/node-access.ts';
 import { type NodeBootstrap, nodeBootstrap } from './platform/node-bootstrap.ts';
@@ -81,6 +82,13 @@ export interface AwsWorld {
   nodeAccess(instanceId: string): NodeAccess | undefined;
   /** What the instance was booted from; undefined: EC2 knows none such. */
   nodeBootstrap(instanceId: string): NodeBootstrap | undefined;
+  /**
+   * Who an ARN without its session is by the cluster's access entries; undefined: nobody, or its
+   * mode knows none. `isAlone`: aws-auth is not asked any more.
+   */
+  accessOf(canonicalArn: string): AccessAnswer;
+  /** Told of every change of access entries. */
+  onAccessChange(listener: () => void): void;
   /** Spot notice now, the end two minutes later. False when the instance is not running. */
   interrupt(instanceId: string): boolean;
   recommendRebalance(instanceId: string): boolean;
@@ -151,6 +159,8 @@ export const worldOf = (parts: AwsParts): AwsWorld => {
     imageFacts: (imageId) => imageFacts(parts, imageId),
     nodeAccess: (instanceId) => nodeAccess(parts, instanceId),
     nodeBootstrap: (instanceId) => nodeBootstrap(parts, instanceId),
+    accessOf: (canonicalArn) => accessOf(parts, canonicalArn),
+    onAccessChange: (listener) => parts.entries.onChange(listener),
     interrupt: (instanceId) => parts.notices.interrupt(instanceId),
     recommendRebalance: (instanceId) => parts.notices.recommendRebalance(instanceId),
     scheduleEvent: (instanceId, code) => parts.scheduled.schedule(instanceId, code),

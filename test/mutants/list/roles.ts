@@ -40,8 +40,8 @@ export const roleMutants: readonly Mutant[] = [
     edits: [
       {
         file,
-        find: 'if (await this.#takeOut(group, signal)) journalRole',
-        replace: 'if (signal.aborted && (await this.#takeOut(group, signal))) journalRole',
+        find: 'const wasInMap = await this.#takeOut(group, signal);',
+        replace: 'const wasInMap = signal.aborted && (await this.#takeOut(group, signal));',
       },
     ],
   },

@@ -14,9 +14,11 @@ import {
 import { tagsOfGroup } from '../autoscaling/rows.ts';
 import type { GroupStore } from '../autoscaling/store.ts';
 import type { Images } from '../ec2/images.ts';
+import type { LaunchTemplates } from '../ec2/launch-templates.ts';
 import type { Network, SubnetRow } from '../ec2/network.ts';
 import { pageOf } from '../paging.ts';
 import { refuse, type Scope, type ServiceHandlers, sentence, upperSuffix } from '../scope.ts';
+import { type AccessEntries, checkModeChange } from './access-entries.ts';
 import { findVersion, renderVersions } from './cluster-versions.ts';
 import {
   type ClusterRow,
@@ -26,12 +28,17 @@ import {
   serviceCidr,
   type UpdateRow,
 } from './clusters.ts';
+import type { Identity } from './identity.ts';
+import { managedRoles } from './managed-roles.ts';
 
 export interface ClusterParts {
   readonly scope: Scope;
   readonly clusters: Clusters;
+  readonly entries: AccessEntries;
   readonly network: Network;
   readonly images: Images;
+  readonly templates: LaunchTemplates;
+  readonly identity: Identity;
   readonly store: GroupStore;
   /** The Kubernetes version that the world speaks: what a cluster gets that asks for none. */
   readonly kubernetesVersion: string;
@@ -269,6 +276,15 @@ const createCluster = (parts: ClusterParts, input: AwsInput) => {
   images.ensure(known.patch);
   const cidrs = texts(given, 'publicAccessCidrs');
   const access = optionalStructure(input, 'accessConfig') ?? {};
+  const authenticationMode = optionalText(access, 'authenticationMode') ?? 'CONFIG_MAP';
+  const isAdmin = optionalFlag(access, 'bootstrapClusterCreatorAdminPermissions') ?? true;
+  if (!isAdmin && authenticationMode === 'CONFIG_MAP') {
+    throw invalidParameter(
+      'bootstrapClusterCreatorAdminPermissions must be true if cluster authentication mode is set ' +
+        'to CONFIG_MAP',
+    );
+  }
+  parts.entries.forgetCluster(name);
   const row = clusters.create({
     name,
     version,
@@ -281,7 +297,7 @@ const createCluster = (parts: ClusterParts, input: AwsInput) => {
     publicAccess: optionalFlag(given, 'endpointPublicAccess') ?? true,
     privateAccess: optionalFlag(given, 'endpointPrivateAccess') ?? false,
     publicAccessCidrs: cidrs.length === 0 ? ['0.0.0.0/0'] : cidrs,
-    authenticationMode: optionalText(access, 'authenticationMode') ?? 'CONFIG_MAP',
+    authenticationMode,
     bringsAddons: optionalFlag(input, 'bootstrapSelfManagedAddons') ?? true,
     tags: textMap(input, 'tags'),
   });
@@ -318,7 +334,27 @@ const deleteCluster = ({ clusters, store, network }: ClusterParts, input: AwsInp
   return { cluster: renderCluster(clusters, clusters.remove(row.name)) };
 };
 
-const updateConfig = ({ clusters }: ClusterParts, input: AwsInput) => {
+/** From now on roles of managed groups have an entry each: those of self-managed ones are the user's. */
+const updateMode = (parts: ClusterParts, row: ClusterRow, input: AwsInput) => {
+  const { clusters, entries } = parts;
+  const wanted = optionalText(input, 'authenticationMode') ?? row.authenticationMode;
+  if (optionalFlag(input, 'bootstrapClusterCreatorAdminPermissions') !== undefined) {
+    throw invalidParameter('bootstrapClusterCreatorAdminPermissions cannot be updated');
+  }
+  checkModeChange(row, wanted);
+  clusters.patch(row.name, { authenticationMode: wanted });
+  for (const [principalArn, type] of managedRoles(parts, row.name)) {
+    if (entries.get(row.name, principalArn) !== undefined) continue;
+    entries.create({ cluster: row.name, principalArn, type });
+  }
+  entries.changed();
+  const params = [{ type: 'AuthenticationMode', value: JSON.stringify(wanted) }];
+  const update = clusters.update({ cluster: row.name, type: 'AccessConfigUpdate', params });
+  return { update: renderUpdate(update) };
+};
+
+const updateConfig = (parts: ClusterParts, input: AwsInput) => {
+  const { clusters } = parts;
   const row = clusters.need(text(input, 'name'));
   if (row.status !== 'ACTIVE') {
     throw refuse(
@@ -328,9 +364,13 @@ const updateConfig = ({ clusters }: ClusterParts, input: AwsInput) => {
   }
   const logging = optionalStructure(input, 'logging');
   const network = optionalStructure(input, 'resourcesVpcConfig');
-  if ((logging === undefined) === (network === undefined)) {
-    throw invalidParameter('Exactly one of logging and resourcesVpcConfig must be given.');
+  const access = optionalStructure(input, 'accessConfig');
+  if ([logging, network, access].filter((one) => one !== undefined).length !== 1) {
+    throw invalidParameter(
+      'Exactly one of logging, resourcesVpcConfig and accessConfig must be given.',
+    );
   }
+  if (access !== undefined) return updateMode(parts, row, access);
   if (logging !== undefined) {
     const logs = readLogging(input, row.logs);
     if (logs.length === row.logs.length && logs.every((type) => row.logs.includes(type))) {

@@ -78,7 +78,8 @@ const defaults = {
   publicAccess: true,
   privateAccess: false,
   publicAccessCidrs: ['0.0.0.0/0'],
-  authenticationMode: 'API_AND_CONFIG_MAP',
+  // As clusters of the articles' time have it.
+  authenticationMode: 'CONFIG_MAP',
   bringsAddons: false,
 } as const;
 

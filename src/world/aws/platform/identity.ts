@@ -199,6 +199,14 @@ export class Identity {
   }
 }
 
+/** The role in an instance profile, which is named by ARN or by name. */
+export const roleArnOfProfile = (identity: Identity, profileArn: string): string | undefined => {
+  const name = profileArn.slice(profileArn.lastIndexOf('/') + 1);
+  const [role] = identity.profiles().find((profile) => profile.name === name)?.roles ?? [];
+  const row = role === undefined ? undefined : identity.role(role);
+  return row === undefined ? undefined : identity.roleArn(row);
+};
+
 export const stsHandlers = (identity: Identity): ServiceHandlers => ({
   GetCallerIdentity: (_, { principal }) => ({
     UserId: principal.principalId,

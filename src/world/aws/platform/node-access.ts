@@ -2,7 +2,9 @@
 // role that its instance profile gives it. Judges nothing.
 import { readUserData } from '../ec2/user-data.ts';
 import type { AwsParts } from '../parts.ts';
+import type { EntryUser } from './access-entries.ts';
 import type { ClusterRow } from './clusters.ts';
+import { roleArnOfProfile } from './identity.ts';
 
 export interface NodeAccess {
   readonly privateDnsName: string;
@@ -13,20 +15,13 @@ export interface NodeAccess {
   readonly roleArn: string | undefined;
   /** Of the cluster that it names, or the only one; undefined: EKS knows none such. */
   readonly cluster: Pick<ClusterRow, 'name' | 'authenticationMode'> | undefined;
+  /** Of this role, and of no other that had its name before. */
+  readonly entry: EntryUser | undefined;
   /** The cluster's own; undefined while it has none. */
   readonly clusterEndpoint: string | undefined;
 }
 
-type Parts = Pick<AwsParts, 'instances' | 'identity' | 'clusters'>;
-
-/** By ARN or by name, as launch templates have it. */
-const roleOf = ({ identity }: Parts, profileArn: string | undefined): string | undefined => {
-  if (profileArn === undefined) return undefined;
-  const name = profileArn.slice(profileArn.lastIndexOf('/') + 1);
-  const [role] = identity.profiles().find((profile) => profile.name === name)?.roles ?? [];
-  const row = role === undefined ? undefined : identity.role(role);
-  return row === undefined ? undefined : identity.roleArn(row);
-};
+type Parts = Pick<AwsParts, 'instances' | 'identity' | 'clusters' | 'entries'>;
 
 export const nodeAccess = (parts: Parts, instanceId: string): NodeAccess | undefined => {
   const row = parts.instances.get(instanceId);
@@ -36,12 +31,19 @@ export const nodeAccess = (parts: Parts, instanceId: string): NodeAccess | undef
     lifecycle: row.capacityType === 'SPOT' ? 'spot' : 'on-demand',
   });
   const all = parts.clusters.all();
+  const cluster = clusterName === undefined ? all[0] : all.find((one) => one.name === clusterName);
+  const { profileArn } = row;
+  const roleArn = profileArn && roleArnOfProfile(parts.identity, profileArn);
   return {
     privateDnsName: row.privateDnsName,
     clusterName,
     endpoint,
-    roleArn: roleOf(parts, row.profileArn),
-    cluster: clusterName === undefined ? all[0] : all.find((one) => one.name === clusterName),
+    roleArn,
+    cluster,
+    entry:
+      cluster === undefined || roleArn === undefined
+        ? undefined
+        : parts.entries.live(cluster.name, roleArn),
     clusterEndpoint: parts.clusters.access()?.endpoint,
   };
 };

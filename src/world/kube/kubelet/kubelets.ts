@@ -126,13 +126,13 @@ export class Kubelets implements MachineHost, Actor {
     this.#faults.onInject(() => this.#faultCheck.wake());
     this.heartbeats.onStop(() => this.#faultCheck.wake());
     kube.onChange(resources.configmaps, ({ object: { metadata } }) => {
-      if (metadata.name === 'aws-auth' && metadata.namespace === 'kube-system') this.#lookAgain();
+      if (metadata.name === 'aws-auth' && metadata.namespace === 'kube-system') this.lookAgain();
     });
   }
 
   /** After a restart: every living kubelet looks at its pods again. */
   resume(): void {
-    this.#lookAgain();
+    this.lookAgain();
     for (const host of this.hosts.all()) {
       if (this.hosts.alive(host)) for (const key of this.#pods.keysOn(host)) this.#worker.mark(key);
     }
@@ -235,7 +235,8 @@ export class Kubelets implements MachineHost, Actor {
     return (this.#kernel.now() - host.poweredAt) / microsPerSecond;
   }
 
-  #lookAgain(): void {
+  /** Who is let in may have changed. */
+  lookAgain(): void {
     this.#gateChanged = true;
     this.#faultCheck.wake();
   }

@@ -88,12 +88,24 @@ interface Grants {
 /** Users times namespaces whose grants are remembered until a role or binding changes. */
 const rememberedGrants = 4096;
 
+/** A ClusterRole that a user has by the cloud's word, everywhere or in some namespaces. */
+export interface AccessPolicy {
+  /** ARN. */
+  readonly policy: string;
+  readonly clusterRole: string;
+  readonly namespaces: readonly string[] | undefined;
+}
+
+export type AccessPolicies = (user: UserInfo) => readonly AccessPolicy[];
+
 export class Rbac {
   readonly #store: Store;
+  readonly #policies: AccessPolicies;
   readonly #known = new Map<string, Grants>();
 
-  constructor(store: Store) {
+  constructor(store: Store, policies: AccessPolicies = () => []) {
     this.#store = store;
+    this.#policies = policies;
     const forget = (): void => this.#known.clear();
     for (const resource of Object.values(resources)) store.onChange(resource, forget);
   }
@@ -109,6 +121,11 @@ export class Rbac {
         return { allowed: true, reason: by === '' ? '' : `RBAC: allowed by ${by}` };
       }
     }
+    for (const { rules, by } of this.#byPolicy(user, wanted.namespace)) {
+      if (rules.some((rule) => allows(rule, wanted))) {
+        return { allowed: true, reason: `EKS Access Policy: allowed by ${by}` };
+      }
+    }
     const roles = missing.length === 0 ? '' : `RBAC: ${listed(missing)}`;
     const reasons = [asNode?.reason ?? '', roles].filter((reason) => reason !== '');
     return { allowed: false, reason: reasons.join(', ') };
@@ -117,15 +134,25 @@ export class Rbac {
   judgePath(user: UserInfo, verb: string, path: string): Verdict {
     const allowed =
       mayDoEverything(user) ||
-      this.#grants(user, undefined).list.some(({ rules }) =>
-        rules.some((rule) => allowsPath(rule, verb, path)),
+      [...this.#grants(user, undefined).list, ...this.#byPolicy(user, undefined)].some(
+        ({ rules }) => rules.some((rule) => allowsPath(rule, verb, path)),
       );
     return { allowed, reason: '' };
   }
 
   /** Every rule that holds for the user in the namespace. */
   rules(user: UserInfo, namespace: string | undefined): readonly JsonObject[] {
-    return this.#grants(user, namespace).list.flatMap(({ rules }) => rules);
+    const grants = [...this.#grants(user, namespace).list, ...this.#byPolicy(user, namespace)];
+    return grants.flatMap(({ rules }) => rules);
+  }
+
+  #byPolicy(user: UserInfo, namespace: string | undefined): readonly Grant[] {
+    return this.#policies(user)
+      .filter(({ namespaces }) => namespaces === undefined || namespaces.includes(namespace ?? ''))
+      .map(({ policy, clusterRole }) => ({
+        rules: objectsOf(this.#store.get(resources.clusterRoles, clusterRole)?.rules),
+        by: `ClusterRoleBinding "${policy}" of ClusterRole "${policy}" to User "${user.username}"`,
+      }));
   }
 
   /** Throws the API server's refusal. */

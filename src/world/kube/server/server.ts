@@ -27,7 +27,7 @@ import type { Stored } from './objects.ts';
 import { Policies } from './policies.ts';
 import type { Admission } from './policy-match.ts';
 import { Quotas } from './quotas.ts';
-import { type Attributes, Rbac } from './rbac.ts';
+import { type AccessPolicies, type Attributes, Rbac } from './rbac.ts';
 import { Registry } from './registry.ts';
 import type { Printer } from './representation.ts';
 import { parseResourcePath, type ResourcePath } from './request-path.ts';
@@ -58,6 +58,8 @@ export interface KubeApiServerOptions {
   readonly defaultPrinter: Printer;
   /** How many changes per resource a watch can catch up on. */
   readonly watchHistory?: number;
+  /** What the cloud allows besides roles and bindings. */
+  readonly accessPolicies?: AccessPolicies;
 }
 
 export class KubeApiServer implements WorldKube {
@@ -82,7 +84,7 @@ export class KubeApiServer implements WorldKube {
     this.#audit = new Audit(kernel, options.audit);
     this.#onWrite = options.onWrite;
     const policies = new Policies(this.#store, (gvk) => this.#registry.findKind(gvk));
-    this.#rbac = new Rbac(this.#store);
+    this.#rbac = new Rbac(this.#store, options.accessPolicies);
     const quotas = new Quotas(kernel, this.#store);
     const admit = (admission: Admission): void => {
       restrictNode(this.#store, admission);

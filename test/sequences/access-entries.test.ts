@@ -1,0 +1,129 @@
+// Node groups in clusters that know access entries: EKS' own for managed groups, who joins by them and who
+// does not, in virtual time.
+import { describe, expect, it } from 'vitest';
+import { type JsonObject, objectOr } from '../../src/api/json.ts';
+import { GroupLife } from '../support/nodegroup-world.ts';
+
+const account = 'arn:aws:iam::111111111111:role/';
+
+const eks = (life: GroupLife, operation: string, input: JsonObject = {}): JsonObject =>
+  objectOr(life.world.aws.call('eks', operation, { clusterName: 'c', ...input }));
+
+const setMode = async (life: GroupLife, authenticationMode: string): Promise<void> => {
+  eks(life, 'UpdateClusterConfig', { name: 'c', accessConfig: { authenticationMode } });
+  await life.driver.advance(30);
+};
+
+const inMode = async (...modes: readonly string[]): Promise<GroupLife> => {
+  const life = await GroupLife.begin();
+  for (const mode of modes) await setMode(life, mode);
+  life.world.aws.call('iam', 'CreateRole', {
+    RoleName: 'own',
+    Path: '/team/',
+    AssumeRolePolicyDocument: JSON.stringify({ Version: '2012-10-17', Statement: [] }),
+  });
+  return life;
+};
+
+const entries = (life: GroupLife): unknown => eks(life, 'ListAccessEntries').accessEntries;
+const mapRoles = (life: GroupLife): string => {
+  const map = life.world.kube.read(
+    { group: '', resource: 'configmaps' },
+    { namespace: 'kube-system', name: 'aws-auth' },
+  );
+  return String(objectOr(map?.data).mapRoles);
+};
+
+describe('a cluster that begins to know access entries', () => {
+  it('has one for each role of its managed groups at once, and aws-auth stays as it is', async () => {
+    const life = await GroupLife.begin();
+    const before = mapRoles(life);
+    const role = life.facts.managed[0]?.spec.nodeRole;
+    await setMode(life, 'API_AND_CONFIG_MAP');
+    expect(entries(life)).toEqual([role]);
+    const { accessEntry } = eks(life, 'DescribeAccessEntry', { principalArn: role });
+    expect(accessEntry).toMatchObject({
+      type: 'EC2_LINUX',
+      username: 'system:node:{{EC2PrivateDNSName}}',
+      kubernetesGroups: ['system:nodes'],
+    });
+    expect(mapRoles(life)).toBe(before);
+    await life.end();
+  });
+});
+
+describe('a node group in a cluster with access entries', () => {
+  it.each([
+    ['both', ['API_AND_CONFIG_MAP']],
+    ['entries alone', ['API_AND_CONFIG_MAP', 'API']],
+  ])(
+    'has its role let in by an entry, and out of aws-auth, where there are %s',
+    async (_, modes) => {
+      const life = await inMode(...modes);
+      const before = mapRoles(life);
+      const nodeRole = `${account}team/own`;
+      await life.create({ nodeRole });
+      await life.until('it is ACTIVE', () => life.isActive(2));
+      expect(entries(life)).toContain(nodeRole);
+      expect(mapRoles(life)).toBe(before);
+      const order = life.calls.map(({ operation }) => operation);
+      expect(order.indexOf('CreateAccessEntry')).toBeLessThan(
+        order.indexOf('CreateAutoScalingGroup'),
+      );
+      await life.delete();
+      await life.until('it is gone', () => life.group() === undefined, 600);
+      expect(entries(life)).not.toContain(nodeRole);
+      await life.end();
+    },
+  );
+
+  it('keeps an entry that it did not make', async () => {
+    const life = await inMode('API_AND_CONFIG_MAP');
+    const nodeRole = `${account}team/own`;
+    eks(life, 'CreateAccessEntry', { principalArn: nodeRole, type: 'EC2_LINUX' });
+    await life.create({ nodeRole });
+    await life.until('it is ACTIVE', () => life.isActive(2));
+    await life.delete();
+    await life.until('it is gone', () => life.group() === undefined, 600);
+    expect(entries(life)).toContain(nodeRole);
+    await life.end();
+  });
+
+  it('is not begun where the entry of its role is a person’s, and says so', async () => {
+    const life = await inMode('API_AND_CONFIG_MAP');
+    const nodeRole = `${account}team/own`;
+    eks(life, 'CreateAccessEntry', { principalArn: nodeRole });
+    await life.create({ nodeRole });
+    await life.until('it is told', () => (life.group()?.status?.health ?? []).length > 0, 60);
+    const [issue] = life.group()?.status?.health ?? [];
+    expect(issue?.code).toBe('AccessDenied');
+    expect(issue?.message).toMatch(/is of type STANDARD, nodes of this group need EC2_LINUX/);
+    expect(life.called('CreateAutoScalingGroup')).toBe(0);
+    await life.end();
+  });
+
+  it('has no new node when its role was made anew: the entry is of the one before', async () => {
+    const life = await inMode('API_AND_CONFIG_MAP', 'API');
+    const nodeRole = `${account}team/own`;
+    await life.create({ nodeRole });
+    await life.until('it is ACTIVE', () => life.isActive(2));
+    const uid = life.group()?.metadata.uid ?? '';
+    const profile = { InstanceProfileName: `eks-${uid}`, RoleName: 'own' };
+    life.world.aws.call('iam', 'RemoveRoleFromInstanceProfile', profile);
+    life.world.aws.call('iam', 'DeleteRole', { RoleName: 'own' });
+    life.world.aws.call('iam', 'CreateRole', {
+      RoleName: 'own',
+      Path: '/team/',
+      AssumeRolePolicyDocument: '{"Version":"2012-10-17","Statement":[]}',
+    });
+    life.world.aws.call('iam', 'AddRoleToInstanceProfile', profile);
+    await life.updateConfig({ scalingConfig: { minSize: 0, maxSize: 4, desiredSize: 3 } });
+    await life.until(
+      'the new instance is known as one that does not join',
+      () =>
+        life.group()?.status?.health?.some(({ code }) => code === 'NodeCreationFailure') === true,
+      1800,
+    );
+    await life.end();
+  });
+});
