@@ -39,6 +39,29 @@ export const controllerNamespaceRules: readonly JsonObject[] = [
   rule('', ['configmaps'], ['get', 'patch'], ['aws-auth', 'drover-aws-auth-backups']),
 ];
 
+/** Besides, for `--approve-certificates`: kubelets' requests alone, and no signing. */
+const certificateRules: readonly JsonObject[] = [
+  rule('certificates.k8s.io', ['certificatesigningrequests'], look),
+  rule('certificates.k8s.io', ['certificatesigningrequests/approval'], ['patch']),
+  rule(
+    'certificates.k8s.io',
+    ['signers'],
+    ['approve'],
+    ['kubernetes.io/kubelet-serving', 'kubernetes.io/kube-apiserver-client-kubelet'],
+  ),
+];
+
+export const certificateGrants = (name: string, subject: JsonObject): readonly JsonObject[] => {
+  const apiGroup = 'rbac.authorization.k8s.io';
+  const apiVersion = `${apiGroup}/v1`;
+  const metadata = { name };
+  const roleRef = { apiGroup, kind: 'ClusterRole', name };
+  return [
+    { apiVersion, kind: 'ClusterRole', metadata, rules: certificateRules },
+    { apiVersion, kind: 'ClusterRoleBinding', metadata, roleRef, subjects: [subject] },
+  ];
+};
+
 /** The roles and their bindings to `subject`, all of the name `name`. */
 export const controllerGrants = (name: string, subject: JsonObject): readonly JsonObject[] => {
   const apiGroup = 'rbac.authorization.k8s.io';

@@ -144,6 +144,13 @@ export const resourceTypes = {
     'PodDisruptionBudget',
     true,
   ),
+  certificatesigningrequests: builtIn(
+    'certificates.k8s.io',
+    'v1',
+    'certificatesigningrequests',
+    'CertificateSigningRequest',
+    false,
+  ),
   nodegroups: builtIn('drover.dev', 'v1alpha1', 'nodegroups', 'NodeGroup', false),
   nodegroupupdates: builtIn('drover.dev', 'v1alpha1', 'nodegroupupdates', 'NodeGroupUpdate', false),
   nodedisruptions: builtIn('drover.dev', 'v1alpha1', 'nodedisruptions', 'NodeDisruption', false),

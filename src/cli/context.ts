@@ -61,6 +61,7 @@ export interface ControllerOptions {
   readonly queueUrl: string | undefined;
   readonly compat: 'eks' | 'native';
   readonly leaderElect: boolean;
+  readonly approveCertificates: boolean;
   readonly connection: Connection;
 }
 

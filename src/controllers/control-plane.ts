@@ -2,6 +2,7 @@
 // why it is there. Used by `drover up`, `drover controller` and the simulation alike.
 import type { Clock, CloudApi, Journal, KubeApi, Log, Random } from '../ports/index.ts';
 import { describeError, TaskRegistry } from '../runtime/index.ts';
+import { createCertificateController } from './certificates/index.ts';
 import { ensureCrds } from './crds.ts';
 import { createDisruptionController } from './disruption/index.ts';
 import {
@@ -25,6 +26,8 @@ export interface ControlPlaneDeps {
   /** Queue with lifecycle messages; absent = the backstop alone finds them. */
   readonly queueUrl: string | undefined;
   readonly compat: 'eks' | 'native';
+  /** Approve kubelets' certificate requests; on EKS the platform does. Default false. */
+  readonly approveCertificates?: boolean;
   /** The term in which it leads; absent = there is no other. */
   readonly epoch?: number;
   /** Asked just before each effect; absent = there is no other. */
@@ -82,6 +85,11 @@ export const runControlPlane = async (
     compat: deps.compat,
   });
   tasks.start('nodegroup', (stop) => groups.run(stop));
+  // Nobody else approves what kubelets serve with, outside EKS.
+  if (deps.approveCertificates === true) {
+    const certificates = createCertificateController({ ...shared('certificates'), ...common });
+    tasks.start('certificates', (stop) => certificates.run(stop));
+  }
   await new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener('abort', () => resolve(), { once: true });

@@ -24,6 +24,7 @@ describe('a certificate request', () => {
         ipAddresses: ['192.168.1.10', 'fd00:0:0:0:0:0:0:1'],
         emailAddresses: ['a@b.c'],
         uris: ['spiffe://x/y'],
+        key: { kind: 'ec', bits: 256 },
       },
     });
   });

@@ -8,7 +8,15 @@ export interface CertificateRequest {
   readonly ipAddresses: readonly string[];
   readonly emailAddresses: readonly string[];
   readonly uris: readonly string[];
+  readonly key: RequestKey;
 }
+
+/** `other` holds the algorithm's object identifier as hexadecimal text. */
+export type RequestKey =
+  | { readonly kind: 'rsa'; readonly bits: number }
+  | { readonly kind: 'ec'; readonly bits: number }
+  | { readonly kind: 'ed25519' }
+  | { readonly kind: 'other'; readonly algorithm: string };
 
 /** One DER element: its tag byte and the bytes of its value. */
 interface Element {
@@ -23,6 +31,9 @@ const oids = {
   organisation: '55040a',
   extensionRequest: '2a864886f70d01090e',
   subjectAltName: '551d11',
+  rsa: '2a864886f70d010101',
+  ec: '2a8648ce3d0201',
+  ed25519: '2b6570',
 } as const;
 /** Tags of GeneralName's alternatives, context-specific and primitive. */
 const generalNames = { email: 0x81, dns: 0x82, uri: 0x86, ip: 0x87 } as const;
@@ -93,6 +104,29 @@ const address = (bytes: Uint8Array): string => {
   return groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':');
 };
 
+/** Named curves by their identifiers, and the size of their keys. */
+const curves: Readonly<Record<string, number>> = {
+  '2a8648ce3d030107': 256,
+  '2b81040022': 384,
+  '2b81040023': 521,
+};
+
+const keyOf = (publicKey: Element | undefined): RequestKey => {
+  const [algorithm, bits] = elementsOf(publicKey?.value ?? new Uint8Array());
+  const [type, parameter] = elementsOf(algorithm?.value ?? new Uint8Array());
+  const name = hex(type?.value ?? new Uint8Array());
+  if (name === oids.ed25519) return { kind: 'ed25519' };
+  if (name === oids.ec) {
+    return { kind: 'ec', bits: curves[hex(parameter?.value ?? new Uint8Array())] ?? 0 };
+  }
+  if (name !== oids.rsa) return { kind: 'other', algorithm: name };
+  // A bit string begins with the number of its unused bits; an integer with a zero where it would be negative.
+  const [numbers] = elementsOf(bits?.value.subarray(1) ?? new Uint8Array());
+  const [modulus] = elementsOf(numbers?.value ?? new Uint8Array());
+  const digits = hex(modulus?.value ?? new Uint8Array()).replace(/^(?:00)+/, '');
+  return { kind: 'rsa', bits: digits.length * 4 };
+};
+
 const derOf = (pem: string): Uint8Array => {
   const block = /-----BEGIN (?:NEW )?CERTIFICATE REQUEST-----([^-]*)-----END /.exec(pem);
   if (block?.[1] === undefined) {
@@ -115,7 +149,7 @@ export const parseCertificateRequest = (pem: string): ParsedRequest => {
     const [whole] = elementsOf(derOf(pem));
     const [info] = elementsOf(whole?.value ?? new Uint8Array());
     const parts = info?.tag === tags.sequence ? elementsOf(info.value) : [];
-    const [, subject, , attributes] = parts;
+    const [, subject, publicKey, attributes] = parts;
     if (subject?.tag !== tags.sequence) {
       throw new MalformedRequest('it is not a certificate request');
     }
@@ -135,6 +169,7 @@ export const parseCertificateRequest = (pem: string): ParsedRequest => {
         ipAddresses: named(generalNames.ip).map(address),
         emailAddresses: named(generalNames.email).map(text),
         uris: named(generalNames.uri).map(text),
+        key: keyOf(publicKey),
       },
     };
   } catch (error) {

@@ -33,6 +33,7 @@ export interface ControllerDeps {
 export interface ControllerSettings {
   readonly queueUrl: string | undefined;
   readonly compat: 'eks' | 'native';
+  readonly approveCertificates?: boolean;
   readonly leaderElect: boolean;
 }
 
@@ -87,7 +88,7 @@ export const runController = async (
   deps: ControllerDeps,
 ): Promise<void> => {
   const { kube, cloud, clock, log, signal } = deps;
-  const { queueUrl, compat } = settings;
+  const { queueUrl, compat, approveCertificates = false } = settings;
   const random = machineRandom();
   const controlPlane =
     (leading: { isLeader?: () => boolean; epoch?: number }) => (inner: AbortSignal) =>
@@ -100,6 +101,7 @@ export const runController = async (
           log,
           queueUrl,
           compat,
+          approveCertificates,
           journal: journalTo(log),
           ...leading,
         },

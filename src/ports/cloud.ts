@@ -91,6 +91,9 @@ export interface CloudInstance {
   readonly availabilityZone: string;
   /** RFC 3339. */
   readonly launchTime?: string;
+  /** Its own, private and public, IPv6 too; never those of pods. Absent: none are known. */
+  readonly addresses?: readonly string[];
+  readonly publicDnsName?: string;
 }
 
 export interface LaunchTemplateFacts {

@@ -90,6 +90,9 @@ export const toCloudInstance = (instance: JsonObject): CloudInstance => ({
   imageId: textOf(instance.ImageId),
   availabilityZone: isObject(instance.Placement) ? textOf(instance.Placement.AvailabilityZone) : '',
   launchTime: timeOf(instance.LaunchTime),
+  addresses: [instance.PrivateIpAddress, instance.PublicIpAddress, instance.Ipv6Address]
+    .map(textOf)
+    .filter((address) => address !== ''),
 });
 
 export const toInstanceType = (type: JsonObject): InstanceTypeFacts => ({

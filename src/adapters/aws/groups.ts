@@ -5,6 +5,7 @@ import type {
   LaunchTemplateSpecification,
   LifecycleHook as SdkHook,
 } from '@aws-sdk/client-auto-scaling';
+import type { Instance as Ec2Instance } from '@aws-sdk/client-ec2';
 import type {
   CloudApi,
   CloudInstance,
@@ -105,6 +106,20 @@ const describeSome = async (
   });
 };
 
+/** Its own: those of its other interfaces are pods'. */
+const addressing = (instance: Ec2Instance): Pick<CloudInstance, 'addresses' | 'publicDnsName'> => {
+  const { PrivateIpAddress, PublicIpAddress, Ipv6Address, PublicDnsName } = instance;
+  const addresses = [PrivateIpAddress, PublicIpAddress, Ipv6Address].flatMap((one) =>
+    one === undefined || one === '' ? [] : [one],
+  );
+  return {
+    ...(addresses.length === 0 ? {} : { addresses }),
+    ...(PublicDnsName === undefined || PublicDnsName === ''
+      ? {}
+      : { publicDnsName: PublicDnsName }),
+  };
+};
+
 const describeBatch = async (
   clients: Clients,
   ids: readonly string[],
@@ -132,6 +147,7 @@ const describeBatch = async (
           ...(instance.LaunchTime === undefined
             ? {}
             : { launchTime: instance.LaunchTime.toISOString() }),
+          ...addressing(instance),
         }),
       );
     return { items, next: page.NextToken };

@@ -7,6 +7,7 @@ interface ControllerFlags {
   readonly queueUrl?: string;
   readonly compat: 'eks' | 'native';
   readonly leaderElect: boolean;
+  readonly approveCertificates: boolean;
 }
 
 /** Undefined when absent. Throws CommandError for what cannot be a queue's address. */
@@ -42,6 +43,11 @@ export const addControllerCommand = (
       true,
     )
     .option('--no-leader-elect', 'the only controller there is: no Lease')
+    .option(
+      '--approve-certificates',
+      "approve kubelets' certificate requests that name their own instance; on EKS the platform does",
+      false,
+    )
     .addHelpText(
       'after',
       `
@@ -56,11 +62,12 @@ Examples:
 
 Exit codes: 0 told to stop, 1 cannot work (rights, definitions), 2 usage.`,
     )
-    .action(async ({ queueUrl, compat, leaderElect }: ControllerFlags) => {
+    .action(async ({ queueUrl, compat, leaderElect, approveCertificates }: ControllerFlags) => {
       await context.controller({
         queueUrl: checkQueueUrl(queueUrl),
         compat,
         leaderElect,
+        approveCertificates,
         connection: connection(),
       });
     });

@@ -18,4 +18,14 @@ export {
   planBackup,
   planRestore,
 } from './backups.ts';
+export {
+  approvalWindowMs,
+  decideCertificate,
+  type InstanceRecord,
+  type KubeletRequest,
+  kubeletSigners,
+  nodeNameOf,
+  type RequestFacts,
+  type WaitingReason,
+} from './certificates.ts';
 export { identityFindings, type RoleUser } from './findings.ts';

@@ -1,0 +1,200 @@
+// Approves certificate requests of kubelets whose names and addresses are those of their instance by the
+// cloud's record. Off unless asked for: on EKS the platform does it. Never denies, never signs.
+import { type EpochMs, epochMs, formatKubeTime, instanceIdOfProviderId } from '../../api/brand.ts';
+import { type Node, resourceTypes } from '../../api/kube.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
+import {
+  approvalWindowMs,
+  decideCertificate,
+  type InstanceRecord,
+  nodeNameOf,
+  type RequestFacts,
+  type WaitingReason,
+} from '../../core/identity/index.ts';
+import type {
+  Clock,
+  CloudApi,
+  CloudInstance,
+  Journal,
+  KubeApi,
+  Log,
+  Random,
+} from '../../ports/index.ts';
+import { Informer, WorkQueue } from '../../runtime/index.ts';
+import { GroupDirectory } from '../group-directory.ts';
+import { slim } from '../informers.ts';
+import { journalApproval, tellWaiting } from './events.ts';
+import {
+  approvedAt,
+  isKubelets,
+  isPending,
+  ownerKey,
+  readRequest,
+  type SigningRequest,
+} from './requests.ts';
+
+export interface CertificateDeps {
+  readonly kube: KubeApi;
+  readonly cloud: CloudApi;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly journal: Journal;
+  readonly nodes: Informer<Node>;
+  readonly nodeGroups: Informer<NodeGroup>;
+  /** Asked just before each effect; default: always. */
+  readonly isLeader?: () => boolean;
+}
+
+const type = resourceTypes.certificatesigningrequests;
+/** Nodes register, records come, others are decided: a request that waits for these is looked at again. */
+const againMs = 15_000;
+const healing: ReadonlySet<WaitingReason> = new Set<WaitingReason>([
+  'NoInstance',
+  'NoNode',
+  'NodeExists',
+  'OtherInstance',
+  'ForeignName',
+  'ForeignAddress',
+  'TooMany',
+]);
+/** Each asks the cloud once. */
+const atOnce = 4;
+const byOwner = 'owner';
+
+export const createCertificateController = (
+  deps: CertificateDeps,
+): { run(signal: AbortSignal): Promise<void> } => {
+  const approver = new Approver(deps);
+  return { run: (signal) => approver.run(signal) };
+};
+
+const recordOf = (instance: CloudInstance): InstanceRecord => {
+  const { instanceId, state, privateDnsName, publicDnsName, addresses = [], launchTime } = instance;
+  const launchedAt = launchTime === undefined ? Number.NaN : Date.parse(launchTime);
+  return {
+    instanceId,
+    state,
+    names: [privateDnsName, publicDnsName ?? ''].filter((name) => name !== ''),
+    addresses,
+    launchedAt: Number.isNaN(launchedAt) ? undefined : epochMs(launchedAt),
+  };
+};
+
+class Approver {
+  readonly #deps: CertificateDeps;
+  readonly #requests: Informer<SigningRequest>;
+  readonly #directory: GroupDirectory;
+  readonly #queue: WorkQueue<string>;
+
+  constructor(deps: CertificateDeps) {
+    this.#deps = deps;
+    this.#directory = new GroupDirectory(deps);
+    this.#requests = new Informer<SigningRequest>({
+      ...deps,
+      type,
+      project: (csr) => ({ ...csr, metadata: slim(csr.metadata) }),
+      indexes: { [byOwner]: (csr) => [ownerKey(csr)] },
+    });
+    this.#queue = new WorkQueue({ ...deps, name: 'certificates', concurrency: atOnce });
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { nodes, nodeGroups } = this.#deps;
+    const stopListening = this.#requests.onChange((change) => {
+      if (change.kind === 'removed') return;
+      if (isKubelets(change.object) && isPending(change.object)) {
+        this.#queue.add(change.object.metadata.name);
+      }
+    });
+    const watching = this.#requests.run(signal);
+    try {
+      await Promise.all([this.#requests, nodes, nodeGroups].map((each) => each.synced(signal)));
+      await this.#queue.run((name, inner) => this.#reconcile(name, inner), signal);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      stopListening();
+      await watching.catch(() => undefined);
+    }
+  }
+
+  async #reconcile(name: string, signal: AbortSignal): Promise<{ readonly nextAt?: EpochMs }> {
+    const { clock } = this.#deps;
+    const csr = this.#requests.get({ name });
+    if (csr === undefined || !isKubelets(csr) || !isPending(csr)) return {};
+    const now = clock.now();
+    const request = readRequest(csr, now);
+    const facts = await this.#observe(csr, nodeNameOf(request.content), signal);
+    const decision = decideCertificate(request, facts);
+    if (decision.kind === 'approve') {
+      await this.#approve(csr, decision.message, signal);
+      return {};
+    }
+    if (this.#deps.isLeader?.() === false) return {};
+    await tellWaiting(this.#deps, csr, { waiting: decision, now, signal });
+    return healing.has(decision.reason) ? { nextAt: epochMs(now + againMs) } : {};
+  }
+
+  async #approve(csr: SigningRequest, message: string, signal: AbortSignal): Promise<void> {
+    const { kube, clock, journal, isLeader } = this.#deps;
+    if (isLeader?.() === false) return;
+    const { name, resourceVersion } = csr.metadata;
+    const approved = { type: 'Approved', status: 'True', reason: 'DroverApproved', message };
+    const at = formatKubeTime(clock.now());
+    const body = {
+      metadata: { resourceVersion },
+      status: { conditions: [{ ...approved, lastUpdateTime: at, lastTransitionTime: at }] },
+    };
+    const patch = { type: 'merge', body, subresource: 'approval' } as const;
+    const written = await kube.patch(type, { name }, patch, { signal });
+    if (written.kind === 'found') journalApproval(journal, csr, message);
+  }
+
+  // ---- what is known ----
+
+  async #observe(
+    csr: SigningRequest,
+    name: string | undefined,
+    signal: AbortSignal,
+  ): Promise<RequestFacts> {
+    const { nodes, clock } = this.#deps;
+    const kubelets = this.#requests.list().filter(isKubelets);
+    const own = this.#requests
+      .index(byOwner, ownerKey(csr))
+      .filter(({ metadata }) => metadata.uid !== csr.metadata.uid);
+    const since = clock.now() - approvalWindowMs;
+    const node = name === undefined ? undefined : nodes.get({ name });
+    return {
+      instance: name === undefined ? undefined : await this.#instance(name, node, signal),
+      node: node && { instanceId: instanceIdOfProviderId(node.spec.providerID) },
+      pending: own.filter(isPending).length,
+      approvedLately: own.filter((one) => (approvedAt(one) ?? 0) > since).length,
+      pendingInAll: kubelets.filter(isPending).length,
+      nodes: nodes.list().length,
+    };
+  }
+
+  /** By the cloud's word has this name, or this id. A node's own word only says where to look. */
+  async #instance(
+    name: string,
+    node: Node | undefined,
+    signal: AbortSignal,
+  ): Promise<InstanceRecord | undefined> {
+    const { cloud } = this.#deps;
+    const id = instanceIdOfProviderId(node?.spec.providerID);
+    const ids = id === undefined ? await this.#membersOfGroups(signal) : [id];
+    const found = await cloud.describeInstances(ids, { signal });
+    return found
+      .map(recordOf)
+      .find(({ instanceId, names }) => instanceId === name || names.includes(name));
+  }
+
+  /** Without a node only instances of our groups count: whoever has a token may name any other. */
+  async #membersOfGroups(signal: AbortSignal): Promise<readonly string[]> {
+    const groups = await this.#directory.groups(this.#deps.clock.now() - againMs, signal);
+    return [...groups.values()].flatMap(({ instances }) =>
+      instances.map(({ instanceId }) => instanceId),
+    );
+  }
+}
