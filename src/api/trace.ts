@@ -46,6 +46,9 @@ export type TraceEntry =
       readonly at: number;
       readonly instanceId: string;
       readonly state: string;
+      /** Where the cloud's record was at hand. */
+      readonly privateDnsName?: string;
+      readonly addresses?: readonly string[];
     }
   /** An instance's lifecycle state in its Auto Scaling group changed. */
   | {

@@ -19,6 +19,7 @@ export interface ProcessOptions {
   readonly leaderElect?: boolean;
   readonly clockSkewMs?: number;
   readonly compat: 'eks' | 'native';
+  readonly approveCertificates?: boolean;
   readonly queueUrl: string | undefined;
   readonly faults: NetworkFaults;
   readonly log: Log;
@@ -87,8 +88,8 @@ export class ControllerProcess {
     ports: Omit<ControlPlaneDeps, 'queueUrl' | 'compat' | 'isLeader'>,
     signal: AbortSignal,
   ): Promise<void> {
-    const { compat, queueUrl, leaderElect } = this.#options;
-    const deps = { ...ports, queueUrl, compat };
+    const { compat, queueUrl, leaderElect, approveCertificates = false } = this.#options;
+    const deps = { ...ports, queueUrl, compat, approveCertificates };
     if (!leaderElect) return runControlPlane(deps, signal);
     const elector = new LeaderElector({
       ...ports,

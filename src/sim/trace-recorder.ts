@@ -11,6 +11,7 @@ const recorded = [
   { group: '', resource: 'pods' },
   { group: 'apps', resource: 'deployments' },
   { group: 'policy', resource: 'poddisruptionbudgets' },
+  { group: 'certificates.k8s.io', resource: 'certificatesigningrequests' },
   { group: 'drover.dev', resource: 'nodedisruptions' },
   { group: 'drover.dev', resource: 'nodegroups' },
   { group: 'drover.dev', resource: 'nodegroupupdates' },
@@ -111,10 +112,18 @@ export class TraceRecorder {
     const instances = tables.open<JsonObject>('aws/ec2/instances');
     const states = new Map<string, string>();
     tables.observe('aws/ec2/instances', (instanceId) => {
-      const state = text(instances.get(instanceId)?.state);
+      const row = instances.get(instanceId);
+      const state = text(row?.state);
       if (state === '' || states.get(instanceId) === state) return;
       states.set(instanceId, state);
-      this.entries.push({ kind: 'instance', at: this.#now(), instanceId, state });
+      this.entries.push({
+        kind: 'instance',
+        at: this.#now(),
+        instanceId,
+        state,
+        privateDnsName: text(row?.privateDnsName),
+        addresses: [text(row?.privateIp)],
+      });
     });
   }
 

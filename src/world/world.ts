@@ -51,6 +51,8 @@ export interface WorldOptions {
   /** False drops core/v1 Events, which large simulations do not read. */
   readonly events?: boolean;
   readonly leases?: 'written' | 'implied';
+  /** False: nobody plays the platform for kubelets' certificate requests. Default true. */
+  readonly approvesKubelets?: boolean;
 }
 
 export interface World {
@@ -124,6 +126,7 @@ export const createWorld = (options: WorldOptions): World => {
     ...shared,
     balancers: aws.balancers,
     version: worldVersion.gitVersion,
+    approvesKubelets: options.approvesKubelets ?? true,
     ...(events === undefined ? {} : { events }),
   });
   const kubelets = createKubelets({

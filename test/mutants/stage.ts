@@ -1,8 +1,10 @@
 // A small cluster with the real controllers in virtual time, for what chance hardly ever brings
 // together: a story says what people, cloud and network do, the oracles judge the trace of it.
+import { certificateGrants } from '../../src/api/controller-rights.ts';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { autoScalingGroupNameOf, type NodeGroup } from '../../src/api/nodegroup.ts';
 import type { Violation } from '../../src/api/trace.ts';
+import { aRequest } from '../../src/formats/testing-requests.ts';
 import type { Log } from '../../src/ports/index.ts';
 import type { Settle } from '../../src/sim/driver.ts';
 import { Driver } from '../../src/sim/driver.ts';
@@ -40,6 +42,7 @@ const silence: Log = {
 const gr = {
   nodes: { group: '', resource: 'nodes' },
   pods: { group: '', resource: 'pods' },
+  requests: { group: 'certificates.k8s.io', resource: 'certificatesigningrequests' },
   budgets: { group: 'policy', resource: 'poddisruptionbudgets' },
   disruptions: { group: 'drover.dev', resource: 'nodedisruptions' },
   groups: { group: 'drover.dev', resource: 'nodegroups' },
@@ -66,6 +69,7 @@ export class Stage {
       startAt,
       events: false,
       leases: 'implied',
+      approvesKubelets: false,
       onWrite: (record) => recorder.request(record),
     });
     this.#driver = new Driver(this.world.kernel, options.settle);
@@ -82,11 +86,13 @@ export class Stage {
       addons: false,
       workload: false,
     });
+    this.#grantCertificates();
     this.#autoScalingGroupName = facts.managed[0]?.spec.autoScalingGroupName ?? '';
     this.#process = new ControllerProcess({
       world: this.world,
       identity: { user: nodeManagerUser, userAgent: nodeManagerAgent },
       compat: options.compat,
+      approveCertificates: true,
       queueUrl: this.world.aws.queueUrl(facts.noticeQueueName),
       faults: {
         kubeCall: (call) => (this.faults.kubeCall ?? noFaults.kubeCall)(call),
@@ -193,6 +199,49 @@ export class Stage {
       },
     };
     this.#patchCauses(instanceId, [...(this.#causesOf(instanceId) ?? []), cause]);
+  }
+  /** The platform of the articles does it itself; here the controller may. */
+  #grantCertificates(): void {
+    const apiGroup = 'rbac.authorization.k8s.io';
+    const subject = { apiGroup, kind: 'User', name: nodeManagerUser.username };
+    for (const object of certificateGrants('certificates', subject)) {
+      const kind = String(object.kind);
+      const type = { group: apiGroup, resource: `${kind.toLowerCase()}s` };
+      this.#must(this.#user().create(type, undefined, object));
+    }
+  }
+  /** A kubelet asks for what it serves with; `as` is who really asks. */
+  askForCertificate(
+    name: string,
+    wanted: { readonly node: string; readonly address: string; readonly as?: string },
+  ): void {
+    const { node, address, as: user = `system:node:${node}` } = wanted;
+    const commonName = `system:node:${node}`;
+    const request = aRequest({ commonName, dnsNames: [node], ipAddresses: [address] });
+    const groups = ['system:nodes', 'system:authenticated', 'system:masters'];
+    const client = this.world.kube.as({ user: { username: user, groups }, userAgent: 'kubelet' });
+    const spec = {
+      signerName: 'kubernetes.io/kubelet-serving',
+      usages: ['digital signature', 'server auth'],
+      request: btoa(request),
+    };
+    const kind = { apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest' };
+    this.#must(client.create(gr.requests, undefined, { ...kind, metadata: { name }, spec }));
+  }
+  isApproved(name: string): boolean {
+    const { conditions } = objectOr(this.world.kube.read(gr.requests, { name })?.status);
+    return Array.isArray(conditions) && objectOr(conditions[0]).type === 'Approved';
+  }
+  addressOf(node: string): string {
+    const answer = this.world.aws.call('ec2', 'DescribeInstances', {
+      InstanceIds: [this.instanceOf(node)],
+    });
+    return /"PrivateIpAddress":"([\d.]+)"/.exec(JSON.stringify(answer))?.[1] ?? '';
+  }
+  /** The instance ends as somebody tells EC2; nobody drains it. */
+  endInstance(node: string): void {
+    const { aws } = this.world;
+    aws.call('ec2', 'TerminateInstances', { InstanceIds: [this.instanceOf(node)] });
   }
   /** A pod of nobody that takes its time to stop, put onto the node past the scheduler. */
   pod(name: string, node: string): void {

@@ -231,6 +231,23 @@ const stories = {
     stage.deleteGroup('n2');
     await stage.advance(15 * minutes);
   },
+  /** Its own is approved; what is another's, or is asked too late, is left pending. */
+  'kubelets-ask-for-certificates': async (stage: Stage) => {
+    const { first, second } = pick(stage.nodes());
+    const [own, other] = [stage.addressOf(first), stage.addressOf(second)];
+    stage.askForCertificate('own', { node: first, address: own });
+    await stage.until(() => stage.isApproved('own'));
+    stage.askForCertificate('foreign', { node: first, address: other });
+    stage.askForCertificate('of-another', {
+      node: first,
+      address: own,
+      as: `system:node:${second}`,
+    });
+    await stage.advance(minutes);
+    stage.endInstance(second);
+    stage.askForCertificate('late', { node: second, address: other });
+    await stage.advance(15 * minutes);
+  },
   /** Marked, some time later let go, drained, and replaced. */
   'an-update-takes-a-node': async (stage: Stage) => {
     const { first } = pick(stage.nodes());

@@ -109,6 +109,8 @@ const absent: Exempt = {
   'messages-are-durable': 'no message is in this log',
   'desired-within-bounds': 'no group is changed in this log',
   'aws-auth-loses-no-entry': 'no node group brings a role of its own',
+  'certificates-name-their-instance':
+    'no kubelet asks for a certificate, or the platform approves it',
   'nothing-left-after-delete': 'no node group is deleted',
   'blockers-are-named': 'nothing waits in this log',
   'held-nodes-keep-their-pods': 'no update holds a node',

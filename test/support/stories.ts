@@ -37,6 +37,8 @@ export interface StoryOptions {
 const usual: Exempt = {
   'nothing-left-after-delete': 'no node group is deleted',
   'aws-auth-loses-no-entry': 'no node group brings a role of its own',
+  'certificates-name-their-instance':
+    'no kubelet asks for a certificate, or the platform approves it',
   'messages-are-durable': 'no trail tells of messages, and no hook is open for five minutes',
   'blockers-are-named': 'no pod is held by its budget for fifteen minutes',
   'held-nodes-keep-their-pods': 'no update holds a node',

@@ -80,6 +80,8 @@ export interface Verdict {
 const usual: Exempt = {
   'desired-within-bounds': 'no controller of node groups runs here',
   'aws-auth-loses-no-entry': 'no node group brings a role of its own',
+  'certificates-name-their-instance':
+    'no kubelet asks for a certificate, or the platform approves it',
   'nothing-left-after-delete': 'no node group is deleted',
   'blockers-are-named': 'no pod is held by its budget for fifteen minutes',
   'held-nodes-keep-their-pods': 'no update holds a node',

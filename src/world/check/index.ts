@@ -6,6 +6,7 @@ import { awsAuth } from './oracles/aws-auth.ts';
 import { blockers } from './oracles/blockers.ts';
 import { budgets } from './oracles/budgets.ts';
 import { capacity } from './oracles/capacity.ts';
+import { certificates } from './oracles/certificates.ts';
 import { drainable } from './oracles/drainable.ts';
 import { economics } from './oracles/economics.ts';
 import { fixedState } from './oracles/fixed-state.ts';
@@ -42,6 +43,7 @@ export const oracles: readonly Oracle[] = [
   updateTimes,
   marksUndone,
   awsAuth,
+  certificates,
   intent,
   fixedState,
   groupsGone,

@@ -39,6 +39,7 @@ describe('checkTrace', () => {
       'held-nodes-keep-their-pods',
       'updates-keep-their-times',
       'aws-auth-loses-no-entry',
+      'certificates-name-their-instance',
       'nothing-left-after-delete',
       'blockers-are-named',
     ]);

@@ -1,5 +1,6 @@
 // Every mutant, in the order of the oracles that have to see them.
 import type { Mutant } from '../mutant.ts';
+import { certificateMutants } from './certificates.ts';
 import { groupMutants } from './groups.ts';
 import { hookMutants } from './hooks.ts';
 import { journalMutants } from './journal.ts';
@@ -17,5 +18,6 @@ export const mutants: readonly Mutant[] = [
   ...groupMutants,
   ...updateMutants,
   ...roleMutants,
+  ...certificateMutants,
   ...journalMutants,
 ];

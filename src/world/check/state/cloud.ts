@@ -26,6 +26,9 @@ export interface InstanceState {
   state: string;
   /** The stay that is open, or the last one. */
   wait: Wait | undefined;
+  /** As EC2 records it; empty where the trace does not tell. */
+  privateDnsName: string;
+  addresses: readonly string[];
   /** EC2 said that it no longer runs. */
   deadAt: number | undefined;
 }
@@ -81,6 +84,8 @@ export class Cloud {
   instance(entry: Instance): void {
     this.seesInstances = true;
     const instance = this.#instance(entry.instanceId);
+    instance.privateDnsName = entry.privateDnsName ?? instance.privateDnsName;
+    instance.addresses = entry.addresses ?? instance.addresses;
     if (deadStates.has(entry.state)) instance.deadAt ??= entry.at;
   }
 
@@ -109,6 +114,8 @@ export class Cloud {
       instanceId,
       group: '',
       state: '',
+      privateDnsName: '',
+      addresses: [],
       wait: undefined,
       deadAt: undefined,
     };

@@ -83,9 +83,11 @@ export class CertificateController implements Controller {
   readonly #identity: Identity;
   readonly #client: WorldClient;
   readonly #worker: Worker;
+  readonly #approvesKubelets: boolean;
 
-  constructor(context: ControllerContext) {
+  constructor(context: ControllerContext, approvesKubelets = true) {
     this.#context = context;
+    this.#approvesKubelets = approvesKubelets;
     this.#identity = controllerIdentity('certificate-controller', context.version);
     this.#client = context.kube.as(this.#identity);
     this.#worker = newWorker(context, 'certificates', (key) => this.#reconcile(key));
@@ -111,7 +113,9 @@ export class CertificateController implements Controller {
     if (csr === undefined || isIssued(csr) || has(csr, 'Denied') || has(csr, 'Failed')) return;
     const asked = signingRequestOf(csr);
     if (asked === undefined || !isOurs(asked.signer)) return;
-    if (!has(csr, 'Approved')) return this.#approve(csr, asked);
+    if (!has(csr, 'Approved')) {
+      return this.#approvesKubelets ? this.#approve(csr, asked) : undefined;
+    }
     const why = refusalOf(asked);
     return why === undefined ? undefined : this.#fail(csr, why);
   }

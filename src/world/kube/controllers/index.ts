@@ -39,6 +39,8 @@ export interface KubeControllersOptions {
   readonly version?: string;
   /** PEM bundle for kube-root-ca.crt. */
   readonly rootCa?: string;
+  /** False: kubelets' certificate requests are left for somebody else, as outside EKS. Default true. */
+  readonly approvesKubelets?: boolean;
   /** False drops core/v1 Events: large simulations do not read them. */
   readonly events?: boolean;
   /** Overrides of how soon a controller reacts. */
@@ -87,7 +89,7 @@ export const createKubeControllers = (options: KubeControllersOptions): KubeCont
     new EndpointSliceController(context),
     new ServiceLoadBalancers(context, options.balancers),
     // Who is let in: requests of kubelets are approved, those against the rules refused.
-    new CertificateController(context),
+    new CertificateController(context, options.approvesKubelets ?? true),
     // What admin, edit and view may.
     new RoleAggregation(context),
     new Scheduler({ kernel, kube, version, events, ...(latency === undefined ? {} : { latency }) }),
