@@ -7,6 +7,7 @@ import type {
   CloudApi,
   HostApi,
   KubeApi,
+  LogInput,
   MetadataApi,
   ProvisioningApi,
 } from '../ports/index.ts';
@@ -117,6 +118,10 @@ export interface CliContext {
   readonly host: (root: string) => Promise<HostApi>;
   /** The instance's metadata service, or its stand-in on loopback. Throws CommandError. */
   readonly metadata: (endpoint: string | undefined) => Promise<MetadataApi>;
+  /** A log file; `-` is standard input. Throws LogError. */
+  readonly openLog: (path: string) => Promise<LogInput>;
+  /** The files of the world's audit log, oldest first. Throws CommandError when there is none. */
+  readonly auditFiles: (connection: Connection) => Promise<readonly string[]>;
   readonly world: (connection: Connection) => Promise<WorldControl>;
   /** DIR/env of the world, for `drover env`. */
   readonly environment: (connection: Connection) => Readonly<Record<string, string>>;

@@ -26,6 +26,8 @@ const context = {
   writeFile: unused,
   host: unused,
   metadata: unused,
+  openLog: unused,
+  auditFiles: unused,
   world: unused,
   environment: unused,
   up: unused,

@@ -8,6 +8,7 @@ import { addExplainCommand } from './commands/explain.ts';
 import { addGetCommands } from './commands/get.ts';
 import { addDescribeCommands } from './commands/get-updates.ts';
 import { addIdentityCommands } from './commands/identity.ts';
+import { addLogsCommands } from './commands/logs.ts';
 import { addNodeCommands } from './commands/node.ts';
 import { addPlanCommand } from './commands/plan.ts';
 import { addScaleCommand } from './commands/scale.ts';
@@ -59,5 +60,6 @@ export const buildProgram = (context: CliContext, version: string): Command => {
   addIdentityCommands(program, context, connection);
   addNodeCommands(program, context, connection);
   addUserDataCommands(program, context, version);
+  addLogsCommands(program, context, connection);
   return program;
 };

@@ -1,7 +1,8 @@
 // How a command finds its world, its cluster and its cloud: --data-dir, else the environment, else
 // ./.drover. All settings of one command come from one of the three, never mixed. A directory is
 // believed only as far as loopback: whatever stands in it, it can run nothing and reach nobody else.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { isObject, objectOr } from '../api/json.ts';
 import type { Connection } from '../cli/context.ts';
@@ -178,4 +179,24 @@ export const isWorldsServer = (settings: ConnectionSettings, server: string): bo
   // that holds the kubeconfig is the world's own.
   if (Number(api.port) === Number(world.port) + 1) return true;
   return existsSync(dataDirAt(`${settings.kubeconfig}/..`).settingsFile);
+};
+
+/** The world's audit log, oldest file first; it may be read while the world does not run. */
+export const auditFilesOf = (connection: Connection, env: Environment): readonly string[] => {
+  const settings = connectionSettings(connection, env);
+  if (connection.kubeconfig !== undefined || settings.droverUrl === undefined) {
+    throw new CommandError(
+      exitCodes.failed,
+      'no embedded world whose audit log could be read: name log files, or a world with --data-dir',
+    );
+  }
+  const { auditFile } = dataDirAt(dirname(settings.kubeconfig ?? ''));
+  const name = basename(auditFile);
+  const directory = dirname(auditFile);
+  const numberOf = (file: string): number => Number(file.slice(name.length + 1) || 0);
+  return (existsSync(directory) ? readdirSync(directory) : [])
+    .filter((file) => file === name || /^\.\d+$/.test(file.slice(name.length)))
+    .filter((file) => file.startsWith(name))
+    .sort((a, b) => numberOf(b) - numberOf(a))
+    .map((file) => join(directory, file));
 };

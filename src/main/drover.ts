@@ -12,6 +12,7 @@ import {
 } from '../cli/context.ts';
 import { buildProgram } from '../cli/program.ts';
 import {
+  auditFilesOf,
   connectionSettings,
   droverUrl,
   isWorldsServer,
@@ -168,6 +169,8 @@ const createContext = (): CliContext => {
     writeFile: writeOutput,
     host: hostAt,
     metadata: metadataAt,
+    openLog: async (path) => (await import('../adapters/logs/index.ts')).openLogFile(path),
+    auditFiles: async (connection) => auditFilesOf(connection, env),
     world: worldControl,
     environment: (connection) => requireWorldEnvironment(connection),
     up: async (options) => {

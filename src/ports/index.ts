@@ -8,5 +8,6 @@ export * from './host.ts';
 export * from './journal.ts';
 export * from './kube.ts';
 export * from './kube-status.ts';
+export * from './logs.ts';
 export * from './provisioning.ts';
 export * from './store.ts';

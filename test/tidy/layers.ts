@@ -26,6 +26,7 @@ export const layers: Readonly<Record<string, Rule>> = {
   api: pure([]),
   // node:zlib for user data, which is often gzip: pure functions of bytes. CEL for maxPodsExpression.
   formats: { rooms: ['api'], packages: ['@marcbachmann/cel-js', 'yaml'], node: ['zlib'] },
+  insights: pure(['api', 'formats']),
   // node:crypto for digests only: MD5 of message bodies and the SigV4 check.
   wire: { rooms: ['api'], packages: [], node: ['crypto'] },
   core: pure(['api', 'formats']),
@@ -49,7 +50,7 @@ export const layers: Readonly<Record<string, Rule>> = {
     'world/check',
     'http',
   ]),
-  cli: pure(['api', 'formats', 'core', 'ports'], ['commander', 'yaml']),
+  cli: pure(['api', 'formats', 'insights', 'core', 'ports'], ['commander', 'yaml']),
   main: { rooms: 'all', packages: 'all', node: 'all' },
 };
 
@@ -60,13 +61,11 @@ export const layers: Readonly<Record<string, Rule>> = {
 export const planned: Readonly<
   Record<string, { readonly rooms?: readonly string[]; readonly packages?: readonly string[] }>
 > = {
-  insights: { rooms: ['api', 'formats'] },
   agent: { rooms: ['api', 'formats', 'core', 'ports', 'runtime'] },
   api: { packages: ['zod'] },
   core: { packages: ['ipaddr.js'] },
   world: { rooms: ['insights'], packages: ['ipaddr.js'] },
   sim: { rooms: ['insights', 'agent'] },
-  cli: { rooms: ['insights'] },
   http: { packages: ['hono'] },
 };
 

@@ -1,0 +1,120 @@
+// Log files and standard input as chunks of bytes: gzip is known by its first bytes, whatever the
+// name. A file is read as far as it reached when it was opened, however it grows meanwhile.
+import { type FileHandle, open } from 'node:fs/promises';
+import { createGunzip } from 'node:zlib';
+import { LogError, type LogInput } from '../../ports/index.ts';
+
+/** Two of them are in use: one is read into while the other is looked at. */
+const chunkBytes = 1024 * 1024;
+
+const isGzip = (bytes: Uint8Array): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b;
+
+const unreadable = (name: string, error: unknown): LogError => {
+  const why = error instanceof Error ? error.message : String(error);
+  return new LogError('unreadable', `cannot read ${name}: ${why}`, { cause: error });
+};
+
+/** `-` is standard input. Throws LogError. */
+export const openLogFile = async (name: string): Promise<LogInput> => {
+  let handle: FileHandle | undefined;
+  try {
+    handle = await open(name === '-' ? '/dev/stdin' : name, 'r');
+    const stat = await handle.stat();
+    if (stat.isDirectory()) throw new Error('it is a directory: name the files in it');
+    return new LogFile(name, handle, stat.isFile() ? stat.size : undefined);
+  } catch (error) {
+    await handle?.close();
+    throw unreadable(name, error);
+  }
+};
+
+class LogFile implements LogInput {
+  readonly name: string;
+  readonly size: number | undefined;
+  readonly #handle: FileHandle;
+  #position = 0;
+
+  constructor(name: string, handle: FileHandle, size: number | undefined) {
+    this.name = name;
+    this.#handle = handle;
+    this.size = size;
+  }
+
+  position(): number {
+    return this.#position;
+  }
+
+  close(): Promise<void> {
+    return this.#handle.close();
+  }
+
+  async *chunks(): AsyncIterable<Uint8Array> {
+    const source = this.#plain();
+    const first = await source.next();
+    if (first.done === true) return;
+    if (!isGzip(first.value)) {
+      yield first.value;
+      yield* source;
+      return;
+    }
+    yield* this.#unpacked(first.value, source);
+  }
+
+  async *#plain(): AsyncGenerator<Uint8Array, void> {
+    let [next, other] = [Buffer.allocUnsafeSlow(chunkBytes), Buffer.allocUnsafeSlow(chunkBytes)];
+    const end = this.size ?? Number.POSITIVE_INFINITY;
+    const read = (into: Buffer): Promise<number> => {
+      const length = Math.min(chunkBytes, end - this.#position);
+      if (length === 0) return Promise.resolve(0);
+      // A pipe has no places to read at, only what comes next.
+      const at = this.size === undefined ? null : this.#position;
+      return this.#handle.read(into, 0, length, at).then(({ bytesRead }) => bytesRead);
+    };
+    try {
+      let pending = read(next);
+      for (;;) {
+        const count = await pending;
+        if (count === 0) return;
+        this.#position += count;
+        const full = next.subarray(0, count);
+        [next, other] = [other, next];
+        pending = read(next);
+        // Told to whoever asks for it next; a reader that stops here has nobody to tell.
+        pending.catch(() => undefined);
+        yield full;
+      }
+    } catch (error) {
+      throw unreadable(this.name, error);
+    }
+  }
+
+  async *#unpacked(
+    first: Uint8Array,
+    rest: AsyncGenerator<Uint8Array, void>,
+  ): AsyncGenerator<Uint8Array, void> {
+    const gunzip = createGunzip({ chunkSize: 256 * 1024 });
+    const feed = async (): Promise<void> => {
+      let chunk: Uint8Array | undefined = first;
+      while (chunk !== undefined && !gunzip.destroyed) {
+        // The source uses a chunk's memory again as soon as the next is asked for.
+        await new Promise<void>((resolve) => gunzip.write(chunk, () => resolve()));
+        const next = await rest.next();
+        chunk = next.done === true ? undefined : next.value;
+      }
+      gunzip.end();
+    };
+    const feeding = feed().catch((error: Error) => gunzip.destroy(error));
+    try {
+      for await (const chunk of gunzip) yield chunk as Uint8Array;
+      await feeding;
+    } catch (error) {
+      if (error instanceof LogError) throw error;
+      const why = error instanceof Error ? error.message : String(error);
+      throw new LogError('truncated', `${this.name} is damaged or cut off (${why})`, {
+        cause: error,
+      });
+    } finally {
+      gunzip.destroy();
+    }
+  }
+}

@@ -1,0 +1,2 @@
+// Public entry of the log file adapter.
+export { openLogFile } from './file.ts';

@@ -1,0 +1,41 @@
+// drover logs: what happened, read from audit logs.
+import { type Command, Option } from 'commander';
+import type { CliContext, Connection } from '../context.ts';
+import { type QueryFlags, runQuery } from '../logs/query.ts';
+
+const addQuery = (logs: Command, context: CliContext, connection: () => Connection): void => {
+  logs
+    .command('query <query> [file...]')
+    .description("run a CloudWatch Logs Insights query over audit logs (default: the world's)")
+    .option('--start <moment>', 'events of then or later: 2022-09-25T13:58:43Z, epoch, or 30m ago')
+    .option('--end <moment>', 'events of then or earlier')
+    .addOption(
+      new Option('-o, --output <format>', 'how to print')
+        .choices(['table', 'json', 'csv'])
+        .default('table'),
+    )
+    .addHelpText(
+      'after',
+      [
+        '',
+        'Files may be compressed (gzip); `-` is standard input. docs/insights.md tells the language.',
+        '',
+        'Examples:',
+        '  drover logs query \'filter verb = "patch" and objectRef.resource = "nodes"\'',
+        "  drover logs query 'stats count(*) by userAgent, verb' audit.log audit-1.log.gz",
+        "  zcat *.gz | drover logs query 'filter responseStatus.code >= 400' - -o json",
+      ].join('\n'),
+    )
+    .action((query: string, files: readonly string[], flags: QueryFlags) =>
+      runQuery(context, connection(), { query, files, flags }),
+    );
+};
+
+export const addLogsCommands = (
+  program: Command,
+  context: CliContext,
+  connection: () => Connection,
+): void => {
+  const logs = program.command('logs').description('what happened, read from audit logs');
+  addQuery(logs, context, connection);
+};

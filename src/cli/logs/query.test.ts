@@ -1,0 +1,232 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openLogFile } from '../../adapters/logs/index.ts';
+import { epochMs } from '../../api/brand.ts';
+import type { CliContext } from '../context.ts';
+import { parseMoment } from './moment.ts';
+import { type QueryFlags, runQuery, streamOf } from './query.ts';
+import { visible } from './visible.ts';
+
+let dir = '';
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'drover-query-'));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+const nowMs = Date.UTC(2022, 8, 25, 14);
+const event = (second: number, verb: string) =>
+  `${JSON.stringify({ stageTimestamp: `2022-09-25T13:58:0${second}Z`, verb })}\n`;
+
+interface Told {
+  readonly out: string;
+  readonly err: string;
+  readonly error: unknown;
+}
+
+const run = async (
+  query: string,
+  contents: Readonly<Record<string, string | Uint8Array>>,
+  flags: Partial<QueryFlags> = {},
+  more: Partial<CliContext> = {},
+): Promise<Told> => {
+  const files = Object.entries(contents).map(([name, content]) => {
+    const path = join(dir, name);
+    writeFileSync(path, content);
+    return path;
+  });
+  const [out, err]: [string[], string[]] = [[], []];
+  const context: Partial<CliContext> = {
+    out: (line) => out.push(line),
+    err: (line) => err.push(line),
+    progress: () => {},
+    isTerminal: false,
+    signal: new AbortController().signal,
+    clock: { now: () => epochMs(nowMs), sleep: () => Promise.reject(new Error('nobody sleeps')) },
+    openLog: openLogFile,
+    ...more,
+  };
+  let error: unknown;
+  try {
+    const request = { query, files, flags: { output: 'csv', ...flags } } as const;
+    await runQuery(context as CliContext, {}, request);
+  } catch (caught) {
+    error = caught;
+  }
+  return { out: out.join('\n'), err: err.join('\n'), error };
+};
+
+describe('drover logs query', () => {
+  it('reads several files, compressed ones by their bytes, each as a stream', async () => {
+    const { out, err } = await run('fields verb, @logStream | sort @timestamp', {
+      'a.log': event(2, 'get'),
+      'kube-apiserver-audit-x.log': Buffer.concat([
+        gzipSync(event(1, 'list')),
+        gzipSync(event(3, 'watch')),
+      ]),
+    });
+    expect(out).toBe(
+      'verb,@logStream\nlist,kube-apiserver-audit-x\nget,kube-apiserver-audit-a\nwatch,kube-apiserver-audit-x',
+    );
+    expect(err).toBe('3 rows; 3 of 3 events matched (0.2 kB scanned)');
+    expect(streamOf('/var/log/kube-scheduler-7.log.gz')).toBe('kube-scheduler-7');
+    expect(streamOf('-')).toBe('kube-apiserver-audit-stdin');
+  });
+
+  it('prints a table, JSON with its kind, and CSV that a spreadsheet takes', async () => {
+    const log = { 'a.log': event(1, 'a,"b"') };
+    expect((await run('fields verb', log)).out).toBe('verb\n"a,""b"""');
+    expect((await run('fields verb, missing, @timestamp', log, { output: 'table' })).out).toBe(
+      ['verb   missing  @timestamp', 'a,"b"           2022-09-25 13:58:01.000'].join('\n'),
+    );
+    const shown: unknown = JSON.parse(
+      (await run('stats count(*) as n by verb, x', log, { output: 'json' })).out,
+    );
+    expect(shown).toEqual({
+      apiVersion: 'cli.drover.dev/v1',
+      kind: 'LogQueryResult',
+      columns: ['verb', 'x', 'n'],
+      rows: [{ verb: 'a,"b"', n: 1 }],
+      statistics: { recordsMatched: 1, recordsScanned: 1, bytesScanned: 59 },
+      notices: [],
+    });
+  });
+
+  it('evaluates what came before damage, and fails', async () => {
+    const whole = gzipSync(
+      Array.from({ length: 3000 }, (_, index) => event(index % 10, `v${index}`)).join(''),
+    );
+    const { out, err, error } = await run('stats count(*) as n', {
+      'b.gz': whole.subarray(0, whole.length - 40),
+    });
+    expect(Number(out.split('\n')[1])).toBeGreaterThan(100);
+    expect(err).toMatch(
+      /b\.gz is damaged or cut off \(unexpected end of file\); what came before it was read/,
+    );
+    expect(error).toMatchObject({ exitCode: 1 });
+  });
+
+  it('counts lines that are no JSON, bad text and a last line without an end', async () => {
+    const odd = Buffer.concat([
+      Buffer.from('plain\n'),
+      Buffer.from([0xe4, 0x0a]),
+      Buffer.from('{"verb":"ge'),
+    ]);
+    const { out, err } = await run('fields @message | limit 5', { 'a.log': odd });
+    expect(out).toBe('@message\nplain\n\ufffd\n"{""verb"":""ge"');
+    expect(err).toContain('! 3 lines are no JSON object: only @message stands for them');
+    expect(err).toContain('! 1 line has bytes that are no UTF-8');
+    expect(err).toContain('! 1 log ends without a line break');
+  });
+
+  it('reads UTF-16, a byte order mark, Windows line ends and lines of an export', async () => {
+    const query = 'stats count(*) as n by verb, @timestamp';
+    const line = '{"verb":"get"}';
+    const exported = `2022-09-25T13:58:01.000Z ${line}\r\n`;
+    const utf16 = Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(exported, 'utf16le')]);
+    const marked = Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from(exported)]);
+    const { out, err } = await run(query, { 'a.log': utf16, 'b.log': marked, 'c.log': exported });
+    expect(out).toBe('verb,@timestamp,n\nget,2022-09-25 13:58:01.000,3');
+    expect(err).not.toContain('no JSON');
+  });
+
+  it('never lets a log move the cursor', async () => {
+    const evil = {
+      'a.log': `${JSON.stringify({ verb: '\u001b[2J\u009b31m\u202e\r\nx' })}\n\u001b]0;title\u0007\n`,
+    };
+    for (const output of ['table', 'csv', 'json'] as const) {
+      const { out } = await run('fields verb, @message', evil, { output });
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: these must not be there.
+      expect(out.replaceAll('\n', '')).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/);
+      expect(out).toContain('\\u001b');
+    }
+    expect(visible('a\tb\u2066')).toBe('a\\tb\\u2066');
+  });
+
+  it('takes a range by moments, by epochs, and by how long ago', async () => {
+    const log = { 'a.log': event(1, 'a') + event(2, 'b') + event(3, 'c') };
+    const flags = { start: '2022-09-25T13:58:02Z', end: '2022-09-25 13:58:02' };
+    expect((await run('fields verb', log, flags)).out).toBe('verb\nb');
+    expect((await run('fields verb', log, { start: '118s' })).out).toBe('verb\nc\nb');
+    expect(parseMoment('--start', '1664114322', nowMs)).toBe(1_664_114_322_000);
+    expect(parseMoment('--start', '1664114322000', nowMs)).toBe(1_664_114_322_000);
+    expect(parseMoment('--start', '2022-09-25T15:58:02+02:00', nowMs)).toBe(1_664_114_282_000);
+    expect((await run('fields verb', log, { start: 'yesterday' })).error).toMatchObject({
+      exitCode: 2,
+    });
+  });
+
+  it('refuses a query with its place, and files that are none', async () => {
+    const { error } = await run('fields, verb', { 'a.log': '' });
+    expect(error).toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining('line 1, column 7'),
+    });
+    const opened: string[] = [];
+    const openLog = async (path: string) => {
+      opened.push(path);
+      return openLogFile(`${path}.missing`);
+    };
+    const missing = await run('fields verb', { 'a.log': '' }, {}, { openLog });
+    expect(missing.error).toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining('ENOENT'),
+    });
+    await expect(openLogFile(dir)).rejects.toThrow('it is a directory: name the files in it');
+  });
+
+  it('reads a file as far as it reached when it was opened', async () => {
+    const path = join(dir, 'grows.log');
+    writeFileSync(path, event(1, 'a'));
+    const input = await openLogFile(path);
+    writeFileSync(path, event(1, 'a') + event(2, 'b'));
+    const { out } = await run(
+      'fields verb',
+      {},
+      {},
+      {
+        auditFiles: async () => [path],
+        cluster: async () => ({ embedded: true, now: epochMs(nowMs) }),
+        openLog: async () => input,
+      },
+    );
+    expect(out).toBe('verb\na');
+  });
+
+  it('stops at ^C and prints nothing of a part', async () => {
+    const stopped = new AbortController();
+    stopped.abort();
+    const { out, error } = await run(
+      'fields verb',
+      { 'a.log': event(1, 'a') },
+      {},
+      { signal: stopped.signal },
+    );
+    expect(out).toBe('');
+    expect(error).toMatchObject({ exitCode: 130 });
+  });
+
+  it('shows its progress on a terminal', async () => {
+    const lines: string[] = [];
+    let now = nowMs;
+    await run(
+      'fields verb',
+      { 'a.log': event(1, 'a') },
+      {},
+      {
+        isTerminal: true,
+        progress: (line) => lines.push(line),
+        clock: {
+          now: () => {
+            now += 300;
+            return epochMs(now);
+          },
+          sleep: () => Promise.reject(new Error('nobody sleeps')),
+        },
+      },
+    );
+    expect(lines).toEqual(['100%, 0 MB read, 1 events matched', '']);
+  });
+});

@@ -1,0 +1,267 @@
+// Expressions as functions of a row. Everything that can be known from the query alone is found out
+// here, once, and refused here with its place.
+import type { Expression, RegexLiteral } from '../language/ast.ts';
+import { closest, QueryError, type Span } from '../language/query-error.ts';
+import { LinearRegex, RegexError } from '../regex/index.ts';
+import { findFunction, finite, functionNames } from './functions.ts';
+import type { Names, Read, Row } from './row.ts';
+import { ceilTo, floorTo, type Period, parsePeriod } from './time.ts';
+import { equals, isTrue, ordered, toNumber, toText, type Value } from './values.ts';
+
+export interface CompileContext {
+  readonly names: Names;
+  /** What `now()` answers, epoch milliseconds. */
+  readonly nowMs: number;
+  /** Told of a field that cannot have a value here. */
+  readonly notice: (text: string) => void;
+}
+
+const arithmetic = {
+  '+': (a: number, b: number) => a + b,
+  '-': (a: number, b: number) => a - b,
+  '*': (a: number, b: number) => a * b,
+  '/': (a: number, b: number) => a / b,
+  '%': (a: number, b: number) => a % b,
+  '^': (a: number, b: number) => a ** b,
+} as const;
+
+const comparison = {
+  '<': (order: number) => order < 0,
+  '<=': (order: number) => order <= 0,
+  '>': (order: number) => order > 0,
+  '>=': (order: number) => order >= 0,
+} as const;
+
+export const compile = (expression: Expression, context: CompileContext): Read => {
+  switch (expression.kind) {
+    case 'field':
+      return compileField(expression, context);
+    case 'text':
+    case 'number': {
+      const { value } = expression;
+      return () => value;
+    }
+    case 'duration':
+      throw new QueryError(
+        `a length of time stands only in \`bin\`, \`datefloor\` and \`dateceil\``,
+        expression.span,
+      );
+    case 'call':
+      return compileCall(expression, context);
+    case 'negate': {
+      const operand = compile(expression.operand, context);
+      return (row) => {
+        const value = toNumber(operand(row));
+        return value === undefined ? undefined : -value;
+      };
+    }
+    case 'binary': {
+      const [left, right] = both(expression, context);
+      const compute = arithmetic[expression.operator];
+      return (row) => {
+        const [a, b] = [toNumber(left(row)), toNumber(right(row))];
+        return a === undefined || b === undefined ? undefined : finite(compute(a, b));
+      };
+    }
+    case 'compare':
+      return compileComparison(expression, context);
+    case 'like':
+      return compileLike(expression, context);
+    case 'in': {
+      const operand = compile(expression.operand, context);
+      const items = expression.items.map((item) => compile(item, context));
+      const { negated } = expression;
+      return (row) => {
+        const value = operand(row);
+        if (value === undefined) return false;
+        return items.some((item) => equals(value, item(row))) !== negated;
+      };
+    }
+    case 'not': {
+      const operand = compile(expression.operand, context);
+      return (row) => !isTrue(operand(row));
+    }
+    case 'and': {
+      const operands = expression.operands.map((one) => compile(one, context));
+      return (row) => operands.every((one) => isTrue(one(row)));
+    }
+    case 'or': {
+      const operands = expression.operands.map((one) => compile(one, context));
+      return (row) => operands.some((one) => isTrue(one(row)));
+    }
+  }
+};
+
+const both = (
+  { left, right }: { readonly left: Expression; readonly right: Expression },
+  context: CompileContext,
+): readonly [Read, Read] => [compile(left, context), compile(right, context)];
+
+const compileField = (
+  field: Expression & { readonly kind: 'field' },
+  { names, notice }: CompileContext,
+): Read => {
+  if (!names.has(field.name)) {
+    const near = closest(field.name, names.listed);
+    const hint = near === undefined ? '' : `; did you mean ${near}?`;
+    notice(
+      `${field.name} has no value after \`stats\`: there are ${names.listed.join(', ')}${hint}`,
+    );
+  }
+  return names.read(field.name, field.path);
+};
+
+/** A comparison with a missing value does not hold, whichever it is: `!=` neither. */
+const compileComparison = (
+  expression: Expression & { readonly kind: 'compare' },
+  context: CompileContext,
+): Read => {
+  const [left, right] = both(expression, context);
+  const { operator } = expression;
+  if (operator === '=') return (row) => equals(left(row), right(row));
+  if (operator === '!=') {
+    return (row) => {
+      const [a, b] = [left(row), right(row)];
+      return a !== undefined && b !== undefined && !equals(a, b);
+    };
+  }
+  const test = comparison[operator];
+  return (row) => {
+    const order = ordered(left(row), right(row));
+    return order !== undefined && test(order);
+  };
+};
+
+const compileLike = (
+  expression: Expression & { readonly kind: 'like' },
+  context: CompileContext,
+): Read => {
+  const operand = compile(expression.operand, context);
+  const { pattern, negated } = expression;
+  if (pattern.kind === 'regex') {
+    const regex = compileRegex(pattern);
+    return textTest(operand, negated, (text) => regex.test(text));
+  }
+  if (pattern.kind === 'text') {
+    const { value } = pattern;
+    return textTest(operand, negated, (text) => text.includes(value));
+  }
+  const part = compile(pattern, context);
+  return (row) => {
+    const [text, wanted] = [toText(operand(row)), toText(part(row))];
+    return text !== undefined && wanted !== undefined && text.includes(wanted) !== negated;
+  };
+};
+
+/** The same text again, as of a stream's name, is not tested again. */
+const textTest = (operand: Read, negated: boolean, test: (text: string) => boolean): Read => {
+  let last: string | undefined;
+  let answer = false;
+  return (row) => {
+    const text = toText(operand(row));
+    if (text === undefined) return false;
+    if (text !== last) {
+      answer = test(text) !== negated;
+      last = text;
+    }
+    return answer;
+  };
+};
+
+export const compileRegex = (literal: RegexLiteral): LinearRegex => {
+  try {
+    return new LinearRegex(literal.source);
+  } catch (error) {
+    if (!(error instanceof RegexError)) throw error;
+    // The literal's span begins at its slash.
+    const start = literal.span.start + 1 + error.at;
+    throw new QueryError(`regular expression: ${error.message}`, {
+      start,
+      end: start + error.length,
+    });
+  }
+};
+
+const compileCall = (
+  call: Expression & { readonly kind: 'call' },
+  context: CompileContext,
+): Read => {
+  const name = call.name.toLowerCase();
+  if (name === 'now') {
+    checkCount(call, 0, 0);
+    const seconds = Math.floor(context.nowMs / 1000);
+    return () => seconds;
+  }
+  if (name === 'bin' || name === 'datefloor' || name === 'dateceil')
+    return compileDate(call, context);
+  const spec = findFunction(name);
+  if (spec === undefined) throw unknownFunction(call);
+  checkCount(call, spec.min, spec.max);
+  const args = call.args.map((arg) => compile(arg, context));
+  return (row) => spec.evaluate(args.map((arg) => arg(row)));
+};
+
+const unknownFunction = (call: Expression & { readonly kind: 'call' }): QueryError => {
+  const span = { start: call.span.start, end: call.span.start + call.name.length };
+  if (isAggregate(call.name)) {
+    return new QueryError(
+      `\`${call.name}\` counts over many events and stands only in \`stats\``,
+      span,
+    );
+  }
+  const near = closest(call.name, [...functionNames, ...aggregateNames]);
+  const hint =
+    near === undefined ? `functions: ${functionNames.join(', ')}` : `did you mean \`${near}\`?`;
+  return new QueryError(`\`${call.name}\` is not a function`, span, hint);
+};
+
+export const aggregateNames: readonly string[] = [
+  ...['count', 'count_distinct', 'avg', 'sum', 'min', 'max', 'pct', 'percentile', 'median'],
+  ...['stddev', 'earliest', 'latest', 'sortsFirst', 'sortsLast'],
+];
+
+export const isAggregate = (name: string): boolean =>
+  aggregateNames.some((one) => one.toLowerCase() === name.toLowerCase());
+
+export const checkCount = (
+  call: Expression & { readonly kind: 'call' },
+  min: number,
+  max: number,
+): void => {
+  const count = call.args.length;
+  if (!call.star && count >= min && count <= max) return;
+  const wanted = min === max ? String(min) : `${min} to ${max}`;
+  const given = call.star ? '`*`' : String(count);
+  throw new QueryError(
+    `\`${call.name}\` takes ${wanted} argument${wanted === '1' ? '' : 's'}, not ${given}`,
+    call.span,
+  );
+};
+
+const periodOf = (expression: Expression | undefined, span: Span): Period => {
+  const period = expression?.kind === 'duration' ? parsePeriod(expression.text) : undefined;
+  if (period !== undefined) return period;
+  throw new QueryError(
+    'expected a length of time such as `5m`, `1h` or `1d`',
+    expression?.span ?? span,
+  );
+};
+
+const compileDate = (
+  call: Expression & { readonly kind: 'call' },
+  context: CompileContext,
+): Read => {
+  const isBin = call.name.toLowerCase() === 'bin';
+  const wanted = isBin ? 1 : 2;
+  checkCount(call, wanted, wanted);
+  const period = periodOf(call.args[wanted - 1], call.span);
+  const [of] = call.args;
+  const moment = isBin || of === undefined ? timestamp(context) : compile(of, context);
+  const round = call.name.toLowerCase() === 'dateceil' ? ceilTo : floorTo;
+  return (row: Row): Value => {
+    const ms = toNumber(moment(row));
+    return ms === undefined ? undefined : round(ms, period);
+  };
+};
+
+const timestamp = ({ names }: CompileContext): Read => names.read('@timestamp', ['@timestamp']);

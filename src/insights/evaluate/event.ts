@@ -1,0 +1,141 @@
+// One log event: its text, and what is read from it when somebody asks. JSON is parsed at the first
+// question that needs it and never before.
+import { isObject, type Json, type JsonObject } from '../../api/json.ts';
+import { fromJson, type Value } from './values.ts';
+
+/** Where events come from. */
+export interface LogSource {
+  /** `@logStream` */
+  readonly stream: string;
+  /** `@log`: account and log group, or the file. */
+  readonly log: string;
+}
+
+/** Fields of an audit event, then of other programs' JSON logs, that tell when it happened. */
+const timeFields = [
+  'stageTimestamp',
+  'requestReceivedTimestamp',
+  '@timestamp',
+  'timestamp',
+  'time',
+  'ts',
+  'eventTime',
+];
+const isoPrefix = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?/;
+
+const unparsed = Symbol('unparsed');
+
+export class LogEvent {
+  readonly source: LogSource;
+  /** `@message` */
+  readonly message: string;
+  /** Where the line begins in its source, in bytes. */
+  readonly offset: number;
+  #time: number | undefined | typeof unparsed;
+  #json: JsonObject | undefined | typeof unparsed = unparsed;
+
+  constructor(source: LogSource, message: string, offset: number, timeMs?: number) {
+    this.source = source;
+    this.message = message;
+    this.offset = offset;
+    this.#time = timeMs ?? unparsed;
+  }
+
+  /** The message as a JSON object; undefined when it is none. */
+  get json(): JsonObject | undefined {
+    if (this.#json === unparsed) this.#json = parseObject(this.message);
+    return this.#json;
+  }
+
+  /** Epoch milliseconds; undefined when nothing in the event tells. */
+  get timeMs(): number | undefined {
+    if (this.#time === unparsed) this.#time = timeOf(this);
+    return this.#time;
+  }
+
+  /** `@ptr` */
+  get pointer(): string {
+    return btoa(encodeURIComponent(`${this.source.stream}\n${this.offset}`));
+  }
+
+  /** Forgets what can be parsed again: for events that are kept. */
+  release(): void {
+    this.#json = unparsed;
+  }
+}
+
+const parseObject = (text: string): JsonObject | undefined => {
+  if (!text.trimStart().startsWith('{')) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+const timeOf = ({ json, message }: LogEvent): number | undefined => {
+  if (json === undefined) {
+    const prefix = isoPrefix.exec(message)?.[0];
+    return prefix === undefined ? undefined : readTime(prefix);
+  }
+  for (const name of timeFields) {
+    const found = readTime(json[name]);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+};
+
+/** Seconds since 1970 stay below this until the year 5138; milliseconds are above it since 1973. */
+const largestSeconds = 1e11;
+
+const readTime = (value: Json | undefined): number | undefined => {
+  if (typeof value === 'number') {
+    return Math.floor(Math.abs(value) < largestSeconds ? value * 1000 : value);
+  }
+  if (typeof value !== 'string') return undefined;
+  const ms = Date.parse(
+    /\d$/.test(value) ? `${value.replace(' ', 'T')}Z` : value.replace(' ', 'T'),
+  );
+  return Number.isNaN(ms) ? undefined : ms;
+};
+
+/** Reads a path below a JSON value. */
+export type PathReader = (root: Json | undefined) => Value;
+
+const memberOf = (value: Json | undefined, name: string): Json | undefined => {
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (Array.isArray(value)) return /^\d+$/.test(name) ? value[Number(name)] : undefined;
+  return Object.hasOwn(value, name) ? (value as JsonObject)[name] : undefined;
+};
+
+/**
+ * A path's parts name members one below the other; where that leads nowhere, parts joined by dots
+ * are tried as one member's name, since names in Kubernetes have dots in them.
+ */
+const search = (
+  value: Json | undefined,
+  path: readonly string[],
+  from: number,
+): Json | undefined => {
+  if (from === path.length) return value;
+  for (let to = from + 1; to <= path.length; to++) {
+    const below = memberOf(value, path.slice(from, to).join('.'));
+    const found = below === undefined ? undefined : search(below, path, to);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+};
+
+export const pathReader = (parts: readonly string[]): PathReader => {
+  const path = parts.flatMap((part) => part.split('.'));
+  const [first, second] = path;
+  if (first !== undefined && path.length === 1) return (root) => fromJson(memberOf(root, first));
+  if (first !== undefined && second !== undefined && path.length === 2) {
+    return (root) => {
+      const found = memberOf(memberOf(root, first), second);
+      return fromJson(found === undefined ? memberOf(root, `${first}.${second}`) : found);
+    };
+  }
+  return (root) => fromJson(search(root, path, 0));
+};

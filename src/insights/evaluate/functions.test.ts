@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { columnOf, testNowMs } from '../testing.ts';
+
+const event = {
+  stageTimestamp: '2022-09-25T13:58:43.375313Z',
+  s: 'xyZfooxyZ',
+  padded: '  a b ',
+  n: -2.5,
+  ip: '10.0.5.9',
+  six: 'fd00::1',
+  json: '{"a":[1,{"b":"c"}]}',
+};
+
+describe('a function', () => {
+  it.each([
+    ['substr(s, 3, 3)', 'foo'],
+    ['substr(s, 3)', 'fooxyZ'],
+    ['ltrim(s, "xyZ")', 'fooxyZ'],
+    ['rtrim(s, "xyZ")', 'xyZfoo'],
+    ['trim(s, "xyZ")', 'foo'],
+    ['trim(padded)', 'a b'],
+    ['strlen(s)', '9'],
+    ['strlen("a😀")', '2'],
+    ['toupper(s)', 'XYZFOOXYZ'],
+    ['tolower(s)', 'xyzfooxyz'],
+    ['replace(s, "xyZ", "-")', '-foo-'],
+    ['concat(s, "-", n, missing)', 'xyZfooxyZ--2.5'],
+    ['strcontains(s, "foo")', '1'],
+    ['strcontains(s, "Foo")', '0'],
+    ['abs(n)', '2.5'],
+    ['ceil(n)', '-2'],
+    ['floor(n)', '-3'],
+    ['sqrt(abs(n) * 10)', '5'],
+    ['log(1)', '0'],
+    ['greatest(1, n, 3)', '3'],
+    ['least(1, n, 3)', '-2.5'],
+    ['1 / 0', undefined],
+    ['sqrt(n)', undefined],
+    ['10 % 3', '1'],
+    ['2 ^ 3', '8'],
+    ['coalesce(missing, s)', 'xyZfooxyZ'],
+    ['ispresent(missing)', 'false'],
+    ['isempty(missing)', 'true'],
+    ['isblank("  ")', 'true'],
+    ['isValidIp(ip)', 'true'],
+    ['isValidIpV4(six)', 'false'],
+    ['isValidIpV6(six)', 'true'],
+    ['isValidIp("10.0.0.256")', 'false'],
+    ['isIpInSubnet(ip, "10.0.0.0/16")', 'true'],
+    ['isIpv4InSubnet(ip, "10.1.0.0/16")', 'false'],
+    ['isIpv6InSubnet(six, "fd00::/8")', 'true'],
+    ['isIpv6InSubnet(ip, "10.0.0.0/8")', 'false'],
+    ['isIpInSubnet(ip, "0.0.0.0/0")', 'true'],
+    ['toMillis(@timestamp)', '1664114323375'],
+    ['fromMillis(0)', '1970-01-01 00:00:00.000'],
+    ['bin(5m)', '2022-09-25 13:55:00.000'],
+    ['datefloor(@timestamp, 1h)', '2022-09-25 13:00:00.000'],
+    ['dateceil(@timestamp, 1d)', '2022-09-26 00:00:00.000'],
+    ['datefloor(@timestamp, 1mo)', '2022-09-01 00:00:00.000'],
+    ['dateceil(@timestamp, 1quarter)', '2022-10-01 00:00:00.000'],
+    ['datefloor(@timestamp, 2years)', '2022-01-01 00:00:00.000'],
+    ['now()', String(testNowMs / 1000)],
+    ['jsonStringify(jsonParse(json))', '{"a":[1,{"b":"c"}]}'],
+    ['strlen(missing)', undefined],
+  ])('%s is %s', (expression, expected) => {
+    expect(columnOf(`fields ${expression}`, [event])).toEqual([expected]);
+  });
+});

@@ -1,0 +1,130 @@
+// Values of the language and how they compare, turn into numbers and into text. A missing field and
+// JSON's null are the same: undefined.
+import type { Json, JsonObject } from '../../api/json.ts';
+
+/** A moment: shown as a date, a number of milliseconds wherever a number is wanted. */
+export class Instant {
+  readonly ms: number;
+  constructor(ms: number) {
+    this.ms = ms;
+  }
+}
+
+export type Value = undefined | string | number | boolean | Instant | JsonObject | readonly Json[];
+
+export const fromJson = (value: Json | undefined): Value => (value === null ? undefined : value);
+
+const pad = (value: number, width: number): string => String(value).padStart(width, '0');
+
+/** `2022-09-25 13:58:43.356`, UTC, as GetQueryResults shows a timestamp. */
+export const formatInstant = (ms: number): string => {
+  const date = new Date(ms);
+  if (Number.isNaN(date.getTime())) return String(ms);
+  const day = `${date.getUTCFullYear()}-${pad(date.getUTCMonth() + 1, 2)}-${pad(date.getUTCDate(), 2)}`;
+  const time = [date.getUTCHours(), date.getUTCMinutes(), date.getUTCSeconds()].map((one) =>
+    pad(one, 2),
+  );
+  return `${day} ${time.join(':')}.${pad(date.getUTCMilliseconds(), 3)}`;
+};
+
+/** Undefined for a missing value: a result leaves such a field out. */
+export const toText = (value: Value): string | undefined => {
+  switch (typeof value) {
+    case 'string':
+      return value;
+    case 'number':
+    case 'boolean':
+      return String(value);
+    case 'undefined':
+      return undefined;
+    default:
+      return value instanceof Instant ? formatInstant(value.ms) : JSON.stringify(value);
+  }
+};
+
+/** Numbers and structures as they are, moments as text. */
+export const toJson = (value: Value): Json => {
+  if (value === undefined) return null;
+  return value instanceof Instant ? formatInstant(value.ms) : value;
+};
+
+const numeric = /^\s*[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*$/;
+
+/** Undefined where there is no number in it. Text of digits is a number. */
+export const toNumber = (value: Value): number | undefined => {
+  if (typeof value === 'number') return value;
+  if (typeof value === 'string') return numeric.test(value) ? Number(value) : undefined;
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  return value instanceof Instant ? value.ms : undefined;
+};
+
+/** What a filter lets through. */
+export const isTrue = (value: Value): boolean => {
+  if (typeof value === 'boolean') return value;
+  if (typeof value === 'string') return value.toLowerCase() === 'true' || isTrue(toNumber(value));
+  return typeof value === 'number' && value !== 0;
+};
+
+const isText = (value: Value): value is string => typeof value === 'string';
+
+/** A missing value equals nothing, not even another. Text that looks like a number is still text. */
+export const equals = (left: Value, right: Value): boolean => {
+  if (left === undefined || right === undefined) return false;
+  if (left === right) return true;
+  if (isText(left) && isText(right)) return false;
+  const [a, b] = [toNumber(left), toNumber(right)];
+  if (a !== undefined && b !== undefined) return a === b;
+  return toText(left) === toText(right);
+};
+
+/** Negative, zero or positive; undefined when one is missing. Numbers as numbers where both are. */
+export const ordered = (left: Value, right: Value): number | undefined => {
+  if (left === undefined || right === undefined) return undefined;
+  const [a, b] = [toNumber(left), toNumber(right)];
+  if (a !== undefined && b !== undefined) return a - b;
+  const [x = '', y = ''] = [toText(left), toText(right)];
+  return x < y ? -1 : x > y ? 1 : 0;
+};
+
+/**
+ * The order of `sort` (CWL_QuerySyntax-Sort): what is not a number before every number; text in
+ * chunks of digits and of other characters, digits by their length and then their value. A missing
+ * value comes last in both directions, which the caller sees to.
+ */
+export const sortOrder = (left: Value, right: Value): number => {
+  if (typeof left === 'number' && typeof right === 'number') return left - right;
+  const [a, b] = [toNumber(left), toNumber(right)];
+  if (a !== undefined && b !== undefined) return a - b;
+  if (a !== undefined) return 1;
+  if (b !== undefined) return -1;
+  return naturalOrder(toText(left) ?? '', toText(right) ?? '');
+};
+
+const isDigit = (unit: number): boolean => unit >= 48 && unit <= 57;
+
+const digitsEnd = (text: string, from: number): number => {
+  let end = from;
+  while (isDigit(text.charCodeAt(end))) end++;
+  return end;
+};
+
+const naturalOrder = (left: string, right: string): number => {
+  let i = 0;
+  let j = 0;
+  while (i < left.length && j < right.length) {
+    const [a, b] = [left.charCodeAt(i), right.charCodeAt(j)];
+    if (isDigit(a) && isDigit(b)) {
+      const [endI, endJ] = [digitsEnd(left, i), digitsEnd(right, j)];
+      if (endI - i !== endJ - j) return endI - i - (endJ - j);
+      for (; i < endI; i++, j++) {
+        const difference = left.charCodeAt(i) - right.charCodeAt(j);
+        if (difference !== 0) return difference;
+      }
+    } else {
+      if (a !== b) return a - b;
+      i++;
+      j++;
+    }
+  }
+  return left.length - i - (right.length - j);
+};

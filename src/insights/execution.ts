@@ -1,0 +1,126 @@
+// One evaluation of a query over logs that are fed to it piece by piece, and its result. Reads no
+// file, no clock: whoever feeds it decides what and when.
+import type { LogEvent, LogSource } from './evaluate/event.ts';
+import { Row } from './evaluate/row.ts';
+import type { Value } from './evaluate/values.ts';
+import type { Query } from './language/ast.ts';
+import { type LineCounts, LineFeed, noLines } from './lines.ts';
+import { type Plan, planQuery } from './plan.ts';
+import { type Needles, needlesOf } from './prefilter.ts';
+import { MemoryBudget } from './stages/budget.ts';
+import type { Stage } from './stages/stage.ts';
+
+export interface ExecutionOptions {
+  /** Events of that moment or later, epoch milliseconds. */
+  readonly startMs?: number;
+  /** Events of that moment or earlier. */
+  readonly endMs?: number;
+  /** What `now()` answers. */
+  readonly nowMs: number;
+  /** Rows where the query has no `limit`; 10,000 as CloudWatch. */
+  readonly defaultLimit?: number;
+  readonly memoryBytes?: number;
+  /** False decodes and parses every line: the result is the same. For tests. */
+  readonly usePrefilter?: boolean;
+}
+
+export interface ResultRow {
+  /** In the order of the columns. */
+  readonly values: readonly Value[];
+  /** Leads to the event; undefined after `stats`. */
+  readonly pointer: string | undefined;
+}
+
+export interface QueryResult {
+  readonly columns: readonly string[];
+  readonly rows: readonly ResultRow[];
+  /** Events that the filters let through, before `stats`, `limit` and `dedup`. */
+  readonly matched: number;
+  readonly counts: Readonly<LineCounts>;
+  /** Events left out of a time range because nothing tells their time. */
+  readonly withoutTime: number;
+  /** What a reader should know of the query itself. */
+  readonly notices: readonly string[];
+}
+
+const usualLimit = 10_000;
+const usualMemoryBytes = 256 * 1024 * 1024;
+const noNeedles: Needles = { inValues: [], inText: [] };
+
+export class Execution {
+  readonly #options: ExecutionOptions;
+  readonly #plan: Plan;
+  readonly #first: Stage;
+  readonly #needles: Needles;
+  readonly #counts = noLines();
+  readonly #rows: ResultRow[] = [];
+  #matched = 0;
+  #order = 0;
+  #withoutTime = 0;
+
+  /** Throws QueryError. */
+  constructor(query: Query, options: ExecutionOptions) {
+    this.#options = options;
+    const budget = new MemoryBudget(options.memoryBytes ?? usualMemoryBytes);
+    this.#plan = planQuery(query, {
+      nowMs: options.nowMs,
+      budget,
+      defaultLimit: options.defaultLimit ?? usualLimit,
+      onMatch: () => {
+        this.#matched++;
+      },
+    });
+    this.#needles = options.usePrefilter === false ? noNeedles : needlesOf(query);
+    const { columns, hasPointers } = this.#plan;
+    this.#first = this.#plan.connect({
+      push: (row) => {
+        const values = columns.map((column) => column.read(row));
+        row.event?.release();
+        this.#rows.push({ values, pointer: hasPointers ? row.event?.pointer : undefined });
+      },
+      finish: () => {},
+    });
+  }
+
+  /** How far it has come. */
+  get progress(): { readonly lines: number; readonly bytes: number; readonly matched: number } {
+    const { lines, bytes } = this.#counts;
+    return { lines, bytes, matched: this.#matched };
+  }
+
+  /** A log as bytes. `push` and `end` throw QueryLimitError. */
+  open(source: LogSource): LineFeed {
+    return new LineFeed({
+      source,
+      needles: this.#needles,
+      counts: this.#counts,
+      onEvent: (event) => this.#event(event),
+    });
+  }
+
+  #event(event: LogEvent): void {
+    const { startMs, endMs } = this.#options;
+    if (startMs !== undefined || endMs !== undefined) {
+      const { timeMs } = event;
+      if (timeMs === undefined) {
+        this.#withoutTime++;
+        return;
+      }
+      if (timeMs < (startMs ?? timeMs) || timeMs > (endMs ?? timeMs)) return;
+    }
+    this.#first.push(new Row(event, [], this.#order++));
+  }
+
+  /** Throws QueryLimitError. */
+  finish(): QueryResult {
+    this.#first.finish();
+    return {
+      columns: this.#plan.columns.map((column) => column.name),
+      rows: this.#rows,
+      matched: this.#matched,
+      counts: this.#counts,
+      withoutTime: this.#withoutTime,
+      notices: this.#plan.notices,
+    };
+  }
+}

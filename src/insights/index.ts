@@ -1,0 +1,5 @@
+// Public entry of the Logs Insights query language: parse, evaluate over logs, explain what is wrong.
+export { toJson, toText, type Value } from './evaluate/values.ts';
+export { Execution, type QueryResult, type ResultRow } from './execution.ts';
+export { parseQuery } from './language/parse.ts';
+export { explainQueryError, QueryError, QueryLimitError } from './language/query-error.ts';

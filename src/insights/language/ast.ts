@@ -1,0 +1,123 @@
+// The syntax tree of a Logs Insights query. Data only; positions are kept for messages and names.
+import type { Span } from './query-error.ts';
+
+export type BinaryOperator = '+' | '-' | '*' | '/' | '%' | '^';
+export type ComparisonOperator = '=' | '!=' | '<' | '<=' | '>' | '>=';
+
+export interface FieldRef {
+  readonly kind: 'field';
+  /** Without backticks: `objectRef.name`, `annotations.authorization.k8s.io/decision`. */
+  readonly name: string;
+  /** The parts as written; a part in backticks is one, dots or not. */
+  readonly path: readonly string[];
+  readonly span: Span;
+}
+
+export interface TextLiteral {
+  readonly kind: 'text';
+  readonly value: string;
+  readonly span: Span;
+}
+
+export interface RegexLiteral {
+  readonly kind: 'regex';
+  /** Between the slashes, as written. */
+  readonly source: string;
+  readonly span: Span;
+}
+
+export type Expression =
+  | FieldRef
+  | TextLiteral
+  | { readonly kind: 'number'; readonly value: number; readonly span: Span }
+  | { readonly kind: 'duration'; readonly text: string; readonly span: Span }
+  | {
+      readonly kind: 'call';
+      readonly name: string;
+      readonly args: readonly Expression[];
+      /** `count(*)` */
+      readonly star: boolean;
+      readonly span: Span;
+    }
+  | { readonly kind: 'negate'; readonly operand: Expression; readonly span: Span }
+  | {
+      readonly kind: 'binary';
+      readonly operator: BinaryOperator;
+      readonly left: Expression;
+      readonly right: Expression;
+      readonly span: Span;
+    }
+  | {
+      readonly kind: 'compare';
+      readonly operator: ComparisonOperator;
+      readonly left: Expression;
+      readonly right: Expression;
+      readonly span: Span;
+    }
+  | {
+      readonly kind: 'like';
+      readonly operand: Expression;
+      readonly pattern: Expression | RegexLiteral;
+      readonly negated: boolean;
+      readonly span: Span;
+    }
+  | {
+      readonly kind: 'in';
+      readonly operand: Expression;
+      readonly items: readonly Expression[];
+      readonly negated: boolean;
+      readonly span: Span;
+    }
+  | { readonly kind: 'not'; readonly operand: Expression; readonly span: Span }
+  | {
+      readonly kind: 'and' | 'or';
+      /** Two or more: chains are flat, however long. */
+      readonly operands: readonly Expression[];
+      readonly span: Span;
+    };
+
+export interface NamedExpression {
+  readonly expression: Expression;
+  /** `as NAME`; without it the column has the text as written. */
+  readonly alias: string | undefined;
+  readonly text: string;
+  readonly span: Span;
+}
+
+export interface SortKey {
+  readonly expression: Expression;
+  readonly descending: boolean;
+}
+
+export type Command =
+  | { readonly kind: 'fields'; readonly items: readonly NamedExpression[]; readonly span: Span }
+  | { readonly kind: 'display'; readonly items: readonly NamedExpression[]; readonly span: Span }
+  | { readonly kind: 'filter'; readonly condition: Expression; readonly span: Span }
+  | {
+      readonly kind: 'stats';
+      readonly aggregates: readonly NamedExpression[];
+      readonly by: readonly NamedExpression[];
+      readonly span: Span;
+    }
+  | { readonly kind: 'sort'; readonly keys: readonly SortKey[]; readonly span: Span }
+  | { readonly kind: 'limit'; readonly count: number; readonly span: Span }
+  | {
+      readonly kind: 'parse';
+      readonly operand: Expression;
+      readonly pattern: TextLiteral | RegexLiteral;
+      /** Names of a glob's stars, or of a regular expression's groups. */
+      readonly names: readonly string[];
+      readonly span: Span;
+    }
+  | { readonly kind: 'dedup'; readonly fields: readonly Expression[]; readonly span: Span }
+  | {
+      readonly kind: 'unnest';
+      readonly field: Expression;
+      readonly alias: string;
+      readonly span: Span;
+    };
+
+export interface Query {
+  readonly text: string;
+  readonly commands: readonly Command[];
+}

@@ -1,0 +1,213 @@
+// A query's text to its syntax tree: commands between `|`. A command that is not evaluated here is
+// refused by its name and place, never skipped: rows that a skipped command would have changed are
+// wrong answers that nobody notices.
+import type { Command, Expression, NamedExpression, Query, SortKey } from './ast.ts';
+import { ExpressionParser } from './parse-expression.ts';
+import { closest, QueryError } from './query-error.ts';
+import { Scanner } from './scanner.ts';
+
+/** StartQuery's own bound on queryString. */
+export const maxQueryLength = 10_000;
+/** The largest that `limit` takes (CWL_QuerySyntax-Limit). */
+const maxLimit = 100_000;
+
+const supported = [
+  ...['fields', 'display', 'filter', 'stats', 'sort', 'limit', 'parse', 'dedup', 'unnest'],
+] as const;
+
+/** Commands of the language that are not evaluated here, and why or what to do instead. */
+const refused: Readonly<Record<string, string>> = {
+  pattern: 'it groups messages by a learned pattern, which is not documented',
+  anomaly: 'it compares with a trained model, which only CloudWatch has',
+  diff: 'it compares learned patterns, as `pattern` finds them; run the query twice, with two ranges',
+  unmask: 'nothing is masked in a file; write `fields`',
+  filterindex: 'there are no field indexes; write `filter`',
+  source: 'name the files on the command line, or the log group in the call',
+  join: 'run two queries',
+  lookup: 'there are no lookup tables',
+  addtotals: 'run a second `stats` without `by`',
+  appendcols: 'run two queries',
+  expand: 'write `unnest`',
+};
+
+export const parseQuery = (text: string): Query => new QueryParser(text).query();
+
+class QueryParser {
+  readonly #scan: Scanner;
+  readonly #expressions: ExpressionParser;
+
+  constructor(text: string) {
+    if (text.length > maxQueryLength) {
+      const span = { start: maxQueryLength, end: maxQueryLength + 1 };
+      throw new QueryError(`a query has at most ${maxQueryLength} characters`, span);
+    }
+    this.#scan = new Scanner(text);
+    this.#expressions = new ExpressionParser(this.#scan);
+  }
+
+  query(): Query {
+    const scan = this.#scan;
+    if (scan.atEnd) {
+      throw new QueryError('the query is empty', { start: 0, end: 1 }, supportedHint);
+    }
+    const commands: Command[] = [];
+    do commands.push(this.#command(commands));
+    while (scan.symbol('|'));
+    if (!scan.atEnd) throw this.#unexpected('`|` or the end of the query');
+    return { text: scan.text, commands };
+  }
+
+  #command(before: readonly Command[]): Command {
+    const { shown, span } = this.#scan.here();
+    const word = this.#scan.word();
+    if (word === undefined) {
+      throw new QueryError(`expected a command, found ${shown}`, span, supportedHint);
+    }
+    const end = span.start + word.length;
+    const kind = supported.find((one) => one === word.toLowerCase());
+    if (kind === undefined) throw unknownCommand(word, { start: span.start, end });
+    if (before.at(-1)?.kind === 'dedup' && kind !== 'limit') {
+      throw new QueryError(
+        `\`${kind}\` cannot follow \`dedup\`: only \`limit\` can`,
+        { start: span.start, end },
+        'put it before `dedup`',
+      );
+    }
+    const command = this.#parsers[kind](span.start);
+    if (before.filter((one) => one.kind === 'stats').length >= 2 && command.kind === 'stats') {
+      throw new QueryError('a query has at most two `stats`', command.span);
+    }
+    return command;
+  }
+
+  readonly #parsers: Readonly<Record<(typeof supported)[number], (start: number) => Command>> = {
+    fields: (start) => ({ kind: 'fields', items: this.#named(), span: this.#scan.span(start) }),
+    display: (start) => ({ kind: 'display', items: this.#named(), span: this.#scan.span(start) }),
+    filter: (start) => ({
+      kind: 'filter',
+      condition: this.#expressions.expression(),
+      span: this.#scan.span(start),
+    }),
+    stats: (start) => this.#stats(start),
+    sort: (start) => this.#sort(start),
+    limit: (start) => this.#limit(start),
+    parse: (start) => this.#parse(start),
+    dedup: (start) => ({
+      kind: 'dedup',
+      fields: this.#list(() => this.#expressions.expression()),
+      span: this.#scan.span(start),
+    }),
+    unnest: (start) => this.#unnest(start),
+  };
+
+  #list<T>(item: () => T): readonly T[] {
+    const { shown, span } = this.#scan.here();
+    if (shown === '`,`') {
+      const hint =
+        'a name is missing before the comma; was `@timestamp` or another lost in copying?';
+      throw new QueryError('expected a field or an expression, found `,`', span, hint);
+    }
+    const items = [item()];
+    // A `|` or a second comma after a comma is told by whoever reads the item.
+    while (this.#scan.symbol(',')) items.push(item());
+    return items;
+  }
+
+  #named(): readonly NamedExpression[] {
+    return this.#list(() => this.#namedOne());
+  }
+
+  #namedOne(): NamedExpression {
+    const start = this.#scan.at;
+    const expression = this.#expressions.expression();
+    const text = this.#scan.text.slice(start, this.#scan.lastEnd).replace(/\s+/g, ' ');
+    const alias = this.#scan.keyword('as') ? this.#alias() : undefined;
+    const name = expression.kind === 'field' ? expression.name : text;
+    return { expression, alias, text: name, span: this.#scan.span(start) };
+  }
+
+  #alias(): string {
+    const { shown, span } = this.#scan.here();
+    const path = this.#scan.path();
+    if (path === undefined) throw new QueryError(`expected a name, found ${shown}`, span);
+    return path.join('.');
+  }
+
+  #stats(start: number): Command {
+    const aggregates = this.#named();
+    const by = this.#scan.keyword('by') ? this.#named() : [];
+    return { kind: 'stats', aggregates, by, span: this.#scan.span(start) };
+  }
+
+  #sort(start: number): Command {
+    const keys = this.#list((): SortKey => {
+      const expression = this.#expressions.expression();
+      const descending = this.#scan.keyword('desc');
+      if (!descending) this.#scan.keyword('asc');
+      return { expression, descending };
+    });
+    return { kind: 'sort', keys, span: this.#scan.span(start) };
+  }
+
+  #limit(start: number): Command {
+    const { span } = this.#scan.here();
+    const digits = this.#scan.integer();
+    const count = Number(digits);
+    if (digits === undefined || count < 1 || count > maxLimit) {
+      throw new QueryError(`\`limit\` takes a whole number from 1 to ${maxLimit}`, span);
+    }
+    return { kind: 'limit', count, span: this.#scan.span(start) };
+  }
+
+  #parse(start: number): Command {
+    const scan = this.#scan;
+    const operand = this.#expressions.primary();
+    const at = scan.at;
+    const regex = this.#expressions.regex();
+    const glob = regex === undefined ? scan.quoted() : undefined;
+    if (regex === undefined && glob === undefined) {
+      throw this.#unexpected('a pattern in quotes with `*`, or a regular expression in slashes');
+    }
+    const span = scan.span(at);
+    const names = scan.keyword('as') ? this.#list(() => this.#alias()) : [];
+    if (regex !== undefined) {
+      return { kind: 'parse', operand, pattern: regex, names, span: scan.span(start) };
+    }
+    const value = glob ?? '';
+    const stars = value.split('*').length - 1;
+    if (stars === 0) throw new QueryError('this pattern has no `*`: it finds nothing', span);
+    if (stars !== names.length) {
+      const counts = `${stars} \`*\` and ${names.length} name${names.length === 1 ? '' : 's'}`;
+      throw new QueryError(`${counts} after \`as\`: each \`*\` needs one`, span);
+    }
+    const pattern = { kind: 'text', value, span } as const;
+    return { kind: 'parse', operand, pattern, names, span: scan.span(start) };
+  }
+
+  #unnest(start: number): Command {
+    const field: Expression = this.#expressions.expression();
+    if (!this.#scan.keyword('into') && !this.#scan.keyword('as')) {
+      throw this.#unexpected('`into` and a name');
+    }
+    return { kind: 'unnest', field, alias: this.#alias(), span: this.#scan.span(start) };
+  }
+
+  #unexpected(wanted: string): QueryError {
+    const { shown, span } = this.#scan.here();
+    const after = /^`(?:&&|&)`$/.test(shown) ? 'write `and`' : undefined;
+    return new QueryError(`expected ${wanted}, found ${shown}`, span, after);
+  }
+}
+
+const supportedHint = `commands: ${supported.join(', ')}`;
+
+const unknownCommand = (word: string, span: { start: number; end: number }): QueryError => {
+  const lower = word.toLowerCase();
+  const reason = Object.hasOwn(refused, lower) ? refused[lower] : undefined;
+  if (reason !== undefined) {
+    return new QueryError(`\`${word}\` is not evaluated here`, span, reason);
+  }
+  const near = closest(word, supported);
+  const hint = near === undefined ? supportedHint : `did you mean \`${near}\`? ${supportedHint}`;
+  return new QueryError(`\`${word}\` is not a command`, span, hint);
+};

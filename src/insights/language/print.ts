@@ -1,0 +1,91 @@
+// A syntax tree back to a query that means the same: for notices and as a check of the parser.
+import type { Command, Expression, NamedExpression, Query } from './ast.ts';
+
+export const printQuery = (query: Query): string => query.commands.map(command).join('\n| ');
+
+const reservedWord = /^(?:and|or|not|like|in|as|by|asc|desc|into)$/i;
+
+const part = (text: string, first: boolean): string => {
+  const bare = first ? /^[A-Za-z_@][A-Za-z0-9_@]*$/ : /^[A-Za-z0-9_@]+$/;
+  return bare.test(text) && !reservedWord.test(text) ? text : `\`${text}\``;
+};
+
+const path = (parts: readonly string[]): string =>
+  parts.map((one, index) => part(one, index === 0)).join('.');
+
+const quoted = (text: string): string => `"${text.replace(/[\\"']/g, '\\$&')}"`;
+
+const listOf = <T>(items: readonly T[], print: (item: T) => string): string =>
+  items.map(print).join(', ');
+
+/** A name after `as`: its dots were parts or stood in backticks; which, makes no difference. */
+const alias = (name: string): string => part(name, true);
+
+const named = ({ expression: inner, alias: name }: NamedExpression): string =>
+  name === undefined ? expression(inner) : `${expression(inner)} as ${alias(name)}`;
+
+const command = (one: Command): string => {
+  switch (one.kind) {
+    case 'fields':
+    case 'display':
+      return `${one.kind} ${listOf(one.items, named)}`;
+    case 'filter':
+      return `filter ${expression(one.condition)}`;
+    case 'stats': {
+      const by = one.by.length === 0 ? '' : ` by ${listOf(one.by, named)}`;
+      return `stats ${listOf(one.aggregates, named)}${by}`;
+    }
+    case 'sort':
+      return `sort ${listOf(one.keys, (key) => `${expression(key.expression)} ${key.descending ? 'desc' : 'asc'}`)}`;
+    case 'limit':
+      return `limit ${one.count}`;
+    case 'parse': {
+      const { pattern } = one;
+      const shown = pattern.kind === 'regex' ? `/${pattern.source}/` : quoted(pattern.value);
+      const names = one.names.length === 0 ? '' : ` as ${listOf(one.names, alias)}`;
+      return `parse ${operand(one.operand)} ${shown}${names}`;
+    }
+    case 'dedup':
+      return `dedup ${listOf(one.fields, expression)}`;
+    case 'unnest':
+      return `unnest ${expression(one.field)} into ${alias(one.alias)}`;
+  }
+};
+
+const simple = new Set<Expression['kind']>(['field', 'text', 'number', 'duration', 'call']);
+
+/** In brackets unless it is one word. */
+const operand = (one: Expression): string =>
+  simple.has(one.kind) ? expression(one) : `(${expression(one)})`;
+
+const expression = (one: Expression): string => {
+  switch (one.kind) {
+    case 'field':
+      return path(one.path);
+    case 'text':
+      return quoted(one.value);
+    case 'number':
+      return String(one.value);
+    case 'duration':
+      return one.text;
+    case 'call':
+      return `${one.name}(${one.star ? '*' : listOf(one.args, expression)})`;
+    case 'negate':
+      return `-${operand(one.operand)}`;
+    case 'binary':
+    case 'compare':
+      return `${operand(one.left)} ${one.operator} ${operand(one.right)}`;
+    case 'like': {
+      const pattern =
+        one.pattern.kind === 'regex' ? `/${one.pattern.source}/` : operand(one.pattern);
+      return `${operand(one.operand)} ${one.negated ? 'not like' : 'like'} ${pattern}`;
+    }
+    case 'in':
+      return `${operand(one.operand)} ${one.negated ? 'not in' : 'in'} [${listOf(one.items, operand)}]`;
+    case 'not':
+      return `not ${operand(one.operand)}`;
+    case 'and':
+    case 'or':
+      return one.operands.map(operand).join(` ${one.kind} `);
+  }
+};

@@ -1,0 +1,236 @@
+// Bytes of a log to events: lines are split, counted and searched as bytes, and only those that a query
+// could want are decoded. Keeps the part of a line that a chunk ends in, nothing else.
+import { LogEvent, type LogSource } from './evaluate/event.ts';
+import type { Needles } from './prefilter.ts';
+
+export interface LineCounts {
+  /** Lines that are not empty. */
+  lines: number;
+  bytes: number;
+  /** Lines that are no JSON object, as their first and last characters tell. */
+  notJson: number;
+  /** Lines of which bytes were no UTF-8, of those that were decoded. */
+  badText: number;
+  /** Longer than a line may be; left out. */
+  tooLong: number;
+  /** The last line had no end: it may have been cut off. */
+  unfinished: number;
+}
+
+export const noLines = (): LineCounts => ({
+  lines: 0,
+  bytes: 0,
+  notJson: 0,
+  badText: 0,
+  tooLong: 0,
+  unfinished: 0,
+});
+
+/** An audit event holds a request's and a response's object, 3 MiB each at most; this is far above. */
+const maxLineBytes = 64 * 1024 * 1024;
+
+const newline = 0x0a;
+const carriageReturn = 0x0d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+
+/** A line of a CloudWatch export to S3: the time it was taken in, then the message. */
+const exportPrefix = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z) (?=\{)/;
+
+const exportPrefixBytes = 40;
+
+/** By first and last character: whether it is JSON in between is only seen where somebody asks. */
+const looksLikeJson = (block: Buffer, at: number, end: number): boolean => {
+  if (block[end - 1] !== closeBrace) return false;
+  if (block[at] === openBrace) return true;
+  return exportPrefix.test(block.toString('latin1', at, Math.min(end, at + exportPrefixBytes)));
+};
+
+export class LineFeed {
+  readonly #source: LogSource;
+  readonly #onEvent: (event: LogEvent) => void;
+  readonly #counts: LineCounts;
+  readonly #search: Search | undefined;
+  #decoder: InstanceType<typeof TextDecoder> | undefined;
+  #begun = false;
+  #carried: Buffer[] = [];
+  #carriedBytes = 0;
+  #offset = 0;
+
+  constructor(options: {
+    readonly source: LogSource;
+    readonly needles: Needles;
+    readonly counts: LineCounts;
+    readonly onEvent: (event: LogEvent) => void;
+  }) {
+    this.#source = options.source;
+    this.#onEvent = options.onEvent;
+    this.#counts = options.counts;
+    const { inValues, inText } = options.needles;
+    if (inValues.length + inText.length > 0) this.#search = new Search(options.needles);
+  }
+
+  /** The bytes may be used again by the caller as soon as this returns. */
+  push(bytes: Uint8Array): void {
+    let chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#counts.bytes += chunk.length;
+    if (!this.#begun) chunk = this.#begin(chunk);
+    if (this.#decoder !== undefined) {
+      chunk = Buffer.from(this.#decoder.decode(chunk, { stream: true }));
+    }
+    const first = this.#carriedBytes > 0 ? chunk.indexOf(newline) : -1;
+    if (this.#carriedBytes > 0 && first === -1) {
+      this.#carry(chunk);
+      return;
+    }
+    let from = 0;
+    if (first !== -1) {
+      this.#carry(chunk.subarray(0, first + 1));
+      this.#takeCarried();
+      from = first + 1;
+    }
+    const end = chunk.lastIndexOf(newline) + 1;
+    if (end > from) {
+      this.#block(chunk.subarray(from, end), this.#offset);
+      this.#offset += end - from;
+    }
+    if (end < chunk.length) this.#carry(chunk.subarray(Math.max(end, from)));
+  }
+
+  /** No more bytes: what was carried is the last line. */
+  end(): void {
+    if (this.#carriedBytes === 0) return;
+    this.#counts.unfinished++;
+    this.#takeCarried();
+  }
+
+  /** A byte order mark is no part of the text; that of UTF-16 tells how to read the rest. */
+  #begin(chunk: Buffer): Buffer {
+    this.#begun = true;
+    if (chunk[0] === 0xff && chunk[1] === 0xfe) this.#decoder = new TextDecoder('utf-16le');
+    else if (chunk[0] === 0xfe && chunk[1] === 0xff) this.#decoder = new TextDecoder('utf-16be');
+    else if (chunk[0] === 0xef && chunk[1] === 0xbb && chunk[2] === 0xbf) {
+      this.#offset = 3;
+      return chunk.subarray(3);
+    }
+    return chunk;
+  }
+
+  #carry(part: Buffer): void {
+    this.#carriedBytes += part.length;
+    // What is too long is not kept: only its length, to go on at the right place.
+    if (this.#carriedBytes > maxLineBytes) this.#carried = [];
+    else this.#carried.push(Buffer.from(part));
+  }
+
+  #takeCarried(): void {
+    const length = this.#carriedBytes;
+    if (length > maxLineBytes) this.#counts.tooLong++;
+    else this.#block(Buffer.concat(this.#carried), this.#offset);
+    this.#offset += length;
+    this.#carried = [];
+    this.#carriedBytes = 0;
+  }
+
+  /** Whole lines. */
+  #block(block: Buffer, offset: number): void {
+    const search = this.#search;
+    search?.begin(block);
+    let at = 0;
+    while (at < block.length) {
+      const found = block.indexOf(newline, at);
+      const next = found === -1 ? block.length : found + 1;
+      let end = found === -1 ? block.length : found;
+      if (block[end - 1] === carriageReturn) end--;
+      if (end > at) {
+        this.#counts.lines++;
+        if (!looksLikeJson(block, at, end)) this.#counts.notJson++;
+        if (search === undefined || search.mayMatch(at, end)) {
+          this.#line(block.toString('utf8', at, end), offset + at);
+        }
+      }
+      at = next;
+    }
+  }
+
+  #line(text: string, offset: number): void {
+    if (text.includes('\ufffd')) this.#counts.badText++;
+    const prefix = text.charCodeAt(0) === openBrace ? null : exportPrefix.exec(text);
+    if (prefix === null) {
+      this.#onEvent(new LogEvent(this.#source, text, offset));
+      return;
+    }
+    const timeMs = Date.parse(prefix[1] ?? '');
+    this.#onEvent(new LogEvent(this.#source, text.slice(prefix[0].length), offset, timeMs));
+  }
+}
+
+/** Letters, digits, `_`, `-` and `.`, the characters of needles, as two hexadecimal digits. */
+const escapedNeedle = /^(?:2[de]|3[0-9]|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9a])$/i;
+const escapeStart = Buffer.from('\\u00');
+/** Of the first block, to see which needle is rarest. */
+const sampleBytes = 256 * 1024;
+
+/** Finds in a block the lines that hold a needle, or that could hide one behind an escape. */
+class Search {
+  readonly #candidates: readonly { readonly bytes: Buffer; readonly isEscapable: boolean }[];
+  #needle: { readonly bytes: Buffer; readonly isEscapable: boolean } | undefined;
+  #block: Buffer = Buffer.alloc(0);
+  #nextNeedle = 0;
+  #nextEscape = 0;
+
+  constructor({ inValues, inText }: Needles) {
+    this.#candidates = [
+      ...inText.map((text) => ({ bytes: Buffer.from(text), isEscapable: false })),
+      ...inValues.map((text) => ({ bytes: Buffer.from(text), isEscapable: true })),
+    ];
+  }
+
+  begin(block: Buffer): void {
+    if (this.#needle === undefined) {
+      const sample = block.subarray(0, sampleBytes);
+      const counted = this.#candidates.map((needle) => ({
+        needle,
+        hits: hits(sample, needle.bytes),
+      }));
+      counted.sort((a, b) => a.hits - b.hits);
+      this.#needle = counted[0]?.needle;
+    }
+    this.#block = block;
+    this.#nextNeedle = -1;
+    this.#nextEscape = -1;
+  }
+
+  mayMatch(from: number, end: number): boolean {
+    if (this.#needle === undefined) return true;
+    if (this.#nextNeedle < from) this.#nextNeedle = find(this.#block, this.#needle.bytes, from);
+    if (this.#nextNeedle < end) return true;
+    return this.#needle.isEscapable && this.#hasEscape(from, end);
+  }
+
+  #hasEscape(from: number, end: number): boolean {
+    let at = this.#nextEscape < from ? find(this.#block, escapeStart, from) : this.#nextEscape;
+    while (at < end && !escapedNeedle.test(this.#block.toString('latin1', at + 4, at + 6))) {
+      at = find(this.#block, escapeStart, at + 4);
+    }
+    this.#nextEscape = at;
+    return at < end;
+  }
+}
+
+const find = (block: Buffer, needle: Buffer, from: number): number => {
+  const found = block.indexOf(needle, from);
+  return found === -1 ? Number.POSITIVE_INFINITY : found;
+};
+
+const hits = (sample: Buffer, needle: Buffer): number => {
+  let count = 0;
+  for (
+    let at = sample.indexOf(needle);
+    at !== -1;
+    at = sample.indexOf(needle, at + needle.length)
+  ) {
+    count++;
+  }
+  return count;
+};

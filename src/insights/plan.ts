@@ -1,0 +1,287 @@
+// A query's commands as a chain of stages. Decides where rows must be kept: a `sort` waits until a
+// `limit`, a `dedup` or the end needs its order, so that never more rows are kept than are wanted.
+import { type CompileContext, compile, compileRegex } from './evaluate/compile.ts';
+import { compileGlob } from './evaluate/glob.ts';
+import { Names, type Read, type Row } from './evaluate/row.ts';
+import { toText } from './evaluate/values.ts';
+import type { Command, NamedExpression, Query } from './language/ast.ts';
+import { QueryError } from './language/query-error.ts';
+import { compileStatsColumn } from './stages/aggregates.ts';
+import type { MemoryBudget } from './stages/budget.ts';
+import {
+  AssignStage,
+  DedupStage,
+  FilterStage,
+  type OrderKey,
+  type Stage,
+  StatsStage,
+  TopStage,
+  UnnestStage,
+} from './stages/stage.ts';
+
+export interface Column {
+  readonly name: string;
+  readonly read: Read;
+}
+
+export interface PlanOptions {
+  readonly nowMs: number;
+  readonly budget: MemoryBudget;
+  /** Rows at most where the query itself has no `limit`. */
+  readonly defaultLimit: number;
+  /** Told of each event that the filters let through. */
+  readonly onMatch: () => void;
+}
+
+export interface Plan {
+  /** The first stage of a chain that ends in `sink`. */
+  readonly connect: (sink: Stage) => Stage;
+  readonly columns: readonly Column[];
+  /** True when rows are events: each has a `@ptr`. */
+  readonly hasPointers: boolean;
+  readonly notices: readonly string[];
+}
+
+type Link = (next: Stage) => Stage;
+
+export const planQuery = (query: Query, options: PlanOptions): Plan => {
+  const planner = new Planner(options);
+  for (const command of query.commands) planner.add(command);
+  return planner.plan(query.commands.some(({ kind }) => kind === 'limit'));
+};
+
+class Planner {
+  readonly #options: PlanOptions;
+  readonly #links: Link[] = [];
+  #counts = false;
+  readonly #notices = new Set<string>();
+  #names = new Names();
+  /** The order that the next `limit`, `dedup` or end brings about; the default is newest first. */
+  #order: readonly OrderKey[] | undefined;
+  #isOrdered = false;
+  #columns: readonly Column[] = [];
+  /** Which columns a later `fields` adds to, and which a `display` has fixed. */
+  #choice: 'none' | 'fields' | 'display' | 'stats' = 'none';
+
+  constructor(options: PlanOptions) {
+    this.#options = options;
+  }
+
+  get #context(): CompileContext {
+    return {
+      names: this.#names,
+      nowMs: this.#options.nowMs,
+      notice: (text) => this.#notices.add(text),
+    };
+  }
+
+  add(command: Command): void {
+    switch (command.kind) {
+      case 'fields':
+      case 'display':
+        this.#show(command.kind, command.items);
+        return;
+      case 'filter': {
+        const condition = compile(command.condition, this.#context);
+        this.#links.push((next) => new FilterStage(condition, next));
+        return;
+      }
+      case 'stats':
+        this.#stats(command);
+        return;
+      case 'sort': {
+        const keys = command.keys.map(({ expression, descending }) => ({
+          read: compile(expression, this.#context),
+          descending,
+        }));
+        // A later sort comes first; what it leaves equal keeps the order of the one before.
+        this.#order = [...keys, ...(this.#order ?? [])];
+        this.#isOrdered = false;
+        return;
+      }
+      case 'limit':
+        this.#top(command.count);
+        return;
+      case 'parse':
+        this.#parse(command);
+        return;
+      case 'dedup': {
+        const fields = command.fields.map((field) => compile(field, this.#context));
+        const keys = this.#takeOrder();
+        const { budget } = this.#options;
+        this.#links.push((next) => new DedupStage({ fields, keys, budget }, next));
+        return;
+      }
+      case 'unnest': {
+        const read = compile(command.field, this.#context);
+        const slot = this.#define(command.alias);
+        this.#addColumn(command.alias);
+        this.#links.push((next) => new UnnestStage(read, slot, next));
+      }
+    }
+  }
+
+  /** What follows sees fewer rows than there were matches. */
+  #countMatches(): void {
+    if (this.#counts) return;
+    this.#counts = true;
+    const { onMatch } = this.#options;
+    this.#links.push((next) => new AssignStage(onMatch, next));
+  }
+
+  #define(name: string): number {
+    const { names, slot } = this.#names.with(name);
+    this.#names = names;
+    return slot;
+  }
+
+  #column(name: string): Column {
+    return { name, read: this.#names.read(name, [name]) };
+  }
+
+  #addColumn(name: string): void {
+    if (this.#choice === 'display') return;
+    const others = this.#columns.filter((column) => column.name !== name);
+    this.#columns = [...others, this.#column(name)];
+  }
+
+  #show(kind: 'fields' | 'display', items: readonly NamedExpression[]): void {
+    const shown: Column[] = [];
+    const assigned: { readonly slot: number; readonly read: Read }[] = [];
+    for (const { expression, alias, text } of items) {
+      const read = compile(expression, this.#context);
+      const isPlain = expression.kind === 'field' && alias === undefined;
+      if (isPlain) shown.push({ name: text, read });
+      else {
+        const name = alias ?? text;
+        const slot = this.#define(name);
+        assigned.push({ slot, read });
+        shown.push({ name, read: (row) => row.slots[slot] });
+      }
+    }
+    if (assigned.length > 0) {
+      const assign = (row: Row): void => {
+        for (const { slot, read } of assigned) row.slots[slot] = read(row);
+      };
+      this.#links.push((next) => new AssignStage(assign, next));
+    }
+    if (kind === 'display') {
+      this.#columns = shown;
+      this.#choice = 'display';
+      return;
+    }
+    if (this.#choice === 'display') return;
+    const names = new Set(shown.map((column) => column.name));
+    const others = this.#columns.filter((column) => !names.has(column.name));
+    this.#columns = [...others, ...shown];
+    if (this.#choice === 'none') this.#choice = 'fields';
+  }
+
+  #stats(command: Command & { readonly kind: 'stats' }): void {
+    const context = this.#context;
+    const by = command.by.map(({ expression }) => compile(expression, context));
+    const columns = command.aggregates.map((one) => compileStatsColumn(one.expression, context));
+    const named = [...command.by, ...command.aggregates].map((one) => ({
+      name: one.alias ?? one.text,
+      span: one.span,
+    }));
+    const taken = new Set<string>();
+    for (const { name, span } of named) {
+      if (taken.has(name)) {
+        throw new QueryError(`two columns are called ${name}`, span, 'name one with `as`');
+      }
+      taken.add(name);
+    }
+    const { budget } = this.#options;
+    this.#countMatches();
+    this.#links.push((next) => new StatsStage({ by, columns, budget }, next));
+    const { names, slots } = this.#names.closed(named.map(({ name }) => name));
+    this.#names = names;
+    // Which order rows came in makes no difference to what is counted.
+    this.#order = undefined;
+    this.#isOrdered = true;
+    this.#choice = 'stats';
+    this.#columns = named.map(({ name }, index) => {
+      const slot = slots[index] ?? 0;
+      return { name, read: (row: Row) => row.slots[slot] };
+    });
+  }
+
+  #parse(command: Command & { readonly kind: 'parse' }): void {
+    const read = compile(command.operand, this.#context);
+    const { pattern } = command;
+    const match: (text: string) => readonly (string | undefined)[] | undefined =
+      pattern.kind === 'regex' ? regexFinder(command, pattern) : compileGlob(pattern.value);
+    const names =
+      pattern.kind === 'regex' && command.names.length === 0
+        ? [...compileRegex(pattern).names.keys()]
+        : command.names;
+    const slots = names.map((name) => this.#define(name));
+    for (const name of names) this.#addColumn(name);
+    this.#links.push(
+      (next) =>
+        new AssignStage((row) => {
+          const text = toText(read(row));
+          const found = text === undefined ? undefined : match(text);
+          for (const [index, slot] of slots.entries()) row.slots[slot] = found?.[index];
+        }, next),
+    );
+  }
+
+  /** The order that stands now; what follows gets rows in it. */
+  #takeOrder(): readonly OrderKey[] {
+    this.#countMatches();
+    const newest = { read: this.#names.read('@timestamp', ['@timestamp']), descending: true };
+    const keys = this.#order ?? (this.#isOrdered ? [] : [newest]);
+    this.#order = undefined;
+    this.#isOrdered = true;
+    return keys;
+  }
+
+  #top(count: number): void {
+    const keys = this.#takeOrder();
+    const { budget } = this.#options;
+    this.#links.push((next) => new TopStage({ keys, count, budget }, next));
+  }
+
+  plan(hasLimit: boolean): Plan {
+    if (!hasLimit) this.#top(this.#options.defaultLimit);
+    else if (this.#order !== undefined) this.#top(Number.MAX_SAFE_INTEGER);
+    const usual = [this.#column('@timestamp'), this.#column('@message')];
+    return {
+      connect: (sink) => this.#links.reduceRight((next, link) => link(next), sink),
+      columns: this.#choice === 'none' ? [...usual, ...this.#columns] : this.#columns,
+      hasPointers: this.#names.isOpen,
+      notices: [...this.#notices],
+    };
+  }
+}
+
+const regexFinder = (
+  command: Command & { readonly kind: 'parse' },
+  pattern: Parameters<typeof compileRegex>[0],
+) => {
+  const regex = compileRegex(pattern);
+  const named = [...regex.names.values()];
+  if (command.names.length === 0) {
+    if (named.length === 0) {
+      throw new QueryError(
+        'this regular expression names nothing to keep',
+        pattern.span,
+        'name its groups, `(?<name>...)`, or give names after `as`',
+      );
+    }
+    return (text: string) => {
+      const groups = regex.find(text)?.groups;
+      return groups === undefined ? undefined : named.map((index) => groups[index]);
+    };
+  }
+  const count = regex.groupCount;
+  if (count !== command.names.length) {
+    throw new QueryError(
+      `${count} groups and ${command.names.length} names after \`as\`: each group needs one`,
+      pattern.span,
+    );
+  }
+  return (text: string) => regex.find(text)?.groups.slice(1);
+};

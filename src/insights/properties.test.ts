@@ -1,0 +1,286 @@
+// What must hold for any log and any query: what is skipped without being parsed would not have
+// matched, and where a log is cut makes no difference. jq is the referee where both agree by definition.
+import { spawnSync } from 'node:child_process';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { toText } from './evaluate/values.ts';
+import type { QueryResult } from './execution.ts';
+import { execute } from './testing.ts';
+
+const word = fc.constantFrom(
+  'get',
+  'patch',
+  'vpcLambda/v0',
+  'nodes',
+  'a<b',
+  'tab\tx',
+  'näh',
+  'true',
+  '5',
+  '1e2',
+  'x100',
+);
+const leaf = fc.oneof(
+  word,
+  fc.integer({ min: -3, max: 200 }),
+  fc.boolean(),
+  fc.constant(null),
+  fc.constant(100),
+);
+const eventOf = fc.record(
+  {
+    stageTimestamp: fc
+      .integer({ min: 0, max: 59 })
+      .map((s) => `2022-09-25T13:58:${String(s).padStart(2, '0')}Z`),
+    verb: leaf,
+    userAgent: leaf,
+    objectRef: fc.oneof(
+      leaf,
+      fc.record({ resource: leaf, name: leaf }, { requiredKeys: [] }),
+      fc.array(leaf, { maxLength: 3 }),
+    ),
+  },
+  { requiredKeys: ['stageTimestamp'] },
+);
+
+/** As other writers of JSON would have it: letters escaped, spaces, another form of a number. */
+const written = fc
+  .tuple(eventOf, fc.constantFrom('plain', 'go', 'letters', 'spaced', 'numbers'))
+  .map(([event, style]) => {
+    const text = JSON.stringify(event);
+    const hex = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+    switch (style) {
+      case 'go':
+        return text.replace(/[<>&]/g, hex);
+      case 'letters':
+        return text.replace(/(?<=[a-z])[aeost0](?=[A-Za-z0-9/])/g, hex);
+      case 'spaced':
+        return JSON.stringify(event, null, 1).replaceAll('\n', ' ');
+      case 'numbers':
+        return text.replace(/:100(?=[,}])/g, ':1e2');
+      default:
+        return text;
+    }
+  });
+const line = fc.oneof(
+  { weight: 8, arbitrary: written },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(
+      'not json vpcLambda',
+      '',
+      '{"verb":"get"',
+      '[1]',
+      '2022-09-25T13:58:01Z {"verb":"patch"}',
+    ),
+  },
+);
+const ending = fc.constantFrom('\n', '\r\n', '\n\n');
+const log = fc
+  .array(fc.tuple(line, ending), { maxLength: 12 })
+  .map((all) => Buffer.from(all.flat().join('')));
+
+const field = fc.constantFrom(
+  'verb',
+  'userAgent',
+  'objectRef',
+  'objectRef.resource',
+  'objectRef.0',
+  '@message',
+);
+const literal = fc.constantFrom(
+  "'get'",
+  "'vpcLambda'",
+  "'vpcLambda/v0'",
+  "'nodes'",
+  "'a<b'",
+  "'100'",
+  "'x100'",
+  "'true'",
+  '"\\"resource\\":\\"nodes\\""',
+  "'näh'",
+  "'5'",
+  "'resource'",
+);
+const test = fc
+  .tuple(field, fc.constantFrom('=', '!=', 'like', 'not like', 'in'), literal)
+  .map(([f, op, l]) => (op === 'in' ? `${f} in [${l}]` : `${f} ${op} ${l}`));
+const regexTest = fc
+  .tuple(
+    field,
+    fc.constantFrom('/vpc[A-Z]ambda/', '/no.es/', '/get|patch/', '/(?i)GET/', '/nodes+/'),
+  )
+  .map(([f, r]) => `${f} like ${r}`);
+const condition = fc
+  .array(fc.oneof(test, regexTest), { minLength: 1, maxLength: 3 })
+  .chain((tests) => fc.constantFrom(' and ', ' or ').map((by) => tests.join(by)));
+const before = fc.constantFrom(
+  '',
+  'fields toupper(verb) as verb | ',
+  'parse userAgent "*/*" as verb, x | ',
+  'sort verb | ',
+  'limit 3 | ',
+  'stats count(*) by verb | ',
+);
+const after = fc.constantFrom(
+  '',
+  ' | fields verb, userAgent',
+  ' | stats count(*) by verb',
+  ' | limit 2',
+  ' | sort userAgent, verb desc',
+  ' | dedup verb',
+);
+const query = fc.tuple(before, condition, after).map(([b, c, a]) => `${b}filter ${c}${a}`);
+
+const outcome = ({ rows, matched, counts, withoutTime }: QueryResult) => ({
+  rows: rows.map((row) => [...row.values.map(toText), row.pointer]),
+  matched,
+  lines: counts.lines,
+  notJson: counts.notJson,
+  withoutTime,
+});
+
+describe('of any query and log', () => {
+  it('the search of raw bytes changes no result', () => {
+    fc.assert(
+      fc.property(query, log, (text, bytes) => {
+        expect(outcome(execute(text, bytes))).toEqual(
+          outcome(execute(text, bytes, { usePrefilter: false })),
+        );
+      }),
+      { numRuns: 1500 },
+    );
+  });
+
+  it('where its bytes are cut changes no result', () => {
+    fc.assert(
+      fc.property(query, log, fc.integer({ min: 1, max: 40 }), (text, bytes, chunkBytes) => {
+        expect(outcome(execute(text, bytes, { chunkBytes }))).toEqual(
+          outcome(execute(text, bytes)),
+        );
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('the search does skip lines, and finds what is written otherwise', () => {
+    const plain = '{"verb":"get"}\n';
+    const escaped = '{"verb":"p\\u0061tch"}\n';
+    const bytes = Buffer.from(plain.repeat(50) + escaped);
+    const result = execute('filter verb = "patch" | fields verb', bytes);
+    expect(result).toMatchObject({ matched: 1, counts: { lines: 51 } });
+    // What is not decoded cannot be found to be bad text.
+    const bad = Buffer.concat([
+      Buffer.from('{"verb":"g'),
+      Buffer.from([0xff]),
+      Buffer.from('"}\n'),
+    ]);
+    expect(execute('filter verb = "patch"', bad).counts.badText).toBe(0);
+    expect(execute('filter verb like /^g/', bad).counts.badText).toBe(1);
+  });
+});
+
+const jq = (program: string, bytes: Uint8Array): readonly unknown[] => {
+  const { stdout, status, stderr } = spawnSync('jq', ['-c', program], {
+    input: bytes,
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(stderr);
+  return stdout
+    .split('\n')
+    .filter((one) => one !== '')
+    .map((one): unknown => JSON.parse(one));
+};
+const hasJq = spawnSync('jq', ['--version']).status === 0;
+
+/** Both agree on text in fields that every event has. */
+const agreed = fc.array(
+  fc.record({
+    verb: fc.constantFrom('get', 'patch', 'list'),
+    code: fc.integer({ min: 200, max: 203 }),
+    agent: fc.constantFrom('a/1', 'b/2', 'vpcLambda/v0'),
+  }),
+  { minLength: 1, maxLength: 30 },
+);
+const both = fc.constantFrom(
+  ['filter verb = "get" | fields verb, code, agent', '.verb == "get"'],
+  [
+    'filter verb != "get" and code >= 202 | fields verb, code, agent',
+    '.verb != "get" and .code >= 202',
+  ],
+  [
+    'filter agent like "vpc" or code in [200, 201] | fields verb, code, agent',
+    '(.agent | contains("vpc")) or .code == 200 or .code == 201',
+  ],
+  [
+    'filter agent like /^[ab]\\/[0-9]$/ | fields verb, code, agent',
+    '.agent | test("^[ab]/[0-9]$")',
+  ],
+  [
+    'filter not (verb = "get" or code < 202) | fields verb, code, agent',
+    '(.verb == "get" or .code < 202) | not',
+  ],
+  [
+    'filter strlen(agent) > 3 and code % 2 = 0 | fields verb, code, agent',
+    '(.agent | length) > 3 and .code % 2 == 0',
+  ],
+);
+
+describe.skipIf(!hasJq)('jq as referee', () => {
+  it('finds the same events, in the same order', () => {
+    fc.assert(
+      fc.property(both, agreed, ([ours = '', theirs = ''], events) => {
+        const bytes = Buffer.from(events.map((one) => `${JSON.stringify(one)}\n`).join(''));
+        const expected = jq(`select(${theirs}) | [.verb, .code, .agent]`, bytes);
+        expect(execute(ours, bytes).rows.map((row) => row.values)).toEqual(expected);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('sorts and counts the same', () => {
+    fc.assert(
+      fc.property(agreed, (events) => {
+        const bytes = Buffer.from(events.map((one) => `${JSON.stringify(one)}\n`).join(''));
+        const slurp = (program: string): unknown =>
+          jq(`[inputs] | ${program}`, Buffer.concat([Buffer.from('null\n'), bytes]))[0];
+        expect(
+          execute('fields code, verb | sort code desc, verb', bytes).rows.map((row) => row.values),
+        ).toEqual(slurp('map([.code, .verb]) | sort_by(-.[0], .[1])'));
+        const grouped =
+          'group_by([.verb, .agent]) | map([.[0].verb, .[0].agent, length, (map(.code) | add), (map(.code) | min), (map(.code) | unique | length)])';
+        expect(
+          execute(
+            'stats count(*), sum(code), min(code), count_distinct(code) by verb, agent',
+            bytes,
+          ).rows.map((row) => row.values),
+        ).toEqual(slurp(grouped));
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('takes the same parts out of a text', () => {
+    fc.assert(
+      fc.property(agreed, (events) => {
+        const bytes = Buffer.from(events.map((one) => `${JSON.stringify(one)}\n`).join(''));
+        const expected = jq(
+          '.agent | capture("(?<name>[A-Za-z]+)/(?<version>.*)") | [.name, .version]',
+          bytes,
+        );
+        expect(
+          execute('parse agent "*/*" as name, version | display name, version', bytes).rows.map(
+            (row) => row.values,
+          ),
+        ).toEqual(expected);
+        expect(
+          execute(
+            'parse agent /(?<name>[A-Za-z]+)\\/(?<version>.*)/ | display name, version',
+            bytes,
+          ).rows.map((row) => row.values),
+        ).toEqual(expected);
+      }),
+      { numRuns: 10 },
+    );
+  });
+});

@@ -1,0 +1,71 @@
+// Where the leftmost match is and what its groups hold: all ways through the automaton walked side
+// by side, the preferred first. Time is the text's length times the program's, whatever the text.
+import { holds, type Program } from './program.ts';
+
+/** Start and end of the match and of each group; -1 where a group took no part. */
+export type Slots = Int32Array;
+
+interface Threads {
+  readonly at: number[];
+  readonly slots: Slots[];
+}
+
+export const findMatch = (program: Program, text: string, from: number): Slots | undefined => {
+  const { instructions, slotCount } = program;
+  const seen = new Int32Array(instructions.length).fill(-1);
+  let current: Threads = { at: [], slots: [] };
+  let best: Slots | undefined;
+  const add = (threads: Threads, start: number, slots: Slots, place: number): void => {
+    const before = place > 0 ? text.charCodeAt(place - 1) : undefined;
+    const after = place < text.length ? text.charCodeAt(place) : undefined;
+    const open: [number, Slots][] = [[start, slots]];
+    for (let top = open.pop(); top !== undefined; top = open.pop()) {
+      const [at, held] = top;
+      if (seen[at] === place) continue;
+      seen[at] = place;
+      const one = instructions[at];
+      if (one === undefined) continue;
+      if (one.op === 'split') open.push([one.second, held], [one.first, held]);
+      else if (one.op === 'save') {
+        const copy = held.slice();
+        copy[one.slot] = place;
+        open.push([one.next, copy]);
+      } else if (one.op === 'assert') {
+        if (holds(one.assertion, before, after)) open.push([one.next, held]);
+      } else {
+        threads.at.push(at);
+        threads.slots.push(held);
+      }
+    }
+  };
+  for (let place = from; place <= text.length; place++) {
+    if (best === undefined) {
+      const slots = new Int32Array(slotCount).fill(-1);
+      slots[0] = place;
+      add(current, program.start, slots, place);
+    }
+    if (current.at.length === 0) {
+      if (best !== undefined) break;
+      continue;
+    }
+    const next: Threads = { at: [], slots: [] };
+    const unit = place < text.length ? text.charCodeAt(place) : -1;
+    for (let index = 0; index < current.at.length; index++) {
+      const one = instructions[current.at[index] ?? 0];
+      const slots = current.slots[index];
+      if (one === undefined || slots === undefined) continue;
+      if (one.op === 'match') {
+        best = slots.slice();
+        best[1] = place;
+        // What is less preferred than a match is not followed.
+        break;
+      }
+      if (one.op !== 'set' || unit < 0) continue;
+      if (one.ranges.some(([low, high]) => unit >= low && unit <= high)) {
+        add(next, one.next, slots, place + 1);
+      }
+    }
+    current = next;
+  }
+  return best;
+};

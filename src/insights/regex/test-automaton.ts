@@ -1,0 +1,120 @@
+// Whether a text contains a match: a deterministic automaton whose states are made when they are
+// first reached. Time is linear in the text, memory bounded: a full table is thrown away.
+import { holds, type Program } from './program.ts';
+
+interface State {
+  /** Where the automaton stands before the next unit, in no order: only whether it matches counts. */
+  readonly at: Int32Array;
+  /** A unit before this place; undefined at the text's start. */
+  readonly before: number | undefined;
+  /** By class of the next unit: a state's number, `matched`, or `unknown`. */
+  readonly next: Int32Array;
+  /** Whether it matches when the text ends here. */
+  atEnd: boolean | undefined;
+}
+
+const matched = -1;
+const unknown = -2;
+/** Of classes times states: 4 bytes each. */
+const maxCells = 1 << 20;
+
+export class TestAutomaton {
+  readonly #program: Program;
+  #states: State[] = [];
+  #byKey = new Map<string, number>();
+
+  constructor(program: Program) {
+    this.#program = program;
+  }
+
+  test(text: string): boolean {
+    const { classOf } = this.#program;
+    let current = this.#state([this.#program.start], undefined);
+    let state = this.#states[current];
+    for (let at = 0; at < text.length; at++) {
+      if (state === undefined) return false;
+      const kind = classOf[text.charCodeAt(at)] ?? 0;
+      let next = state.next[kind] ?? unknown;
+      if (next === unknown) next = this.#step(current, kind);
+      if (next === matched) return true;
+      current = next;
+      state = this.#states[current];
+    }
+    return state !== undefined && this.#matchesAtEnd(state);
+  }
+
+  #matchesAtEnd(state: State): boolean {
+    state.atEnd ??= this.#closure(state, undefined) === undefined;
+    return state.atEnd;
+  }
+
+  #step(number: number, kind: number): number {
+    const state = this.#states[number];
+    const unit = this.#program.sample[kind] ?? 0;
+    if (state === undefined) return matched;
+    const open = this.#closure(state, unit);
+    if (open === undefined) {
+      state.next[kind] = matched;
+      return matched;
+    }
+    const after = new Set<number>();
+    for (const at of open) {
+      const one = this.#program.instructions[at];
+      if (one?.op !== 'set') continue;
+      if (one.ranges.some(([from, to]) => unit >= from && unit <= to)) after.add(one.next);
+    }
+    // A match may begin at every place.
+    after.add(this.#program.start);
+    const flushed = this.#makeRoom();
+    const next = this.#state(
+      [...after].sort((a, b) => a - b),
+      unit,
+    );
+    if (!flushed) state.next[kind] = next;
+    return next;
+  }
+
+  #makeRoom(): boolean {
+    if (this.#states.length * this.#program.classCount < maxCells) return false;
+    this.#states = [];
+    this.#byKey = new Map();
+    return true;
+  }
+
+  #state(at: readonly number[], unit: number | undefined): number {
+    // Of the unit before only its class matters.
+    const kind = unit === undefined ? -1 : (this.#program.classOf[unit] ?? 0);
+    const key = `${kind}:${at.join()}`;
+    const known = this.#byKey.get(key);
+    if (known !== undefined) return known;
+    const next = new Int32Array(this.#program.classCount).fill(unknown);
+    const number = this.#states.push({
+      at: Int32Array.from(at),
+      before: unit,
+      next,
+      atEnd: undefined,
+    });
+    this.#byKey.set(key, number - 1);
+    return number - 1;
+  }
+
+  /** The instructions that read a unit, reached without reading; undefined when a match is among them. */
+  #closure(state: State, after: number | undefined): readonly number[] | undefined {
+    const { instructions } = this.#program;
+    const seen = new Set<number>();
+    const open = [...state.at];
+    const found: number[] = [];
+    for (let at = open.pop(); at !== undefined; at = open.pop()) {
+      if (seen.has(at)) continue;
+      seen.add(at);
+      const one = instructions[at];
+      if (one === undefined) continue;
+      if (one.op === 'match') return undefined;
+      if (one.op === 'set') found.push(at);
+      else if (one.op === 'split') open.push(one.second, one.first);
+      else if (one.op === 'save') open.push(one.next);
+      else if (holds(one.assertion, state.before, after)) open.push(one.next);
+    }
+    return found;
+  }
+}

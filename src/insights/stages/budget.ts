@@ -1,0 +1,25 @@
+// How much a query may keep in memory. Charged by estimate, refused before the process is in trouble.
+import { QueryLimitError } from '../language/query-error.ts';
+
+export class MemoryBudget {
+  readonly #limit: number;
+  #used = 0;
+
+  constructor(limitBytes: number) {
+    this.#limit = limitBytes;
+  }
+
+  /** Throws QueryLimitError. `what` and `remedy` name what grows and how to ask for less. */
+  charge(bytes: number, what: () => string, remedy: string): void {
+    this.#used += bytes;
+    if (this.#used <= this.#limit) return;
+    const megabytes = Math.round(this.#limit / 1024 / 1024);
+    throw new QueryLimitError(
+      `the query needs more than the ${megabytes} MB that it may keep: ${what()}; ${remedy}`,
+    );
+  }
+
+  release(bytes: number): void {
+    this.#used -= bytes;
+  }
+}

@@ -1,0 +1,39 @@
+// For tests: a query over lines, and its rows as text.
+
+import { toText } from './evaluate/values.ts';
+import { Execution, type ExecutionOptions, type QueryResult } from './execution.ts';
+import { parseQuery } from './language/parse.ts';
+
+export const stream = 'kube-apiserver-audit-a1b2';
+export const testNowMs = Date.UTC(2022, 8, 25, 14);
+
+export const execute = (
+  query: string,
+  bytes: Uint8Array | readonly unknown[],
+  options: Partial<ExecutionOptions> & { readonly chunkBytes?: number } = {},
+): QueryResult => {
+  const { chunkBytes = 1 << 20, ...rest } = options;
+  const execution = new Execution(parseQuery(query), { nowMs: testNowMs, ...rest });
+  const feed = execution.open({ stream, log: '111111111111:/aws/eks/ironman-2022/cluster' });
+  const all = bytes instanceof Uint8Array ? bytes : Buffer.from(linesOf(bytes));
+  for (let at = 0; at < all.length; at += chunkBytes) feed.push(all.subarray(at, at + chunkBytes));
+  feed.end();
+  return execution.finish();
+};
+
+/** Text as it is, everything else as JSON, a line each. */
+const linesOf = (events: readonly unknown[]): string =>
+  events.map((one) => `${typeof one === 'string' ? one : JSON.stringify(one)}\n`).join('');
+
+export const rowsOf = (
+  query: string,
+  events: readonly unknown[],
+  options: Parameters<typeof execute>[2] = {},
+): readonly (readonly (string | undefined)[])[] =>
+  execute(query, events, options).rows.map((row) => row.values.map(toText));
+
+/** Rows of one column. */
+export const columnOf = (
+  query: string,
+  events: readonly unknown[],
+): readonly (string | undefined)[] => rowsOf(query, events).map(([value]) => value);

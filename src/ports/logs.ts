@@ -1,0 +1,30 @@
+// Logs as bytes, wherever they are. Who reads decides what a line is.
+
+export interface LogInput {
+  /** As it was named: a path, or `-`. */
+  readonly name: string;
+  /** Bytes to read in all, compressed ones as they are; undefined for what has no end in sight. */
+  readonly size: number | undefined;
+  /** Of `size`, read so far. */
+  readonly position: () => number;
+  /**
+   * Uncompressed. A chunk may be used again by the source once the next is asked for. Rejects with
+   * LogError; what came before it stands.
+   */
+  readonly chunks: () => AsyncIterable<Uint8Array>;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * `unreadable`: it cannot be opened or read, never to be tried again without a change of its name
+ * or rights. `truncated`: compressed data that ends before its end.
+ */
+export class LogError extends Error {
+  override readonly name = 'LogError';
+  readonly code: 'unreadable' | 'truncated';
+
+  constructor(code: 'unreadable' | 'truncated', message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
