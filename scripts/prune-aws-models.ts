@@ -32,7 +32,7 @@ const KEEP: Readonly<Record<string, typeof ALL | readonly string[]>> = {
   logs: [
     ...['StartQuery', 'StopQuery', 'GetQueryResults', 'DescribeQueries', 'CreateLogGroup'],
     ...['DescribeLogGroups', 'DescribeLogStreams', 'FilterLogEvents', 'GetLogEvents'],
-    ...['DeleteLogGroup', 'PutRetentionPolicy'],
+    ...['DeleteLogGroup', 'PutRetentionPolicy', 'GetLogRecord', 'GetLogGroupFields'],
   ],
   ssm: ['GetParameter', 'GetParameters', 'GetParametersByPath', 'DescribeParameters'],
   iam: [

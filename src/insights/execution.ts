@@ -88,10 +88,11 @@ export class Execution {
     return { lines, bytes, matched: this.#matched };
   }
 
-  /** A log as bytes. `push` and `end` throw QueryLimitError. */
-  open(source: LogSource): LineFeed {
+  /** A log as bytes, the first of which stands at `offset`. `push` and `end` throw QueryLimitError. */
+  open(source: LogSource, offset = 0): LineFeed {
     return new LineFeed({
       source,
+      offset,
       needles: this.#needles,
       counts: this.#counts,
       onEvent: (event) => this.#event(event),

@@ -55,14 +55,17 @@ export class LineFeed {
   #begun = false;
   #carried: Buffer[] = [];
   #carriedBytes = 0;
-  #offset = 0;
+  #offset: number;
 
   constructor(options: {
     readonly source: LogSource;
     readonly needles: Needles;
     readonly counts: LineCounts;
     readonly onEvent: (event: LogEvent) => void;
+    /** Where the first byte stands in its source. */
+    readonly offset?: number;
   }) {
+    this.#offset = options.offset ?? 0;
     this.#source = options.source;
     this.#onEvent = options.onEvent;
     this.#counts = options.counts;
@@ -110,7 +113,7 @@ export class LineFeed {
     if (chunk[0] === 0xff && chunk[1] === 0xfe) this.#decoder = new TextDecoder('utf-16le');
     else if (chunk[0] === 0xfe && chunk[1] === 0xff) this.#decoder = new TextDecoder('utf-16be');
     else if (chunk[0] === 0xef && chunk[1] === 0xbb && chunk[2] === 0xbf) {
-      this.#offset = 3;
+      this.#offset += 3;
       return chunk.subarray(3);
     }
     return chunk;

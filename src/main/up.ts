@@ -151,6 +151,7 @@ const begin = async ({ options, deps, dir, stored, closers }: Beginning): Promis
     startAt: Date.now() * microsPerMs - pastMicros,
     tables: loadTables(store),
     audit: (event) => audit.write(event),
+    auditLog: audit,
     endpoint: () => `http://127.0.0.1:${settings.frontPort}`,
     clusterAccess: () => ({
       endpoint: `https://127.0.0.1:${settings.kubePort}`,

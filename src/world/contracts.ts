@@ -229,6 +229,17 @@ export interface ServiceBalancers {
 /** Receives one audit.k8s.io/v1 event at stage ResponseComplete. Must not throw. */
 export type AuditSink = (event: JsonObject) => void;
 
+/**
+ * The audit log as it was written, JSON lines, by position in bytes. A position means the same line as
+ * long as the process runs; what is no longer kept is gone from the front.
+ */
+export interface KeptLog {
+  /** The first byte that is still there, and the one after the last. */
+  extent(): { readonly start: number; readonly end: number };
+  /** At most `length` bytes from there on; fewer at the end. The memory is the reader's. */
+  read(from: number, length: number): Uint8Array;
+}
+
 /** A write as it was asked for and answered; `body` is left out where the audit log leaves it out. */
 export interface WriteRecord {
   readonly verb: string;

@@ -3,7 +3,7 @@
 
 import { accessPoliciesOf } from './access-policies.ts';
 import { type AwsWorld, type ClusterAccess, createAwsWorld } from './aws/index.ts';
-import type { AuditSink, MachineHost, WriteRecord } from './contracts.ts';
+import type { AuditSink, KeptLog, MachineHost, WriteRecord } from './contracts.ts';
 import { Faults } from './faults/index.ts';
 import { createJoinGate } from './join-gate.ts';
 import { Kernel, type Micros, type Tables } from './kernel/index.ts';
@@ -38,6 +38,8 @@ export interface WorldOptions {
   readonly startAt: Micros;
   readonly tables?: Tables;
   readonly audit?: AuditSink;
+  /** Where what `audit` was told can be read again: CloudWatch's log of the control plane. */
+  readonly auditLog?: KeptLog;
   /** Told of every write to the Kubernetes API, at less cost than an audit event. */
   readonly onWrite?: (record: WriteRecord) => void;
   /** False keeps no CloudTrail records, for simulations that read none. */
@@ -111,6 +113,7 @@ export const createWorld = (options: WorldOptions): World => {
       return host;
     },
     ...(endpoint === undefined ? {} : { endpoint }),
+    ...(options.auditLog === undefined ? {} : { auditLog: options.auditLog }),
     clusterAccess: clusterAccess ?? (() => virtualAccess),
     kubernetesVersion: worldVersion.gitVersion.slice(1, worldVersion.gitVersion.indexOf('-')),
     whenClusterActive: ({ bringsAddons }) =>

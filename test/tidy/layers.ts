@@ -34,7 +34,7 @@ export const layers: Readonly<Record<string, Rule>> = {
   runtime: pure(['api', 'ports']),
   controllers: pure(['api', 'formats', 'core', 'ports', 'runtime']),
   adapters: { rooms: ['api', 'ports'], packages: 'all', node: 'all' },
-  world: pure(['api', 'formats', 'wire', 'ports'], ['@marcbachmann/cel-js']),
+  world: pure(['api', 'formats', 'insights', 'wire', 'ports'], ['@marcbachmann/cel-js']),
   'world/check': pure(['api', 'formats']),
   http: pure(['api', 'core', 'ports', 'runtime', 'wire']),
   serve: { rooms: ['api', 'ports', 'wire', 'world'], packages: [], node: 'all' },
@@ -64,7 +64,7 @@ export const planned: Readonly<
   agent: { rooms: ['api', 'formats', 'core', 'ports', 'runtime'] },
   api: { packages: ['zod'] },
   core: { packages: ['ipaddr.js'] },
-  world: { rooms: ['insights'], packages: ['ipaddr.js'] },
+  world: { packages: ['ipaddr.js'] },
   sim: { rooms: ['insights', 'agent'] },
   http: { packages: ['hono'] },
 };

@@ -54,4 +54,29 @@ describe('the audit file', () => {
     expect(audit.lost).toBe(3);
     expect(errors).toHaveLength(1);
   });
+
+  it('is read again by position, across files, and positions outlive a rotation', () => {
+    const file = join(dir, 'audit.log');
+    const audit = new AuditFile({ file, maxBytes: 20, keep: 2, onError: () => {} });
+    const line = (n: number) => `{"line":${n},"p":1}\n`;
+    const bytes = line(0).length;
+    for (let n = 0; n < 3; n++) {
+      audit.write({ line: n, p: 1 });
+      audit.flush();
+    }
+    expect(audit.extent()).toEqual({ start: 0, end: 3 * bytes });
+    const text = (from: number, length: number) => Buffer.from(audit.read(from, length)).toString();
+    expect(text(bytes, 1000)).toBe(line(1));
+    audit.write({ line: 3, p: 1 });
+    // What waits for its flush is not there yet.
+    expect(audit.extent().end).toBe(3 * bytes);
+    audit.flush();
+    expect(audit.extent()).toEqual({ start: bytes, end: 4 * bytes });
+    expect([text(0, 10), text(bytes, 5), text(3 * bytes, 1000), text(4 * bytes, 1)]).toEqual([
+      '',
+      line(1).slice(0, 5),
+      line(3),
+      '',
+    ]);
+  });
 });

@@ -44,11 +44,23 @@ const wholeLines = (file: string): number => {
   }
 };
 
+const readAt = (path: string, at: number, length: number): Uint8Array => {
+  const handle = openSync(path, 'r');
+  try {
+    const bytes = Buffer.allocUnsafe(length);
+    return bytes.subarray(0, readSync(handle, bytes, 0, length, at));
+  } finally {
+    closeSync(handle);
+  }
+};
+
 export class AuditFile {
   readonly #options: AuditFileOptions;
   #lines: string[] = [];
   #size: number;
   #failed = false;
+  /** Bytes of files that were given up since start: where the oldest that is left begins. */
+  #start = 0;
   /** Events that could not be written since start. */
   lost = 0;
 
@@ -80,6 +92,33 @@ export class AuditFile {
     }
   }
 
+  /** What can be read again: from the oldest file that is kept to the last flush. */
+  extent(): { readonly start: number; readonly end: number } {
+    const sizes = this.#files().map(({ size }) => size);
+    return { start: this.#start, end: this.#start + sizes.reduce((sum, size) => sum + size, 0) };
+  }
+
+  /** At most `length` bytes from the position on; fewer where a file ends. */
+  read(from: number, length: number): Uint8Array {
+    let begin = this.#start;
+    for (const { path, size } of this.#files()) {
+      if (from >= begin && from < begin + size) {
+        return readAt(path, from - begin, Math.min(length, begin + size - from));
+      }
+      begin += size;
+    }
+    return new Uint8Array();
+  }
+
+  /** Oldest first. */
+  #files(): readonly { readonly path: string; readonly size: number }[] {
+    const { file, keep } = this.#options;
+    const numbers = Array.from({ length: keep }, (_, index) => keep - index);
+    return [...numbers.map((number) => `${file}.${number}`), file]
+      .filter((path) => existsSync(path))
+      .map((path) => ({ path, size: statSync(path).size }));
+  }
+
   /** A full disk takes the first part of a write: half a line would spoil the next one. */
   #dropPart(): void {
     try {
@@ -91,6 +130,7 @@ export class AuditFile {
 
   #rotate(): void {
     const { file, keep } = this.#options;
+    if (existsSync(`${file}.${keep}`)) this.#start += statSync(`${file}.${keep}`).size;
     rmSync(`${file}.${keep}`, { force: true });
     for (let i = keep - 1; i >= 1; i--) {
       if (existsSync(`${file}.${i}`)) renameSync(`${file}.${i}`, `${file}.${i + 1}`);

@@ -64,6 +64,20 @@ export class LogEvent {
   }
 }
 
+/** What `@ptr` points at; undefined for a text that is none. */
+export const readPointer = (
+  pointer: string,
+): { readonly stream: string; readonly offset: number } | undefined => {
+  let text: string;
+  try {
+    text = decodeURIComponent(atob(pointer));
+  } catch {
+    return undefined;
+  }
+  const match = /^([^\n]*)\n(\d{1,15})$/.exec(text);
+  return match === null ? undefined : { stream: match[1] ?? '', offset: Number(match[2]) };
+};
+
 const parseObject = (text: string): JsonObject | undefined => {
   if (!text.trimStart().startsWith('{')) return undefined;
   try {

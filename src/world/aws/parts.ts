@@ -1,4 +1,6 @@
 // Builds the parts of the simulated AWS in the order in which they need each other. Only wiring.
+
+import type { KeptLog } from '../contracts.ts';
 import { Engine } from './autoscaling/engine.ts';
 import { groupHandlers } from './autoscaling/group-handlers.ts';
 import { hookHandlers } from './autoscaling/hook-handlers.ts';
@@ -35,6 +37,7 @@ import { ScheduledEvents } from './ec2/scheduled-events.ts';
 import { elbHandlers } from './elb/elb-handlers.ts';
 import { LoadBalancers } from './elb/load-balancers.ts';
 import { TargetGroups } from './elb/target-groups.ts';
+import { LogQueries, logHandlers } from './logs/index.ts';
 import { Delivery } from './messaging/delivery.ts';
 import { EventBus } from './messaging/event-bus.ts';
 import { eventsHandlers } from './messaging/events-handlers.ts';
@@ -51,7 +54,6 @@ import { iamChangeHandlers } from './platform/iam-handlers.ts';
 import { Identity, iamHandlers, stsHandlers } from './platform/identity.ts';
 import { parameterHandlers } from './platform/parameters.ts';
 import { CloudTrail, cloudTrailHandlers } from './records/cloudtrail.ts';
-import { logHandlers } from './records/log-groups.ts';
 import { Scope, type ScopeOptions, type ServiceHandlers } from './scope.ts';
 
 /** The cluster's API as `describe-cluster` shows it. */
@@ -70,9 +72,17 @@ export interface AwsWorldOptions extends ScopeOptions {
   readonly kubernetesVersion?: string;
   /** Told when a cluster that somebody created becomes active. */
   readonly whenClusterActive?: (cluster: ClusterRow) => void;
+  /** The control plane's audit log; without one the log groups are empty. */
+  readonly auditLog?: KeptLog;
   /** False keeps no CloudTrail records. */
   readonly trail?: boolean;
 }
+
+/** A world whose audit events nobody keeps. */
+const emptyLog: KeptLog = {
+  extent: () => ({ start: 0, end: 0 }),
+  read: () => new Uint8Array(),
+};
 
 export interface AwsParts {
   readonly scope: Scope;
@@ -102,6 +112,8 @@ export interface AwsParts {
   readonly entries: AccessEntries;
   readonly identity: Identity;
   readonly trail: CloudTrail;
+  readonly auditLog: KeptLog;
+  readonly logQueries: LogQueries;
   readonly endpoint: () => string;
   readonly kubernetesVersion: string;
 }
@@ -130,7 +142,10 @@ export const buildParts = (options: AwsWorldOptions): AwsParts => {
   const identity = new Identity(scope);
   const calls = new ServiceCalls();
   const clusters = new Clusters(scope, options.clusterAccess ?? (() => undefined));
+  const auditLog = options.auditLog ?? emptyLog;
   const platform = {
+    auditLog,
+    logQueries: new LogQueries(scope, auditLog),
     calls,
     ...buildStacks({ scope, calls, network, records, templates, store, identity }),
     clusters,

@@ -82,6 +82,7 @@ export const aTestWorld = (
     account: '111111111111',
     region: 'eu-west-1',
     ...(options.clusterAccess === undefined ? {} : { clusterAccess: options.clusterAccess }),
+    ...(options.auditLog === undefined ? {} : { auditLog: options.auditLog }),
     timings: { ...instant, ...options.timings },
   });
   const aws = worldOf(parts);

@@ -1,0 +1,15 @@
+// One condition by itself: whether an event meets it, for those who filter without a query.
+import { compile } from './evaluate/compile.ts';
+import type { LogEvent } from './evaluate/event.ts';
+import { Names, Row } from './evaluate/row.ts';
+import { isTrue } from './evaluate/values.ts';
+import { parseQuery } from './language/parse.ts';
+
+/** `text` is what stands after `filter`. Throws QueryError. */
+export const compileCondition = (text: string): ((event: LogEvent) => boolean) => {
+  const [command] = parseQuery(`filter ${text}`).commands;
+  if (command?.kind !== 'filter') throw new Error('a condition is no condition');
+  const context = { names: new Names(), nowMs: 0, notice: () => {} };
+  const read = compile(command.condition, context);
+  return (event) => isTrue(read(new Row(event, [], 0)));
+};
