@@ -251,10 +251,10 @@ const windows: Check = ({ bootstrap }, { launchedBy }) =>
     );
 
 const secretName =
-  /(?:^|[\s"'{,])(?:export\s+)?([A-Z0-9_]*(?:SECRET|PASSWORD|PASSWD|PRIVATE_KEY|ACCESS_KEY|API_KEY)[A-Z0-9_]*)\s*[=:]\s*["']?([^\s"'$}{<]{8,})/i;
+  /(?:^|[\s"'{,])(?:export\s+)?([A-Z0-9_]{0,64}(?:SECRET|PASSWORD|PASSWD|PRIVATE_KEY|ACCESS_KEY|API_KEY)[A-Z0-9_]{0,64})\s*[=:]\s*["']?([^\s"'$}{<]{8,})/i;
 const secretValue =
   /-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bgh[pous]_[A-Za-z0-9]{36}\b/;
-const urlPassword = /:\/\/[^\s:/@"']+:([^\s@"'$]+)@/;
+const urlPassword = /:\/\/[^\s:/@"']{1,200}:([^\s@"'$]{1,200})@/;
 
 const secrets: Check = ({ data }) =>
   data.parts.flatMap((part) =>

@@ -184,6 +184,11 @@ describe('whatever is in a file', () => {
     );
   });
 
+  it('is told of however much is wrong', () => {
+    const text = `#!/bin/sh\n${'A_SECRET=12345678\n'.repeat(150_000)}`;
+    expect(found(text, { family: 'al2' }).length).toBeGreaterThan(150_000);
+  });
+
   it.each([
     ['a truncated gzip', gzipSync(nodeConfig()).subarray(0, 60), 'ENC001'],
     ['a gzip of gigabytes', gzipSync(Buffer.alloc(20_000_000)), 'ENC001'],

@@ -126,8 +126,10 @@ export const lint = (file: LintFile, asked: Partial<LintOptions> = {}): LintResu
   const embedded = auth === undefined ? embeddedTexts(file.name, text) : undefined;
   const found: { problem: Problem; where: string | undefined }[] = [];
   let texts = 1;
-  if (auth !== undefined) found.push(...auth.map((problem) => ({ problem, where: undefined })));
-  else if (embedded !== undefined) {
+  // One by one: a call takes only so many arguments.
+  if (auth !== undefined) {
+    for (const problem of auth) found.push({ problem, where: undefined });
+  } else if (embedded !== undefined) {
     texts = embedded.length;
     for (const one of embedded) {
       for (const problem of lintEmbedded(one, options)) found.push({ problem, where: one.where });
@@ -135,7 +137,7 @@ export const lint = (file: LintFile, asked: Partial<LintOptions> = {}): LintResu
   } else if (options.family === undefined && isNoUserData(decoded)) texts = 0;
   else {
     const problems = problemsOf(evaluateWith(file.bytes, options), options);
-    found.push(...problems.map((problem) => ({ problem, where: undefined })));
+    for (const problem of problems) found.push({ problem, where: undefined });
   }
   const wheres = new Map(found.map((one) => [one.problem, one.where]));
   const { kept, suppressed } = suppress(text, [...wheres.keys()]);

@@ -135,7 +135,7 @@ export const authProblems = (
     const roles = find(value, 'data', 'mapRoles') ?? find(value, 'mapRoles');
     if (roles !== undefined) {
       isOne = true;
-      found.push(...rolesProblems(roles, windowsRoles));
+      for (const one of rolesProblems(roles, windowsRoles)) found.push(one);
     } else if (name === 'amazon-vpc-cni') {
       isOne = true;
       found.push(...windowsProblems(value));

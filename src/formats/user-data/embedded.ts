@@ -144,7 +144,8 @@ const ofYaml = (text: string): readonly EmbeddedText[] =>
   });
 
 const heredoc = /<<(-?)"?([A-Za-z_]\w*)"?[ \t]*$/;
-const attribute = /([\w-]+)\s*[=:]\s*(?:[\w.]+\(\s*)*<<-?"?[A-Za-z_]\w*"?[ \t]*$/;
+const attribute =
+  /(?<![\w-])([\w-]{1,64})[ \t]*[=:][ \t]*(?:[\w.]{1,64}\([ \t]*){0,8}<<-?"?[A-Za-z_]\w*"?[ \t]*$/;
 const telling = /user_?data|cloudinit|bootstrap/i;
 
 interface Heredoc {
@@ -156,19 +157,21 @@ interface Heredoc {
 
 const heredocsOf = (text: string): readonly Heredoc[] => {
   const lines = text.split('\n');
+  const places = Map.groupBy(lines.keys(), (at) => (lines[at] ?? '').trim());
   const found: Heredoc[] = [];
   for (let i = 0; i < lines.length; i++) {
     const line = lines[i] ?? '';
     const match = heredoc.exec(line.trimEnd());
     if (match === null || /^\s*(?:#|\/\/)/.test(line)) continue;
     const [, strips = '', delimiter = ''] = match;
-    const end = lines.findIndex((one, at) => at > i && one.trim() === delimiter);
-    if (end < 0) continue;
+    const end = places.get(delimiter)?.find((at) => at > i);
+    if (end === undefined) continue;
     const body = lines.slice(i + 1, end);
     const indents = body
       .filter((one) => one.trim() !== '')
       .map((one) => /^ */.exec(one)?.[0].length ?? 0);
-    const indent = strips === '-' && indents.length > 0 ? Math.min(...indents) : 0;
+    const indent =
+      strips === '-' && indents.length > 0 ? indents.reduce((a, b) => Math.min(a, b)) : 0;
     found.push({
       lines: body.map((one) => one.slice(indent)),
       from: i + 2,
@@ -196,7 +199,7 @@ const ofTerraform = (text: string): readonly EmbeddedText[] =>
     });
 
 const looksLikeTemplate = (text: string): boolean =>
-  /(?:^|\{)\s*["']?(?:Resources|AWSTemplateFormatVersion)["']?\s*:/m.test(text) ||
+  /(?:^|\{)[ \t]*["']?(?:Resources|AWSTemplateFormatVersion)["']?\s*:/m.test(text) ||
   /^kind:\s*["']?(?:ClusterConfig|EC2NodeClass|AWSNodeTemplate)\b/m.test(text);
 
 /** Undefined: the file is no container of user data, so it is user data itself. */

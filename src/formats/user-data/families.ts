@@ -29,10 +29,10 @@ export const familyCalled = (name: string): Family | undefined =>
 export const guessFamily = (text: string): Family | undefined => {
   if (/application\/node\.eks\.aws|\bnode\.eks\.aws\/v1/i.test(text)) return 'al2023';
   if (/<powershell>|EKSBootstrapScriptFile|Start-EKSBootstrap/i.test(text)) return 'windows';
-  if (/^\s*\[+\s*settings\b|^\s*settings\.[\w-]+/m.test(text)) return 'bottlerocket';
+  if (/^[ \t]*\[+[ \t]*settings\b|^[ \t]*settings\.[\w-]/m.test(text)) return 'bottlerocket';
   if (/\/etc\/eks\/bootstrap\.sh/.test(text)) return 'al2';
-  if (/^\s*kind:\s*["']?NodeConfig\b/m.test(text)) return 'al2023';
+  if (/^[ \t]*kind:[ \t]*["']?NodeConfig\b/m.test(text)) return 'al2023';
   if (/^#cloud-config/m.test(text) || /\bkubeadm\s+join\b/.test(text)) return 'cloud-init';
-  if (/^Content-Type:\s*multipart\//im.test(text) || text.startsWith('#!')) return 'al2';
+  if (/^Content-Type:[ \t]*multipart\//im.test(text) || text.startsWith('#!')) return 'al2';
   return undefined;
 };

@@ -79,7 +79,8 @@ class Filler {
       const value = this.#value(segment);
       if (value === undefined || value.isOpaque) isOpaque = true;
       text += value?.text ?? '';
-      offsets.push(...(value?.offsets ?? []));
+      // One by one: a call takes only so many arguments.
+      for (const offset of value?.offsets ?? []) offsets.push(offset);
     }
     return { text, offsets, isOpaque };
   }
@@ -106,7 +107,7 @@ class Filler {
       if (!splits) {
         const field = current();
         field.text += value.text;
-        field.offsets.push(...value.offsets);
+        for (const offset of value.offsets) field.offsets.push(offset);
         continue;
       }
       for (let i = 0; i < value.text.length; i++) {

@@ -200,7 +200,7 @@ const soleParts = (text: string): readonly PartToPrint[] | undefined => {
   const body = text.endsWith('\n') ? text.slice(0, -1) : text;
   if (text.startsWith('#!')) return [{ type: 'text/x-shellscript', body }];
   if (text.startsWith('#cloud-config')) return [{ type: cloudConfigType, body }];
-  if (/^\s*kind:\s*["']?NodeConfig\b/m.test(text)) return [{ type: nodeConfigType, body }];
+  if (/^[ \t]*kind:[ \t]*["']?NodeConfig\b/m.test(text)) return [{ type: nodeConfigType, body }];
   return undefined;
 };
 

@@ -16,7 +16,8 @@ import type { Located, LocatedMember } from './located.ts';
 /** An alias bomb is a kilobyte that wants to be gigabytes; no NodeConfig comes near this. */
 const maxNodes = 20_000;
 const maxDepth = 64;
-const maxTextLength = 4 * 1024 * 1024;
+/** CloudFormation takes no larger template; user data is far smaller. */
+const maxTextLength = 1024 * 1024;
 
 export interface LocatedDocument {
   readonly value: Located | undefined;
@@ -141,7 +142,8 @@ export const parseYaml = (text: string, outer: Position = begin): YamlResult => 
   const lines = new LineCounter();
   const reader = new Reader(text, lines, outer);
   try {
-    const parsed = parseAllDocuments(text, { lineCounter: lines, prettyErrors: true });
+    // A pretty error shows the text around it, which takes long in a long line with many of them.
+    const parsed = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false });
     const list = Array.isArray(parsed) ? parsed : [];
     const documents = list.map((document) => {
       for (const error of document.errors) {
