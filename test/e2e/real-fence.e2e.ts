@@ -8,7 +8,7 @@ import { describe, it } from 'node:test';
 import { ControllerProcess } from '../support/controller-process.ts';
 import { eventually, missing, type ServedWorld } from '../support/demo-world.ts';
 import { rawKube } from '../support/kube-raw.ts';
-import { whyNoRealCluster } from '../support/real-cluster.ts';
+import { tellNotOnGiven, whyNoRealCluster } from '../support/real-cluster.ts';
 import { beginRealStage } from '../support/real-stage.ts';
 import { type Steps, stepsOf } from '../support/steps.ts';
 import { inWorld, skipWhen } from '../support/stories.ts';
@@ -17,6 +17,7 @@ const whyNot =
   (await missing('kubectl', ['version', '--client'])) ??
   (await missing('aws', ['--version'])) ??
   whyNoRealCluster({ scheduler: true });
+tellNotOnGiven('the fence with two controllers');
 const deploy = join(import.meta.dirname, '..', '..', 'deploy');
 const system = '-n kube-system';
 

@@ -2,7 +2,7 @@
 // stand-ins for its kubelets: in the same order as in the embedded world, and failing in the same words.
 import { describe, it } from 'node:test';
 import { missing } from '../support/demo-world.ts';
-import { whyNoRealCluster } from '../support/real-cluster.ts';
+import { tellNotOnGiven, whyNoRealCluster } from '../support/real-cluster.ts';
 import {
   assertSameOrder,
   failsAtBudget,
@@ -13,6 +13,7 @@ import { skipWhen } from '../support/stories.ts';
 
 const whyNot = await missing('kubectl', ['version', '--client']);
 const whyNotReal = whyNot ?? whyNoRealCluster({ scheduler: true });
+tellNotOnGiven('updates');
 const skip = skipWhen('updates with kubectl and drover alone', whyNot);
 const skipReal = skipWhen('updates on a real API server', whyNotReal);
 const strategies = ['DEFAULT', 'MINIMAL', 'SURGE'] as const;

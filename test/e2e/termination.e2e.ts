@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import type { Arrangement } from '../support/arrangements.ts';
 import { missing } from '../support/demo-world.ts';
 import { assertAlike } from '../support/own-requests.ts';
-import { whyNoRealCluster } from '../support/real-cluster.ts';
+import { tellNotOnGiven, whyNoRealCluster } from '../support/real-cluster.ts';
 import { skipWhen } from '../support/stories.ts';
 import {
   abandoned,
@@ -22,6 +22,7 @@ const whyNot =
   (await missing('kubectl', ['version', '--client'])) ?? (await missing('aws', ['--version']));
 const whyNotReal = whyNot ?? whyNoRealCluster({ scheduler: true });
 
+tellNotOnGiven('stories of terminations');
 const phases = ['Pending', 'Marking', 'Draining', 'Completing', 'Ended'];
 const messageFaults = ['message-loss', 'message-duplicate', 'message-delay', 'message-malformed'];
 
