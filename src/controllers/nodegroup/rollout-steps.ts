@@ -1,7 +1,13 @@
 // The steps of an update: causes recorded, lifted and withdrawn on NodeDisruptions, the group's desired capacity
 // lowered, the template set back. Each is safe to repeat; decides nothing.
 import { epochMs, formatTime } from '../../api/brand.ts';
-import { type CauseWrite, type Lifted, liftWrite, withdrawUpdatesWrite } from '../../api/causes.ts';
+import {
+  type CauseWrite,
+  type Lifted,
+  liftWrite,
+  refillWrite,
+  withdrawUpdatesWrite,
+} from '../../api/causes.ts';
 import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import { quarantineLabel } from '../../api/update-policy.ts';
@@ -194,6 +200,13 @@ const pause = async (deps: NodeGroupDeps, { update, signal }: Input): Promise<vo
   await deps.updates.observedAtLeast(found.object.metadata.resourceVersion, signal);
 };
 
+const refill = async (deps: NodeGroupDeps, input: Input, instanceId: string): Promise<void> => {
+  const known = deps.disruptions.get(instanceId);
+  const cause = ownCause(known, updateCauseId(input.update.metadata.name));
+  if (known === undefined || cause === undefined) return;
+  await write(deps, instanceId, refillWrite(known, cause.id), input.signal);
+};
+
 const lower = async (deps: NodeGroupDeps, { scaling, signal }: Input, desired: number) => {
   mustLead(deps);
   await deps.cloud.updateGroup({ name: scaling.name, desiredCapacity: desired }, { signal });
@@ -215,6 +228,8 @@ const run = (deps: NodeGroupDeps, input: Input, step: UpdateStep): Promise<void>
         followUp: 'Terminate',
         ...drainNow(deps, input),
       });
+    case 'Refill':
+      return refill(deps, input, step.instanceId);
     case 'Discourage':
     case 'Encourage':
       return discourage(deps, step.nodeName, step.kind === 'Discourage', input.signal);

@@ -2,6 +2,7 @@
 // back to a state that can be told: held nodes given back, the surge gone, drains under way ended. Pure.
 import { type Counted, type Herd, isWhole } from './nodes.ts';
 import type { StatusChange, UpdateDecision, UpdateObservation, UpdateStep } from './observation.ts';
+import { refills } from './surge.ts';
 import { isKept } from './timeouts.ts';
 
 const none = { desired: 0, maxSize: 0 } as const;
@@ -103,6 +104,7 @@ export const decideRestoring = (observation: UpdateObservation, herd: Herd): Upd
       return nodeName !== undefined && isReleased ? [{ kind: 'Unquarantine', nodeName }] : [];
     }),
   ];
+  if (status.strategy === 'SURGE') steps.push(...refills(observation, herd));
   // Drains under way end as they end; what failed with them is told by the first that failed.
   if (steps.length > 0 || draining.length > 0) return { ...stay, steps };
   const isForNothing = wasAllForNothing(observation) && !old.some((one) => isKept(status, one));

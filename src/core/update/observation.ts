@@ -80,6 +80,8 @@ export type UpdateStep =
   | { readonly kind: 'Replace'; readonly instanceId: string }
   /** Drains it at once, and ends it with decrement. */
   | { readonly kind: 'Retire'; readonly instanceId: string }
+  /** One that is being retired is replaced instead: more are wanted by now. */
+  | { readonly kind: 'Refill'; readonly instanceId: string }
   /** PreferNoSchedule: pods that move land on new nodes. */
   | { readonly kind: 'Discourage'; readonly nodeName: string }
   | { readonly kind: 'Encourage'; readonly nodeName: string }

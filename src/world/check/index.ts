@@ -22,6 +22,9 @@ import { liveness } from './oracles/liveness.ts';
 import { marksFirst } from './oracles/marks-first.ts';
 import { marksUndone } from './oracles/marks-undone.ts';
 import { messages } from './oracles/messages.ts';
+import { surgeMoves } from './oracles/surge-moves.ts';
+import { updateMarks } from './oracles/update-marks.ts';
+import { updatePace } from './oracles/update-pace.ts';
 import { updateTimes } from './oracles/update-times.ts';
 
 export { finalFacts } from './final-facts.ts';
@@ -41,6 +44,9 @@ export const oracles: readonly Oracle[] = [
   capacity,
   held,
   updateTimes,
+  updatePace,
+  surgeMoves,
+  updateMarks,
   marksUndone,
   awsAuth,
   certificates,

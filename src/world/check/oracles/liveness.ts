@@ -8,6 +8,7 @@ import { isHeld } from '../state/disruptions.ts';
 import { isHealthy, type PodState } from '../state/pods.ts';
 import { microsPerMinute, numberOf, selectorMatch, textOf } from '../state/read.ts';
 import { GroupEnds } from './group-ends.ts';
+import { UpdateEnds } from './update-ends.ts';
 
 /** A pod that came to its node so lately may still be starting. */
 const startMicros = 2 * microsPerMinute;
@@ -130,23 +131,28 @@ export const liveness: Oracle = {
     const { book } = context;
     const told = new Set<string>();
     const groups = new GroupEnds();
+    const updates = new UpdateEnds(context);
     let next = 0;
     const tick = (): void => {
       if (book.now < next) return;
       next = book.now + everyMicros;
       checkDeadlines(context, told);
+      updates.tick();
     };
     return {
       object: (entry) => {
         groups.take(entry);
+        updates.take(entry);
         tick();
       },
+      lifecycle: (entry) => updates.moved(entry),
       end: () => {
         checkDeadlines(context, told);
         if (!book.facts.settled) return;
         checkDrains(context);
         checkInstances(context);
         groups.check(context);
+        updates.check();
         for (const deployment of book.deployments.values()) checkDeployment(context, deployment);
       },
     };

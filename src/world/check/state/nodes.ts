@@ -38,6 +38,16 @@ export interface NodeState {
   readonly setByOthersAt: Map<MarkKind, number>;
   /** When somebody else last took a mark away. */
   foreignLossAt: number | undefined;
+  /** What it says that it is made of. */
+  image: string;
+  templateVersion: string;
+  /** An update's own marks: that it is an old one, and which update keeps the autoscaler away. */
+  isOutdated: boolean;
+  shieldedBy: string;
+  /** Nobody takes it for idle. */
+  isKept: boolean;
+  zone: string;
+  joinedAt: number;
   /** Taints of others, as `key:effect`. */
   taints: ReadonlySet<string>;
   /** Those that the last change of the node took away. */
@@ -63,7 +73,12 @@ const markValues = (object: JsonObject): ReadonlyMap<MarkKind, string> => {
 const noTaints: ReadonlySet<string> = new Set();
 
 /** Of a drain, and of an update on nodes that are still to be replaced. */
-const ownTaints: ReadonlySet<string> = new Set([marks.disruptedTaint, 'drover.dev/outdated']);
+const outdatedTaint = 'drover.dev/outdated';
+const ownTaints: ReadonlySet<string> = new Set([marks.disruptedTaint, outdatedTaint]);
+const imageLabel = 'eks.amazonaws.com/nodegroup-image';
+const templateLabel = 'eks.amazonaws.com/sourceLaunchTemplateVersion';
+const zoneLabel = 'topology.kubernetes.io/zone';
+const autoscalerAnnotation = 'cluster-autoscaler.kubernetes.io/scale-down-disabled';
 
 const foreignTaints = (object: JsonObject): ReadonlySet<string> => {
   const { taints } = objectOr(object.spec);
@@ -99,13 +114,14 @@ export class Nodes {
     const isSame = known !== undefined && known.uid === uid && known.goneAt === undefined;
     const node: NodeState = isSame
       ? known
-      : newNode(name, uid, known === undefined ? undefined : at);
+      : newNode({ name, uid, at, recreatedAt: known === undefined ? undefined : at });
     if (!isSame) this.byName.set(name, node);
     const instanceId = instanceIdOfProviderId(textOf(objectOr(object.spec).providerID)) ?? '';
     if (instanceId !== node.instanceId) {
       node.instanceId = instanceId;
       this.#byInstance.set(instanceId, node);
     }
+    readMadeOf(node, object);
     const { pods } = objectOr(objectOr(object.status).allocatable);
     node.maxPods = typeof pods === 'string' ? Number(pods) : undefined;
     const wasReady = node.ready;
@@ -181,10 +197,39 @@ export class Nodes {
   }
 }
 
-const newNode = (name: string, uid: string, recreatedAt: number | undefined): NodeState => ({
+const readMadeOf = (node: NodeState, { metadata, spec }: JsonObject): void => {
+  const { labels, annotations } = objectOr(metadata);
+  const { [imageLabel]: image, [templateLabel]: template, [zoneLabel]: zone } = objectOr(labels);
+  node.image = textOf(image);
+  node.templateVersion = textOf(template);
+  node.zone = textOf(zone);
+  node.shieldedBy = textOf(objectOr(annotations)['drover.dev/scale-down-disabled-by']);
+  node.isKept = objectOr(annotations)[autoscalerAnnotation] !== undefined;
+  const { taints } = objectOr(spec);
+  node.isOutdated = objectsOf(taints).some(({ key }) => key === outdatedTaint);
+};
+
+const newNode = ({
+  name,
+  uid,
+  at,
+  recreatedAt,
+}: {
+  readonly name: string;
+  readonly uid: string;
+  readonly at: number;
+  readonly recreatedAt: number | undefined;
+}): NodeState => ({
   name,
   uid,
   recreatedAt,
+  image: '',
+  templateVersion: '',
+  isOutdated: false,
+  shieldedBy: '',
+  isKept: false,
+  zone: '',
+  joinedAt: at,
   instanceId: '',
   maxPods: undefined,
   ready: false,

@@ -21,6 +21,15 @@ export interface UpdateState {
   maxUnavailable: number;
   surge: number;
   original: Sizes | undefined;
+  /** What its new nodes are made of: undefined before it is known. */
+  target: { readonly imageId: string; readonly templateVersion: string } | undefined;
+  isPaused: boolean;
+  isAborted: boolean;
+  /** It is being set back. */
+  isEnding: boolean;
+  /** When it last said that it had come further. */
+  movedAt: number;
+  progress: string;
   /** When the trace first showed it at work, and as ended. */
   beganAt: number | undefined;
   endedAt: number | undefined;
@@ -32,6 +41,12 @@ export const sizesOf = (value: unknown): Sizes | undefined => {
   if (min === undefined || max === undefined) return undefined;
   return { minSize: min, maxSize: max, desired: numberOf(desired) };
 };
+
+/** A cause of this update; asked for again it has a number behind its name. */
+export const isOfUpdate = (
+  { name }: Pick<UpdateState, 'name'>,
+  { kind, id }: { readonly kind: string; readonly id: string },
+): boolean => kind === 'Update' && (id === `update/${name}` || id.startsWith(`update/${name}/`));
 
 export class Updates {
   readonly byName = new Map<string, UpdateState>();
@@ -67,6 +82,18 @@ export class Updates {
     state.maxUnavailable = numberOf(status.maxUnavailable) ?? state.maxUnavailable;
     state.surge = numberOf(status.surge) ?? state.surge;
     state.original = sizesOf(status.original) ?? state.original;
+    const { imageId, launchTemplate } = objectOr(status.target);
+    if (status.target !== undefined) {
+      const templateVersion = textOf(objectOr(launchTemplate).version);
+      state.target = { imageId: textOf(imageId), templateVersion };
+    }
+    const isPaused = spec.paused === true;
+    const progress = JSON.stringify([state.phase, status.progress, isPaused, spec.abort]);
+    if (progress !== state.progress) state.movedAt = at;
+    state.progress = progress;
+    state.isPaused = isPaused;
+    state.isAborted = spec.abort !== undefined;
+    state.isEnding = status.ending !== undefined || state.phase === 'Restoring';
     const isOver = state.status !== '' && state.status !== 'InProgress';
     if (isOver) state.endedAt ??= at;
     return state;
@@ -83,6 +110,12 @@ const newUpdate = (name: string, nodeGroup: string): UpdateState => ({
   maxUnavailable: 1,
   surge: 0,
   original: undefined,
+  target: undefined,
+  isPaused: false,
+  isAborted: false,
+  isEnding: false,
+  movedAt: 0,
+  progress: '',
   beganAt: undefined,
   endedAt: undefined,
 });

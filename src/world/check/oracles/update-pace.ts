@@ -1,0 +1,135 @@
+// Oracle 5, the part of updates: while one rolls, what it has let go of and what leaves the group together are
+// no more than maxUnavailable, and as many serve as are wanted less those. Nodes that people drain are theirs, and
+// the surplus of a failed update that is set back is nobody's capacity: neither counts.
+import { type JsonObject, objectOr } from '../../../api/json.ts';
+import { both, type Context, type Oracle } from '../oracle.ts';
+import type { DisruptionState } from '../state/disruptions.ts';
+import { numberOf, textOf } from '../state/read.ts';
+import { isOfUpdate, type UpdateState } from '../state/updates.ts';
+
+const leaving = /^(?:Terminat|Detach|$)/;
+
+/** Asked to go, and neither given back nor given up. */
+const isLetGo = (update: UpdateState, one: DisruptionState): boolean =>
+  one.causes.some((cause) => isOfUpdate(update, cause) && !cause.isHolding && !cause.isCancelled) &&
+  one.outcome !== 'Failed';
+
+/** What people have wanted of late, the fewest and the most: we may have seen any of it. */
+class Wanted {
+  readonly #told = new Map<string, { readonly at: number; readonly desired: number }[]>();
+
+  take(nodeGroup: string, at: number, desired: number): void {
+    const all = this.#told.get(nodeGroup) ?? [];
+    if (all.at(-1)?.desired !== desired) this.#told.set(nodeGroup, [...all, { at, desired }]);
+  }
+
+  least(nodeGroup: string, since: number): number {
+    const all = this.#told.get(nodeGroup) ?? [];
+    const young = all.filter((_, i) => (all[i + 1]?.at ?? Number.POSITIVE_INFINITY) >= since);
+    return Math.min(...young.map(({ desired }) => desired));
+  }
+}
+
+interface Group {
+  readonly nodeGroup: string;
+  readonly autoScalingGroup: string;
+}
+
+/** Net of what is an update's: stated, or the base that was noted, or told beside the surge. */
+const wantedOf = ({ spec, status }: JsonObject): number => {
+  const { desired, surge } = objectOr(status);
+  const stated = numberOf(objectOr(objectOr(spec).scaling).desired);
+  const { base, desired: more } = objectOr(surge);
+  return stated ?? numberOf(base) ?? (numberOf(desired) ?? 0) - (numberOf(more) ?? 0);
+};
+
+class Pace {
+  readonly #context: Context;
+  readonly #wanted = new Wanted();
+  readonly #groups = new Map<string, Group>();
+  readonly #leftAt = new Map<string, number>();
+  /** `disruption cause` of those that were let go. */
+  readonly #seen = new Set<string>();
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  group(object: JsonObject, at: number): void {
+    const nodeGroup = textOf(objectOr(object.metadata).name);
+    const told = objectOr(object.status).autoScalingGroupName;
+    const autoScalingGroup = textOf(told ?? objectOr(object.spec).autoScalingGroupName);
+    this.#groups.set(nodeGroup, { nodeGroup, autoScalingGroup });
+    this.#wanted.take(nodeGroup, at, wantedOf(object));
+  }
+
+  left(instanceId: string, state: string, at: number): void {
+    if (leaving.test(state) && !this.#leftAt.has(instanceId)) this.#leftAt.set(instanceId, at);
+  }
+
+  disruption(one: DisruptionState): void {
+    for (const cause of one.causes) {
+      if (cause.kind !== 'Update' || cause.isHolding || cause.isCancelled) continue;
+      const key = `${one.name} ${cause.id}`;
+      if (this.#seen.has(key)) continue;
+      this.#seen.add(key);
+      const { book } = this.#context;
+      const update = [...book.updates.byName.values()].find((each) => isOfUpdate(each, cause));
+      if (update?.phase === 'Rolling' && update.endedAt === undefined) this.#judge(one, update);
+    }
+  }
+
+  #judge(one: DisruptionState, update: UpdateState): void {
+    const { book, saw, report } = this.#context;
+    const group = this.#groups.get(update.nodeGroup);
+    if (group === undefined) return;
+    let [gone, serving] = [0, 0];
+    for (const { instanceId, group: name, state } of book.cloud.instances.values()) {
+      if (name !== group.autoScalingGroup || instanceId === one.instanceId) continue;
+      const other = book.disruptions.ofInstance(instanceId);
+      if (leaving.test(state)) {
+        const isYoung = book.now - (this.#leftAt.get(instanceId) ?? 0) <= book.lagMicros;
+        if (isYoung) serving++;
+        else if (state !== 'Terminated' && state !== '') gone++;
+      } else if (other !== undefined && isLetGo(update, other)) gone++;
+      else if (this.#serves(instanceId)) serving++;
+    }
+    saw();
+    const told = (message: string) => report({ subject: update.name, message });
+    const most = update.maxUnavailable;
+    if (gone + 1 > most) told(`${gone + 1} nodes are out of service at once, of ${most} that may`);
+    const wanted = this.#wanted.least(update.nodeGroup, book.now - book.lagMicros);
+    // One that does not serve takes nothing away.
+    if (!this.#serves(one.instanceId) || serving >= wanted - most) return;
+    told(`${serving} nodes are left to serve, of ${wanted} wanted less ${most}`);
+  }
+
+  /** Ready, or so lately not that nobody need know. */
+  #serves(instanceId: string): boolean {
+    const { book } = this.#context;
+    const node = book.nodes.ofInstance(instanceId);
+    if (node === undefined) return false;
+    return node.ready || book.now - (node.unreadySince ?? 0) <= book.lagMicros;
+  }
+}
+
+export const updatePace: Oracle = {
+  name: 'updates-keep-their-pace',
+  what: 'while an update rolls no more than maxUnavailable nodes are out of service for it, and as many serve as are wanted less those',
+  strategies: both,
+  needs: ['object', 'lifecycle'],
+  watch: (context) => {
+    const { book } = context;
+    const pace = new Pace(context);
+    return {
+      object: (entry) => {
+        if (entry.resource === 'nodegroups' && entry.type !== 'DELETED') {
+          pace.group(entry.object, entry.at);
+        }
+        const one = book.disruptionIn(entry);
+        if (one !== undefined) pace.disruption(one);
+      },
+      lifecycle: ({ instanceId, state, at }) => pace.left(instanceId, state, at),
+    };
+  },
+};
