@@ -8,7 +8,7 @@ import { openSqliteStore } from '../../src/adapters/store/index.ts';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import type { RowChange } from '../../src/ports/index.ts';
 import { nodeManagerAgent } from '../../src/world/index.ts';
-import { type Exempt, judge } from './judge.ts';
+import { type Exempt, judge, noUpdates } from './judge.ts';
 import { holdAgainstState, readStory } from './story-trace.ts';
 
 const log = readFileSync(join(import.meta.dirname, 'canaries', 'drain.audit.jsonl'), 'utf8');
@@ -115,6 +115,7 @@ const absent: Exempt = {
   'blockers-are-named': 'nothing waits in this log',
   'held-nodes-keep-their-pods': 'no update holds a node',
   'updates-keep-their-times': 'no cause of an update is in this log',
+  ...noUpdates,
 };
 
 describe('the judge of stories', () => {

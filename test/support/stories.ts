@@ -5,7 +5,7 @@ import { nodegroupService } from '../../src/world/aws/index.ts';
 import { finalFacts } from '../../src/world/check/index.ts';
 import { nodeManagerAgent, worldAccount } from '../../src/world/index.ts';
 import { ServedWorld } from './demo-world.ts';
-import { type Exempt, judge, violationsOf } from './judge.ts';
+import { type Exempt, judge, noUpdates, violationsOf } from './judge.ts';
 import { type FinalFacts, holdAgainstState, readStory, type StoryTrace } from './story-trace.ts';
 
 /** For `skip`: tells on a line of its own what is not run and why, so that no log hides it. */
@@ -43,6 +43,7 @@ const usual: Exempt = {
   'blockers-are-named': 'no pod is held by its budget for fifteen minutes',
   'held-nodes-keep-their-pods': 'no update holds a node',
   'updates-keep-their-times': 'nothing is forced, nothing fails, no instance is ours to terminate',
+  ...noUpdates,
 };
 /** As EKS: one name towards Kubernetes, another towards the account. */
 const eksAgents = [

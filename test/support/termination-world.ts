@@ -30,7 +30,7 @@ import {
   type World,
 } from '../../src/world/index.ts';
 import { microsPerMs, microsPerSecond } from '../../src/world/kernel/index.ts';
-import { type Exempt, judge } from './judge.ts';
+import { type Exempt, judge, noUpdates } from './judge.ts';
 import type { FinalFacts } from './story-trace.ts';
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -86,6 +86,7 @@ const usual: Exempt = {
   'blockers-are-named': 'no pod is held by its budget for fifteen minutes',
   'held-nodes-keep-their-pods': 'no update holds a node',
   'updates-keep-their-times': 'nothing is forced, nothing fails, no instance is ours to terminate',
+  ...noUpdates,
 };
 const unsettled: Exempt = { 'everything-ends': 'the story ends while something is still open' };
 

@@ -98,11 +98,15 @@ export const knownHooks = (
   });
 };
 
-/** When to send the next heartbeat. One found by polling began nobody knows when: at once. */
+/**
+ * When to send the next heartbeat. One found by polling began nobody knows when: at once. So where another
+ * process sent the last one: it wrote down when by its own clock, which may be ahead of ours by longer than
+ * the hook lasts.
+ */
 export const heartbeatDue = (hook: KnownHook): EpochMs => {
-  const known = hook.memory?.lastHeartbeatAt ?? parseTime(hook.status.lastHeartbeatAt);
-  const began = hook.ref.token === undefined ? undefined : epochMs(startOf(hook.ref));
-  const last = known ?? began;
+  const isOurs = hook.status.lastHeartbeatAt === undefined && hook.ref.token !== undefined;
+  const began = isOurs ? epochMs(startOf(hook.ref)) : undefined;
+  const last = hook.memory?.lastHeartbeatAt ?? began;
   const regular = last === undefined ? 0 : last + heartbeatInterval(hook.ref);
   // Waits out a failure, but never so long that the hook runs out between two tries.
   return epochMs(Math.max(regular, nextTry(hook.memory)));

@@ -20,6 +20,19 @@ import {
 
 const forced = { deadline: timePlus(60), onDeadline: 'force' as const };
 
+describe('heartbeats', () => {
+  it('begin at once where another process sent the last, by whatever clock', () => {
+    const model = draining([aHookCause()]);
+    model.at(700);
+    expect(model.settle()).toEqual(['HeartbeatHook']);
+    model.at(701);
+    model.settle();
+    model.forget();
+    expect(model.settle()).toContain('HeartbeatHook');
+    expect(model.settle()).not.toContain('HeartbeatHook');
+  });
+});
+
 describe('a deadline that passed while no process was there', () => {
   it('forces what is left at once, and ends when that is gone', () => {
     const model = draining([aManualCause(forced)]);
