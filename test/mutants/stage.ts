@@ -30,6 +30,8 @@ export interface StageOptions {
 /** 2022-09-25T13:00:00Z, the articles' day. */
 const startAt = 1_664_110_800 * microsPerSecond;
 const groupName = 'g1';
+/** Six days old on that day; the group begins one release behind. */
+const newestRelease = '1.32.9-20220919';
 const slowStop = { 'world.drover.dev/stop-seconds': '20' };
 const silence: Log = {
   debug: () => {},
@@ -46,6 +48,7 @@ const gr = {
   budgets: { group: 'policy', resource: 'poddisruptionbudgets' },
   disruptions: { group: 'drover.dev', resource: 'nodedisruptions' },
   groups: { group: 'drover.dev', resource: 'nodegroups' },
+  updates: { group: 'drover.dev', resource: 'nodegroupupdates' },
 } as const;
 
 export class Stage {
@@ -82,7 +85,7 @@ export class Stage {
     const facts = seedCluster(this.world, {
       clusterName: 'story',
       kubernetesVersion: '1.32.9',
-      groups: [{ ...group, instanceType: 'm5.large' }],
+      groups: [{ ...group, instanceType: 'm5.large', releasesBehind: 1 }],
       addons: false,
       workload: false,
     });
@@ -292,6 +295,21 @@ export class Stage {
   changeGroup(spec: JsonObject, name: string = groupName): void {
     const patch = { type: 'merge', body: { spec } } as const;
     this.#must(this.#user().patch(gr.groups, { name }, patch));
+  }
+  /** To the newest release, as `kubectl patch` asks for it. */
+  updateGroup(updateConfig: JsonObject): void {
+    this.changeGroup({ releaseVersion: newestRelease, updateConfig });
+  }
+  /** The version update that was asked for, as its status has it. */
+  updateStatus(): JsonObject {
+    const [update] = this.world.kube.readAll(gr.updates);
+    return objectOr(update?.status);
+  }
+  /** Somebody keeps the cluster autoscaler away from their node. */
+  keep(node: string): void {
+    const annotations = { 'cluster-autoscaler.kubernetes.io/scale-down-disabled': 'true' };
+    const patch = { type: 'merge', body: { metadata: { annotations } } } as const;
+    this.#must(this.#user().patch(gr.nodes, { name: node }, patch));
   }
   deleteGroup(name: string): void {
     this.#must(this.#user().delete(gr.groups, { name }));

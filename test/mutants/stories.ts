@@ -2,6 +2,7 @@
 // as it is gets through all of them without a violation.
 import type { Violation } from '../../src/api/trace.ts';
 import { Stage, type StageOptions } from './stage.ts';
+import { updateStories } from './update-stories.ts';
 
 const minutes = 60;
 
@@ -12,6 +13,7 @@ const pick = (nodes: readonly string[]): { readonly first: string; readonly seco
 };
 
 const stories = {
+  ...updateStories,
   /** Where nothing puts the pod back, a node that takes new pods is still emptied. */
   'a-pod-of-nobody-is-evicted': async (stage: Stage) => {
     const { first } = pick(stage.nodes());

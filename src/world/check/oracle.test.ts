@@ -38,6 +38,8 @@ describe('checkTrace', () => {
       'desired-within-bounds',
       'held-nodes-keep-their-pods',
       'updates-keep-their-times',
+      'updates-keep-their-pace',
+      'surge-moves-pods-once',
       'aws-auth-loses-no-entry',
       'certificates-name-their-instance',
       'nothing-left-after-delete',

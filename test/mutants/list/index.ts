@@ -8,6 +8,7 @@ import { markMutants } from './marks.ts';
 import { messageMutants } from './messages.ts';
 import { podMutants } from './pods.ts';
 import { roleMutants } from './roles.ts';
+import { rolloutMutants } from './rollouts.ts';
 import { updateMutants } from './updates.ts';
 
 export const mutants: readonly Mutant[] = [
@@ -17,6 +18,7 @@ export const mutants: readonly Mutant[] = [
   ...messageMutants,
   ...groupMutants,
   ...updateMutants,
+  ...rolloutMutants,
   ...roleMutants,
   ...certificateMutants,
   ...journalMutants,

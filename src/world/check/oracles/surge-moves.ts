@@ -1,7 +1,8 @@
 // Oracle 6, of Drover's own strategy: in one update no pod is sent away twice, and nothing new is ended. A pod is
-// sent away twice where we empty a node of the new revision for the update, or where a pod that came after the update
-// had begun had to take an old node although a new one had room. Being set back after a failure is another
-// matter, and so is what people and the cloud do.
+// sent away twice where a node of the new revision is emptied for the update, where old ones are before any new one
+// has been Ready, and where a pod had to take an old node although a new one had room. Being set back after
+// a failure is another matter, and so is what people and the cloud do.
+import { objectOr } from '../../../api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import {
   type DisruptionState,
@@ -12,7 +13,7 @@ import {
   succeeded,
 } from '../state/book.ts';
 import { isFinished } from '../state/pods.ts';
-import { microsPerMinute } from '../state/read.ts';
+import { keyOf, microsPerMinute, textOf } from '../state/read.ts';
 import { isOfUpdate, type UpdateState } from '../state/updates.ts';
 
 /** A node that joined so lately may not have been there when the pod was placed. */
@@ -37,6 +38,10 @@ const isNew = ({ target }: UpdateState, node: NodeState): boolean =>
   node.image === target.imageId &&
   (target.templateVersion === '' || node.templateVersion === target.templateVersion);
 
+/** An old one of the group that is being updated. */
+const isOld = (update: UpdateState, node: NodeState): boolean =>
+  node.nodeGroup === update.nodeGroup && !isNew(update, node);
+
 const hasRoom = ({ book }: Context, node: NodeState): boolean => {
   if (node.goneAt !== undefined || !node.ready || node.marks.has('cordon')) return false;
   if (node.taints.size > 0 || node.isOutdated) return false;
@@ -47,62 +52,111 @@ const hasRoom = ({ book }: Context, node: NodeState): boolean => {
   return pods < (node.maxPods ?? 0) / 2;
 };
 
-/** A new node that stood free when the pod was placed elsewhere. */
-const freeOne = (context: Context, update: UpdateState, at: number): NodeState | undefined => {
-  for (const node of context.book.nodes.byName.values()) {
-    const since = Math.max(node.joinedAt, node.readySince ?? context.book.now);
-    if (!isNew(update, node) || at - since < settledMicros) continue;
-    if (hasRoom(context, node)) return node;
+const isRolling = ({ strategy, phase, endedAt }: UpdateState): boolean =>
+  strategy === 'SURGE' && phase === 'Rolling' && endedAt === undefined;
+
+class Moves {
+  readonly #context: Context;
+  /** Pods that were placed on an old node beside a free new one: pod -> that node. */
+  readonly #misplaced = new Map<string, string>();
+  /** `disruption cause` of nodes that an update began to empty. */
+  readonly #begun = new Set<string>();
+  /** `update` for which some new node has been Ready. */
+  readonly #joined = new Set<string>();
+
+  constructor(context: Context) {
+    this.#context = context;
   }
-  return undefined;
-};
+
+  node(name: string): void {
+    const node = this.#context.book.nodes.byName.get(name);
+    if (node?.ready !== true) return;
+    for (const update of this.#context.book.updates.byName.values()) {
+      const isOf = node.nodeGroup === update.nodeGroup && isNew(update, node);
+      if (update.endedAt === undefined && isOf) this.#joined.add(update.name);
+    }
+  }
+
+  /** A pod has come to a node. */
+  placed(pod: PodState): void {
+    const { book } = this.#context;
+    const node = book.nodes.byName.get(pod.nodeName);
+    if (node === undefined || pod.ownerKind !== 'ReplicaSet' || book.isBlind) return;
+    for (const update of book.updates.byName.values()) {
+      const since = update.phaseAt.get('Rolling') ?? book.now;
+      const isSettled = book.now - since >= settledMicros;
+      if (!isRolling(update) || !isSettled || !isOld(update, node)) continue;
+      const free = this.#freeOne(update);
+      if (free !== undefined) this.#misplaced.set(pod.uid, free.name);
+    }
+  }
+
+  /** An update begins to empty a node. */
+  begun(one: DisruptionState): void {
+    const { book, saw, report } = this.#context;
+    const update = updateOf(this.#context, one);
+    const cause = one.causes.find((each) => update !== undefined && isOfUpdate(update, each));
+    if (update === undefined || cause === undefined || cause.isHolding) return;
+    const key = `${one.name} ${cause.id}`;
+    if (this.#begun.has(key) || !isRolling(update)) return;
+    this.#begun.add(key);
+    saw();
+    const node = book.nodes.ofInstance(one.instanceId);
+    if (node === undefined || book.now - node.joinedAt <= book.lagMicros) return;
+    const told = (message: string) => report({ subject: node.name, message });
+    if (isNew(update, node)) told('is emptied, and it is new');
+    else if (node.ready && update.surge > 0 && !this.#joined.has(update.name)) {
+      told('is emptied before any new node has been Ready');
+    }
+  }
+
+  sentAway(entry: Request): void {
+    const { book, saw, report } = this.#context;
+    const pod = book.podOf(entry);
+    const one = pod && book.disruptionOf(pod);
+    const update = one && updateOf(this.#context, one);
+    if (pod === undefined || update === undefined) return;
+    saw();
+    const free = this.#misplaced.get(pod.uid);
+    if (free === undefined) return;
+    report({ subject: pod.key, message: `sent away once more, and ${free} was free for it` });
+  }
+
+  /** A new node that stood free when a pod was placed elsewhere. */
+  #freeOne(update: UpdateState): NodeState | undefined {
+    const { book } = this.#context;
+    for (const node of book.nodes.byName.values()) {
+      const since = Math.max(node.joinedAt, node.readySince ?? book.now);
+      if (node.nodeGroup !== update.nodeGroup || !isNew(update, node)) continue;
+      if (book.now - since >= settledMicros && hasRoom(this.#context, node)) return node;
+    }
+    return undefined;
+  }
+}
 
 export const surgeMoves: Oracle = {
   name: 'surge-moves-pods-once',
-  what: 'in one update of Drover’s strategy no pod is sent away twice, and no node of the new revision is emptied',
+  what: 'in one update of Drover’s strategy no pod has to move twice: nothing new is emptied, nothing old before there is something new',
   strategies: both,
   needs: ['request', 'object'],
   watch: (context) => {
-    const { book, saw, report } = context;
-    /** Pods that were placed on an old node beside a free new one: pod -> that node. */
-    const misplaced = new Map<string, string>();
-    const placed = (pod: PodState): void => {
-      const node = book.nodes.byName.get(pod.nodeName);
-      if (node === undefined || pod.ownerKind !== 'ReplicaSet') return;
-      const group = [...book.updates.byName.values()].filter(
-        (update) =>
-          update.strategy === 'SURGE' && update.phase === 'Rolling' && update.endedAt === undefined,
-      );
-      for (const update of group) {
-        const since = update.phaseAt.get('Rolling') ?? book.now;
-        if (!node.isOutdated || book.now - since < settledMicros || book.isBlind) continue;
-        const free = freeOne(context, update, book.now);
-        if (free !== undefined) misplaced.set(pod.uid, free.name);
-      }
-    };
-    const sentAway = (entry: Request): void => {
-      const pod = book.podOf(entry);
-      const node = pod && book.nodes.byName.get(pod.nodeName);
-      const one = pod && book.disruptionOf(pod);
-      if (pod === undefined || node === undefined || one === undefined) return;
-      const update = updateOf(context, one);
-      if (update === undefined) return;
-      saw();
-      const told = (message: string) => report({ subject: pod.key, message });
-      const isKnown = book.now - node.joinedAt > book.lagMicros;
-      if (isNew(update, node) && isKnown) told(`sent away from ${node.name}, which is new`);
-      const free = misplaced.get(pod.uid);
-      if (free !== undefined) told(`sent away once more, and ${free} was free for it`);
-    };
+    const { book } = context;
+    const moves = new Moves(context);
     return {
-      object: ({ resource, type, object }) => {
-        if (resource !== 'pods' || type !== 'MODIFIED' || !book.matters) return;
-        const { namespace, name } = object.metadata as { namespace?: string; name?: string };
-        const pod = book.pods.byKey.get(`${namespace ?? ''}/${name ?? ''}`);
-        if (pod !== undefined && pod.boundAt === book.now) placed(pod);
+      object: (entry) => {
+        const { resource, type, object } = entry;
+        if (resource === 'nodes' && type !== 'DELETED') {
+          moves.node(textOf(objectOr(object.metadata).name));
+        }
+        const one = book.disruptionIn(entry);
+        if (one !== undefined) moves.begun(one);
+        if (resource !== 'pods' || type === 'DELETED' || !book.matters) return;
+        const { namespace, name } = objectOr(object.metadata);
+        const pod = book.pods.byKey.get(keyOf(textOf(namespace), textOf(name)));
+        if (pod?.boundAt === book.now) moves.placed(pod);
       },
       request: (entry) => {
-        if (book.isOurs(entry) && succeeded(entry) && endsPod(entry)) sentAway(entry);
+        if (book.isOurs(entry) && succeeded(entry) && endsPod(entry)) moves.sentAway(entry);
       },
     };
   },

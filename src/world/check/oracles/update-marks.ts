@@ -115,7 +115,7 @@ class Remains {
   #endOfNodes(): void {
     const { book, saw, report } = this.#context;
     for (const node of book.nodes.byName.values()) {
-      if (node.goneAt !== undefined) continue;
+      if (node.goneAt !== undefined || book.updates.openOf(node.nodeGroup) !== undefined) continue;
       saw();
       const told = (what: string) =>
         report({ subject: node.name, message: `no update is under way, and our ${what} stayed` });
@@ -132,7 +132,8 @@ class Remains {
     const there = book.cloud.groups.get(told);
     const updates = [...book.updates.byName.values()].some(({ nodeGroup }) => nodeGroup === name);
     const isLeaving = objectOr(metadata).deletionTimestamp !== undefined;
-    if (there === undefined || isLeaving || !updates) return;
+    const isOpen = book.updates.openOf(name) !== undefined;
+    if (there === undefined || isLeaving || isOpen || !updates) return;
     saw();
     for (const one of there.suspended) {
       if (this.#processes.of(`${told} ${one}`)?.by !== 'us') continue;

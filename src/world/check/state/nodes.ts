@@ -46,7 +46,7 @@ export interface NodeState {
   shieldedBy: string;
   /** Nobody takes it for idle. */
   isKept: boolean;
-  zone: string;
+  nodeGroup: string;
   joinedAt: number;
   /** Taints of others, as `key:effect`. */
   taints: ReadonlySet<string>;
@@ -77,7 +77,7 @@ const outdatedTaint = 'drover.dev/outdated';
 const ownTaints: ReadonlySet<string> = new Set([marks.disruptedTaint, outdatedTaint]);
 const imageLabel = 'eks.amazonaws.com/nodegroup-image';
 const templateLabel = 'eks.amazonaws.com/sourceLaunchTemplateVersion';
-const zoneLabel = 'topology.kubernetes.io/zone';
+const groupLabel = 'eks.amazonaws.com/nodegroup';
 const autoscalerAnnotation = 'cluster-autoscaler.kubernetes.io/scale-down-disabled';
 
 const foreignTaints = (object: JsonObject): ReadonlySet<string> => {
@@ -199,10 +199,10 @@ export class Nodes {
 
 const readMadeOf = (node: NodeState, { metadata, spec }: JsonObject): void => {
   const { labels, annotations } = objectOr(metadata);
-  const { [imageLabel]: image, [templateLabel]: template, [zoneLabel]: zone } = objectOr(labels);
+  const { [imageLabel]: image, [templateLabel]: template, [groupLabel]: group } = objectOr(labels);
   node.image = textOf(image);
   node.templateVersion = textOf(template);
-  node.zone = textOf(zone);
+  node.nodeGroup = textOf(group);
   node.shieldedBy = textOf(objectOr(annotations)['drover.dev/scale-down-disabled-by']);
   node.isKept = objectOr(annotations)[autoscalerAnnotation] !== undefined;
   const { taints } = objectOr(spec);
@@ -228,7 +228,7 @@ const newNode = ({
   isOutdated: false,
   shieldedBy: '',
   isKept: false,
-  zone: '',
+  nodeGroup: '',
   joinedAt: at,
   instanceId: '',
   maxPods: undefined,

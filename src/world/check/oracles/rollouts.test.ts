@@ -1,0 +1,216 @@
+// Canaries of the oracles about version updates as a whole: their pace, what moves, what is left, their end.
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../api/json.ts';
+import { group, i1, i2, judge, kubectl, Story, us } from '../testing.ts';
+import { liveness } from './liveness.ts';
+import { surgeMoves } from './surge-moves.ts';
+import { updateMarks } from './update-marks.ts';
+import { updatePace } from './update-pace.ts';
+
+const i3 = 'i-0123456789abcdef2';
+const imageLabel = 'eks.amazonaws.com/nodegroup-image';
+const groupLabel = 'eks.amazonaws.com/nodegroup';
+const kept = 'cluster-autoscaler.kubernetes.io/scale-down-disabled';
+const shield = 'drover.dev/scale-down-disabled-by';
+
+interface Made {
+  readonly image?: string;
+  readonly annotations?: JsonObject;
+  readonly isOutdated?: boolean;
+  readonly ready?: boolean;
+}
+
+const node = (story: Story, name: string, instance: string, made: Made = {}): Story => {
+  const { image = 'ami-1', annotations = {}, isOutdated = false, ready = true } = made;
+  return story.object('nodes', {
+    metadata: {
+      name,
+      uid: `uid-${name}`,
+      labels: { [imageLabel]: image, [groupLabel]: 'ng1' },
+      annotations,
+    },
+    spec: {
+      providerID: `aws:///eu-west-1a/${instance}`,
+      ...(isOutdated
+        ? { taints: [{ key: 'drover.dev/outdated', effect: 'PreferNoSchedule' }] }
+        : {}),
+    },
+    status: { conditions: [{ type: 'Ready', status: ready ? 'True' : 'Unknown' }] },
+  });
+};
+
+const update = (story: Story, status: JsonObject, spec: JsonObject = {}): Story =>
+  story.object('nodegroupupdates', {
+    metadata: { name: 'u', uid: 'uid-u' },
+    spec: { nodeGroup: 'ng1', type: 'VersionUpdate', ...spec },
+    status: {
+      status: 'InProgress',
+      strategy: 'SURGE',
+      maxUnavailable: 1,
+      surge: 1,
+      target: { imageId: 'ami-2', templateVersion: '2', version: '1.32' },
+      ...status,
+    },
+  });
+
+const groupOf = (story: Story, desired: number, more: JsonObject = {}): Story =>
+  story.object('nodegroups', {
+    metadata: { name: 'ng1', uid: 'uid-ng1' },
+    spec: { autoScalingGroupName: group, scaling: { minSize: 0, maxSize: 5, desired } },
+    status: { desired, minSize: 0, maxSize: 5, ...more },
+  });
+
+/** Two old nodes and a new one, and the update that rolls them. */
+const rolling = (fresh: Made = { image: 'ami-2' }): Story => {
+  const story = groupOf(new Story({ settled: true }), 2);
+  for (const one of [i1, i2, i3]) story.state(one, 'InService');
+  node(node(story, 'n1', i1), 'n2', i2);
+  update(node(story, 'n3', i3, fresh), { phase: 'Rolling' });
+  return node(story.at(100), 'n3', i3, fresh);
+};
+
+const cause = { kind: 'Update', id: 'update/u', onDeadline: 'fail', followUp: 'Replace' } as const;
+const take = (story: Story, instance: string, name: string, more = {}): Story =>
+  story.disruption(instance, {
+    node: name,
+    causes: [{ ...cause, ...more }],
+    status: { phase: 'Draining' },
+  });
+
+describe('updates-keep-their-pace', () => {
+  const said = (story: Story) => judge(updatePace, story).said;
+
+  it('accepts one node after the other', () => {
+    const story = take(rolling(), i1, 'n1').at(300).state(i1, 'Terminated');
+    expect(judge(updatePace, take(story.at(310), i2, 'n2'))).toEqual({ said: [], saw: 2 });
+  });
+  it('reports a second one while the first has not left', () => {
+    const story = take(rolling(), i1, 'n1').at(300).state(i1, 'Terminating:Wait');
+    const told = ['u: 2 nodes are out of service at once, of 1 that may'];
+    expect(said(take(story.at(303), i2, 'n2'))).toEqual(told);
+    // Nobody need have seen that it was leaving; then it had still been there.
+    expect(said(take(take(rolling(), i1, 'n1').at(101), i2, 'n2'))).toEqual(told);
+  });
+  it('reports one whose loss leaves too few, but for one that does not serve itself', () => {
+    const silent = (story: Story) => node(story, 'n3', i3, { image: 'ami-2', ready: false });
+    const story = silent(rolling()).at(110);
+    node(story, 'n2', i2, { ready: false }).at(120);
+    expect(said(take(story, i1, 'n1'))).toEqual([
+      'u: 0 nodes are left to serve, of 2 wanted less 1',
+    ]);
+    const other = silent(rolling()).at(110);
+    node(other, 'n2', i2, { ready: false }).at(120);
+    expect(said(take(other, i2, 'n2'))).toEqual([]);
+  });
+});
+
+describe('surge-moves-pods-once', () => {
+  const said = (story: Story) => judge(surgeMoves, story).said;
+
+  it('accepts an old node that is emptied beside a new one', () => {
+    const story = take(rolling().pod('p1'), i1, 'n1').at(101).evict('p1');
+    expect(judge(surgeMoves, story)).toEqual({ said: [], saw: 2 });
+  });
+  it('reports a new node that is emptied, but not where all is set back', () => {
+    expect(said(take(rolling(), i3, 'n3'))).toEqual(['n3: is emptied, and it is new']);
+    const back = update(rolling(), { phase: 'Restoring', ending: 'Failed' });
+    expect(said(take(back, i3, 'n3'))).toEqual([]);
+  });
+  it('reports an old node that is emptied before any new one has been Ready', () => {
+    const fresh = { image: 'ami-2', ready: false };
+    const told = ['n1: is emptied before any new node has been Ready'];
+    expect(said(take(rolling(fresh), i1, 'n1'))).toEqual(told);
+  });
+  it('leaves what others ask for of the same node', () => {
+    const both = [cause, { kind: 'SpotInterruption', id: 's' }];
+    const story = rolling().disruption(i3, { node: 'n3', causes: both });
+    expect(said(story)).toEqual([]);
+  });
+});
+
+describe('updates-leave-nothing', () => {
+  const said = (story: Story) => judge(updateMarks, story).said;
+  const over = (story: Story) => update(story, { phase: 'Ended', status: 'Successful' });
+  const annotate = (story: Story, value: string | null, by: string) =>
+    story.request({
+      verb: 'patch',
+      resource: 'nodes',
+      name: 'n1',
+      by,
+      body: { metadata: { annotations: { [kept]: value } } },
+    });
+
+  it('accepts an end without a trace', () => {
+    const story = annotate(annotate(rolling(), 'true', us), null, us);
+    expect(said(over(story).at(900))).toEqual([]);
+  });
+  it('reports our annotation and our taint that stay', () => {
+    const annotations = { [kept]: 'true', [shield]: 'u' };
+    const story = node(rolling(), 'n1', i1, { annotations, isOutdated: true });
+    annotate(story, 'true', us).at(200);
+    expect(said(over(story))).toEqual([
+      'n1: u is over, and its annotation stayed',
+      'n1: no update is under way, and our taint drover.dev/outdated stayed',
+      'n1: no update is under way, and our drover.dev/scale-down-disabled-by stayed',
+      `n1: no update is under way, and our ${kept} stayed`,
+    ]);
+  });
+  it('reports the annotation of others that is taken away, unless it came a moment ago', () => {
+    const taken = (seconds: number) => {
+      const story = annotate(rolling(), 'true', kubectl).at(100 + seconds);
+      return said(over(annotate(story, null, us)));
+    };
+    expect(taken(10)).toEqual([`n1: ${kept} of others was taken away`]);
+    expect(taken(1)).toEqual([]);
+  });
+  it('reports a process that stays suspended, and one of others that is resumed', () => {
+    const scaling = (story: Story, suspended: readonly string[], maxSize = 5) =>
+      story.add({
+        kind: 'scaling',
+        at: story.micros,
+        autoScalingGroupName: group,
+        minSize: 0,
+        maxSize,
+        desired: 2,
+        suspended,
+      });
+    const input = { AutoScalingGroupName: group, ScalingProcesses: ['AZRebalance'] };
+    const ours = scaling(rolling().call('SuspendProcesses', input), ['AZRebalance']);
+    expect(said(over(ours))).toEqual([
+      `${group}: no update is under way, and our AZRebalance stayed suspended`,
+    ]);
+    const theirs = rolling().add({
+      kind: 'call',
+      at: rolling().micros,
+      service: 'autoscaling',
+      operation: 'SuspendProcesses',
+      userAgent: 'aws-cli',
+      input,
+    });
+    const resumed = scaling(theirs.at(200).call('ResumeProcesses', input), []);
+    expect(said(over(resumed))).toEqual([
+      `${group}: AZRebalance, which others had suspended, was resumed`,
+    ]);
+    expect(said(over(scaling(rolling(), [], 7)))).toEqual([
+      `${group}: no update is under way, sizes are 0 to 7, not 0 to 5`,
+    ]);
+  });
+});
+
+describe('everything-ends, of updates', () => {
+  const said = (story: Story) => judge(liveness, story).said;
+
+  it('accepts one that is over, and one that somebody paused for long', () => {
+    const story = update(rolling(), { phase: 'Rolling' }, { paused: true }).at(7200);
+    expect(said(update(story, { phase: 'Ended', status: 'Failed' }))).toEqual([]);
+  });
+  it('reports one that stands still, and one that is open in the end', () => {
+    const story = update(rolling(), { phase: 'Rolling' });
+    expect(said(node(story.at(3800), 'n1', i1))).toEqual([
+      'u: in Rolling for 63 min',
+      'u: still Rolling',
+    ]);
+    const sooner = update(rolling(), { phase: 'Rolling' });
+    expect(said(node(sooner.at(3500), 'n1', i1))).toEqual(['u: still Rolling']);
+  });
+});

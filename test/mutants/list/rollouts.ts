@@ -1,0 +1,166 @@
+// Mutants about version updates as a whole: too many nodes at once, pods that move twice, what is left behind,
+// and updates that never end.
+import type { Mutant } from '../mutant.ts';
+
+const nodes = 'src/core/update/nodes.ts';
+const surge = 'src/core/update/surge.ts';
+const ending = 'src/core/update/ending.ts';
+const updated = 'a-group-is-updated';
+const setBack = 'an-update-is-set-back';
+
+const pace: readonly Mutant[] = [
+  {
+    name: 'an-update-takes-three-nodes-at-once',
+    oracles: ['updates-keep-their-pace'],
+    kind: 'logic',
+    story: updated,
+    edits: [
+      {
+        file: nodes,
+        find: 'const { maxUnavailable = 1 } = status;',
+        replace: 'const maxUnavailable = Math.max(3, status.maxUnavailable ?? 1);',
+      },
+    ],
+  },
+  {
+    name: 'a-node-that-cools-down-counts-as-gone',
+    oracles: ['updates-keep-their-pace'],
+    kind: 'timing',
+    story: updated,
+    edits: [
+      {
+        file: nodes,
+        find: "old.filter(({ state }) => state.kind === 'draining' || state.kind === 'drained');",
+        replace: "old.filter(({ state }) => state.kind === 'draining');",
+      },
+    ],
+  },
+  {
+    name: 'whoever-serves-may-be-spared',
+    oracles: ['updates-keep-their-pace'],
+    kind: 'logic',
+    story: 'new-nodes-fall-silent',
+    edits: [
+      {
+        file: nodes,
+        find: 'spare: Math.max(0, serving - Math.max(0, desired - maxUnavailable)),',
+        replace: 'spare: serving,',
+      },
+    ],
+  },
+];
+
+const moves: readonly Mutant[] = [
+  {
+    name: 'new-nodes-count-as-old-ones',
+    oracles: ['surge-moves-pods-once'],
+    kind: 'logic',
+    story: updated,
+    edits: [
+      {
+        file: nodes,
+        find: 'old: counted.filter(({ instance }) => !instance.isTarget),',
+        replace: 'old: counted,',
+      },
+    ],
+  },
+  {
+    name: 'old-nodes-go-when-new-ones-are-asked-for',
+    oracles: ['surge-moves-pods-once'],
+    kind: 'timing',
+    story: updated,
+    edits: [
+      {
+        file: surge,
+        find: 'if (isComplete && fresh.every(isWhole)) return next();',
+        replace: 'if (isComplete) return next();',
+      },
+    ],
+  },
+  {
+    name: 'small-groups-dip-no-toe',
+    oracles: ['surge-moves-pods-once'],
+    kind: 'logic',
+    story: updated,
+    edits: [
+      {
+        file: surge,
+        find: 'if (old.length === 0) return next();',
+        replace: 'if (old.length <= 2) return next();',
+      },
+    ],
+  },
+];
+
+const remains: readonly Mutant[] = [
+  {
+    name: 'old-nodes-stay-outdated-when-an-update-is-set-back',
+    oracles: ['updates-leave-nothing'],
+    kind: 'logic',
+    story: setBack,
+    edits: [
+      {
+        file: ending,
+        find: 'instance.nodeName !== undefined && instance.isDiscouraged === true',
+        replace: 'instance.nodeName === undefined && instance.isDiscouraged === true',
+      },
+    ],
+  },
+  {
+    name: 'takes-the-annotations-of-others-for-its-own',
+    oracles: ['updates-leave-nothing'],
+    kind: 'logic',
+    story: setBack,
+    edits: [
+      {
+        file: ending,
+        find: "instance.nodeName !== undefined && instance.shield === 'ours'",
+        replace: 'instance.nodeName !== undefined && instance.shield !== undefined',
+      },
+    ],
+  },
+  {
+    name: 'an-update-is-over-before-its-processes-run-again',
+    oracles: ['updates-leave-nothing'],
+    kind: 'timing',
+    story: updated,
+    edits: [
+      {
+        file: ending,
+        find: 'if (observation.suspended.length > 0) {',
+        replace: 'if (observation.suspended.length > 1) {',
+      },
+    ],
+  },
+];
+
+const ends: readonly Mutant[] = [
+  {
+    name: 'an-update-waits-for-a-group-without-new-nodes',
+    oracles: ['everything-ends'],
+    kind: 'logic',
+    story: updated,
+    edits: [
+      {
+        file: surge,
+        find: 'if (isThrough && isStarted && fresh.every(isWhole)) {',
+        replace: 'if (isThrough && isStarted && fresh.length === 0) {',
+      },
+    ],
+  },
+  {
+    name: 'the-surplus-of-an-update-is-never-gone',
+    oracles: ['everything-ends'],
+    kind: 'logic',
+    story: 'a-group-is-updated-as-eks-does',
+    edits: [
+      {
+        file: ending,
+        find: 'if (!isSettled(observation, herd)) return stay;',
+        replace: 'if (!isSettled(observation, herd) || surge.desired === 1) return stay;',
+      },
+    ],
+  },
+];
+
+export const rolloutMutants: readonly Mutant[] = [...pace, ...moves, ...remains, ...ends];
