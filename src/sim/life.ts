@@ -31,7 +31,7 @@ import {
 } from './scenario.ts';
 import { traceHash } from './trace-hash.ts';
 import { TraceRecorder } from './trace-recorder.ts';
-import { resumeUpdates } from './version-actions.ts';
+import { endPauses } from './version-actions.ts';
 
 export interface LifeOptions {
   readonly seed: number;
@@ -245,10 +245,13 @@ class Life {
     for (const fault of this.#world.faults.list()) this.#recorder.fault(fault.kind, 'off');
     this.#world.faults.clear();
     forceDeletes(this.#world, this.#user());
-    resumeUpdates(this.#world, this.#user());
+    const resumed = new Set<string>();
     await this.#driver.advance(20);
     this.#fleet?.start();
-    const isOver = (): boolean => this.#failure !== undefined || isQuiet(this.#world);
+    const isOver = (): boolean => {
+      endPauses(this.#world, this.#user(), resumed);
+      return this.#failure !== undefined || isQuiet(this.#world);
+    };
     await this.#driver.until(isOver, { limitSeconds: replicasLimitSeconds, everySeconds: 15 });
     this.#fleet?.becomeOne();
     let ended = false;

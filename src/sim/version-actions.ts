@@ -4,6 +4,7 @@
 import { type JsonObject, objectOr } from '../api/json.ts';
 import type { NodeGroup } from '../api/nodegroup.ts';
 import { type NodeGroupUpdate, updateStatusOf, updateStrategies } from '../api/nodegroup-update.ts';
+import { drainTimeoutPolicies } from '../api/update-policy.ts';
 import { AwsError } from '../wire/index.ts';
 import type { WorldClient } from '../world/contracts.ts';
 import type { World } from '../world/index.ts';
@@ -82,7 +83,24 @@ const anotherRevision = (context: ActionContext, group: NodeGroup): JsonObject |
   return release === undefined ? undefined : { releaseVersion: release };
 };
 
-const drawUpdateConfig = ({ random }: ActionContext): JsonObject => {
+/** What happens where a drain or a new node takes too long; absent = as before. */
+const drawPolicies = ({ random }: ActionContext): JsonObject => {
+  if (random.next() < 0.5) return {};
+  const drain = {
+    onTimeout: pickOf(random, drainTimeoutPolicies) ?? 'Fail',
+    timeoutSeconds: pickOf(random, [120, 300, 900]) ?? 900,
+    cooldownSeconds: pickOf(random, [0, 60]) ?? 60,
+    forceAfterSeconds: pickOf(random, [0, 120]) ?? 0,
+  };
+  return {
+    drain: random.next() < 0.8 ? drain : null,
+    maxQuarantined: random.next() < 0.5 ? 1 + random.below(3) : null,
+    rollback: random.next() < 0.4 ? { auto: true, failedNewNodes: 1 + random.below(2) } : null,
+  };
+};
+
+const drawUpdateConfig = (context: ActionContext): JsonObject => {
+  const { random } = context;
   const strategy = pickOf(random, updateStrategies) ?? 'SURGE';
   const most = 1 + random.below(3);
   const percentage = pickOf(random, [10, 34, 50, 100]) ?? 34;
@@ -91,6 +109,7 @@ const drawUpdateConfig = ({ random }: ActionContext): JsonObject => {
     updateStrategy: random.next() < 0.8 ? strategy : null,
     maxUnavailable: isShare ? null : most,
     maxUnavailablePercentage: isShare ? percentage : null,
+    ...drawPolicies(context),
   };
 };
 
@@ -181,9 +200,16 @@ export const suspendProcess = (context: ActionContext): void => {
   });
 };
 
-/** In the end who paused an update lets it go on. */
-export const resumeUpdates = (world: World, user: User): void => {
+/**
+ * In the end who paused an update lets it go on; one that pauses itself once more, as its policy has it, is
+ * stopped. `resumed`: names of those that were let go on.
+ */
+export const endPauses = (world: World, user: User, resumed: Set<string>): void => {
   for (const update of openUpdates(world)) {
-    if (update.spec.paused === true) patchUpdate(user, update, { paused: null });
+    if (update.spec.paused !== true) continue;
+    const { name } = update.metadata;
+    const again = resumed.has(name) && update.spec.abort === undefined;
+    patchUpdate(user, update, { paused: null, ...(again ? { abort: 'Stop' } : {}) });
+    resumed.add(name);
   }
 };

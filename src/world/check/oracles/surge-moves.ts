@@ -105,9 +105,17 @@ class Moves {
     if (node === undefined || book.now - node.joinedAt <= book.lagMicros) return;
     const told = (message: string) => report({ subject: node.name, message });
     if (isNew(update, node)) told('is emptied, and it is new');
-    else if (node.ready && update.surge > 0 && !this.#joined.has(update.name)) {
-      told('is emptied before any new node has been Ready');
+    else if (this.#isTooEarly(update, node)) told('is emptied before any new node has been Ready');
+  }
+
+  /** What an update before it could not take back may go first: there are more than are wanted. */
+  #isTooEarly(update: UpdateState, node: NodeState): boolean {
+    if (!node.ready || update.surge === 0 || this.#joined.has(update.name)) return false;
+    let old = 0;
+    for (const each of this.#context.book.nodes.byName.values()) {
+      if (each.goneAt === undefined && each.ready && isOld(update, each)) old++;
     }
+    return old <= (update.original?.desired ?? 0);
   }
 
   sentAway(entry: Request): void {
