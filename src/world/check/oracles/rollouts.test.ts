@@ -48,6 +48,7 @@ const update = (story: Story, status: JsonObject, spec: JsonObject = {}): Story 
       strategy: 'SURGE',
       maxUnavailable: 1,
       surge: 1,
+      original: { minSize: 0, maxSize: 5, desired: 2 },
       target: { imageId: 'ami-2', templateVersion: '2', version: '1.32' },
       ...status,
     },
@@ -120,6 +121,10 @@ describe('surge-moves-pods-once', () => {
     const fresh = { image: 'ami-2', ready: false };
     const told = ['n1: is emptied before any new node has been Ready'];
     expect(said(take(rolling(fresh), i1, 'n1'))).toEqual(told);
+    // More than wanted were there before.
+    const original = { minSize: 0, maxSize: 5, desired: 1 };
+    const more = update(rolling(fresh), { phase: 'Rolling', original });
+    expect(said(take(more, i1, 'n1'))).toEqual([]);
   });
   it('leaves what others ask for of the same node', () => {
     const both = [cause, { kind: 'SpotInterruption', id: 's' }];
