@@ -206,4 +206,31 @@ describe('an object that waited for its finalizer', () => {
     expect(types(2)).toEqual(['ADDED', 'MODIFIED']);
     expect(types(3)).toEqual(['ADDED', 'MODIFIED', 'DELETED']);
   });
+
+  it('takes a whole collection away where a namespace is emptied', () => {
+    const deployment = (namespace: string): JsonObject => ({
+      kind: 'Deployment',
+      metadata: { name: 'web', namespace, uid: `uid-${namespace}` },
+      spec: { replicas: 1, selector: { matchLabels: { app: 'web' } } },
+    });
+    const ref = (namespace: string): JsonObject => ({ resource: 'deployments', namespace });
+    const made = ['gone', 'stays'].map((namespace, i) =>
+      line(i, {
+        verb: 'create',
+        ref: { ...ref(namespace), name: 'web' },
+        code: 201,
+        response: deployment(namespace),
+      }),
+    );
+    const emptied = (uri: string) =>
+      line(5, { verb: 'deletecollection', ref: ref('gone'), uri, response: { kind: 'Status' } });
+    const said = (uri: string) =>
+      checkTrace(
+        traceFromAudit([...made, emptied(uri)], { ...facts, settled: true }).trace,
+      ).violations.flatMap(({ oracle, subject }) =>
+        oracle === 'everything-ends' ? [subject] : [],
+      );
+    expect(said('/apis/apps/v1/namespaces/gone/deployments')).toEqual(['stays/web']);
+    expect(said('/apis/apps/v1/namespaces/gone/deployments?labelSelector=a')).toHaveLength(2);
+  });
 });

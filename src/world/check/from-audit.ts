@@ -68,6 +68,26 @@ class Known {
     return { kind: 'object', at: request.at, type, resource, object };
   }
 
+  /**
+   * What a whole collection's deletion removed at once, as where a namespace is emptied: no answer names them.
+   * Pods take their time to stop; their kubelets' deletions tell of each.
+   */
+  emptied(request: Request, uri: string): readonly TraceEntry[] {
+    const { verb, resource, namespace, at, code } = request;
+    const isWhole = verb === 'deletecollection' && !/[?&](?:label|field)Selector=/.test(uri);
+    if (!isWhole || request.dryRun || code < 200 || code >= 300 || resource === 'pods') return [];
+    const gone: TraceEntry[] = [];
+    for (const [key, object] of this.#objects) {
+      const metadata = objectOr(object.metadata);
+      const isHeld = Array.isArray(metadata.finalizers) && metadata.finalizers.length > 0;
+      const isIn = namespace === undefined || metadata.namespace === namespace;
+      if (!key.startsWith(`${resource} `) || !isIn || isHeld) continue;
+      this.#objects.delete(key);
+      gone.push({ kind: 'object', at, type: 'DELETED', resource, object });
+    }
+    return gone;
+  }
+
   #bound(request: Request, key: string): TraceEntry | undefined {
     const { name } = objectOr(objectOr(request.body).target);
     return this.#modified(request, key, (pod) => ({
@@ -170,6 +190,7 @@ export const traceFromAudit = (lines: Iterable<string>, facts: TraceFacts): Audi
     }
     const change = known.change(request, objectOr(event.responseObject));
     if (change !== undefined) entries.push(change);
+    entries.push(...known.emptied(request, textOf(event.requestURI)));
     entries.push(request);
   }
   return { trace: { facts, entries }, skipped };
