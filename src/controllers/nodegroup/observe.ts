@@ -60,10 +60,50 @@ const unjoinedOf = async (
   });
 };
 
+export interface LateFindings {
+  readonly at: EpochMs;
+  /** Who was late then. */
+  readonly ids: string;
+  readonly issue: HealthIssue | undefined;
+}
+
+/** Consoles and configurations change slowly, and passes come every two seconds while an update runs. */
+const lookAgainMs = 30_000;
+
+/** Why they do not join; what was found out just before stands while the same ones are late. */
+const lateIssue = async (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  { scaling, unjoined, memory }: Looked,
+  signal: AbortSignal,
+): Promise<HealthIssue | undefined> => {
+  const ids = unjoined.map(({ instanceId }) => instanceId).join(' ');
+  const { late: before } = memory;
+  const now = deps.clock.now();
+  if (before?.ids === ids && now - before.at < lookAgainMs) return before.issue;
+  const late: Unjoined[] = [];
+  for (const one of unjoined) {
+    const console =
+      late.length < maxConsoles ? await consoleOf(deps, one.instanceId, signal) : undefined;
+    late.push({ ...one, console });
+  }
+  const causes =
+    late.length === 0 ? [] : await joinCausesOf(deps, group, { scaling, late }, signal);
+  const issue = joinIssue(late, causes);
+  memory.late = { at: now, ids, issue };
+  return issue;
+};
+
+interface Looked {
+  readonly scaling: ScalingGroup;
+  readonly unjoined: readonly Unjoined[];
+  readonly memory: { late?: LateFindings };
+}
+
 export const observeHealth = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
-  scaling: ScalingGroup,
+  { scaling, memory }: Omit<Looked, 'unjoined'>,
   signal: AbortSignal,
 ): Promise<Health> => {
   const now = deps.clock.now();
@@ -71,15 +111,8 @@ export const observeHealth = async (
   const name = autoScalingGroupNameOf(group);
   const activities = isShort ? await deps.cloud.describeActivities(name, { signal }) : [];
   const unjoined = await unjoinedOf(deps, group, scaling, signal);
-  const late: Unjoined[] = [];
-  for (const one of unjoined.filter((each) => isLate(each, now))) {
-    const console =
-      late.length < maxConsoles ? await consoleOf(deps, one.instanceId, signal) : undefined;
-    late.push({ ...one, console });
-  }
-  const causes =
-    late.length === 0 ? [] : await joinCausesOf(deps, group, { scaling, late }, signal);
-  const join = joinIssue(late, causes);
+  const late = unjoined.filter((each) => isLate(each, now));
+  const join = await lateIssue(deps, group, { scaling, unjoined: late, memory }, signal);
   return {
     issues: [...launchIssues(activities, name), ...(join === undefined ? [] : [join])],
     nextAt: lateAt(unjoined, now),

@@ -4,6 +4,7 @@ import type { ScalingGroup } from '../../ports/index.ts';
 import type { AdoptionMemory } from './adoption.ts';
 import type { Made } from './create.ts';
 import type { NodeRoles } from './node-roles.ts';
+import type { LateFindings } from './observe.ts';
 
 /** What is tried each for itself: that one succeeds says nothing about another. */
 export type Effect = 'adopt' | 'marks' | 'create' | 'template' | 'sizes' | 'update';
@@ -17,6 +18,8 @@ export interface PassMemory extends AdoptionMemory {
   /** Why the last try of an effect was refused for good. */
   readonly trouble: Map<Effect, HealthIssue>;
   made?: Made;
+  /** What was found out last about instances that are late to join. */
+  late?: LateFindings;
   /** Since when something of a group that ends cannot be deleted. */
   inUseSince?: number;
 }

@@ -202,7 +202,8 @@ export class Pass {
   async #resize(scaling: ScalingGroup, update: NodeGroupUpdate | undefined): Promise<boolean> {
     const { signal } = this.#input;
     const { clock } = this.#deps;
-    const health = await observeHealth(this.#deps, this.#group, scaling, signal);
+    const looked = { scaling, memory: this.#input.memory };
+    const health = await observeHealth(this.#deps, this.#group, looked, signal);
     this.#wake(health.nextAt);
     const { issues } = health;
     const rollout = await this.#rollOut(scaling, update, issues);

@@ -100,8 +100,15 @@ class Pace {
     if (gone + 1 > most) told(`${gone + 1} nodes are out of service at once, of ${most} that may`);
     const wanted = this.#wanted.least(update.nodeGroup, book.now - book.lagMicros);
     // One that does not serve takes nothing away.
-    if (!this.#serves(one.instanceId) || serving >= wanted - most) return;
+    if (!this.#isKnownToServe(one.instanceId) || serving >= wanted - most) return;
     told(`${serving} nodes are left to serve, of ${wanted} wanted less ${most}`);
+  }
+
+  /** Ready for longer than somebody may have missed. */
+  #isKnownToServe(instanceId: string): boolean {
+    const { book } = this.#context;
+    const node = book.nodes.ofInstance(instanceId);
+    return node?.ready === true && book.now - (node.readySince ?? 0) > book.lagMicros;
   }
 
   /** Ready, or so lately not that nobody need know. */
