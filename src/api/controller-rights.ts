@@ -27,6 +27,8 @@ export const controllerRules: readonly JsonObject[] = [
   rule('', ['pods'], [...look, 'delete']),
   rule('', ['pods/eviction', 'events'], ['create', 'patch']),
   rule('apps', ['replicasets', 'daemonsets'], look),
+  // The conditions that health probes of updates name most; other kinds are granted by who names them.
+  rule('apps', ['deployments'], ['get']),
   rule('policy', ['poddisruptionbudgets'], look),
   rule('drover.dev', ['*'], [...look, 'create', 'patch', 'delete']),
 ];

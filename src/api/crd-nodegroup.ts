@@ -18,6 +18,7 @@ import {
   text,
   time,
 } from './crd-schema.ts';
+import { pacingFields, pacingStatus } from './crd-update-pacing.ts';
 import { ownStrategyRule, updatePolicyFields, updatePolicyRules } from './crd-update-policy.ts';
 import { maxDiskGiB } from './nodegroup.ts';
 import { updatePhases, updateStrategies } from './nodegroup-update.ts';
@@ -97,6 +98,7 @@ const updateConfig: Schema = {
     maxUnavailablePercentage: { ...positive, maximum: 100 },
     updateStrategy: oneOf(updateStrategies),
     ...updatePolicyFields,
+    ...pacingFields,
   }),
   'x-kubernetes-validations': [
     {
@@ -301,6 +303,7 @@ export const nodeGroupUpdateStatus: Schema = object(
     target: revision,
     original: object(sizes, ['minSize', 'maxSize', 'desired']),
     suspends: listOf(text(63), 10),
+    ...pacingStatus,
     maxUnavailable: count,
     surge: count,
     progress: object(

@@ -2,6 +2,7 @@
 // asked and never changes, but for `paused` and `abort`; `status` is written by the controller alone.
 import type { KubeObject, Taint } from './kube.ts';
 import type { HealthIssue, NodeGroupSpec, NodeRepairConfig, UpdateConfig } from './nodegroup.ts';
+import type { FailingProbe, Hold, WaveStatus } from './update-pacing.ts';
 import type { UpdatePolicies } from './update-policy.ts';
 
 export interface NodeGroupChange {
@@ -60,9 +61,13 @@ export interface NodeGroupUpdateSpec {
 export const updateStrategies = ['DEFAULT', 'MINIMAL', 'SURGE'] as const;
 export type UpdateStrategy = (typeof updateStrategies)[number];
 
-/** docs/designs/updates.md; Applied is of ConfigUpdates: the change stands in the NodeGroup. */
+/**
+ * docs/designs/updates.md; Applied is of ConfigUpdates: the change stands in the NodeGroup. Pending: nothing
+ * is begun, `holds` says why.
+ */
 export const updatePhases = [
   'Applied',
+  'Pending',
   'Preparing',
   'ScalingUp',
   'Marking',
@@ -142,6 +147,11 @@ export interface NodeGroupUpdateStatus {
   readonly original?: UpdateSizes;
   /** What of EC2 Auto Scaling's processes was running and is suspended while the update runs. */
   readonly suspends?: readonly string[];
+  /** What keeps the next step from beginning now; drains under way go on. */
+  readonly holds?: readonly Hold[];
+  /** Where its group has waves. */
+  readonly wave?: WaveStatus;
+  readonly failingProbes?: readonly FailingProbe[];
   /** How many nodes may be out of service at once. */
   readonly maxUnavailable?: number;
   /** How many instances more than asked for the update began with. */
@@ -179,6 +189,9 @@ export interface NodeGroupUpdate extends KubeObject {
   readonly spec: NodeGroupUpdateSpec;
   readonly status?: NodeGroupUpdateStatus;
 }
+
+/** On an update that a changed spec asked for: the generation that did. */
+export const byGenerationAnnotation = 'drover.dev/by-generation';
 
 /** EKS' word; an update that nobody has looked at yet is in progress. */
 export const updateStatusOf = ({ status }: NodeGroupUpdate): NodeGroupUpdateStatus['status'] =>

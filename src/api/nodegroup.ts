@@ -1,6 +1,7 @@
 // NodeGroup (drover.dev/v1alpha1): what EKS calls a nodegroup. `spec` is what people ask, `status`
 // what is there and what was taken note of. Nothing here decides.
 import type { Condition, KubeObject, Taint } from './kube.ts';
+import type { UpdatePacing } from './update-pacing.ts';
 import type { UpdatePolicies } from './update-policy.ts';
 
 export interface NodeGroupScaling {
@@ -10,8 +11,11 @@ export interface NodeGroupScaling {
   readonly desired?: number;
 }
 
-/** The policies are of Drover's own strategy alone. */
-export interface UpdateConfig extends UpdatePolicies {
+/**
+ * EKS' three fields; when a step may begin, whatever the strategy; what happens when one does not succeed, of
+ * Drover's own strategy alone.
+ */
+export interface UpdateConfig extends UpdatePolicies, UpdatePacing {
   readonly maxUnavailable?: number;
   readonly maxUnavailablePercentage?: number;
   /** EKS' two, and Drover's own. */

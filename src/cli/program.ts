@@ -1,5 +1,6 @@
 // The command line as commander sees it: every command with its flags. Reads no argv; main does.
 import { Command, Help, type Option } from 'commander';
+import { addApproveCommand } from './commands/approve.ts';
 import { addControllerCommand } from './commands/controller.ts';
 import { addCreateCommands } from './commands/create.ts';
 import { addDeleteCommands } from './commands/delete.ts';
@@ -54,6 +55,7 @@ export const buildProgram = (context: CliContext, version: string): Command => {
   addExplainCommand(program, context, connection);
   addUpdateCommand(program, context, connection);
   addUpdateControlCommands(program, context, connection);
+  addApproveCommand(program, context, connection);
   addDescribeCommands(program, context, connection);
   addPlanCommand(program, context, connection);
   addControllerCommand(program, context, connection);

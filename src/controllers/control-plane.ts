@@ -1,6 +1,6 @@
 // The control plane of one process: every controller in the order in which it is started, each with
 // why it is there. Used by `drover up`, `drover controller` and the simulation alike.
-import type { Clock, CloudApi, Journal, KubeApi, Log, Random } from '../ports/index.ts';
+import type { Clock, CloudApi, Http, Journal, KubeApi, Log, Random } from '../ports/index.ts';
 import { describeError, TaskRegistry } from '../runtime/index.ts';
 import { createCertificateController } from './certificates/index.ts';
 import { ensureCrds } from './crds.ts';
@@ -23,6 +23,8 @@ export interface ControlPlaneDeps {
   readonly random: (purpose: string) => Random;
   readonly log: Log;
   readonly journal: Journal;
+  /** For health probes of updates; absent = those by HTTP fail. */
+  readonly http?: Http;
   /** Queue with lifecycle messages; absent = the backstop alone finds them. */
   readonly queueUrl: string | undefined;
   readonly compat: 'eks' | 'native';
@@ -83,6 +85,7 @@ export const runControlPlane = async (
     ...common,
     updates,
     compat: deps.compat,
+    ...(deps.http === undefined ? {} : { http: deps.http }),
   });
   tasks.start('nodegroup', (stop) => groups.run(stop));
   // Nobody else approves what kubelets serve with, outside EKS.

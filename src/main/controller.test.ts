@@ -1,5 +1,6 @@
 // What the controller process does when the API server refuses it, or does not answer.
 import { describe, expect, it } from 'vitest';
+import { createHttp } from '../adapters/http/index.ts';
 import { FakeCloud } from '../controllers/testing-cloud.ts';
 import type { KubeErrorCode } from '../ports/index.ts';
 import { CollectingLog, VirtualClock } from '../runtime/testing.ts';
@@ -13,7 +14,14 @@ const setUp = (failure: KubeErrorCode, times: number) => {
   const stop = new AbortController();
   kube.fail('get', failure, { times });
   const settings = { queueUrl: undefined, compat: 'native', leaderElect: false } as const;
-  const deps = { kube, cloud: new FakeCloud(clock), clock, log, signal: stop.signal };
+  const deps = {
+    kube,
+    cloud: new FakeCloud(clock),
+    http: createHttp(),
+    clock,
+    log,
+    signal: stop.signal,
+  };
   return { clock, kube, log, stop, running: runController(settings, deps) };
 };
 

@@ -9,7 +9,14 @@ import { leaderLease } from '../api/controller-rights.ts';
 import { resourceTypes } from '../api/kube.ts';
 import { CommandError, exitCodes } from '../cli/context.ts';
 import { runControlPlane } from '../controllers/control-plane.ts';
-import { type Clock, type CloudApi, type KubeApi, KubeError, type Log } from '../ports/index.ts';
+import {
+  type Clock,
+  type CloudApi,
+  type Http,
+  type KubeApi,
+  KubeError,
+  type Log,
+} from '../ports/index.ts';
 import { describeError, LeaderElector, sleepOrAbort } from '../runtime/index.ts';
 // One constant each, not the world behind them.
 import { nodeManagerAgent } from '../world/identities.ts';
@@ -23,6 +30,7 @@ const startAgainMs = durationMs(5_000);
 export interface ControllerDeps {
   readonly kube: KubeApi;
   readonly cloud: CloudApi;
+  readonly http: Http;
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -87,7 +95,7 @@ export const runController = async (
   settings: ControllerSettings,
   deps: ControllerDeps,
 ): Promise<void> => {
-  const { kube, cloud, clock, log, signal } = deps;
+  const { kube, cloud, http, clock, log, signal } = deps;
   const { queueUrl, compat, approveCertificates = false } = settings;
   const random = machineRandom();
   const controlPlane =
@@ -96,6 +104,7 @@ export const runController = async (
         {
           kube,
           cloud,
+          http,
           clock,
           random,
           log,

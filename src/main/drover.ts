@@ -1,7 +1,9 @@
 // The command line's entry: env, argv, signals and exit codes end here; everything else gets what it
 // needs handed in.
+
 import { userInfo } from 'node:os';
 import { CommanderError } from 'commander';
+import { createHttp } from '../adapters/http/index.ts';
 import { epochMs, parseTime } from '../api/brand.ts';
 import {
   type CliContext,
@@ -193,7 +195,8 @@ const createContext = (): CliContext => {
         const cloud = await awsCloud(connection, agent, unattended);
         const { POD_NAME: podName } = env;
         const own = podName === undefined ? {} : { podName };
-        await runController(settings, { kube, cloud, clock: wallClock, log, signal, ...own });
+        const http = createHttp();
+        await runController(settings, { kube, cloud, http, clock: wallClock, log, signal, ...own });
       } finally {
         await kube.close();
       }

@@ -1,5 +1,6 @@
 // Drover's controllers inside `drover up`: in process, in the world's time, as the user and agent
 // that the articles' audit queries look for.
+import { createHttp } from '../adapters/http/index.ts';
 import { runControlPlane } from '../controllers/control-plane.ts';
 import type { Log } from '../ports/index.ts';
 import { createInProcessPorts } from '../sim/index.ts';
@@ -26,7 +27,14 @@ export const startEmbeddedControllers = (options: {
     legMicros,
   });
   return runControlPlane(
-    { ...ports, log, journal: journalTo(log), queueUrl: noticesQueueUrl(world), compat: 'eks' },
+    {
+      ...ports,
+      http: createHttp(),
+      log,
+      journal: journalTo(log),
+      queueUrl: noticesQueueUrl(world),
+      compat: 'eks',
+    },
     signal,
   );
 };

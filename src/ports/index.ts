@@ -5,6 +5,7 @@ export * from './cloud.ts';
 export * from './cloud-access.ts';
 export * from './cloud-requests.ts';
 export * from './host.ts';
+export * from './http.ts';
 export * from './journal.ts';
 export * from './kube.ts';
 export * from './kube-status.ts';

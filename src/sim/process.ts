@@ -1,7 +1,7 @@
 // One controller process in a simulated life: started, killed at any write, started again. A killed
 // process' network is cut, so nothing it still does reaches the world.
 import { type ControlPlaneDeps, runControlPlane } from '../controllers/control-plane.ts';
-import type { Journal, Log } from '../ports/index.ts';
+import type { Http, Journal, Log } from '../ports/index.ts';
 import { LeaderElector } from '../runtime/index.ts';
 import type { World } from '../world/index.ts';
 import { microsPerSecond } from '../world/kernel/index.ts';
@@ -22,6 +22,8 @@ export interface ProcessOptions {
   readonly approveCertificates?: boolean;
   readonly queueUrl: string | undefined;
   readonly faults: NetworkFaults;
+  /** What health probes by HTTP are answered; absent = this process makes no such calls. */
+  readonly http?: Http;
   readonly log: Log;
   readonly onCloudCall: (call: SentCall) => void;
   /** Called when a process ended by itself: always a defect. */
@@ -88,8 +90,9 @@ export class ControllerProcess {
     ports: Omit<ControlPlaneDeps, 'queueUrl' | 'compat' | 'isLeader'>,
     signal: AbortSignal,
   ): Promise<void> {
-    const { compat, queueUrl, leaderElect, approveCertificates = false } = this.#options;
-    const deps = { ...ports, queueUrl, compat, approveCertificates };
+    const { compat, queueUrl, leaderElect, approveCertificates = false, http } = this.#options;
+    const own = http === undefined ? {} : { http };
+    const deps = { ...ports, queueUrl, compat, approveCertificates, ...own };
     if (!leaderElect) return runControlPlane(deps, signal);
     const elector = new LeaderElector({
       ...ports,

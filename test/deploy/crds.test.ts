@@ -186,6 +186,28 @@ const nodeGroup: { spec: Full<NodeGroupSpec>; status: Full<NodeGroupStatus> } = 
       maxUnavailablePercentage: 1,
       updateStrategy: 'DEFAULT',
       ...policies,
+      windows: [{ cron: '0 2 * * *', durationSeconds: 60, timeZone: 'UTC' }],
+      windowDefault: 'Closed',
+      freezes: [{ from: t, until: t, reason: 'r' }],
+      approval: 'Required',
+      waves: [{ percent: 1, soakSeconds: 1, gates: ['Approval', 'Probes'] }],
+      probes: [
+        {
+          name: 'p',
+          http: { url: 'http://u', expectedStatus: 200 },
+          condition: {
+            apiVersion: 'v1',
+            kind: 'K',
+            namespace: 'n',
+            name: 'n',
+            type: 't',
+            status: 'True',
+          },
+          intervalSeconds: 10,
+          failureThreshold: 1,
+          onFailure: 'Fail',
+        },
+      ],
     },
     nodeRepairConfig: {
       enabled: true,
@@ -284,6 +306,9 @@ const nodeGroupUpdate: { spec: Full<NodeGroupUpdateSpec>; status: Full<NodeGroup
     target: revision,
     original: { minSize: 0, maxSize: 1, desired: 1 },
     suspends: ['AZRebalance'],
+    holds: [{ kind: 'Window', reason: 'r', since: t, until: t }],
+    wave: { number: 1, of: 2, upTo: 3, doneAt: t },
+    failingProbes: [{ name: 'p', failures: 1, message: 'm' }],
     maxUnavailable: 1,
     surge: 2,
     progress: {

@@ -7,6 +7,7 @@ import { type KubeObject, resourceTypes } from '../../src/api/kube.ts';
 import type { NodeGroup } from '../../src/api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../src/api/nodegroup-update.ts';
 import { createEksFace } from '../../src/http/index.ts';
+import type { Http } from '../../src/ports/index.ts';
 import { CollectingLog, testStart } from '../../src/runtime/testing.ts';
 import { Driver } from '../../src/sim/driver.ts';
 import { createInProcessPorts } from '../../src/sim/index.ts';
@@ -46,6 +47,8 @@ export interface GroupLifeOptions {
   /** Called after each write of the controllers. */
   readonly afterWrite?: (call: Call) => void;
   readonly compat?: 'eks' | 'native';
+  /** What health probes by HTTP are answered. */
+  readonly http?: Http;
 }
 
 export class GroupLife {
@@ -120,6 +123,7 @@ export class GroupLife {
       compat: this.#options.compat ?? 'eks',
       queueUrl: this.world.aws.queueUrl(this.facts.noticeQueueName),
       faults,
+      ...(this.#options.http === undefined ? {} : { http: this.#options.http }),
       log: this.log,
       onCloudCall: (call) => {
         this.#recorder.call({ userAgent: nodeManagerAgent, ...call });

@@ -18,7 +18,7 @@ import { follow, waits } from './update.ts';
 const refused = (message: string): CommandError => new CommandError(exitCodes.refused, message);
 
 /** A version update that is under way, as the command names it. */
-const needRunning = async (
+export const needRunning = async (
   kube: KubeApi,
   id: string | undefined,
   nodeGroup: string | undefined,
@@ -31,9 +31,9 @@ const needRunning = async (
   throw refused(`update ${name} is a ${update.spec.type}: only version updates take long enough`);
 };
 
-const patchSpec = async (kube: KubeApi, name: string, spec: JsonObject): Promise<void> => {
+export const patchUpdate = async (kube: KubeApi, name: string, body: JsonObject): Promise<void> => {
   const type = resourceTypes.nodegroupupdates;
-  const patched = await kube.patch(type, { name }, { type: 'merge', body: { spec } });
+  const patched = await kube.patch(type, { name }, { type: 'merge', body });
   if (patched.kind === 'gone') {
     throw new CommandError(exitCodes.failed, `update ${name} was deleted just now`);
   }
@@ -54,7 +54,7 @@ const setPaused = async (
     context.out(`update ${name} ${paused ? 'is paused' : 'is not paused'} already`);
     return;
   }
-  await patchSpec(kube, name, { paused });
+  await patchUpdate(kube, name, { spec: { paused } });
   context.out(
     paused
       ? `update ${name} is paused: drains under way end, no node is begun; ` +
@@ -81,7 +81,7 @@ const abort = async (
   if (spec.abort !== undefined && spec.abort !== wanted) {
     throw refused(`update ${name} is being aborted already (${spec.abort}), which stays so`);
   }
-  if (spec.abort === undefined) await patchSpec(kube, name, { abort: wanted });
+  if (spec.abort === undefined) await patchUpdate(kube, name, { spec: { abort: wanted } });
   context.out(
     rollback
       ? `update ${name} is being rolled back: nodes already updated are replaced again`

@@ -169,6 +169,7 @@ const headLines = (plan: UpdatePlan): readonly string[] => {
     verdictText(plan),
     `${plan.group} in ${plan.cluster}${by}: ${fromTo(plan, '->')}`,
     ...sumLines(plan),
+    ...(plan.holds ?? []).map(({ kind, reason }) => `held by ${kind}: ${reason}`),
   ];
 };
 

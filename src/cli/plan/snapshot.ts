@@ -3,7 +3,7 @@
 import { type EpochMs, instanceIdOfProviderId } from '../../api/brand.ts';
 import type { UpdateStrategy } from '../../api/nodegroup-update.ts';
 import type { FullNode } from '../../api/workloads.ts';
-import { maxUnavailableOf, policiesOf } from '../../core/update/index.ts';
+import { maxUnavailableOf, outlookOf, policiesOf } from '../../core/update/index.ts';
 import type { Snapshot } from '../../core/update/preflight/index.ts';
 import type {
   CloudApi,
@@ -193,6 +193,7 @@ export const readSnapshot = async (
     subnets,
     instanceTypes,
     accountQuotas: [],
+    outlook: outlookOf(group.spec.updateConfig ?? {}, now),
     ...(clusterVersion === undefined ? {} : { controlPlaneVersion: clusterVersion }),
     unread: collector.unread,
   };

@@ -11,6 +11,15 @@ const beginLines = (view: UpdateView): readonly string[] => {
   ];
 };
 
+/** Each that is new, without what changes by itself. */
+const holdsLines = (before: UpdateView | undefined, after: UpdateView): readonly string[] => {
+  const known = new Set((before?.update.status?.holds ?? []).map(({ reason }) => reason));
+  const holds = after.status === 'InProgress' ? (after.update.status?.holds ?? []) : [];
+  return holds
+    .filter(({ kind, reason }) => kind !== 'Paused' && !known.has(reason))
+    .map(({ kind, reason }) => `held by ${kind}: ${reason}`);
+};
+
 /** How it ended is told by resultLines. */
 const stateLines = (before: UpdateView | undefined, after: UpdateView): readonly string[] => {
   const then = before === undefined ? 'InProgress' : stateText(before);
@@ -24,6 +33,7 @@ const stateLines = (before: UpdateView | undefined, after: UpdateView): readonly
     ...(before?.phase === after.phase ? [] : [`phase ${after.phase}`]),
     ...(isTold ? [] : [stateText(after)]),
     ...(isKnown ? [] : [message]),
+    ...holdsLines(before, after),
   ];
 };
 

@@ -1,9 +1,11 @@
 // Updates in print: a table row, the document of a script, and everything about one. Pure.
 
 import { type EpochMs, parseTime } from '../../api/brand.ts';
+import { approvedAnnotation, approvedByAnnotation } from '../../api/update-pacing.ts';
 import type { UpdatePolicies } from '../../api/update-policy.ts';
 import { documentVersion } from '../drain/render.ts';
 import { formatDuration } from '../duration.ts';
+import { heldText } from './holds.ts';
 import { headerLines, nodeLine } from './screen.ts';
 import { fromTo, type UpdateView } from './view.ts';
 
@@ -22,6 +24,13 @@ export const updateHeader = [
 
 const withoutFraction = (time: string): string => time.replace(/\.\d+/, '');
 
+/** `InProgress`, `Paused`, `Held (Window)`; how it ended. */
+const statusCell = (view: UpdateView): string => {
+  const { update, status } = view;
+  if (update.spec.paused === true && status === 'InProgress') return 'Paused';
+  return heldText(view)?.replace('held', 'Held') ?? status;
+};
+
 export const updateCells = (view: UpdateView): readonly string[] => {
   const { update } = view;
   const { progress } = update.status ?? {};
@@ -30,7 +39,7 @@ export const updateCells = (view: UpdateView): readonly string[] => {
     view.nodeGroup,
     view.id,
     update.spec.action === 'Rollback' ? 'Rollback' : update.spec.type,
-    update.spec.paused === true && view.status === 'InProgress' ? 'Paused' : view.status,
+    statusCell(view),
     update.status?.phase ?? '-',
     progress === undefined ? '-' : `${progress.done}/${progress.total}`,
     progress?.eta === undefined || view.status !== 'InProgress'
@@ -58,6 +67,10 @@ const updateItem = (view: UpdateView) => {
     strategy: status?.strategy ?? spec.strategy ?? null,
     force: spec.force ?? false,
     paused: spec.paused ?? false,
+    approved: metadata.annotations?.[approvedAnnotation] ?? null,
+    approvedBy: metadata.annotations?.[approvedByAnnotation] ?? null,
+    holds: status?.holds ?? [],
+    wave: status?.wave ?? null,
     abort: spec.abort ?? null,
     reason: spec.reason ?? null,
     policies: spec.policies ?? null,
@@ -131,6 +144,15 @@ const policyLines = (policies: UpdatePolicies = {}): readonly string[] =>
 const section = (title: string, lines: readonly string[]): readonly string[] =>
   lines.length === 0 ? [] : [`${title}:`, ...lines];
 
+/** As the annotations say; the API server's audit log has the proof. */
+const approvalLines = ({ update }: UpdateView): readonly string[] => {
+  const { annotations = {} } = update.metadata;
+  const given = annotations[approvedAnnotation];
+  if (given === undefined) return [];
+  const plan = given === 'true' ? '' : `, plan ${given}`;
+  return [`  by ${annotations[approvedByAnnotation] ?? 'somebody who did not say so'}${plan}`];
+};
+
 /** Everything about one update, with nothing folded. */
 export const describeLines = (view: UpdateView, now: EpochMs): readonly string[] => {
   const { spec, status } = view.update;
@@ -169,6 +191,7 @@ export const describeLines = (view: UpdateView, now: EpochMs): readonly string[]
       ...(reason === undefined ? [] : [`  because of ${reason}`]),
       ...policyLines(spec.policies),
     ]),
+    ...section('approved', approvalLines(view)),
     ...section('sizes before it', kept),
     ...section('phases', phaseLines(view, now)),
     ...nodes,

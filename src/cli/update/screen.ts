@@ -2,6 +2,7 @@
 // more lines and columns than there are. What is done and what waits is folded into counts. Pure.
 import { type EpochMs, parseTime } from '../../api/brand.ts';
 import { formatDuration } from '../duration.ts';
+import { heldText, holdLines, waveText } from './holds.ts';
 import { fromTo, type NodeView, type UpdateView } from './view.ts';
 
 export interface Size {
@@ -31,22 +32,31 @@ export const progressBar = (view: UpdateView): string | undefined => {
 export const etaText = ({ status, update }: UpdateView, now: EpochMs): string | undefined => {
   const { p50, p90 } = update.status?.progress?.eta ?? {};
   const [half, most] = [parseTime(p50), parseTime(p90)];
-  if (status !== 'InProgress' || half === undefined || most === undefined) return undefined;
+  // What is held waits for as long as that takes.
+  const isHeld = (update.status?.holds ?? []).length > 0;
+  if (status !== 'InProgress' || isHeld || half === undefined || most === undefined) {
+    return undefined;
+  }
   const left = (at: EpochMs): string => formatDuration((at - now) / 1000);
   const about = half > now ? `about ${left(half)} left` : 'about to end';
   return most > now ? `${about}, 90 % within ${left(most)}` : about;
 };
 
 /** `InProgress, paused`; `Failed`. */
-export const stateText = ({ status, update }: UpdateView): string => {
+export const stateText = (view: UpdateView): string => {
+  const { status, update } = view;
   if (status !== 'InProgress') return status;
   const { abort, paused } = update.spec;
   if (abort === 'RollBack') return 'InProgress, rolling back';
   if (abort === 'Stop') return 'InProgress, being stopped';
-  return paused === true ? 'InProgress, paused' : 'InProgress';
+  const held = heldText(view);
+  const waits = held === undefined ? 'InProgress' : `InProgress, ${held}`;
+  return paused === true ? 'InProgress, paused' : waits;
 };
 
-const howText = ({ update }: UpdateView): string => {
+const howText = (view: UpdateView): string => {
+  const { update } = view;
+  const wave = waveText(view);
   const { status, spec } = update;
   const strategy = status?.strategy ?? spec.strategy;
   const most = status?.maxUnavailable;
@@ -54,6 +64,7 @@ const howText = ({ update }: UpdateView): string => {
     ...(strategy === undefined ? [] : [strategy]),
     ...(most === undefined ? [] : [`at most ${most} at once`]),
     ...(spec.force === true ? ['with force'] : []),
+    ...(wave === undefined ? [] : [wave]),
   ].join(', ');
 };
 
@@ -79,6 +90,7 @@ export const headerLines = (view: UpdateView, now: EpochMs): readonly string[] =
     `${where}${revisions}  (${what} ${view.id})`,
     `${stateText(view)}${status === 'InProgress' ? step : ''}${how === '' ? '' : `  (${how})`}`,
     [...(bar === undefined ? [] : [bar]), ...time, ...(eta === undefined ? [] : [eta])].join('  '),
+    ...holdLines(view, now),
   ];
 };
 

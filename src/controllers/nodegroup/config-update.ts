@@ -25,9 +25,11 @@ export const changed = (
 
 /** EKS knows three of its fields: what it says nothing of stays, unless it chooses one of its strategies. */
 const updateConfigWith = (before: UpdateConfig | undefined, change: UpdateConfig): UpdateConfig => {
-  if (change.updateStrategy !== undefined) return change;
   const { maxUnavailable: _number, maxUnavailablePercentage: _share, ...rest } = before ?? {};
-  return { ...rest, ...change };
+  if (change.updateStrategy === undefined) return { ...rest, ...change };
+  // When a step may begin is of every strategy; policies are not.
+  const { drain, maxQuarantined, rollback, updateStrategy, ...pacing } = rest;
+  return { ...pacing, ...change };
 };
 
 const configured = (spec: NodeGroupSpec, change: NodeGroupChange): NodeGroupSpec => {

@@ -3,7 +3,7 @@ import type { NodeDisruption } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
-import type { Clock, CloudApi, Journal, KubeApi, Log, Random } from '../../ports/index.ts';
+import type { Clock, CloudApi, Http, Journal, KubeApi, Log, Random } from '../../ports/index.ts';
 import type { Informer } from '../../runtime/index.ts';
 
 export interface NodeGroupDeps {
@@ -13,6 +13,8 @@ export interface NodeGroupDeps {
   readonly random: Random;
   readonly log: Log;
   readonly journal: Journal;
+  /** For health probes; absent = those by HTTP fail. */
+  readonly http?: Http;
   readonly nodeGroups: Informer<NodeGroup>;
   readonly nodes: Informer<Node>;
   readonly disruptions: Informer<NodeDisruption>;

@@ -1,5 +1,6 @@
 // What one pass over a node group begins with, and what passes of one process remember. No behaviour.
 import type { HealthIssue, NodeGroup } from '../../api/nodegroup.ts';
+import type { ProbeResult } from '../../api/update-pacing.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
 import type { AdoptionMemory } from './adoption.ts';
 import type { Made } from './create.ts';
@@ -17,6 +18,8 @@ export interface PassMemory extends AdoptionMemory {
   lookedAt: number;
   /** Why the last try of an effect was refused for good. */
   readonly trouble: Map<Effect, HealthIssue>;
+  /** What the health probes of an update found last. */
+  probed?: { readonly uid: string; readonly results: readonly ProbeResult[] };
   made?: Made;
   /** What was found out last about instances that are late to join. */
   late?: LateFindings;

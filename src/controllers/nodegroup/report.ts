@@ -1,5 +1,6 @@
 // What a pass tells of its group: the status, written when it says something new, and what others are told with it.
 import type { HealthIssue, NodeGroup, NodeGroupStatus } from '../../api/nodegroup.ts';
+import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
 import { type Ownership, type StatusFacts, statusOf } from '../../core/scaling/index.ts';
 import { failedUpdateOf } from '../../core/update/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
@@ -35,6 +36,10 @@ const failedFields = (
   failedUpdate: StatusFacts['failedUpdate'],
 ): Pick<StatusFacts, 'failedUpdate'> => (failedUpdate === undefined ? {} : { failedUpdate });
 
+/** One that may not begin yet has done nothing to the group. */
+const isUnderWay = (update: NodeGroupUpdate | undefined): boolean =>
+  update !== undefined && update.status?.phase !== 'Pending';
+
 /** The group as it is then; undefined when it is gone. */
 export const report = async (
   deps: NodeGroupDeps,
@@ -58,7 +63,7 @@ export const report = async (
     scaleIn: facts.scaleIn,
     failure: facts.failure,
     ...failedFields(failedUpdateOf(deps.updates.list(), group.metadata.name)),
-    isUpdating: openUpdate(deps, group.metadata.name) !== undefined,
+    isUpdating: isUnderWay(openUpdate(deps, group.metadata.name)),
     ...(memory.made === undefined ? {} : { made: memory.made }),
     marked: marking.status(group, scaling),
     templateGeneration,

@@ -12,6 +12,7 @@ import { mergePatchBetween } from '../../runtime/index.ts';
 import { applyUpdate, changed } from './config-update.ts';
 import type { NodeGroupDeps } from './deps.ts';
 import { netDesired } from './request.ts';
+import { cancelled, heldBack } from './rollout-hold.ts';
 import type { RolloutInput } from './rollout-input.ts';
 import { writeUpdate } from './updates.ts';
 import { writeSpec } from './write.ts';
@@ -32,27 +33,13 @@ export const beginUpdate = async (
   input: Omit<RolloutInput, 'issues' | 'scaling'> & { readonly scaling: ScalingGroup | undefined },
 ): Promise<NodeGroup | undefined> => {
   const { group, scaling, update, signal } = input;
-  // Nothing of it was begun: nothing of it is put into the spec.
-  if (update.spec.abort !== undefined && update.status?.phase === undefined) {
-    await cancel(deps, update, signal);
-    return group;
-  }
+  if (await cancelled(deps, group, update, signal)) return group;
   if (update.spec.type === 'ConfigUpdate') return applyUpdate(deps, group, update, signal);
-  const waits = scaling === undefined || group.status?.scaleIn !== undefined;
-  if (waits || update.status?.phase !== undefined) return group;
+  const isBegun = update.status?.phase !== undefined && update.status.phase !== 'Pending';
+  if (scaling === undefined || isBegun) return group;
+  if (await heldBack(deps, group, update, signal)) return group;
+  if (group.status?.scaleIn !== undefined) return group;
   return beginRollout(deps, { ...input, scaling });
-};
-
-const cancel = (deps: NodeGroupDeps, update: NodeGroupUpdate, signal: AbortSignal) => {
-  const at = formatTime(deps.clock.now());
-  const status: NodeGroupUpdateStatus = {
-    status: 'Cancelled',
-    phase: 'Ended',
-    phases: [{ phase: 'Ended', at }],
-    endedAt: at,
-    message: 'stopped on request before it began',
-  };
-  return writeUpdate(deps, update, status, signal);
 };
 
 const beginRollout = async (
@@ -72,7 +59,7 @@ const beginRollout = async (
   const status: NodeGroupUpdateStatus = {
     status: 'InProgress',
     phase: 'Preparing',
-    phases: [{ phase: 'Preparing', at: now }],
+    phases: [...(update.status?.phases ?? []), { phase: 'Preparing', at: now }],
     startedAt: now,
     ...(metadata.generation === undefined ? {} : { generation: metadata.generation }),
     strategy: strategyOf(written, update),

@@ -14,6 +14,7 @@ import {
 import type { ScalingGroup } from '../../ports/index.ts';
 import { isReady, nodeOfInstance } from '../informers.ts';
 import type { NodeGroupDeps } from './deps.ts';
+import type { PassMemory } from './pass-input.ts';
 import { countedOf } from './scale-in.ts';
 
 export interface RolloutInput {
@@ -21,6 +22,8 @@ export interface RolloutInput {
   readonly scaling: ScalingGroup;
   readonly update: NodeGroupUpdate;
   readonly issues: readonly HealthIssue[];
+  /** Absent where nothing is probed. */
+  readonly memory?: PassMemory;
   readonly signal: AbortSignal;
 }
 

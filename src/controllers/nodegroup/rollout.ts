@@ -19,6 +19,7 @@ import type { Made } from './create.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { netDesired, noSurge } from './request.ts';
 import { instancesOf, type RolloutInput, statusOf, suspendedOf } from './rollout-input.ts';
+import { paceOf } from './rollout-pacing.ts';
 import { loadsOf } from './rollout-pods.ts';
 import { prepareOrFail } from './rollout-prepare.ts';
 import { setUpOrFail } from './rollout-setup.ts';
@@ -90,6 +91,7 @@ const decide = async (
     drainTimeoutMs: policies.drainTimeoutMs,
     policies,
     history: paceHistory(deps, update),
+    ...(await paceOf(deps, input, update)),
     now: deps.clock.now(),
   };
   const decided = decideUpdate(observation);
@@ -138,7 +140,7 @@ export const rollOut = async (
   return {
     surge,
     ...(isDone ? { made } : {}),
-    rests: update.spec.paused === true && change === undefined && steps.length === 0,
+    rests: decision.isHeld === true && change === undefined && steps.length === 0,
     act: async () => {
       const update = statusOf(deps, input.update);
       await runSteps(deps, { ...input, update }, steps);

@@ -3,7 +3,11 @@
 import type { JsonObject } from '../../api/json.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import type { NodeGroup, NodeGroupStatus } from '../../api/nodegroup.ts';
-import type { NodeGroupUpdate, NodeGroupUpdateSpec } from '../../api/nodegroup-update.ts';
+import {
+  byGenerationAnnotation,
+  type NodeGroupUpdate,
+  type NodeGroupUpdateSpec,
+} from '../../api/nodegroup-update.ts';
 import { versionParams } from '../../core/scaling/index.ts';
 import { revisionAsked, sameRevisionAsked, withRevision } from '../../core/update/index.ts';
 import { KubeError } from '../../ports/index.ts';
@@ -71,11 +75,13 @@ export const requestBySpec = async (
   if (known === undefined || sameRevisionAsked(known, spec)) return;
   const name = `${metadata.name}-${metadata.generation ?? 0}`;
   const change = revisionAsked(spec);
-  await createVersionUpdate(deps, metadata, { name, spec: { change }, signal });
+  const annotations = { [byGenerationAnnotation]: String(metadata.generation ?? 0) };
+  await createVersionUpdate(deps, metadata, { name, annotations, spec: { change }, signal });
 };
 
 interface NewUpdate {
   readonly name: string;
+  readonly annotations?: Readonly<Record<string, string>>;
   readonly spec: Pick<
     NodeGroupUpdateSpec,
     'action' | 'force' | 'strategy' | 'reason' | 'policies'
@@ -89,7 +95,7 @@ interface NewUpdate {
 const createVersionUpdate = async (
   deps: Pick<NodeGroupDeps, 'kube' | 'isLeader'>,
   group: NodeGroup['metadata'],
-  { name, spec, signal }: NewUpdate,
+  { name, spec, annotations, signal }: NewUpdate,
 ): Promise<void> => {
   const params = versionParams(spec.change);
   const apiVersion = 'drover.dev/v1alpha1';
@@ -98,7 +104,7 @@ const createVersionUpdate = async (
   const object: JsonObject = {
     apiVersion,
     kind: 'NodeGroupUpdate',
-    metadata: { name, ownerReferences: [owner] },
+    metadata: { name, ownerReferences: [owner], annotations: { ...annotations } },
     spec: JSON.parse(JSON.stringify(whole)) as JsonObject,
   };
   mustLead(deps);

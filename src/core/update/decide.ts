@@ -1,11 +1,13 @@
 // What an update does next: one function per phase over what was observed. Steps have no choice left in
 // them; at a fixed state a second decision has none. Decides nothing about pods: that is the drain's.
+import type { HealthIssue } from '../../api/nodegroup.ts';
 import type { UpdatePhase } from '../../api/nodegroup-update.ts';
 import { decideRestoring, decideScalingDown } from './ending.ts';
 import { goingBack } from './going-back.ts';
-import { enter, withProgress } from './journal.ts';
+import { enter, fail, withProgress } from './journal.ts';
 import { type Herd, herdOf } from './nodes.ts';
 import type { UpdateDecision, UpdateObservation, UpdateStep } from './observation.ts';
+import { pace, withHolds } from './pacing/index.ts';
 import { decideMarking, decideRolling, decideScalingUp } from './rolling.ts';
 import { decideSurgeRolling, decideSurgeUp } from './surge.ts';
 
@@ -15,6 +17,7 @@ const nothing: Decide = ({ surge }) => ({ change: undefined, surge, steps: [] })
 
 const byPhase: Readonly<Record<UpdatePhase, Decide>> = {
   Applied: nothing,
+  Pending: nothing,
   Preparing: nothing,
   ScalingUp: decideScalingUp,
   Marking: decideMarking,
@@ -58,10 +61,20 @@ const givenBack = ({ fresh }: Herd, decided: UpdateDecision): UpdateDecision => 
   return { ...rest, steps: [...back, ...decided.steps] };
 };
 
-export const decideUpdate = (observation: UpdateObservation): UpdateDecision => {
-  const herd = herdOf(observation);
+const failed = (observation: UpdateObservation, issues: readonly HealthIssue[]) =>
+  issues.length === 0
+    ? undefined
+    : { change: fail(observation, issues), surge: observation.surge, steps: [] };
+
+export const decideUpdate = (seen: UpdateObservation): UpdateDecision => {
+  const herd = herdOf(seen);
+  const { observation, change, failures } = pace(seen, herd);
   const phase = observation.status.phase ?? 'Preparing';
   const phases = observation.status.strategy === 'SURGE' ? byPhaseOfSurge : byPhase;
-  const decided = abort(observation) ?? phases[phase](observation, herd);
-  return withProgress(observation, herd, goingBack(observation, herd, givenBack(herd, decided)));
+  const decided =
+    abort(observation) ?? failed(observation, failures) ?? phases[phase](observation, herd);
+  const back = goingBack(observation, herd, givenBack(herd, decided));
+  const told = withHolds(observation, withProgress(observation, herd, back));
+  if (Object.keys(change).length === 0) return told;
+  return { ...told, change: { ...change, ...told.change } };
 };

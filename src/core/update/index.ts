@@ -5,11 +5,13 @@ export type { BudgetLoad } from './gate.ts';
 export { fail } from './journal.ts';
 export { ownCause, updateCauseId } from './nodes.ts';
 export type {
+  StepPacing,
   UpdateDecision,
   UpdateInstance,
   UpdateStep,
   UpdateSurge,
 } from './observation.ts';
+export { outlookOf, startHolds, stepHolds } from './pacing/index.ts';
 export { type Policies, policiesOf } from './policy.ts';
 export {
   autoscalerAnnotation,

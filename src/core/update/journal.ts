@@ -10,6 +10,7 @@ import { bounded, evictionFailure } from '../scaling/index.ts';
 import { planned, tellPace } from './eta.ts';
 import type { Counted, Herd } from './nodes.ts';
 import type { StatusChange, UpdateDecision, UpdateObservation } from './observation.ts';
+import { isHeld } from './pacing/index.ts';
 
 /** The phase and when it began; the list keeps the last of them. */
 const maxPhases = 40;
@@ -114,14 +115,15 @@ interface PaceTold {
 
 /** How fast it goes while nodes are replaced, and when that will be over as far as there is ground to say. */
 const paceOf = (
-  { status, update, now, history = [] }: UpdateObservation,
+  observation: UpdateObservation,
   { change, steps }: UpdateDecision,
   { done, total }: UpdateProgress,
 ): PaceTold => {
+  const { status, update, now, history = [] } = observation;
   const phase = change?.phase ?? status.phase;
   const { predicted } = update.spec;
   const around = predicted === undefined ? {} : { predicted };
-  const isPaused = update.spec.paused === true || steps.some(({ kind }) => kind === 'Pause');
+  const isPaused = isHeld(observation) || steps.some(({ kind }) => kind === 'Pause');
   if (phase === 'Rolling')
     return tellPace(status, { ...around, done, total, isPaused, now, history });
   if (phase !== 'ScalingUp' && phase !== 'Marking') return { pace: status.pace, eta: undefined };

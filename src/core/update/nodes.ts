@@ -85,14 +85,14 @@ export const inFlightOf = ({ old }: Herd): readonly Counted[] =>
  * One that does not serve takes nothing away.
  */
 export const freeToDrain = (
-  { status, desired }: UpdateObservation,
+  { status, desired, limit = Number.POSITIVE_INFINITY }: UpdateObservation,
   herd: Herd,
 ): { readonly slots: number; readonly spare: number } => {
   const { maxUnavailable = 1 } = status;
   const inFlight = herd.leaving.length + inFlightOf(herd).length;
   const serving = [...herd.old, ...herd.fresh].filter(isServing).length;
   return {
-    slots: Math.max(0, maxUnavailable - inFlight),
+    slots: Math.max(0, Math.min(limit, maxUnavailable - inFlight)),
     spare: Math.max(0, serving - Math.max(0, desired - maxUnavailable)),
   };
 };

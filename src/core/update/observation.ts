@@ -10,6 +10,7 @@ import type {
   UpdatePace,
   UpdateShortage,
 } from '../../api/nodegroup-update.ts';
+import type { Hold, Probe, ProbeResult, Wave } from '../../api/update-pacing.ts';
 import type { BudgetLoad } from './gate.ts';
 import type { Policies } from './policy.ts';
 
@@ -43,7 +44,17 @@ export interface UpdateSurge {
   readonly maxSize: number;
 }
 
-export interface UpdateObservation {
+/** When the next step may begin, as far as the nodes do not say. */
+export interface StepPacing {
+  /** No further node is begun while there is one; absent = none. */
+  readonly holds?: readonly Hold[];
+  readonly waves?: readonly Wave[];
+  readonly probes?: readonly Probe[];
+  /** What the probes found when they were last looked at. */
+  readonly probed?: readonly ProbeResult[];
+}
+
+export interface UpdateObservation extends StepPacing {
   readonly update: NodeGroupUpdate;
   readonly status: NodeGroupUpdateStatus;
   readonly target: Revision;
@@ -68,6 +79,8 @@ export interface UpdateObservation {
   readonly shortages?: readonly UpdateShortage[];
   /** Absent: EKS'. */
   readonly policies?: Policies;
+  /** No more nodes than that are begun; absent = as many as may be. */
+  readonly limit?: number;
   readonly now: EpochMs;
 }
 
@@ -114,4 +127,6 @@ export interface UpdateDecision {
   /** The last write, after everything else is told. */
   readonly end?: Pick<NodeGroupUpdateStatus, 'status' | 'message'>;
   readonly wakeAt?: EpochMs;
+  /** It waits for people or for a time to come, not for the world. */
+  readonly isHeld?: boolean;
 }

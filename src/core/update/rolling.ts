@@ -7,6 +7,7 @@ import { enter, fail, notEvicted, notJoining, notMarked } from './journal.ts';
 import { type Counted, freeToDrain, type Herd, isServing, isWhole, phaseSince } from './nodes.ts';
 import type { UpdateDecision, UpdateObservation, UpdateStep } from './observation.ts';
 import { shuffled } from './order.ts';
+import { isHeld, restsInWave } from './pacing/index.ts';
 import { awaiting, stay } from './waiting.ts';
 
 const startSurge = ({ status }: UpdateObservation) => {
@@ -68,10 +69,10 @@ export const decideRolling = (observation: UpdateObservation, herd: Herd): Updat
     });
   }
   const isThrough = old.length === 0 && leavingOld.length === 0;
-  if (isThrough && fresh.every(isWhole)) {
+  if (isThrough && fresh.every(isWhole) && !restsInWave(observation)) {
     return stay(observation, { change: enter(observation, 'ScalingDown') });
   }
-  if (update.spec.paused === true) return stay(observation, { steps: holdUntouched(herd) });
+  if (isHeld(observation)) return stay(observation, { steps: holdUntouched(herd) });
   const { slots, spare } = freeToDrain(observation, herd);
   const held = old.filter(({ state }) => state.kind === 'held');
   // One that does not serve takes nothing away, and never joins those that do.

@@ -20,6 +20,7 @@ import {
 } from './nodes.ts';
 import type { UpdateDecision, UpdateObservation, UpdateStep } from './observation.ts';
 import { shuffled } from './order.ts';
+import { isHeld, restsInWave } from './pacing/index.ts';
 import {
   endsForShortage,
   isHeldByShortage,
@@ -175,7 +176,7 @@ const markSteps = ({ old, fresh }: Herd): readonly UpdateStep[] => [
 ];
 
 export const decideSurgeRolling = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
-  const { update, desired, surge } = observation;
+  const { desired, surge } = observation;
   const { old, fresh, leavingOld } = herd;
   if (areTooMany(observation, lateNewNodes(observation, herd))) {
     return stay(observation, { change: fail(observation, notJoining(observation)) });
@@ -186,7 +187,7 @@ export const decideSurgeRolling = (observation: UpdateObservation, herd: Herd): 
   if (shortage !== undefined) return shortage;
   const isThrough = old.length === 0 && leavingOld.length === 0;
   const isStarted = old.length + fresh.length >= observation.actualDesired;
-  if (isThrough && isStarted && fresh.every(isWhole)) {
+  if (isThrough && isStarted && fresh.every(isWhole) && !restsInWave(observation)) {
     const change = { ...enter(observation, 'Restoring'), ...timeouts.change };
     return stay(observation, { change });
   }
@@ -195,7 +196,7 @@ export const decideSurgeRolling = (observation: UpdateObservation, herd: Herd): 
   const changed = { ...timeouts.change, ...shortageChange(observation) };
   const told = Object.keys(changed).length === 0 ? {} : { change: changed };
   const isPausing = timeouts.steps.some(({ kind }) => kind === 'Pause');
-  if (update.spec.paused === true || isPausing) {
+  if (isHeld(observation) || isPausing) {
     return stay(observation, { steps: marks, ...told });
   }
   const chosen = choose(observation, herd);

@@ -2,6 +2,7 @@
 // snapshot gives the same plan. Pure; nothing here changes anything.
 import { formatTime } from '../../../api/brand.ts';
 import type { UpdateStrategy, Waiver } from '../../../api/nodegroup-update.ts';
+import type { Outlook } from '../pacing/index.ts';
 import { type Finding, runChecks, type Snapshot, viewOf } from '../preflight/index.ts';
 import { boundsOf } from './bounds.ts';
 import { type CloudTimes, modelOf } from './build.ts';
@@ -65,6 +66,8 @@ export interface UpdatePlan {
   /** EKS drains in an order of chance; Drover by zones, and by chance where these are equal. */
   readonly order: 'random' | 'byZone';
   readonly batches: readonly PlanBatch[];
+  /** What would keep it from beginning at once: windows, freezes, a missing approval. */
+  readonly holds: Outlook['holds'];
   readonly findings: readonly PlanFinding[];
   readonly waivers: readonly Waiver[];
   readonly assumptions: readonly Assumption[];
@@ -177,6 +180,7 @@ export const planUpdate = (snapshot: Snapshot, options: PlanOptions = {}): Updat
     cluster: group.cluster,
     managedBy: group.managedBy,
     strategy: group.strategy,
+    holds: snapshot.outlook?.holds ?? [],
     from: group.current,
     to: target,
     hash,

@@ -16,6 +16,7 @@ import type {
   WebhookConfiguration,
   Workload,
 } from '../../../api/workloads.ts';
+import type { Outlook } from '../pacing/index.ts';
 
 /** What a check can ask for and may not have got. */
 export type Part =
@@ -140,7 +141,7 @@ export interface Snapshot {
   readonly accountQuotas: readonly AccountQuota[];
   /** Minor version of the API server, `1.32`. */
   readonly controlPlaneVersion?: string;
-  /** Left of the maintenance window; absent = none is set. */
-  readonly windowSeconds?: number;
+  /** When it could begin, and how long its window is then; absent = nothing is said of it. */
+  readonly outlook?: Outlook;
   readonly unread: Readonly<Partial<Record<Part, string>>>;
 }

@@ -19,8 +19,12 @@ const stateful = (
 });
 const cases: readonly (readonly [string, Partial<Snapshot>, readonly string[]])[] = [
   ['a quiet group', { pods: [aPod('p1')] }, []],
-  ['a window that is too short', { windowSeconds: 1799 }, ['warning NodeGroup ng']],
-  ['a window that is just long enough', { windowSeconds: 1800 }, []],
+  [
+    'a window that is too short',
+    { outlook: { holds: [], windowSeconds: 1799 } },
+    ['warning NodeGroup ng'],
+  ],
+  ['a window that is just long enough', { outlook: { holds: [], windowSeconds: 1800 } }, []],
   ['a job that may not fail', job(0, 60), ['warning Job demo/web']],
   ['a job of over an hour', job(6, 3601), ['warning Job demo/web']],
   ['a young job that may try again', job(6, 60), []],

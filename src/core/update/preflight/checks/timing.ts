@@ -9,7 +9,8 @@ const longJobSeconds = 3600;
 const slowReplacementSeconds = 300;
 
 const windowFound = (view: View): readonly Found[] => {
-  const { windowSeconds, group } = view.snapshot;
+  const { outlook, group } = view.snapshot;
+  const { windowSeconds } = outlook ?? {};
   const p90 = Math.ceil(view.forecast.p90Minutes);
   if (windowSeconds === undefined || p90 * 60 <= windowSeconds) return [];
   return [
@@ -17,8 +18,10 @@ const windowFound = (view: View): readonly Found[] => {
       severity: 'warning',
       object: { kind: 'NodeGroup', name: group.name },
       evidence: { p90Minutes: p90, windowMinutes: Math.floor(windowSeconds / 60) },
-      consequence: { text: 'the update is not done when the window closes' },
-      remedy: 'begin at the start of the window, or raise maxUnavailable',
+      consequence: {
+        text: 'the update is not done when the window closes: it holds at the next node until another opens',
+      },
+      remedy: 'begin at the start of the window, lengthen it, or raise maxUnavailable',
     },
   ];
 };

@@ -1,0 +1,2 @@
+// Public entry of the HTTP adapter.
+export { createHttp } from './http.ts';

@@ -1,0 +1,158 @@
+// The schemas of update-pacing.ts: when a step of an update may begin, and what holds it. A line of a crontab is
+// refused by its form; a range from a later to an earlier value only the controller sees, and says so.
+import {
+  count,
+  described,
+  listOf,
+  longText,
+  object,
+  oneOf,
+  positive,
+  type Schema,
+  text,
+  time,
+} from './crd-schema.ts';
+import {
+  approvals,
+  holdKinds,
+  probeFailurePolicies,
+  waveGates,
+  windowDefaults,
+} from './update-pacing.ts';
+
+const months = 'jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec';
+const weekdays = 'sun|mon|tue|wed|thu|fri|sat';
+const named = (names: string): string => `${names}|${names.toUpperCase()}`;
+
+const field = (value: string): string => {
+  const element = `([*]|(${value})(-(${value}))?)(/[1-9][0-9]?)?`;
+  return `${element}(,${element})*`;
+};
+
+const cronPattern = `^${[
+  field('[0-5]?[0-9]'),
+  field('[01]?[0-9]|2[0-3]'),
+  field('0?[1-9]|[12][0-9]|3[01]'),
+  field(`0?[1-9]|1[0-2]|${named(months)}`),
+  field(`0?[0-7]|${named(weekdays)}`),
+].join(' +')}$`;
+
+const minute = 60;
+const week = 7 * 24 * 3600;
+
+const window: Schema = object(
+  {
+    cron: described(
+      'When it opens: minute, hour, day of month, month, day of week, as in a crontab.',
+      { ...text(128), pattern: cronPattern },
+    ),
+    durationSeconds: { type: 'integer', format: 'int32', minimum: minute, maximum: week },
+    timeZone: described('IANA name such as Europe/Berlin; default UTC.', {
+      ...text(63),
+      pattern: '^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+){0,2}$',
+    }),
+  },
+  ['cron', 'durationSeconds'],
+);
+
+const freeze: Schema = object({ from: time, until: time, reason: text(256) }, ['from', 'until']);
+
+const waves: Schema = {
+  ...listOf(
+    object(
+      {
+        percent: described('Of all nodes, those of earlier waves included.', {
+          ...positive,
+          maximum: 100,
+        }),
+        soakSeconds: { ...count, maximum: week },
+        gates: listOf(oneOf(waveGates), 2),
+      },
+      ['percent'],
+    ),
+    20,
+  ),
+  'x-kubernetes-validations': [
+    {
+      rule: 'self.all(a, self.exists_one(b, b.percent == a.percent))',
+      message: 'each wave goes further than the one before it: no percent twice',
+    },
+  ],
+};
+
+const probe: Schema = {
+  ...object(
+    {
+      name: { ...text(63), minLength: 1 },
+      http: object(
+        {
+          url: { ...text(2048), pattern: '^https?://.+' },
+          expectedStatus: { type: 'integer', format: 'int32', minimum: 100, maximum: 599 },
+        },
+        ['url'],
+      ),
+      condition: object(
+        {
+          apiVersion: text(127),
+          kind: text(63),
+          namespace: text(63),
+          name: text(),
+          type: text(316),
+          status: oneOf(['True', 'False', 'Unknown']),
+        },
+        ['apiVersion', 'kind', 'name', 'type'],
+      ),
+      intervalSeconds: { ...positive, minimum: 5, maximum: 3600 },
+      failureThreshold: { ...positive, maximum: 50 },
+      onFailure: oneOf(probeFailurePolicies),
+    },
+    ['name'],
+  ),
+  'x-kubernetes-validations': [
+    {
+      rule: 'has(self.http) != has(self.condition)',
+      message: 'a probe has either http or condition',
+    },
+  ],
+};
+
+const probes: Schema = {
+  ...listOf(probe, 10),
+  'x-kubernetes-list-type': 'map',
+  'x-kubernetes-list-map-keys': ['name'],
+};
+
+/** Properties of `spec.updateConfig`. */
+export const pacingFields: Readonly<Record<string, Schema>> = {
+  windows: described('No node is begun while none of them is open.', listOf(window, 20)),
+  windowDefault: described('What holds where no window is defined.', oneOf(windowDefaults)),
+  freezes: described('No node is begun meanwhile, whatever windows say.', listOf(freeze, 20)),
+  approval: described(
+    'Required: nothing of an update begins before its annotation drover.dev/approved says so.',
+    oneOf(approvals),
+  ),
+  waves: described('So much is updated, then the update rests.', waves),
+  probes: described('No further node is begun while one of them does not pass.', probes),
+};
+
+const holds: Schema = described(
+  'What keeps the next step from beginning; drains under way go on.',
+  listOf(
+    object({ kind: oneOf(holdKinds), reason: longText, since: time, until: time }, [
+      'kind',
+      'reason',
+      'since',
+    ]),
+    20,
+  ),
+);
+
+/** Of the status of an update. */
+export const pacingStatus: Readonly<Record<string, Schema>> = {
+  holds,
+  wave: object({ number: count, of: count, upTo: count, doneAt: time }, ['number', 'of', 'upTo']),
+  failingProbes: listOf(
+    object({ name: text(63), failures: count, message: longText }, ['name', 'failures', 'message']),
+    10,
+  ),
+};

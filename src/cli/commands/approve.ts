@@ -1,0 +1,92 @@
+// drover approve update: says on the NodeGroupUpdate that it may go on. Writes two annotations and nothing else;
+// who did it is the API server's word for whoever asks.
+import type { Command } from 'commander';
+import type { KubeObject, ResourceType } from '../../api/kube.ts';
+import {
+  approvedAnnotation,
+  approvedByAnnotation,
+  approvedWaveAnnotation,
+} from '../../api/update-pacing.ts';
+import { type KubeApi, KubeError } from '../../ports/index.ts';
+import type { CliContext, Connection } from '../context.ts';
+import { needRunning, patchUpdate } from './update-control.ts';
+
+const reviews: ResourceType = {
+  group: 'authentication.k8s.io',
+  version: 'v1',
+  resource: 'selfsubjectreviews',
+  kind: 'SelfSubjectReview',
+  namespaced: false,
+};
+
+type Review = KubeObject & {
+  readonly status?: { readonly userInfo?: { readonly username?: string } };
+};
+
+/** Undefined where the API server does not say (before Kubernetes 1.28, or not allowed). */
+const whoAmI = async (kube: KubeApi): Promise<string | undefined> => {
+  const { group, version, kind } = reviews;
+  try {
+    const body = { apiVersion: `${group}/${version}`, kind };
+    const review = await kube.create<Review>(reviews, body);
+    return review.status?.userInfo?.username;
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    return undefined;
+  }
+};
+
+const approve = async (
+  context: CliContext,
+  connection: Connection,
+  id: string | undefined,
+  nodeGroup: string | undefined,
+): Promise<void> => {
+  const kube = await context.kube(connection);
+  const { metadata, spec, status } = await needRunning(kube, id, nodeGroup);
+  const { name } = metadata;
+  const kinds = (status?.holds ?? []).map(({ kind }) => kind);
+  const isWave = kinds.includes('WaveApproval');
+  const waits = isWave || kinds.includes('Approval');
+  // What was planned is what is approved.
+  const said = isWave
+    ? { [approvedWaveAnnotation]: String(status?.wave?.number ?? 0) }
+    : { [approvedAnnotation]: spec.planHash ?? 'true' };
+  const by = await whoAmI(kube);
+  await patchUpdate(kube, name, {
+    metadata: { annotations: { ...said, [approvedByAnnotation]: by ?? null } },
+  });
+  const who = by === undefined ? '' : ` by ${by}`;
+  context.out(
+    waits
+      ? `update ${name} is approved${who}: it goes on when nothing else holds it`
+      : `update ${name} is approved${who}; it was not waiting for that`,
+  );
+};
+
+/** Adds `approve` to the program. */
+export const addApproveCommand = (
+  program: Command,
+  context: CliContext,
+  connection: () => Connection,
+): void => {
+  program
+    .command('approve')
+    .description('let an update begin that waits for somebody to say so')
+    .command('update [id]')
+    .description('approve it; with a plan, that plan')
+    .option('--nodegroup <name>', 'the newest update of this group')
+    .addHelpText(
+      'after',
+      `
+Groups with spec.updateConfig.approval: Required wait for this before anything is begun, and waves with the
+gate Approval before the next. Whoever may patch
+NodeGroupUpdates may approve; the API server's audit log has the proof of who did.
+
+Examples:
+  drover approve update --nodegroup demo-ng`,
+    )
+    .action((id: string | undefined, flags: { readonly nodegroup?: string }) =>
+      approve(context, connection(), id, flags.nodegroup),
+    );
+};

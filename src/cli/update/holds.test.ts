@@ -1,0 +1,57 @@
+// What holds an update, as people are told of it.
+import { describe, expect, it } from 'vitest';
+import { timePlus } from '../../core/termination/testing.ts';
+import { changeLines } from './changes.ts';
+import { describeLines, updateCells } from './document.ts';
+import { headerLines } from './screen.ts';
+import { aGroup, anUpdate, now, running } from './testing.ts';
+import { updateView } from './view.ts';
+
+const view = (update = anUpdate()) => updateView({ update, group: aGroup(), disruptions: [] });
+
+const holds = [
+  { kind: 'Window', reason: 'outside', since: timePlus(690), until: timePlus(1350) },
+  { kind: 'Approval', reason: 'not yet', since: timePlus(720) },
+] as const;
+
+describe('an update that is held', () => {
+  it('says by what, since when and how long still', () => {
+    const held = view(anUpdate({ status: { ...running, holds } }));
+    expect(headerLines(held, now).slice(-2)).toEqual([
+      'held by Window for 1m: outside (10m left)',
+      'held by Approval for 30s: not yet',
+    ]);
+    expect(updateCells(held)[3]).toBe('Held (Window, Approval)');
+    expect(headerLines(held, now)[1]).toContain(
+      'InProgress, held (Window, Approval), phase Rolling',
+    );
+  });
+
+  it('is told once where no screen is drawn', () => {
+    const before = view();
+    const after = view(anUpdate({ status: { ...running, holds } }));
+    expect(changeLines(before, after)).toEqual([
+      'InProgress, held (Window, Approval)',
+      'held by Window: outside',
+      'held by Approval: not yet',
+    ]);
+    expect(changeLines(after, after)).toEqual([]);
+  });
+
+  it('is held no more when it is over, and not held beside a pause', () => {
+    const over = view(anUpdate({ status: { ...running, status: 'Cancelled', holds } }));
+    expect(headerLines(over, now).join()).not.toContain('held');
+    expect(updateCells(over)[3]).toBe('Cancelled');
+    const paused = [{ kind: 'Paused', reason: 'p', since: timePlus(0) }] as const;
+    const rests = view(anUpdate({ spec: { paused: true }, status: { ...running, holds: paused } }));
+    expect(updateCells(rests)[3]).toBe('Paused');
+  });
+
+  it('names who approved it', () => {
+    const update = anUpdate();
+    const annotations = { 'drover.dev/approved': 'abc', 'drover.dev/approved-by': 'ada' };
+    const approved = { ...update, metadata: { ...update.metadata, annotations } };
+    expect(describeLines(view(approved), now)).toContain('  by ada, plan abc');
+    expect(describeLines(view(update), now).join()).not.toContain('approved');
+  });
+});

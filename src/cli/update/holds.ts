@@ -1,0 +1,38 @@
+// What keeps an update from going on, in print: a line for each hold, with its age and its end. Pure.
+import { type EpochMs, parseTime } from '../../api/brand.ts';
+import { formatDuration } from '../duration.ts';
+import type { UpdateView } from './view.ts';
+
+const ageText = (since: string, now: EpochMs): string => {
+  const at = parseTime(since);
+  return at === undefined || at > now ? '' : ` for ${formatDuration((now - at) / 1000)}`;
+};
+
+const endText = (until: string | undefined, now: EpochMs): string => {
+  const at = parseTime(until);
+  return at === undefined || at <= now ? '' : ` (${formatDuration((at - now) / 1000)} left)`;
+};
+
+/** `held by Window for 3m1s: outside the maintenance windows, ... (45m left)`. */
+export const holdLines = ({ update, status }: UpdateView, now: EpochMs): readonly string[] =>
+  status !== 'InProgress'
+    ? []
+    : (update.status?.holds ?? []).map(
+        ({ kind, reason, since, until }) =>
+          `held by ${kind}${ageText(since, now)}: ${reason}${endText(until, now)}`,
+      );
+
+/** `wave 1 of 3, up to 2 nodes`; the rest of the group is behind the last. */
+export const waveText = ({ update, status }: UpdateView): string | undefined => {
+  const { wave } = update.status ?? {};
+  if (wave === undefined || status !== 'InProgress') return undefined;
+  if (wave.number > wave.of) return `behind wave ${wave.of} of ${wave.of}`;
+  return `wave ${wave.number} of ${wave.of}, up to ${wave.upTo} nodes`;
+};
+
+/** The kinds alone, of those that are no pause: a pause has a word of its own. */
+export const heldText = ({ update, status }: UpdateView): string | undefined => {
+  const kinds = (update.status?.holds ?? []).flatMap(({ kind }) => (kind === 'Paused' ? [] : kind));
+  if (status !== 'InProgress' || kinds.length === 0) return undefined;
+  return `held (${[...new Set(kinds)].join(', ')})`;
+};

@@ -1,0 +1,23 @@
+// What a decision about an update needs to know of when its next step may begin: what holds it by the clock, the
+// group's waves, and what its health probes find now. Decides nothing.
+import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
+import { type StepPacing, stepHolds } from '../../core/update/index.ts';
+import type { NodeGroupDeps } from './deps.ts';
+import type { RolloutInput } from './rollout-input.ts';
+import { runProbes } from './rollout-probes.ts';
+
+/** Nothing where no nodes are updated at the moment. */
+export const paceOf = async (
+  deps: NodeGroupDeps,
+  { group, memory, signal }: RolloutInput,
+  update: NodeGroupUpdate,
+): Promise<StepPacing> => {
+  if (update.status?.phase !== 'Rolling') return {};
+  const pacing = group.spec.updateConfig ?? {};
+  const { waves = [], probes = [] } = pacing;
+  const holds = stepHolds({ update, pacing, now: deps.clock.now() });
+  // While nothing may begin anyway nobody is asked, and what was found before is not believed after it.
+  const isAsked = holds.length === 0 && memory !== undefined && update.spec.action !== 'Rollback';
+  const probed = isAsked ? await runProbes(deps, memory, { update, probes }, signal) : [];
+  return { holds, waves, probes: isAsked ? probes : [], probed };
+};

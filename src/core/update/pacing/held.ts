@@ -1,0 +1,25 @@
+// A decision about an update that is held: nothing new in it, and what holds it written down. Pure.
+import { parseTime } from '../../../api/brand.ts';
+import type { UpdateDecision, UpdateObservation } from '../observation.ts';
+import { sameHolds } from './holds.ts';
+
+/** No further node is begun. */
+export const isHeld = ({ update, holds = [] }: UpdateObservation): boolean =>
+  update.spec.paused === true || holds.length > 0;
+
+/** The decision, with what holds the next step beside it; of an update that is over, nothing does. */
+export const withHolds = (
+  observation: UpdateObservation,
+  decided: UpdateDecision,
+): UpdateDecision => {
+  const { status, holds: found = [] } = observation;
+  const isLeft = decided.change?.phase !== undefined && decided.change.phase !== 'Rolling';
+  const holds = isLeft || decided.end !== undefined ? [] : found;
+  const held = isHeld(observation) ? { isHeld: true } : {};
+  const ends = holds.flatMap(({ until }) => parseTime(until) ?? []);
+  const wakeAt = [...ends, ...(decided.wakeAt === undefined ? [] : [decided.wakeAt])];
+  const [soonest] = wakeAt.toSorted((a, b) => a - b);
+  const next = { ...decided, ...held, ...(soonest === undefined ? {} : { wakeAt: soonest }) };
+  if (sameHolds(status.holds, holds)) return next;
+  return { ...next, change: { ...decided.change, holds: holds.length === 0 ? undefined : holds } };
+};

@@ -1,0 +1,6 @@
+// Public entry of pacing: when a step of an update may begin.
+
+export { isHeld, withHolds } from './held.ts';
+export { startHolds, stepHolds } from './holds.ts';
+export { type Outlook, outlookOf } from './outlook.ts';
+export { pace, restsInWave } from './pace.ts';

@@ -1,0 +1,31 @@
+// What would hold an update that is asked for now, and how long the window is in which it would run: for plans,
+// before there is an update. Pure.
+import { type EpochMs, formatTime } from '../../../api/brand.ts';
+import type { Hold, UpdatePacing } from '../../../api/update-pacing.ts';
+import { windowState } from './windows.ts';
+
+export interface Outlook {
+  readonly holds: readonly Omit<Hold, 'since'>[];
+  /** Left of the window that is open, or all of the one that opens next; absent: no end is in sight. */
+  readonly windowSeconds?: number;
+}
+
+const secondsLeft = (pacing: UpdatePacing, at: EpochMs): number | undefined => {
+  const { kind, until } = windowState(pacing, at);
+  return kind === 'open' && until !== undefined ? Math.floor((until - at) / 1000) : undefined;
+};
+
+export const outlookOf = (pacing: UpdatePacing, now: EpochMs): Outlook => {
+  const state = windowState(pacing, now);
+  const until = state.until === undefined ? {} : { until: formatTime(state.until) };
+  const begins = state.kind === 'open' ? now : state.until;
+  const windowSeconds = begins === undefined ? undefined : secondsLeft(pacing, begins);
+  const approval = 'the group wants an approval: `drover approve update` once it is asked for';
+  return {
+    holds: [
+      ...(pacing.approval === 'Required' ? [{ kind: 'Approval', reason: approval } as const] : []),
+      ...(state.kind === 'open' ? [] : [{ kind: state.by, reason: state.reason, ...until }]),
+    ],
+    ...(windowSeconds === undefined ? {} : { windowSeconds }),
+  };
+};

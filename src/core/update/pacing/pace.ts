@@ -1,0 +1,75 @@
+// What waves and probes make of an update at this moment, beside what held it already: how many more nodes may be
+// begun, what waits, what ends it. Pure.
+import { type Herd, inFlightOf, isWhole } from '../nodes.ts';
+import type { StatusChange, UpdateObservation } from '../observation.ts';
+import { dated } from './holds.ts';
+import { probeFailures, probeHolds } from './probes.ts';
+import { decideWave } from './waves.ts';
+
+interface Paced {
+  readonly observation: UpdateObservation;
+  /** What is written down of it; empty where nothing has changed. */
+  readonly change: StatusChange;
+  readonly failures: ReturnType<typeof probeFailures>;
+}
+
+const isSettled = ({ actualDesired }: UpdateObservation, herd: Herd): boolean =>
+  herd.leaving.length === 0 &&
+  inFlightOf(herd).length === 0 &&
+  herd.old.length + herd.fresh.length >= actualDesired &&
+  herd.fresh.every(isWhole);
+
+const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** Beyond that it makes no difference, and the journal is not written for it. */
+const maxToldFailures = 99;
+
+const failingOf = ({ probed = [] }: UpdateObservation) => {
+  const failing = probed
+    .filter(({ isPassing }) => !isPassing)
+    .map(({ name, failures, message }) => ({
+      name,
+      failures: Math.min(failures, maxToldFailures),
+      message,
+    }));
+  return failing.length === 0 ? undefined : failing;
+};
+
+/** Only while nodes are updated: before and after that nothing is begun that could be held. */
+export const pace = (observation: UpdateObservation, herd: Herd): Paced => {
+  const { update, status, waves = [], probes = [], probed = [], now } = observation;
+  if (status.phase !== 'Rolling' || update.spec.abort !== undefined) {
+    return { observation, change: {}, failures: [] };
+  }
+  const { old, leavingOld } = herd;
+  const isUntouched = ({ state }: Herd['old'][number]): boolean =>
+    state.kind === 'untouched' || state.kind === 'held';
+  const waved = decideWave({
+    update,
+    waves,
+    total: Math.max(status.progress?.total ?? 0, old.length + leavingOld.length),
+    untouched: old.filter(isUntouched).length,
+    isSettled: isSettled(observation, herd),
+    probes: probed,
+    now,
+  });
+  const isBack = update.spec.action === 'Rollback';
+  const found = [...waved.holds, ...(isBack ? [] : probeHolds(probes, probed))];
+  const failing = failingOf(observation);
+  return {
+    observation: {
+      ...observation,
+      holds: [...(observation.holds ?? []), ...dated({ update, now }, found)],
+      limit: waved.limit,
+    },
+    change: {
+      ...(same(status.wave, waved.wave) ? {} : { wave: waved.wave }),
+      ...(same(status.failingProbes, failing) ? {} : { failingProbes: failing }),
+    },
+    failures: isBack ? [] : probeFailures(observation.groupName, probes, probed),
+  };
+};
+
+/** The last wave has its rest as well: the update is not over before. */
+export const restsInWave = ({ holds = [] }: UpdateObservation): boolean =>
+  holds.some(({ kind }) => kind === 'Soak' || kind === 'WaveApproval' || kind === 'WaveProbes');

@@ -1,0 +1,41 @@
+// Health probes of an update: what was found, as reasons to wait or to give up. Who looks is the controller. Pure.
+import type { HealthIssue } from '../../../api/nodegroup.ts';
+import type { Hold, Probe, ProbeResult } from '../../../api/update-pacing.ts';
+
+export const defaultFailureThreshold = 3;
+
+const thresholdOf = ({ failureThreshold = defaultFailureThreshold }: Probe): number =>
+  failureThreshold;
+
+/** No further node is begun before every probe has passed, the last time that it was looked at. */
+export const probeHolds = (
+  probes: readonly Probe[],
+  results: readonly ProbeResult[],
+): readonly Omit<Hold, 'since'>[] =>
+  probes.flatMap((probe): readonly Omit<Hold, 'since'>[] => {
+    const { name } = probe;
+    const result = results.find((one) => one.name === name);
+    if (result?.isPassing === true) return [];
+    if (result === undefined) {
+      return [{ kind: 'Probe', reason: `probe ${name} has not been looked at yet` }];
+    }
+    const most = thresholdOf(probe);
+    const times = `${Math.min(result.failures, most)} of ${most} failures in a row`;
+    return [{ kind: 'Probe', reason: `probe ${name} fails: ${result.message} (${times})` }];
+  });
+
+/** Those that end the update. */
+export const probeFailures = (
+  groupName: string,
+  probes: readonly Probe[],
+  results: readonly ProbeResult[],
+): readonly HealthIssue[] =>
+  probes.flatMap((probe) => {
+    const { name, onFailure = 'Hold' } = probe;
+    const result = results.find((one) => one.name === name);
+    const isOut =
+      result !== undefined && !result.isPassing && result.failures >= thresholdOf(probe);
+    if (onFailure === 'Hold' || !isOut) return [];
+    const message = `Health probe ${name} of node group ${groupName} failed ${result.failures} times in a row: ${result.message}`;
+    return [{ code: 'Unknown', message, resourceIds: [groupName] }];
+  });

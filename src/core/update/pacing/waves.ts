@@ -1,0 +1,95 @@
+// Waves: so many of a group's nodes are updated, then the update rests for a while, and for whoever has to say
+// that it may go on. Which wave it is in stands in the journal; how far the wave is, the world says. Pure.
+import { type EpochMs, epochMs, formatTime, parseTime } from '../../../api/brand.ts';
+import type { NodeGroupUpdate } from '../../../api/nodegroup-update.ts';
+import {
+  approvedWaveAnnotation,
+  type Hold,
+  type ProbeResult,
+  type Wave,
+  type WaveStatus,
+} from '../../../api/update-pacing.ts';
+
+export interface WaveFacts {
+  readonly update: NodeGroupUpdate;
+  readonly waves: readonly Wave[];
+  /** Nodes that are to be replaced or retired, the done ones included. */
+  readonly total: number;
+  /** Of these, the ones that nothing was done to yet. */
+  readonly untouched: number;
+  /** Nothing is drained, nothing leaves, and every new instance that was asked for is a whole node. */
+  readonly isSettled: boolean;
+  readonly probes: readonly ProbeResult[];
+  readonly now: EpochMs;
+}
+
+export interface WaveDecision {
+  /** How many more nodes may be begun. */
+  readonly limit: number;
+  readonly wave: WaveStatus | undefined;
+  readonly holds: readonly Omit<Hold, 'since'>[];
+}
+
+/** How many nodes are updated when the wave is over; the shares are of all, not of what is left. */
+const upToOf = ({ percent }: Wave, total: number): number => Math.ceil((total * percent) / 100);
+
+/** The number of the wave up to which somebody has said that it may go on; 0 = none. */
+const approvedUpTo = ({ metadata }: NodeGroupUpdate): number => {
+  const given = metadata.annotations?.[approvedWaveAnnotation] ?? '';
+  return /^\d{1,3}$/.test(given) ? Number(given) : 0;
+};
+
+const waveHolds = (
+  { update, waves, probes, now }: WaveFacts,
+  number: number,
+  doneAt: EpochMs,
+): readonly Omit<Hold, 'since'>[] => {
+  const { soakSeconds = 0, gates = [] } = waves[number - 1] ?? {};
+  const name = `wave ${number} of ${waves.length}`;
+  const until = epochMs(doneAt + soakSeconds * 1000);
+  const soak: Omit<Hold, 'since'> = {
+    kind: 'Soak',
+    reason: `${name} is done and is watched for ${soakSeconds} s before the next`,
+    until: formatTime(until),
+  };
+  const approval: Omit<Hold, 'since'> = {
+    kind: 'WaveApproval',
+    reason: `${name} is done: \`drover approve update ${update.metadata.name}\` begins the next`,
+  };
+  const late = probes.filter(({ isPassing, at }) => !isPassing || (parseTime(at) ?? 0) < doneAt);
+  const isProbed = !gates.includes('Probes') || late.length === 0;
+  const probe: Omit<Hold, 'since'> = {
+    kind: 'WaveProbes',
+    reason: `${name} is done: waits until ${late.map((one) => one.name).join(', ')} has passed since`,
+  };
+  return [
+    ...(now < until ? [soak] : []),
+    ...(gates.includes('Approval') && approvedUpTo(update) < number ? [approval] : []),
+    ...(isProbed ? [] : [probe]),
+  ];
+};
+
+export const decideWave = (facts: WaveFacts): WaveDecision => {
+  const { update, waves, total, untouched, isSettled, now } = facts;
+  if (waves.length === 0 || update.spec.action === 'Rollback') {
+    return { limit: Number.POSITIVE_INFINITY, wave: undefined, holds: [] };
+  }
+  const begun = total - untouched;
+  const known = update.status?.wave;
+  let number = known?.number ?? 1;
+  let doneAt = parseTime(known?.doneAt);
+  for (;;) {
+    const current = waves[number - 1];
+    const upTo = current === undefined ? total : Math.min(total, upToOf(current, total));
+    const wave = { number, of: waves.length, upTo };
+    // What is behind the last wave has no end of its own.
+    if (current === undefined) return { limit: Math.max(0, upTo - begun), wave, holds: [] };
+    if (begun < upTo) return { limit: upTo - begun, wave, holds: [] };
+    if (!isSettled) return { limit: 0, wave, holds: [] };
+    const since = doneAt ?? now;
+    const holds = waveHolds(facts, number, since);
+    if (holds.length > 0) return { limit: 0, wave: { ...wave, doneAt: formatTime(since) }, holds };
+    number += 1;
+    doneAt = undefined;
+  }
+};

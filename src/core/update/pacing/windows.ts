@@ -1,0 +1,216 @@
+// Whether steps of an update may begin now, by maintenance windows and freezes; when that changes next. Several
+// windows are open together when one of them is; a freeze closes all. Reads no clock. Pure.
+import { type EpochMs, epochMs, formatTime, parseTime } from '../../../api/brand.ts';
+import type { Freeze, MaintenanceWindow, UpdatePacing } from '../../../api/update-pacing.ts';
+import { type CivilDay, type Cron, isDayOf, parseCron } from './cron.ts';
+import { type CivilMs, civilOf, instantsOf, isTimeZone } from './zone.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+/** February 29 stays away for eight years around 2100. */
+const mostDaysAhead = 8 * 366;
+/** One that opens again each minute is followed for more than a day; what still goes on then has no end. */
+const mostInARow = 1500;
+
+interface Schedule {
+  readonly cron: Cron;
+  readonly timeZone: string;
+  readonly durationMs: number;
+}
+
+const scheduleOf = ({
+  cron: text,
+  timeZone = 'UTC',
+  durationSeconds,
+}: MaintenanceWindow): Schedule | string => {
+  if (!isTimeZone(timeZone)) return `"${timeZone}" is no time zone of the IANA database`;
+  const cron = parseCron(text);
+  if (typeof cron === 'string') return cron;
+  return { cron, timeZone, durationMs: durationSeconds * 1000 };
+};
+
+const civilDay = (at: CivilMs): CivilDay => {
+  const date = new Date(at);
+  return {
+    year: date.getUTCFullYear(),
+    month: date.getUTCMonth() + 1,
+    day: date.getUTCDate(),
+    weekday: date.getUTCDay(),
+  };
+};
+
+/** The times of one day that the line names, as that day's clock shows them, in order. */
+const timesOf = ({ cron }: Schedule, midnight: CivilMs): readonly CivilMs[] => {
+  if (!isDayOf(cron, civilDay(midnight))) return [];
+  return cron.hours.flatMap((hour) =>
+    cron.minutes.map((minute) => midnight + hour * hourMs + minute * minuteMs),
+  );
+};
+
+/**
+ * The starts of one civil day in the order of time. A time that clocks show twice counts once, but where
+ * every hour counts.
+ */
+const startsOf = (schedule: Schedule, midnight: CivilMs): readonly number[] => {
+  const { cron, timeZone } = schedule;
+  const times = timesOf(schedule, midnight);
+  if (times.length === 0) return [];
+  const before = civilOf(timeZone, midnight - dayMs) - (midnight - dayMs);
+  const after = civilOf(timeZone, midnight + 2 * dayMs) - (midnight + 2 * dayMs);
+  // Days on which no clock is set are the many.
+  if (before === after) return times.map((time) => time - before);
+  const starts = times.flatMap((time) => {
+    const all = instantsOf(timeZone, time);
+    return cron.isEveryHour ? all : all.slice(0, 1);
+  });
+  return [...new Set<number>(starts)].toSorted((a, b) => a - b);
+};
+
+const midnightOf = (civil: CivilMs): CivilMs => Math.floor(civil / dayMs) * dayMs;
+
+/** The latest start at or before `at`, of those that could still be open. */
+const lastStart = (schedule: Schedule, at: number): number | undefined => {
+  const { timeZone, durationMs } = schedule;
+  const civil = civilOf(timeZone, at);
+  const first = midnightOf(civil - durationMs) - dayMs;
+  for (let midnight = midnightOf(civil); midnight >= first; midnight -= dayMs) {
+    const start = startsOf(schedule, midnight).findLast((one) => one <= at);
+    if (start !== undefined) return start;
+  }
+  return undefined;
+};
+
+/** The earliest start after `at`; undefined for a day that never comes. */
+const nextStart = (schedule: Schedule, at: number): number | undefined => {
+  // A time that was skipped at the end of a day begins on the next one.
+  const first = midnightOf(civilOf(schedule.timeZone, at)) - dayMs;
+  for (let day = 0; day <= mostDaysAhead; day++) {
+    const start = startsOf(schedule, first + day * dayMs).find((one) => one > at);
+    if (start !== undefined) return start;
+  }
+  return undefined;
+};
+
+const endOf = (schedule: Schedule, at: number): number =>
+  (lastStart(schedule, at) ?? Number.NEGATIVE_INFINITY) + schedule.durationMs;
+
+/** When the windows that are open at `at` have all closed, with those that open meanwhile. */
+const closesAt = (schedules: readonly Schedule[], at: number): number => {
+  let until = at;
+  for (let times = 0; times < mostInARow; times++) {
+    const next = Math.max(until, ...schedules.map((one) => endOf(one, until)));
+    if (next === until) return until;
+    until = next;
+  }
+  return Number.POSITIVE_INFINITY;
+};
+
+interface Span {
+  readonly from: number;
+  readonly until: number;
+  readonly reason: string | undefined;
+}
+
+const spanOf = ({ from, until, reason }: Freeze): Span => ({
+  from: parseTime(from) ?? Number.POSITIVE_INFINITY,
+  until: parseTime(until) ?? Number.NEGATIVE_INFINITY,
+  reason,
+});
+
+const frozenAt = (spans: readonly Span[], at: number): Span | undefined =>
+  spans
+    .filter(({ from, until }) => from <= at && at < until)
+    .toSorted((a, b) => b.until - a.until)[0];
+
+export type WindowState =
+  /** Until `until`; for more than a month where it is absent. */
+  | { readonly kind: 'open'; readonly until?: EpochMs }
+  /** `until`: when steps may begin again; absent where that is not to be foreseen. */
+  | {
+      readonly kind: 'closed';
+      readonly by: 'Window' | 'Freeze';
+      readonly reason: string;
+      readonly until?: EpochMs;
+    };
+
+interface Calendar {
+  readonly schedules: readonly Schedule[];
+  readonly faults: readonly string[];
+  readonly spans: readonly Span[];
+  readonly isRestricted: boolean;
+  readonly isClosed: boolean;
+}
+
+const calendarOf = ({ windows = [], windowDefault, freezes = [] }: UpdatePacing): Calendar => {
+  const all = windows.map(scheduleOf);
+  return {
+    schedules: all.filter((one) => typeof one !== 'string'),
+    faults: all.filter((one) => typeof one === 'string'),
+    spans: freezes.map(spanOf),
+    isRestricted: windows.length > 0,
+    isClosed: windows.length === 0 && windowDefault === 'Closed',
+  };
+};
+
+const inWindow = ({ schedules, isRestricted, isClosed }: Calendar, at: number): boolean =>
+  !isClosed && (!isRestricted || schedules.some((one) => endOf(one, at) > at));
+
+/** So many freezes can follow each other before a next opening is given up. */
+const mostTries = 100;
+
+/** The first time from `at` on at which a window is open and nothing frozen. */
+const opensAt = (calendar: Calendar, at: number): EpochMs | undefined => {
+  if (calendar.isClosed) return undefined;
+  let time = at;
+  for (let tries = 0; tries < mostTries; tries++) {
+    const frozen = frozenAt(calendar.spans, time);
+    if (frozen !== undefined) {
+      time = frozen.until;
+      continue;
+    }
+    if (inWindow(calendar, time)) return epochMs(time);
+    const starts = calendar.schedules.flatMap((one) => nextStart(one, time) ?? []);
+    if (starts.length === 0) return undefined;
+    time = Math.min(...starts);
+  }
+  return undefined;
+};
+
+const closedReason = ({ isClosed, faults }: Calendar, until: EpochMs | undefined): string => {
+  if (isClosed) {
+    return 'no maintenance window is defined and windowDefault is Closed: add one to spec.updateConfig.windows';
+  }
+  const next =
+    until === undefined ? 'no window opens any more' : `the next opens at ${formatTime(until)}`;
+  const wrong = faults.length === 0 ? '' : `. Never open: ${faults.join('; ')}`;
+  return `outside the maintenance windows, ${next}${wrong}`;
+};
+
+const within = (until: EpochMs | undefined): { readonly until?: EpochMs } =>
+  until === undefined ? {} : { until };
+
+export const windowState = (pacing: UpdatePacing, now: EpochMs): WindowState => {
+  const calendar = calendarOf(pacing);
+  const frozen = frozenAt(calendar.spans, now);
+  if (frozen !== undefined) {
+    const why = frozen.reason === undefined ? '' : `: ${frozen.reason}`;
+    const reason = `frozen until ${formatTime(epochMs(frozen.until))}${why}`;
+    return { kind: 'closed', by: 'Freeze', reason, ...within(opensAt(calendar, now)) };
+  }
+  if (!inWindow(calendar, now)) {
+    const until = opensAt(calendar, now);
+    return {
+      kind: 'closed',
+      by: 'Window',
+      reason: closedReason(calendar, until),
+      ...within(until),
+    };
+  }
+  const close = calendar.isRestricted
+    ? closesAt(calendar.schedules, now)
+    : Number.POSITIVE_INFINITY;
+  const freeze = calendar.spans.filter(({ from, until }) => from > now && until > from);
+  const until = Math.min(close, ...freeze.map(({ from }) => from));
+  return { kind: 'open', ...within(Number.isFinite(until) ? epochMs(until) : undefined) };
+};
