@@ -83,7 +83,7 @@ const waves: Schema = {
   'x-kubernetes-validations': [
     {
       rule: 'self.all(a, self.exists_one(b, b.percent == a.percent))',
-      message: 'each wave goes further than the one before it: no percent twice',
+      message: 'each wave goes further than the others before it: no percent stands twice',
     },
   ],
 };

@@ -68,6 +68,25 @@ describe('waves', () => {
     },
   );
 
+  it('rest as long as they should whatever is killed meanwhile', async () => {
+    const waves = [{ percent: 50, soakSeconds: 1800, gates: ['Approval'] }];
+    const life = await begin({ updateStrategy: 'SURGE', waves }, 2);
+    await life.until('the rest', () => kinds(life).startsWith('Soak'), 3600);
+    const { wave, holds } = only(life)?.status ?? {};
+    for (let i = 0; i < 5; i++) {
+      life.killFor(60);
+      await life.driver.advance(200);
+    }
+    expect(only(life)?.status).toMatchObject({ wave, holds });
+    const annotations = { 'drover.dev/approved-wave': '1' };
+    life.patchUpdate(only(life)?.metadata.name ?? '', { metadata: { annotations } });
+    await life.until('it goes on', () => kinds(life) === '', 1800);
+    expect(nowOf(life)).toBeGreaterThanOrEqual(parseTime(holds?.[0]?.until) ?? 0);
+    await life.until('the update is over', () => isOver(life), 3600);
+    expect(only(life)?.status).toMatchObject({ status: 'Successful' });
+    await life.end();
+  });
+
   it('whose new nodes do not join fail as ever', async () => {
     const life = await begin(
       { updateStrategy: 'SURGE', waves: [{ percent: 50, soakSeconds: 60 }] },
@@ -90,7 +109,9 @@ describe('waves', () => {
       JSON.stringify(life.patch({ spec: { updateConfig } }));
     expect(refused({ waves: [{ percent: 0 }] })).toContain('percent');
     expect(refused({ waves: [{ percent: 101 }] })).toContain('percent');
-    expect(refused({ waves: [{ percent: 50 }, { percent: 50 }] })).toContain('no percent twice');
+    expect(refused({ waves: [{ percent: 50 }, { percent: 50 }] })).toContain(
+      'no percent stands twice',
+    );
     expect(refused({ waves: [{ percent: 50, gates: ['Luck'] }] })).toContain('gates');
     const http = { url: 'http://w' };
     expect(refused({ probes: [{ name: 'p' }] })).toContain('either http or condition');

@@ -112,6 +112,21 @@ describe('a wave', () => {
     expect(wave?.doneAt).toBe(ago(60));
   });
 
+  it('comes after those that go less far, in whatever order they are written', () => {
+    const facts = {
+      update: anUpdate(),
+      total: 15,
+      untouched: 15,
+      isSettled: true,
+      probes: [],
+      now,
+    };
+    expect(decideWave({ ...facts, waves: waves.toReversed() })).toMatchObject({
+      limit: 2,
+      wave: first,
+    });
+  });
+
   it('is not asked for where none is defined, nor on the way back', () => {
     const update = anUpdate();
     const facts = { update, total: 4, untouched: 4, isSettled: true, probes: [], now };

@@ -69,8 +69,11 @@ const waveHolds = (
   ];
 };
 
-export const decideWave = (facts: WaveFacts): WaveDecision => {
-  const { update, waves, total, untouched, isSettled, now } = facts;
+/** In whatever order they are written: a wave that goes less far than another comes before it. */
+export const decideWave = (asked: WaveFacts): WaveDecision => {
+  const waves = asked.waves.toSorted((a, b) => a.percent - b.percent);
+  const facts = { ...asked, waves };
+  const { update, total, untouched, isSettled, now } = facts;
   if (waves.length === 0 || update.spec.action === 'Rollback') {
     return { limit: Number.POSITIVE_INFINITY, wave: undefined, holds: [] };
   }
