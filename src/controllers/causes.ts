@@ -139,25 +139,37 @@ const maxRaces = 6;
  */
 export const recordCause = async (
   deps: { readonly kube: KubeApi; readonly disruptions: Informer<NodeDisruption> },
-  what: { readonly subject: DisruptionSubject; readonly cause: DisruptionCause },
+  what: {
+    readonly subject: DisruptionSubject;
+    readonly cause: DisruptionCause;
+    /** Resolves once our own watch has shown it: who counts what it asked for must not miss one. */
+    readonly untilSeen?: boolean;
+  },
   signal: AbortSignal,
 ): Promise<'created' | 'patched' | 'recorded' | 'refused'> => {
   const { kube, disruptions } = deps;
   const { subject, cause } = what;
   const type = resourceTypes.nodedisruptions;
   const { name } = subject;
+  const seen = async (resourceVersion: string): Promise<void> => {
+    if (what.untilSeen === true) await disruptions.observedAtLeast(resourceVersion, signal);
+  };
   let existing = disruptions.get(name);
   for (let race = 1; ; race++) {
     const write = causeWrite(existing, subject, cause);
     if (write.kind === 'recorded') return write.refused === true ? 'refused' : 'recorded';
     try {
       if (write.kind === 'create') {
-        await kube.create(type, write.object, { signal });
+        const made = await kube.create(type, write.object, { signal });
+        await seen(made.metadata.resourceVersion);
         return 'created';
       }
       const patch = { type: 'merge', body: write.body } as const;
       const patched = await kube.patch(type, { name }, patch, { signal });
-      if (patched.kind === 'found') return 'patched';
+      if (patched.kind === 'found') {
+        await seen(patched.object.metadata.resourceVersion);
+        return 'patched';
+      }
       existing = undefined;
     } catch (error) {
       if (!lostRace(error) || race >= maxRaces) throw error;

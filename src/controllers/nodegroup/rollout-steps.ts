@@ -72,7 +72,7 @@ const record = async (
   };
   mustLead(deps);
   const cause: DisruptionCause = { ...baseCause(deps, input, id), ...more };
-  await recordCause(deps, { subject, cause }, signal);
+  await recordCause(deps, { subject, cause, untilSeen: true }, signal);
 };
 
 /** Nodes and their records change all the time: the next pass sees this one as it is then. */
