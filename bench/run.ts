@@ -4,6 +4,7 @@ import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { budget } from './budget.ts';
 import { drain } from './drain.ts';
+import { insights } from './insights.ts';
 import { lint } from './lint.ts';
 import { notice } from './notice.ts';
 import { plan } from './plan.ts';
@@ -13,10 +14,21 @@ import { sim } from './sim.ts';
 import { type Bench, machineLine, table } from './support/report.ts';
 import { updates } from './updates.ts';
 
-const benches: readonly Bench[] = [ready, notice, drain, budget, scale, sim, updates, plan, lint];
+const benches: readonly Bench[] = [
+  ready,
+  notice,
+  drain,
+  budget,
+  scale,
+  sim,
+  updates,
+  plan,
+  lint,
+  insights,
+];
 
 const usage = (problem: string): never => {
-  const list = benches.map(({ name, summary }) => `  ${name.padEnd(8)}${summary}`).join('\n');
+  const list = benches.map(({ name, summary }) => `  ${name.padEnd(10)}${summary}`).join('\n');
   console.error(`bench: ${problem}\nusage: npm run bench -- [NAME...] [--runs N]\n${list}`);
   process.exit(2);
 };

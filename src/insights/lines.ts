@@ -173,58 +173,101 @@ const escapedNeedle = /^(?:2[de]|3[0-9]|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9a])$/i
 const escapeStart = Buffer.from('\\u00');
 /** Of the first block, to see which needle is rarest. */
 const sampleBytes = 256 * 1024;
+/** The platform finds texts this short by their first byte, many bytes at a time. */
+const keyBytes = 6;
+
+interface Needle {
+  readonly bytes: Buffer;
+  readonly isEscapable: boolean;
+}
+
+/** A needle, and the part of it that is searched for: it begins with the needle's rarest byte. */
+interface Key {
+  readonly needle: Needle;
+  readonly bytes: Buffer;
+  /** Of the key in the needle. */
+  readonly at: number;
+}
+
+const keyOf = (needle: Needle, sample: Buffer): Key => {
+  const { bytes } = needle;
+  const counts = new Uint32Array(256);
+  for (const byte of sample) counts[byte] = (counts[byte] ?? 0) + 1;
+  let at = 0;
+  // One byte alone is no key: the last cannot begin one.
+  for (let index = 1; index < bytes.length - 1; index++) {
+    if ((counts[bytes[index] ?? 0] ?? 0) < (counts[bytes[at] ?? 0] ?? 0)) at = index;
+  }
+  return { needle, bytes: bytes.subarray(at, at + keyBytes), at };
+};
 
 /** Finds in a block the lines that hold a needle, or that could hide one behind an escape. */
 class Search {
-  readonly #candidates: readonly { readonly bytes: Buffer; readonly isEscapable: boolean }[];
-  #needle: { readonly bytes: Buffer; readonly isEscapable: boolean } | undefined;
+  readonly #needles: readonly Needle[];
+  #key: Key | undefined;
   #block: Buffer = Buffer.alloc(0);
-  #nextNeedle = 0;
-  #nextEscape = 0;
+  #nextNeedle = -1;
+  #nextEscape = -1;
 
   constructor({ inValues, inText }: Needles) {
-    this.#candidates = [
+    this.#needles = [
       ...inText.map((text) => ({ bytes: Buffer.from(text), isEscapable: false })),
       ...inValues.map((text) => ({ bytes: Buffer.from(text), isEscapable: true })),
     ];
   }
 
   begin(block: Buffer): void {
-    if (this.#needle === undefined) {
-      const sample = block.subarray(0, sampleBytes);
-      const counted = this.#candidates.map((needle) => ({
-        needle,
-        hits: hits(sample, needle.bytes),
-      }));
-      counted.sort((a, b) => a.hits - b.hits);
-      this.#needle = counted[0]?.needle;
-    }
+    this.#key ??= this.#choose(block.subarray(0, sampleBytes));
     this.#block = block;
     this.#nextNeedle = -1;
     this.#nextEscape = -1;
   }
 
+  /** The needle that is met least. */
+  #choose(sample: Buffer): Key | undefined {
+    const counted = this.#needles.map((needle) => ({ needle, hits: hits(sample, needle.bytes) }));
+    counted.sort((a, b) => a.hits - b.hits);
+    const [rarest] = counted;
+    return rarest === undefined ? undefined : keyOf(rarest.needle, sample);
+  }
+
   mayMatch(from: number, end: number): boolean {
-    if (this.#needle === undefined) return true;
-    if (this.#nextNeedle < from) this.#nextNeedle = find(this.#block, this.#needle.bytes, from);
+    if (this.#key === undefined) return true;
+    if (this.#nextNeedle < from) this.#nextNeedle = this.#find(this.#key, from);
     if (this.#nextNeedle < end) return true;
-    return this.#needle.isEscapable && this.#hasEscape(from, end);
+    return this.#key.needle.isEscapable && this.#hasEscape(from, end);
+  }
+
+  #find({ needle, bytes, at }: Key, from: number): number {
+    const block = this.#block;
+    for (let found = block.indexOf(bytes, from + at); found !== -1; ) {
+      const start = found - at;
+      const end = start + needle.bytes.length;
+      if (
+        end <= block.length &&
+        block.compare(needle.bytes, 0, needle.bytes.length, start, end) === 0
+      ) {
+        return start;
+      }
+      found = block.indexOf(bytes, found + 1);
+    }
+    return Number.POSITIVE_INFINITY;
   }
 
   #hasEscape(from: number, end: number): boolean {
-    let at = this.#nextEscape < from ? find(this.#block, escapeStart, from) : this.#nextEscape;
+    let at = this.#nextEscape < from ? this.#findEscape(from) : this.#nextEscape;
     while (at < end && !escapedNeedle.test(this.#block.toString('latin1', at + 4, at + 6))) {
-      at = find(this.#block, escapeStart, at + 4);
+      at = this.#findEscape(at + 4);
     }
     this.#nextEscape = at;
     return at < end;
   }
-}
 
-const find = (block: Buffer, needle: Buffer, from: number): number => {
-  const found = block.indexOf(needle, from);
-  return found === -1 ? Number.POSITIVE_INFINITY : found;
-};
+  #findEscape(from: number): number {
+    const found = this.#block.indexOf(escapeStart, from);
+    return found === -1 ? Number.POSITIVE_INFINITY : found;
+  }
+}
 
 const hits = (sample: Buffer, needle: Buffer): number => {
   let count = 0;
