@@ -29,6 +29,16 @@ interface Message {
   readonly responseStatus: { readonly code: number };
   readonly requestObject?: Readonly<Record<string, unknown>>;
 }
+interface Story {
+  readonly steps: readonly { readonly at: string; readonly kind: string }[];
+  readonly findings: readonly { readonly kind: string }[];
+}
+interface Journal {
+  readonly node: { readonly name: string };
+  readonly podsTotal: number;
+  readonly startedAt: string;
+  readonly drainedAt: string;
+}
 type Fields = Readonly<Record<string, string>>;
 
 describe('the articles’ queries, CloudWatch Logs and CloudTrail of the aws CLI', {
@@ -110,6 +120,35 @@ describe('the articles’ queries, CloudWatch Logs and CloudTrail of the aws CLI
       const ran = await world.kubectl('get', 'node', node);
       return /NotFound/.test(ran.stderr) ? true : undefined;
     });
+  });
+
+  it('the story of the node is that of its NodeDisruption', async () => {
+    const ran = await world.drover('logs', 'story', '--node', node, '-o', 'json');
+    assert.equal(ran.code, 0, ran.stderr);
+    const [story] = (JSON.parse(ran.stdout) as { items: readonly Story[] }).items;
+    assert.ok(story !== undefined);
+    assert.deepEqual(
+      story.findings.filter(({ kind }) => kind === 'order'),
+      [],
+    );
+    const order = story.steps
+      .map(({ kind }) => kind)
+      .filter((kind) => /^(excl|cord|evict|del)/.test(kind));
+    assert.deepEqual(
+      order.filter((kind, index) => kind !== order[index - 1]),
+      [...['excluded', 'cordoned', 'evicted', 'deleted']],
+    );
+    const journal = await world.kubectl('get', 'nodedisruption', '-o', 'json');
+    const { items } = JSON.parse(journal.stdout) as { items: readonly { status: Journal }[] };
+    const status = items.map((item) => item.status).find((one) => one.node.name === node);
+    assert.ok(status !== undefined);
+    const at = (kind: string) =>
+      Date.parse(story.steps.find((step) => step.kind === kind)?.at ?? '');
+    assert.equal(order.filter((kind) => kind === 'evicted').length, status.podsTotal);
+    assert.ok(at('excluded') >= Date.parse(status.startedAt) && at('excluded') <= at('cordoned'));
+    assert.ok(at('deleted') >= Date.parse(status.drainedAt));
+    const page = await world.drover('logs', 'story', '--nodegroup', 'demo-ng', '-o', 'html');
+    assert.match(page.stdout, new RegExp(`<h2>${node} of demo-ng</h2>`));
   });
 
   it('article 001, nodes: the label, then the cordon, by the agent, and nothing else', async () => {

@@ -2,6 +2,7 @@
 import { type Command, Option } from 'commander';
 import type { CliContext, Connection } from '../context.ts';
 import { type QueryFlags, runQuery } from '../logs/query.ts';
+import { runStory, type StoryFlags } from '../logs/story.ts';
 
 const addQuery = (logs: Command, context: CliContext, connection: () => Connection): void => {
   logs
@@ -31,6 +32,32 @@ const addQuery = (logs: Command, context: CliContext, connection: () => Connecti
     );
 };
 
+const addStory = (logs: Command, context: CliContext, connection: () => Connection): void => {
+  logs
+    .command('story [file...]')
+    .description("tell what happened to a node, from audit logs (default: the world's)")
+    .option('--node <name>', 'the node meant')
+    .option('--nodegroup <name>', 'every node of that group')
+    .addOption(
+      new Option('-o, --output <format>', 'how to print')
+        .choices(['text', 'json', 'html'])
+        .default('text'),
+    )
+    .addHelpText(
+      'after',
+      [
+        '',
+        'Examples:',
+        '  drover logs story --node ip-192-168-83-56.eu-west-1.compute.internal',
+        '  drover logs story --nodegroup demo-ng -o html > story.html',
+        '  drover logs story --node n1 audit.log.gz -o json',
+      ].join('\n'),
+    )
+    .action((files: readonly string[], flags: StoryFlags) =>
+      runStory(context, connection(), { files, flags }),
+    );
+};
+
 export const addLogsCommands = (
   program: Command,
   context: CliContext,
@@ -38,4 +65,5 @@ export const addLogsCommands = (
 ): void => {
   const logs = program.command('logs').description('what happened, read from audit logs');
   addQuery(logs, context, connection);
+  addStory(logs, context, connection);
 };

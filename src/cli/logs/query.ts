@@ -1,15 +1,14 @@
 // drover logs query: one query over log files, standard input or the world's audit log. Reads each
-// once from front to back; what could not be read whole is told, never passed over.
+// once from front to back.
 import {
   Execution,
   explainQueryError,
   parseQuery,
   QueryError,
   QueryLimitError,
-  type QueryResult,
 } from '../../insights/index.ts';
-import { LogError, type LogInput } from '../../ports/index.ts';
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
+import { failOn, readLogs, tellTroubles } from './inputs.ts';
 import { parseMoment } from './moment.ts';
 import { noticesOf, type ResultFormat, renderResult, summaryOf } from './render-result.ts';
 
@@ -29,8 +28,6 @@ export const streamOf = (path: string): string => {
   const base = name.replace(/\.gz$/, '').replace(/\.(?:log|json|jsonl|ndjson)$/, '');
   return knownStream.test(base) ? base : `kube-apiserver-audit-${base}`;
 };
-
-const progressEveryMs = 200;
 
 export const runQuery = async (
   context: CliContext,
@@ -55,20 +52,26 @@ export const runQuery = async (
     };
     return new Execution(parseQuery(query), { nowMs, ...range });
   });
-  const inputs = await openAll(context, isWorlds ? await context.auditFiles(connection) : files);
-  const troubles: string[] = [];
-  try {
-    for (const input of inputs) await readInput(context, { execution, input, inputs, troubles });
-  } finally {
-    await Promise.all(inputs.map((input) => input.close()));
-    context.progress('');
-  }
-  report(
-    context,
-    flags.output,
-    explained(query, () => execution.finish()),
-    troubles,
-  );
+  const troubles = await readLogs(context, {
+    files: isWorlds ? await context.auditFiles(connection) : files,
+    open: ({ name }) => {
+      const feed = execution.open({ stream: streamOf(name), log: name });
+      return {
+        push: (bytes) => explained(query, () => feed.push(bytes)),
+        end: () => explained(query, () => feed.end()),
+      };
+    },
+    progress: () => {
+      const { bytes, matched } = execution.progress;
+      return `${Math.round(bytes / 1_000_000)} MB read, ${matched} events matched`;
+    },
+  });
+  const result = explained(query, () => execution.finish());
+  for (const line of renderResult(result, flags.output)) context.out(line);
+  tellTroubles(context, troubles);
+  for (const notice of noticesOf(result)) context.err(`! ${notice}`);
+  context.err(summaryOf(result));
+  failOn(troubles);
 };
 
 /** Errors of the language with their place, of memory with their remedy. */
@@ -83,78 +86,5 @@ const explained = <T>(query: string, run: () => T): T => {
       throw new CommandError(exitCodes.refused, `refused: ${error.message}`);
     }
     throw error;
-  }
-};
-
-/** All are opened before one is read: a log that is rotated meanwhile stays the one that was named. */
-const openAll = async (
-  context: CliContext,
-  files: readonly string[],
-): Promise<readonly LogInput[]> => {
-  if (files.filter((file) => file === '-').length > 1) {
-    throw new CommandError(exitCodes.usage, 'standard input (-) can be read once');
-  }
-  const opened: LogInput[] = [];
-  try {
-    for (const file of files) opened.push(await context.openLog(file));
-    return opened;
-  } catch (error) {
-    await Promise.all(opened.map((input) => input.close()));
-    if (error instanceof LogError) throw new CommandError(exitCodes.usage, error.message);
-    throw error;
-  }
-};
-
-const readInput = async (
-  context: CliContext,
-  reading: {
-    readonly execution: Execution;
-    readonly input: LogInput;
-    readonly inputs: readonly LogInput[];
-    readonly troubles: string[];
-  },
-): Promise<void> => {
-  const { execution, input, inputs, troubles } = reading;
-  const feed = execution.open({ stream: streamOf(input.name), log: input.name });
-  let shownAt = context.clock.now();
-  try {
-    for await (const chunk of input.chunks()) {
-      if (context.signal.aborted) {
-        throw new CommandError(exitCodes.interrupted, 'interrupted: nothing is printed of a part');
-      }
-      explained('', () => feed.push(chunk));
-      if (context.isTerminal && context.clock.now() - shownAt >= progressEveryMs) {
-        shownAt = context.clock.now();
-        context.progress(progressLine(execution, inputs));
-      }
-    }
-  } catch (error) {
-    if (!(error instanceof LogError)) throw error;
-    troubles.push(`${error.message}; what came before it was read`);
-  }
-  explained('', () => feed.end());
-};
-
-const progressLine = (execution: Execution, inputs: readonly LogInput[]): string => {
-  const { bytes, matched } = execution.progress;
-  const sizes = inputs.map((input) => input.size);
-  const done = inputs.reduce((sum, input) => sum + input.position(), 0);
-  const total = sizes.reduce<number>((sum, size) => sum + (size ?? Number.NaN), 0);
-  const share = Number.isNaN(total) ? '' : `${Math.floor((done / Math.max(1, total)) * 100)}%, `;
-  return `${share}${Math.round(bytes / 1_000_000)} MB read, ${matched} events matched`;
-};
-
-const report = (
-  context: CliContext,
-  format: ResultFormat,
-  result: QueryResult,
-  troubles: readonly string[],
-): void => {
-  for (const line of renderResult(result, format)) context.out(line);
-  for (const trouble of troubles) context.err(`! ${trouble}`);
-  for (const notice of noticesOf(result)) context.err(`! ${notice}`);
-  context.err(summaryOf(result));
-  if (troubles.length > 0) {
-    throw new CommandError(exitCodes.failed, 'not everything could be read: see above');
   }
 };

@@ -1,0 +1,94 @@
+// The story of nodes as one HTML file that needs nothing else: no script, no font, no picture. A line for each
+// step with its place in time as a mark; it reads as a table where styles are off.
+import type { NodeStory, Step, StepKind } from '../../core/story/index.ts';
+import { groupedSteps, shortAgent, shownTime, whatOf } from './render-story.ts';
+import { visible } from './visible.ts';
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+const escaped = (text: string): string =>
+  visible(text).replace(/[&<>"']/g, (unit) => entities[unit] ?? unit);
+
+/** What a mark looks like: what the node itself was told, what became of pods, what was refused. */
+const toneOf = (kind: StepKind): string => {
+  if (kind === 'refused' || kind === 'notReady') return 'bad';
+  return ['placed', 'evicted', 'podDeleted'].includes(kind) ? 'pod' : 'node';
+};
+
+const style = `
+:root { color-scheme: light dark; --node: #2563eb; --pod: #64748b; --bad: #dc2626; }
+body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem; }
+h2 { font-size: 1.15rem; margin: 2rem 0 .5rem; overflow-wrap: anywhere; }
+table { border-collapse: collapse; width: 100%; }
+th, td { text-align: left; padding: .2rem .6rem .2rem 0; vertical-align: top; overflow-wrap: anywhere; }
+tr + tr td { border-top: 1px solid color-mix(in srgb, currentColor 12%, transparent); }
+td.time { white-space: nowrap; font-variant-numeric: tabular-nums; }
+td.bar { width: 22%; min-width: 8rem; position: relative; }
+td.bar span { position: absolute; top: .35rem; height: .8rem; min-width: 4px; border-radius: 2px; background: var(--tone); }
+.node { --tone: var(--node); } .pod { --tone: var(--pod); } .bad { --tone: var(--bad); }
+.bad td.what, .finding { color: var(--bad); }
+@media (max-width: 40rem) { td.bar, th.bar { display: none; } }
+@media print { body { max-width: none; } }
+`;
+
+const placeOf = (at: number, steps: readonly Step[]): number => {
+  const from = steps[0]?.at ?? at;
+  const to = steps.at(-1)?.at ?? at;
+  return to === from ? 0 : ((at - from) / (to - from)) * 97;
+};
+
+const rowOf = (
+  { step, times, until }: ReturnType<typeof groupedSteps>[number],
+  steps: readonly Step[],
+): string => {
+  const left = placeOf(step.at, steps);
+  const width = placeOf(until, steps) - left;
+  const often = times === 1 ? '' : ` (${times} times until ${shownTime(until).slice(11)})`;
+  const cells = [
+    `<td class="time"><time datetime="${new Date(step.at).toISOString()}">${shownTime(step.at)}</time></td>`,
+    `<td class="bar" aria-hidden="true"><span style="left:${left.toFixed(2)}%;width:${width.toFixed(2)}%"></span></td>`,
+    `<td class="what">${escaped(whatOf(step) + often)}</td>`,
+    `<td>${escaped(`${step.user} (${shortAgent(step.agent)})`)}</td>`,
+  ];
+  return `<tr class="${toneOf(step.kind)}">${cells.join('')}</tr>`;
+};
+
+const sectionOf = ({ node, group, steps, passages, findings }: NodeStory): readonly string[] => [
+  `<section><h2>${escaped(node)}${group === undefined ? '' : ` of ${escaped(group)}`}</h2>`,
+  ...findings.map(
+    ({ kind, message }) =>
+      `<p class="finding">${kind === 'order' ? 'Wrong order' : 'Gap'}: ${escaped(message)}</p>`,
+  ),
+  '<table><thead><tr><th>Time (UTC)</th><th class="bar"></th><th>What</th><th>Who</th></tr></thead><tbody>',
+  ...groupedSteps(steps).map((one) => rowOf(one, steps)),
+  '</tbody></table>',
+  ...(passages.length === 0
+    ? []
+    : [
+        `<p>${passages.map(({ name, seconds }) => `${escaped(name)}: ${seconds.toFixed(3)} s`).join('; ')}</p>`,
+      ]),
+  '</section>',
+];
+
+export const storyPage = (stories: readonly NodeStory[]): readonly string[] => [
+  '<!doctype html>',
+  '<html lang="en"><head><meta charset="utf-8">',
+  '<meta name="viewport" content="width=device-width, initial-scale=1">',
+  `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">`,
+  `<title>${escaped(
+    stories
+      .map(({ node }) => node)
+      .join(', ')
+      .slice(0, 120),
+  )}</title>`,
+  `<style>${style}</style></head><body>`,
+  `<h1>${stories.length === 1 ? 'The story of a node' : `The story of ${stories.length} nodes`}</h1>`,
+  ...stories.flatMap(sectionOf),
+  '</body></html>',
+];

@@ -1,0 +1,83 @@
+// drover logs story: what happened to a node, or to the nodes of a group, as an audit log tells it. Works on
+// any API server's log at level Metadata or more; with bodies (Request) marks and budgets have names.
+import type { JsonObject } from '../../api/json.ts';
+import { type NodeStory, StoryReader, tellStory } from '../../core/story/index.ts';
+import { LineFeed, type LogEvent, noLines } from '../../insights/index.ts';
+import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
+import { failOn, readLogs, tellTroubles } from './inputs.ts';
+import { storyDocument, storyText } from './render-story.ts';
+import { storyPage } from './story-page.ts';
+import { visibleJson } from './visible.ts';
+
+export interface StoryFlags {
+  readonly node?: string;
+  readonly nodegroup?: string;
+  readonly output: 'text' | 'json' | 'html';
+}
+
+const nodesAndPods = /"resource":\s*"(?:nodes|pods)"/;
+
+export const runStory = async (
+  context: CliContext,
+  connection: Connection,
+  { files, flags }: { readonly files: readonly string[]; readonly flags: StoryFlags },
+): Promise<void> => {
+  if ((flags.node === undefined) === (flags.nodegroup === undefined)) {
+    throw new CommandError(exitCodes.usage, 'name a node with --node or a group with --nodegroup');
+  }
+  const reader = new StoryReader();
+  const counts = noLines();
+  const onEvent = (event: LogEvent): void => {
+    // Most events are of other kinds: they need not be parsed.
+    if (!nodesAndPods.test(event.message)) return;
+    if (event.json !== undefined && event.timeMs !== undefined)
+      reader.add(event.json, event.timeMs);
+  };
+  const troubles = await readLogs(context, {
+    files: files.length === 0 ? await context.auditFiles(connection) : files,
+    open: ({ name }) =>
+      new LineFeed({
+        source: { stream: name, log: name },
+        needles: { inValues: [], inText: [] },
+        counts,
+        onEvent,
+      }),
+    progress: () => `${Math.round(counts.bytes / 1_000_000)} MB read`,
+  });
+  const stories = wanted(reader, flags);
+  for (const line of rendered(stories, flags, reader)) context.out(line);
+  tellTroubles(context, troubles);
+  if (counts.notJson > 0) context.err(`! ${counts.notJson} lines are no JSON object`);
+  if (reader.isFull) context.err('! the log tells more than is kept: the rest was left out');
+  const homeless = reader.homeless().length;
+  if (homeless > 0) context.err(`! of ${homeless} evicted pods nothing tells where they ran`);
+  failOn(troubles);
+};
+
+const wanted = (reader: StoryReader, { node, nodegroup }: StoryFlags): readonly NodeStory[] => {
+  const all = reader.nodes();
+  const found = all.filter(({ name, group }) =>
+    node === undefined ? group === nodegroup : name === node,
+  );
+  if (found.length > 0) {
+    return found.map(tellStory).sort((a, b) => (a.steps[0]?.at ?? 0) - (b.steps[0]?.at ?? 0));
+  }
+  const names =
+    node === undefined
+      ? [...new Set(all.flatMap(({ group }) => group ?? []))]
+      : all.map(({ name }) => name);
+  const what = node === undefined ? `group ${nodegroup}` : `node ${node}`;
+  const others =
+    names.length === 0 ? 'it tells of none' : `it tells of ${names.slice(0, 5).join(', ')}`;
+  throw new CommandError(exitCodes.failed, `the log does not tell of the ${what}: ${others}`);
+};
+
+const rendered = (
+  stories: readonly NodeStory[],
+  { output }: StoryFlags,
+  reader: StoryReader,
+): readonly string[] => {
+  const document: JsonObject = storyDocument(stories, reader.span);
+  if (output === 'json') return [visibleJson(JSON.stringify(document, null, 2))];
+  return output === 'html' ? storyPage(stories) : stories.flatMap(storyText);
+};
