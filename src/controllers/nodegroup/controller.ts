@@ -23,6 +23,8 @@ export interface NodeGroupController {
 const lookEveryMs = 15_000;
 /** One look at the cloud serves all groups that want one within this time. */
 const sharedLookMs = 5_000;
+/** Where instances come and go; one look serves all groups that are updated. */
+const movingLookMs = 500;
 /** Nodes change in flocks, and the cloud follows: gathered into one pass. */
 const gatherMs = 1_000;
 /** Where many nodes come and go, the cloud is still asked at most this often because of them. */
@@ -95,10 +97,10 @@ class NodeGroups {
   ): Promise<ScalingGroup | undefined> {
     const { clock, cloud } = this.#deps;
     const name = autoScalingGroupNameOf(group);
-    const oldest = clock.now() - sharedLookMs;
+    const oldest = clock.now() - (memory.isMoving === true ? movingLookMs : sharedLookMs);
     this.#lookedAt = clock.now();
     const isNew = group.metadata.generation !== group.status?.observedGeneration;
-    if (isNew || memory.actedAt >= oldest) {
+    if (isNew || memory.actedAt >= clock.now() - sharedLookMs) {
       memory.lookedAt = clock.now();
       return (await cloud.describeGroups([name], { signal }))[0];
     }

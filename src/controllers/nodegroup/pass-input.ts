@@ -6,6 +6,7 @@ import type { AdoptionMemory } from './adoption.ts';
 import type { Made } from './create.ts';
 import type { NodeRoles } from './node-roles.ts';
 import type { LateFindings } from './observe.ts';
+import type { GateMemory } from './rollout-pods.ts';
 
 /** What is tried each for itself: that one succeeds says nothing about another. */
 export type Effect = 'adopt' | 'marks' | 'create' | 'template' | 'sizes' | 'update';
@@ -23,6 +24,10 @@ export interface PassMemory extends AdoptionMemory {
   made?: Made;
   /** What was found out last about instances that are late to join. */
   late?: LateFindings;
+  /** What an update's gate was last decided on. */
+  gate?: GateMemory;
+  /** Instances come or go by an update: the cloud is looked at more often. */
+  isMoving?: boolean;
   /** Since when something of a group that ends cannot be deleted. */
   inUseSince?: number;
 }

@@ -159,10 +159,11 @@ export class Pass {
     issues: readonly HealthIssue[],
   ): Promise<Rollout | undefined> {
     const { signal, memory } = this.#input;
-    const input = { group: this.#group, scaling, update, issues, signal, memory };
+    memory.isMoving = false;
+    const input = { group: this.#group, scaling, update, issues, memory, signal };
     const rollout = await rollOut(this.#deps, input);
     if (rollout?.made !== undefined) memory.made = rollout.made;
-    if (rollout !== undefined && rollout.rests !== true) this.#acted(againMs * 2);
+    this.#wake(rollout?.nextAt);
     return rollout;
   }
 

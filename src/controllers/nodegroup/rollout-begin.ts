@@ -24,13 +24,15 @@ const strategyOf = (group: NodeGroup, update: NodeGroupUpdate): UpdateStrategy =
   return update.spec.strategy ?? group.spec.updateConfig?.updateStrategy ?? byDefault;
 };
 
+type BeginInput = Omit<RolloutInput, 'issues' | 'memory'>;
+
 /**
  * What an update asks for is put into the spec, and its journal begins. Undefined: the group is gone. A
  * version update waits for a scale-in that is under way, and for its Auto Scaling group.
  */
 export const beginUpdate = async (
   deps: NodeGroupDeps,
-  input: Omit<RolloutInput, 'issues' | 'scaling'> & { readonly scaling: ScalingGroup | undefined },
+  input: Omit<BeginInput, 'scaling'> & { readonly scaling: ScalingGroup | undefined },
 ): Promise<NodeGroup | undefined> => {
   const { group, scaling, update, signal } = input;
   if (await cancelled(deps, group, update, signal)) return group;
@@ -44,7 +46,7 @@ export const beginUpdate = async (
 
 const beginRollout = async (
   deps: NodeGroupDeps,
-  { group, scaling, update, signal }: Omit<RolloutInput, 'issues'>,
+  { group, scaling, update, signal }: BeginInput,
 ): Promise<NodeGroup | undefined> => {
   const difference = mergePatchBetween(group.spec, changed(group.spec, update.spec));
   const written =

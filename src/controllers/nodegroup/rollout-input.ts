@@ -22,8 +22,7 @@ export interface RolloutInput {
   readonly scaling: ScalingGroup;
   readonly update: NodeGroupUpdate;
   readonly issues: readonly HealthIssue[];
-  /** Absent where nothing is probed. */
-  readonly memory?: PassMemory;
+  readonly memory: PassMemory;
   readonly signal: AbortSignal;
 }
 

@@ -75,7 +75,7 @@ export const useTemplate = async (
  */
 export const restoreTemplate = async (
   deps: NodeGroupDeps,
-  { group, scaling, update, signal }: Omit<RolloutInput, 'issues'>,
+  { group, scaling, update, signal }: Omit<RolloutInput, 'issues' | 'memory'>,
 ): Promise<void> => {
   const { id, version: inUse = '' } = scaling.launchTemplate ?? {};
   const { status } = update;

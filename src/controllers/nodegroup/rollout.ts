@@ -1,6 +1,6 @@
 // A version update of a node group, run inside the group's pass: asks core/update what comes next, writes
 // that down and then does it. Knows no phase.
-import { formatTime } from '../../api/brand.ts';
+import { type EpochMs, epochMs, formatTime } from '../../api/brand.ts';
 import type {
   NodeGroupUpdate,
   NodeGroupUpdateStatus,
@@ -20,7 +20,7 @@ import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { netDesired, noSurge } from './request.ts';
 import { instancesOf, type RolloutInput, statusOf, suspendedOf } from './rollout-input.ts';
 import { paceOf } from './rollout-pacing.ts';
-import { loadsOf } from './rollout-pods.ts';
+import { lookAtGate } from './rollout-pods.ts';
 import { prepareOrFail } from './rollout-prepare.ts';
 import { setUpOrFail } from './rollout-setup.ts';
 import { runSteps } from './rollout-steps.ts';
@@ -31,8 +31,8 @@ import { writeUpdate } from './updates.ts';
 export interface Rollout {
   readonly surge: UpdateSurge;
   readonly made?: Made;
-  /** It waits for nobody but a person: a look now and then will do. */
-  readonly rests?: boolean;
+  /** When to look again, if sooner than usual. */
+  readonly nextAt: EpochMs | undefined;
   readonly act: () => Promise<void>;
 }
 
@@ -98,13 +98,33 @@ const decide = async (
   const begins = decided.steps.some(({ kind }) => kind === 'Replace' || kind === 'Retire');
   if (!begins || status.phase !== 'Rolling') return decided;
   // Pods are only looked at where a drain is about to begin.
-  const loads = await loadsOf(deps, observation.instances, input.signal);
+  const { memory, signal } = input;
+  const gate = await lookAtGate(deps, observation.instances, memory.gate, signal);
+  memory.gate = gate;
   const instances = observation.instances.map((one) => ({
     ...one,
-    ...loads.get(one.nodeName ?? ''),
+    ...gate.found.get(one.nodeName ?? ''),
   }));
-  const activities = await deps.cloud.describeActivities(scaling.name, { signal: input.signal });
-  return decideUpdate({ ...observation, instances, shortages: shortagesOf(activities) });
+  const activities = await deps.cloud.describeActivities(scaling.name, { signal });
+  const shortages = shortagesOf(activities);
+  const weighed = decideUpdate({ ...observation, instances, shortages });
+  const { wakeAt = gate.nextAt } = weighed;
+  return { ...weighed, wakeAt: epochMs(Math.min(wakeAt, gate.nextAt)) };
+};
+
+/** While instances come or go, and after a step of ours. */
+const movingMs = 1_000;
+
+const soon = ({ clock }: NodeGroupDeps): EpochMs => epochMs(clock.now() + movingMs);
+
+const nextLook = (
+  deps: NodeGroupDeps,
+  { memory }: RolloutInput,
+  { steps, change, isMoving, wakeAt }: UpdateDecision,
+): EpochMs | undefined => {
+  memory.isMoving = isMoving === true;
+  const isBusy = isMoving === true || steps.length > 0 || change !== undefined;
+  return isBusy ? soon(deps) : wakeAt;
 };
 
 /** One step on. Undefined when no version update is under way, or nothing of it is to do in this pass. */
@@ -124,7 +144,9 @@ export const rollOut = async (
   const target = before.status?.target;
   if (target === undefined || before.status?.status !== 'InProgress') return undefined;
   if (await setUpOrFail(deps, input, before, target)) {
-    return { surge: group.status?.surge ?? noSurge, act: async () => {} };
+    // Seen in the next pass.
+    const surge = group.status?.surge ?? noSurge;
+    return { surge, nextAt: soon(deps), act: async () => {} };
   }
   const decision = await decide(deps, input);
   if (decision === undefined) return undefined;
@@ -140,7 +162,7 @@ export const rollOut = async (
   return {
     surge,
     ...(isDone ? { made } : {}),
-    rests: decision.isHeld === true && change === undefined && steps.length === 0,
+    nextAt: nextLook(deps, input, decision),
     act: async () => {
       const update = statusOf(deps, input.update);
       await runSteps(deps, { ...input, update }, steps);

@@ -17,7 +17,7 @@ import { forceWindow } from './drains.ts';
 import { letGo, whileHeld } from './held.ts';
 import { lastCompletion } from './hooks.ts';
 import { startMarking, startUndoing } from './marking.ts';
-import { marksAreVisible } from './marks.ts';
+import { marksAreVisible, settleMs } from './marks.ts';
 import type { Memory, Observation } from './observation.ts';
 import {
   demandMoved,
@@ -29,8 +29,6 @@ import {
   writeStatus,
 } from './status.ts';
 
-/** A scheduler that has not seen the cordon may bind a pod this much later (so does Karpenter). */
-export const settleMs = 5_000;
 /** A quorum list that disagreed with the watch is repeated after this. */
 const listAgainMs = 1_000;
 /** An allocation that follows the first list of pods is over by then. */

@@ -1,6 +1,6 @@
 // Pending and Marking: the intent stands in the status before the first patch; nothing is evicted
 // before the marks have come back through the watch.
-import { formatTime } from '../../api/brand.ts';
+import { epochMs, formatTime, parseTime } from '../../api/brand.ts';
 import type { OwnedMarks } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
 import { classifyPods } from '../drain/index.ts';
@@ -15,6 +15,7 @@ import {
   marksToOwn,
   marksToUndo,
   recordedOn,
+  settleMs,
 } from './marks.ts';
 import type { Observation } from './observation.ts';
 import { type StatusChange, waitingFields, writeStatus } from './status.ts';
@@ -72,11 +73,13 @@ const goOn = (observation: Observation, demand: Demand, node: Node): Decision | 
   const wasDrained = previous?.outcome === 'Drained' || previous?.outcome === 'Forced';
   const isSame = marked?.uid === node.metadata.uid;
   if (!wasDrained || previous.endedAt === undefined || !isSame) return undefined;
-  if (!marksAreVisible(node, options.compat)) return undefined;
+  const endedAt = parseTime(previous.endedAt);
+  if (endedAt === undefined || !marksAreVisible(node, options.compat)) return undefined;
   const change = {
     phase: 'Draining' as const,
     startedAt: formatTime(now),
-    markedAt: previous.endedAt,
+    // Known to schedulers by then; a list from before the end does not count.
+    markedAt: formatTime(epochMs(endedAt - settleMs + 1)),
     ...podCounts(observation),
     ...holdFields(observation, demand),
   };

@@ -7,6 +7,9 @@ import type { Node, Taint } from '../../api/kube.ts';
 import type { Step } from '../../api/plan.ts';
 import type { Compat } from './observation.ts';
 
+/** A scheduler that has not seen the cordon may bind a pod this much later (so does Karpenter). */
+export const settleMs = 5_000;
+
 type PatchNode = Extract<Step, { kind: 'PatchNode' }>;
 
 const noMarks: OwnedMarks = {

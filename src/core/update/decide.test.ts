@@ -157,3 +157,76 @@ describe('a node that is being retired', () => {
     expect(refills).toEqual(refilled.map((instanceId) => ({ kind: 'Refill', instanceId })));
   });
 });
+
+describe('which node goes next', () => {
+  const load = (budget: string, pods: number, seconds: number) => ({
+    budget,
+    pods,
+    allowed: 1,
+    recoveryMs: seconds * 1000,
+  });
+  const draining = aDisruption({}, { episode: 1, phase: 'Draining' });
+  const chosen = (instances: readonly UpdateInstance[], maxUnavailable = 1) => {
+    const status = { strategy: 'SURGE', maxUnavailable, ...since('Rolling', 1) } as const;
+    const { steps } = decideUpdate(observe(status, instances));
+    return steps.flatMap((one) => ('instanceId' in one ? [one.instanceId.slice(2)] : []));
+  };
+  it.each([
+    [
+      'is the one whose budget has the longest way to go',
+      [
+        anInstance('web1', { pods: 9, loads: [load('web', 1, 10)] }),
+        anInstance('db1', { pods: 9, loads: [load('db', 1, 100)] }),
+        anInstance('web2', { pods: 9, loads: [load('web', 1, 10)] }),
+      ],
+      'db1',
+    ],
+    [
+      'is none that would wait for a budget in use, where another need not',
+      [
+        anInstance('db1', { pods: 9, loads: [load('db', 1, 100)], disruption: draining }),
+        anInstance('db2', { pods: 9, loads: [load('db', 1, 100)] }),
+        anInstance('web1', { pods: 9, loads: [load('web', 1, 10)] }),
+      ],
+      'web1',
+    ],
+    [
+      'is in the zone that has most, whatever budgets say',
+      [
+        anInstance('web1', { pods: 9, loads: [load('web', 1, 10)] }),
+        anInstance('web2', { pods: 9, loads: [load('web', 1, 10)] }),
+        anInstance('db1', { pods: 9, zone: 'b', loads: [load('db', 1, 100)] }),
+      ],
+      /web/,
+    ],
+    [
+      'is not the one that no budget lets go, while there is another',
+      [
+        anInstance('stuck', { pods: 9, loads: [{ ...load('never', 1, 100), allowed: 0 }] }),
+        anInstance('web1', { pods: 9, loads: [load('web', 1, 10)] }),
+      ],
+      'web1',
+    ],
+  ] as const)('%s', (_what, instances, expected) => {
+    const already = instances.filter(({ disruption }) => disruption !== undefined).length;
+    expect(chosen(instances, already + 1)).toEqual([expect.stringMatching(expected)]);
+  });
+});
+
+describe('how soon it is looked at again', () => {
+  const busy = (instances: readonly UpdateInstance[], more: Partial<UpdateObservation> = {}) =>
+    decideUpdate(observe({ strategy: 'DEFAULT', ...since('Rolling', 1) }, instances, more))
+      .isMoving === true;
+  it.each([
+    ['soon where an instance leaves', [anInstance('n1', { isCounted: false })], {}, true],
+    ['soon where one is missing', [anInstance('n1')], { actualDesired: 2 }, true],
+    [
+      'not while a drain goes on',
+      [anInstance('n1', { disruption: aDisruption({}, { episode: 1, phase: 'Draining' }) })],
+      {},
+      false,
+    ],
+  ] as const)('%s', (_what, instances, more, expected) => {
+    expect(busy(instances, more)).toBe(expected);
+  });
+});

@@ -5,6 +5,7 @@ import type { UpdatePhase } from '../../api/nodegroup-update.ts';
 import { decideRestoring, decideScalingDown } from './ending.ts';
 import { goingBack } from './going-back.ts';
 import { enter, fail, withProgress } from './journal.ts';
+import { isMoving } from './moving.ts';
 import { type Herd, herdOf } from './nodes.ts';
 import type { UpdateDecision, UpdateObservation, UpdateStep } from './observation.ts';
 import { pace, withHolds } from './pacing/index.ts';
@@ -74,7 +75,8 @@ export const decideUpdate = (seen: UpdateObservation): UpdateDecision => {
   const decided =
     abort(observation) ?? failed(observation, failures) ?? phases[phase](observation, herd);
   const back = goingBack(observation, herd, givenBack(herd, decided));
-  const told = withHolds(observation, withProgress(observation, herd, back));
+  const held = withHolds(observation, withProgress(observation, herd, back));
+  const told = isMoving(observation, herd) ? { ...held, isMoving: true } : held;
   if (Object.keys(change).length === 0) return told;
   return { ...told, change: { ...change, ...told.change } };
 };

@@ -48,3 +48,26 @@ export const gateAllows = (
 /** No drain of this node can end in time, whatever else happens. */
 export const isHopeless = (loads: readonly BudgetLoad[]): boolean =>
   loads.some(({ allowed, pods }) => allowed === 0 && pods > 0);
+
+/** How much longer it would take beside those that are being drained than alone. */
+export const waitBeside = (
+  inFlight: readonly (readonly BudgetLoad[])[],
+  next: readonly BudgetLoad[],
+): number => {
+  const mine = new Set(next.map(({ budget }) => budget));
+  const shared = inFlight.map((loads) => loads.filter(({ budget }) => mine.has(budget)));
+  const beside = drainTimeMs([...shared, next]);
+  return Number.isFinite(beside) ? beside - drainTimeMs([next]) : 0;
+};
+
+/** How long each budget takes for all these nodes, were there nothing else. */
+export const chainsOf = (
+  nodes: readonly (readonly BudgetLoad[])[],
+): ReadonlyMap<string, number> => {
+  const chains = new Map<string, number>();
+  for (const { budget, pods, allowed, recoveryMs } of nodes.flat()) {
+    if (allowed === 0) continue;
+    chains.set(budget, (chains.get(budget) ?? 0) + (pods / allowed) * recoveryMs);
+  }
+  return chains;
+};

@@ -126,7 +126,10 @@ export interface UpdateDecision {
   readonly steps: readonly UpdateStep[];
   /** The last write, after everything else is told. */
   readonly end?: Pick<NodeGroupUpdateStatus, 'status' | 'message'>;
+  /** When time alone changes what is decided. */
   readonly wakeAt?: EpochMs;
   /** It waits for people or for a time to come, not for the world. */
   readonly isHeld?: boolean;
+  /** Instances are coming or going: what they do is seen in the cloud alone. */
+  readonly isMoving?: boolean;
 }

@@ -4,7 +4,7 @@
 import { epochMs } from '../../api/brand.ts';
 import type { DisruptionCause } from '../../api/disruption.ts';
 import { joinTimeoutMs } from '../scaling/index.ts';
-import { type BudgetLoad, gateAllows, isHopeless } from './gate.ts';
+import { type BudgetLoad, chainsOf, gateAllows, isHopeless, waitBeside } from './gate.ts';
 import { areTooMany, lateNewNodes } from './going-back.ts';
 import { enter, fail, notJoining } from './journal.ts';
 import {
@@ -74,20 +74,35 @@ const rankOf = (one: Counted, updateName: string, isShort: boolean): number => {
   return isHopeless(loadsOf(one)) ? 3 : 2;
 };
 
-/** The next of those that are left: lowest rank, then the zone with the most instances. */
-const nextOf = (
-  left: readonly Counted[],
-  perZone: ReadonlyMap<string, number>,
-  observation: UpdateObservation,
-): Counted | undefined => {
+interface Field {
+  readonly perZone: ReadonlyMap<string, number>;
+  readonly inFlight: readonly (readonly BudgetLoad[])[];
+  /** How long each budget still takes for all old nodes, one after another. */
+  readonly chains: ReadonlyMap<string, number>;
+  readonly observation: UpdateObservation;
+}
+
+/**
+ * The next of those that are left: lowest rank, then the zone with the most instances, then the one that waits
+ * least for budgets that others use now; of these, the one whose budget has the longest way to go.
+ */
+const nextOf = (left: readonly Counted[], field: Field): Counted | undefined => {
+  const { observation } = field;
   const { name } = observation.update.metadata;
   const isShort = (one: Counted): boolean => shortageOf(observation, one) !== undefined;
   const ranks = new Map(left.map((one) => [one, rankOf(one, name, isShort(one))]));
   const rank = Math.min(...ranks.values());
   const pool = left.filter((one) => ranks.get(one) === rank);
-  const sizeOf = ({ instance }: Counted): number => perZone.get(instance.zone) ?? 0;
+  const sizeOf = ({ instance }: Counted): number => field.perZone.get(instance.zone) ?? 0;
   const most = Math.max(...pool.map(sizeOf));
-  return pool.find((one) => sizeOf(one) === most);
+  const even = pool.filter((one) => sizeOf(one) === most);
+  const waits = even.map((one) => waitBeside(field.inFlight, loadsOf(one)));
+  const least = Math.min(...waits);
+  const free = even.filter((_, index) => (waits[index] ?? 0) <= least);
+  const chainOf = (one: Counted): number =>
+    Math.max(0, ...loadsOf(one).map(({ budget }) => field.chains.get(budget) ?? 0));
+  const longest = Math.max(...free.map(chainOf));
+  return free.find((one) => chainOf(one) === longest);
 };
 
 const choose = (observation: UpdateObservation, herd: Herd): readonly Counted[] => {
@@ -113,11 +128,12 @@ const choose = (observation: UpdateObservation, herd: Herd): readonly Counted[] 
     update.metadata.uid,
   );
   const inFlight = inFlightOf(herd).map(loadsOf);
+  const chains = chainsOf(old.map(loadsOf));
   const free = freeToDrain(observation, herd);
   const chosen: Counted[] = [];
   let serving = 0;
   while (chosen.length < free.slots) {
-    const one = nextOf(left, perZone, observation);
+    const one = nextOf(left, { perZone, inFlight, chains, observation });
     if (one === undefined) break;
     left = left.filter((each) => each !== one);
     const serves = isServing(one);
