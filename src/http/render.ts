@@ -115,6 +115,27 @@ export const toEksNodegroup = (
   });
 };
 
+/** EKS' ErrorCode; ours beyond them are issues of the group's health, and are told in words here. */
+const updateErrorCodes: ReadonlySet<string> = new Set([
+  'SubnetNotFound',
+  'SecurityGroupNotFound',
+  'EniLimitReached',
+  'IpNotAvailable',
+  'AccessDenied',
+  'OperationNotPermitted',
+  'VpcIdNotFound',
+  'Unknown',
+  'NodeCreationFailure',
+  'PodEvictionFailure',
+  'InsufficientFreeAddresses',
+  'ClusterUnreachable',
+  'InsufficientNumberOfReplicas',
+  'ConfigurationConflict',
+  'AdmissionRequestDenied',
+  'UnsupportedAddonModification',
+  'K8sResourceNotFound',
+]);
+
 export const toEksUpdate = (update: NodeGroupUpdate): Shape => ({
   id: update.metadata.name,
   status: updateStatusOf(update),
@@ -122,8 +143,9 @@ export const toEksUpdate = (update: NodeGroupUpdate): Shape => ({
   params: update.spec.params,
   createdAt: Date.parse(update.metadata.creationTimestamp),
   errors: (update.status?.errors ?? []).map(({ code, message, resourceIds }) => ({
-    errorCode: code,
-    errorMessage: message,
+    ...(updateErrorCodes.has(code)
+      ? { errorCode: code, errorMessage: message }
+      : { errorCode: 'Unknown', errorMessage: `${code}: ${message}` }),
     resourceIds,
   })),
 });

@@ -264,3 +264,32 @@ describe('an update that finds nothing to do', () => {
     await life.end();
   });
 });
+
+describe('a node whose marks somebody’s admission refuses', () => {
+  it('is told of and holds up nobody else', async () => {
+    const life = await GroupLife.begin();
+    await makeGroup(life, { desired: 3 });
+    life.patch({ spec: { updateConfig: { updateStrategy: 'SURGE' } } });
+    let isOurs = false;
+    // Taints and annotations of the update itself; the drain's own marks pass.
+    life.faults.kubeCall = ({ verb, resource }) => {
+      const isRefused = isOurs && verb === 'patch' && resource === 'nodes';
+      return isRefused ? { kind: 'refused', code: 'Forbidden' } : { kind: 'ok' };
+    };
+    askFor(life, newest);
+    await life.until('it rolls', () => phasesOf(latest(life)).includes('ScalingUp'), 1200);
+    isOurs = true;
+    const isTold = (): boolean => /cannot be marked/.test(latest(life)?.status?.message ?? '');
+    await life.until('it is told', isTold, 600);
+    const health = life.group()?.status?.health?.map(({ code }) => code);
+    expect(health).toContain('AdmissionRequestDenied');
+    // A drain has begun all the same.
+    await life.until('a drain', () => (latest(life)?.status?.progress?.draining ?? 0) > 0, 60);
+    isOurs = false;
+    await untilOver(life);
+    expect(latest(life)?.status?.status).toBe('Successful');
+    await untilAtRest(life, 3);
+    expect(life.group()?.status?.health ?? []).toEqual([]);
+    await life.end();
+  });
+});

@@ -27,6 +27,7 @@ import { recordCause } from '../causes.ts';
 import { nodeOfInstance } from '../informers.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { journalStep } from './events.ts';
+import { Impossible } from './impossible.ts';
 import type { RolloutInput } from './rollout-input.ts';
 import { restoreTemplate } from './rollout-template.ts';
 
@@ -255,13 +256,29 @@ const run = (deps: NodeGroupDeps, input: Input, step: UpdateStep): Promise<void>
   }
 };
 
+/** Throws Impossible for nodes that could not be marked, when all else is done. */
 export const runSteps = async (
   deps: NodeGroupDeps,
   input: Input,
   steps: readonly UpdateStep[],
 ): Promise<void> => {
+  const refused: { readonly node: string; readonly error: KubeError }[] = [];
   for (const step of steps) {
-    await run(deps, input, step);
-    journalStep(deps.journal, input.update, step);
+    try {
+      await run(deps, input, step);
+      journalStep(deps.journal, input.update, step);
+    } catch (error) {
+      // Somebody's admission: the other nodes go on, and this one is tried again.
+      if (!('nodeName' in step && isRefusal(error))) throw error;
+      refused.push({ node: step.nodeName, error });
+    }
   }
+  const [first] = refused;
+  if (first === undefined) return;
+  const nodes = [...new Set(refused.map(({ node }) => node))];
+  const message = `Node ${first.node} cannot be marked for update ${input.update.metadata.name}: ${first.error.message}. Let the change through, or exempt this controller; other nodes go on.`;
+  throw new Impossible('AdmissionRequestDenied', message, nodes.slice(0, 20));
 };
+
+const isRefusal = (error: unknown): error is KubeError =>
+  error instanceof KubeError && error.retry === 'never';

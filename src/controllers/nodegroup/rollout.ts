@@ -17,6 +17,7 @@ import {
 import type { ScalingGroup } from '../../ports/index.ts';
 import type { Made } from './create.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
+import { Impossible } from './impossible.ts';
 import { netDesired, noSurge } from './request.ts';
 import { instancesOf, type RolloutInput, statusOf, suspendedOf } from './rollout-input.ts';
 import { paceOf } from './rollout-pacing.ts';
@@ -112,6 +113,18 @@ const decide = async (
   return { ...weighed, wakeAt: epochMs(Math.min(wakeAt, gate.nextAt)) };
 };
 
+/** Why it is where it is, where others can see it. */
+const tell = async (
+  deps: NodeGroupDeps,
+  update: NodeGroupUpdate,
+  message: string,
+  signal: AbortSignal,
+): Promise<void> => {
+  const { status } = statusOf(deps, update);
+  if (status === undefined || status.message === message) return;
+  await writeUpdate(deps, statusOf(deps, update), { ...status, message }, signal);
+};
+
 /** While instances come or go, and after a step of ours. */
 const movingMs = 1_000;
 
@@ -123,7 +136,9 @@ const nextLook = (
   { steps, change, isMoving, wakeAt }: UpdateDecision,
 ): EpochMs | undefined => {
   memory.isMoving = isMoving === true;
-  const isBusy = isMoving === true || steps.length > 0 || change !== undefined;
+  // What is refused for good is not tried every second.
+  const isStuck = memory.trouble.has('update');
+  const isBusy = isMoving === true || (!isStuck && (steps.length > 0 || change !== undefined));
   return isBusy ? soon(deps) : wakeAt;
 };
 
@@ -165,7 +180,10 @@ export const rollOut = async (
     nextAt: nextLook(deps, input, decision),
     act: async () => {
       const update = statusOf(deps, input.update);
-      await runSteps(deps, { ...input, update }, steps);
+      await runSteps(deps, { ...input, update }, steps).catch(async (error: unknown) => {
+        if (error instanceof Impossible) await tell(deps, update, error.issue.message, signal);
+        if (!(error instanceof Impossible && end !== undefined)) throw error;
+      });
       if (end === undefined || update.status === undefined) return;
       await rollBack(deps, group, update, signal);
       mustLead(deps);

@@ -1,6 +1,8 @@
 // The end of an update: EKS' surplus goes one instance at a time; one that failed or was aborted is set
 // back to a state that can be told: held nodes given back, the surge gone, drains under way ended. Pure.
-import { type Counted, type Herd, isWhole } from './nodes.ts';
+import { epochMs, formatTime, parseTime } from '../../api/brand.ts';
+import { joinTimeoutMs } from '../scaling/index.ts';
+import { type Counted, type Herd, isWhole, phaseSince } from './nodes.ts';
 import type { StatusChange, UpdateDecision, UpdateObservation, UpdateStep } from './observation.ts';
 import { refills } from './surge.ts';
 import { isKept } from './timeouts.ts';
@@ -20,7 +22,10 @@ export const decideScalingDown = (observation: UpdateObservation, herd: Herd): U
   const stay: UpdateDecision = { change: undefined, surge, steps: [] };
   const over = actualDesired - desired - surge.desired;
   const isSurplus = (status.surge ?? 0) > 0 && desired >= (status.original?.desired ?? 0);
-  if (!isSettled(observation, herd)) return stay;
+  if (!isSettled(observation, herd)) return decideUnsettled(observation, herd);
+  if (status.waitingSince !== undefined) {
+    return { ...stay, change: { waitingSince: undefined } };
+  }
   if (over === 1 && isSurplus) {
     // Noted, and not done yet.
     return { ...stay, steps: [{ kind: 'Lower', desired: actualDesired - 1 }] };
@@ -32,6 +37,33 @@ export const decideScalingDown = (observation: UpdateObservation, herd: Herd): U
   const next = { desired: left, maxSize: left };
   const lower = over > 0 ? actualDesired - 1 : desired + left;
   return { ...stay, surge: next, steps: [{ kind: 'Lower', desired: lower }] };
+};
+
+/**
+ * One was asked for and nobody leaves: protected from scale-in, mostly. After as long as a new node may take to join
+ * the rest is asked for at once and left to EC2 Auto Scaling, and the update, whose nodes are all new, ends and says so.
+ */
+const decideUnsettled = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
+  const { surge, desired, actualDesired, status, now, groupName } = observation;
+  const stay: UpdateDecision = { change: undefined, surge, steps: [] };
+  if (herd.leaving.length > 0) {
+    return status.waitingSince === undefined
+      ? stay
+      : { ...stay, change: { waitingSince: undefined } };
+  }
+  const noted = parseTime(status.waitingSince);
+  if (noted === undefined) return { ...stay, change: { waitingSince: formatTime(now) } };
+  const late = epochMs(Math.max(noted, phaseSince(observation)) + joinTimeoutMs);
+  if (now < late) return { ...stay, wakeAt: late };
+  if (surge.desired > 0 || actualDesired > desired) {
+    const steps = actualDesired > desired ? [{ kind: 'Lower', desired } as const] : [];
+    return { ...stay, surge: none, steps };
+  }
+  const over = herd.old.length + herd.fresh.length - desired;
+  const nodes =
+    over === 1 ? 'instance more than asked for stays' : 'instances more than asked for stay';
+  const message = `${over} ${nodes} in node group ${groupName}: EC2 Auto Scaling was asked to take one back and none left for 15 minutes. Look for protection from scale-in.`;
+  return { ...stay, surge: none, end: { status: 'Successful', message } };
 };
 
 const isGivenBack = ({ state }: Counted): boolean => state.kind === 'untouched';
@@ -106,7 +138,10 @@ export const decideRestoring = (observation: UpdateObservation, herd: Herd): Upd
   ];
   if (status.strategy === 'SURGE') steps.push(...refills(observation, herd));
   // Drains under way end as they end; what failed with them is told by the first that failed.
-  if (steps.length > 0 || draining.length > 0) return { ...stay, steps };
+  const late = phaseSince(observation) + joinTimeoutMs;
+  // Marks that nobody lets us take off stay, and are told of: they hold up nothing else for ever.
+  const isOwed = withdraw.length > 0 || (steps.length > 0 && observation.now < late);
+  if (isOwed || draining.length > 0) return { ...stay, steps };
   const isForNothing = wasAllForNothing(observation) && !old.some((one) => isKept(status, one));
   if (status.ending !== undefined && isForNothing && observation.usesTarget) {
     return { ...stay, steps: [{ kind: 'RestoreTemplate' }] };

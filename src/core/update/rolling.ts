@@ -15,14 +15,24 @@ const startSurge = ({ status }: UpdateObservation) => {
   return { desired, maxSize: desired };
 };
 
-/** Every zone that has old nodes has a new one, and every instance asked for is a whole node. */
+/**
+ * Every zone that has old nodes has a new one, and every instance asked for is a whole node. A zone that has as many
+ * instances as any with new ones needs none: EC2 Auto Scaling evens zones out and starts it elsewhere.
+ */
 const hasNewNodes = (observation: UpdateObservation, { old, fresh }: Herd): boolean => {
   const { desired, actualDesired } = observation;
   const wanted = desired + startSurge(observation).desired;
   const counted = old.length + fresh.length;
   if (actualDesired < wanted || counted < wanted) return false;
   const zones = new Set(fresh.filter(isWhole).map(({ instance }) => instance.zone));
-  return fresh.every(isWhole) && old.every(({ instance }) => zones.has(instance.zone));
+  const sizes = new Map<string, number>();
+  for (const { instance } of [...old, ...fresh]) {
+    sizes.set(instance.zone, (sizes.get(instance.zone) ?? 0) + 1);
+  }
+  const sizeOf = (zone: string): number => sizes.get(zone) ?? 0;
+  const fullest = Math.max(0, ...[...zones].map(sizeOf));
+  const isServed = (zone: string): boolean => zones.has(zone) || sizeOf(zone) >= fullest;
+  return fresh.every(isWhole) && old.every(({ instance }) => isServed(instance.zone));
 };
 
 export const decideScalingUp = (observation: UpdateObservation, herd: Herd): UpdateDecision => {

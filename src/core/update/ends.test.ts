@@ -1,0 +1,139 @@
+// How an update begins and ends where the cloud or somebody's admission does not do as asked, as tables: it waits
+// as long as EKS does and no longer, and says what is left.
+import { describe, expect, it } from 'vitest';
+import { epochMs, formatTime } from '../../api/brand.ts';
+import type { NodeGroupUpdateStatus, UpdatePhase } from '../../api/nodegroup-update.ts';
+import { decideUpdate } from './index.ts';
+import type { UpdateInstance, UpdateObservation } from './observation.ts';
+
+const now = epochMs(Date.parse('2026-01-01T12:00:00Z'));
+const ago = (minutes: number): string => formatTime(epochMs(now - minutes * 60_000));
+const target = { version: '1.32', imageId: 'ami-2', templateVersion: '2' };
+
+const some = (zone: string, count: number, isTarget: boolean): readonly UpdateInstance[] =>
+  Array.from({ length: count }, (_, i) => {
+    const name = `${isTarget ? 'new' : 'old'}-${zone}${i}`;
+    return {
+      instanceId: `i-${name}`,
+      nodeName: name,
+      zone,
+      isCounted: true,
+      isTarget,
+      isReady: true,
+      isLabelled: true,
+      isDiscouraged: false,
+    };
+  });
+
+const decide = (
+  phase: UpdatePhase,
+  minutes: number,
+  instances: readonly UpdateInstance[],
+  {
+    status = {},
+    ...more
+  }: Omit<Partial<UpdateObservation>, 'status'> & { status?: Partial<NodeGroupUpdateStatus> } = {},
+) =>
+  decideUpdate({
+    update: {
+      apiVersion: 'drover.dev/v1alpha1',
+      kind: 'NodeGroupUpdate',
+      metadata: { name: 'up', uid: 'u', resourceVersion: '1', creationTimestamp: ago(60) },
+      spec: { nodeGroup: 'ng', type: 'VersionUpdate', params: [], change: {} },
+    },
+    status: {
+      status: 'InProgress',
+      strategy: 'DEFAULT',
+      target,
+      maxUnavailable: 1,
+      phase,
+      phases: [{ phase, at: ago(minutes) }],
+      ...status,
+    },
+    target,
+    groupName: 'ng',
+    desired: 5,
+    surge: { desired: 0, maxSize: 0 },
+    actualDesired: instances.length,
+    suspended: [],
+    usesTarget: true,
+    instances,
+    issues: [],
+    drainTimeoutMs: 900_000,
+    now,
+    ...more,
+  });
+
+describe('new nodes in every zone', () => {
+  const surge = { desired: 6, maxSize: 6 };
+  it.each([
+    // EC2 Auto Scaling evens zones out: the full one gets none of the six.
+    [
+      'where one zone had all',
+      [...some('c', 5, false), ...some('a', 3, true), ...some('b', 3, true)],
+      'Marking',
+    ],
+    ['where each has one', [...some('a', 5, false), ...some('a', 6, true)], 'Marking'],
+    // Here c has fewest and got none: it has no capacity.
+    [
+      'where the emptiest zone gets none',
+      [
+        ...some('a', 2, false),
+        ...some('b', 2, false),
+        ...some('c', 1, false),
+        ...some('a', 3, true),
+        ...some('b', 3, true),
+      ],
+      'Restoring',
+    ],
+  ] as const)('%s', (_what, instances, phase) => {
+    const status = { surge: 6 };
+    expect(decide('ScalingUp', 15, instances, { surge, status }).change?.phase).toBe(phase);
+  });
+});
+
+describe('a surplus that EC2 Auto Scaling does not take back', () => {
+  // Six whole new nodes where five were asked for by now, and none leaves.
+  const stuck = {
+    actualDesired: 5,
+    status: { surge: 6, original: { minSize: 0, maxSize: 9, desired: 5 } },
+  };
+  const instances = some('a', 6, true);
+  it('is waited for since it was first seen', () => {
+    const { change, end } = decide('ScalingDown', 30, instances, stuck);
+    expect(change?.waitingSince).toBe(formatTime(now));
+    expect(end).toBeUndefined();
+  });
+  it.each([
+    [14, undefined],
+    [15, 'Successful'],
+  ])('ends the update after %d minutes: %s', (minutes, ended) => {
+    const status = { ...stuck.status, waitingSince: ago(minutes) };
+    const { end } = decide('ScalingDown', 30, instances, { ...stuck, status });
+    expect(end?.status).toBe(ended);
+    if (ended !== undefined) expect(end?.message).toContain('protection from scale-in');
+  });
+  it('is asked for as a whole before that', () => {
+    const status = { ...stuck.status, waitingSince: ago(15) };
+    const surge = { desired: 2, maxSize: 2 };
+    const more = { actualDesired: 7, surge, status };
+    const decided = decide('ScalingDown', 30, some('a', 8, true), more);
+    expect(decided.surge).toEqual({ desired: 0, maxSize: 0 });
+    expect(decided.steps).toEqual([{ kind: 'Lower', desired: 5 }]);
+    expect(decided.end).toBeUndefined();
+  });
+});
+
+describe('marks that nobody lets us take off', () => {
+  const instances = some('a', 5, true).map((one) => ({ ...one, shield: 'ours' as const }));
+  it.each([
+    [14, undefined],
+    [15, 'Successful'],
+  ])('hold the end up for less than %d minutes: %s', (minutes, ended) => {
+    const { steps, end } = decide('Restoring', minutes, instances, {
+      status: { strategy: 'SURGE' },
+    });
+    expect(end?.status).toBe(ended);
+    if (ended === undefined) expect(steps[0]).toEqual({ kind: 'Unshield', nodeName: 'new-a0' });
+  });
+});
