@@ -17,7 +17,7 @@ export const paceOf = async (
   const { waves = [], probes = [] } = pacing;
   const holds = stepHolds({ update, pacing, now: deps.clock.now() });
   // While nothing may begin anyway nobody is asked, and what was found before is not believed after it.
-  const isAsked = holds.length === 0 && memory !== undefined && update.spec.action !== 'Rollback';
+  const isAsked = holds.length === 0 && update.spec.action !== 'Rollback';
   const probed = isAsked ? await runProbes(deps, memory, { update, probes }, signal) : [];
   return { holds, waves, probes: isAsked ? probes : [], probed };
 };

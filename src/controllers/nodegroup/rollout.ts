@@ -132,13 +132,17 @@ const soon = ({ clock }: NodeGroupDeps): EpochMs => epochMs(clock.now() + moving
 
 const nextLook = (
   deps: NodeGroupDeps,
-  { memory }: RolloutInput,
-  { steps, change, isMoving, wakeAt }: UpdateDecision,
+  { group, memory }: RolloutInput,
+  { steps, change, isMoving, isHeld, wakeAt }: UpdateDecision,
 ): EpochMs | undefined => {
   memory.isMoving = isMoving === true;
   // What is refused for good is not tried every second.
   const isStuck = memory.trouble.has('update');
-  const isBusy = isMoving === true || (!isStuck && (steps.length > 0 || change !== undefined));
+  const isNews = steps.length > 0 || change !== undefined;
+  // Probes have intervals of their own.
+  const isProbed = (group.spec.updateConfig?.probes ?? []).length > 0;
+  const isWatched = isHeld !== true && (isMoving === true || isProbed);
+  const isBusy = isWatched || (!isStuck && isNews);
   return isBusy ? soon(deps) : wakeAt;
 };
 
