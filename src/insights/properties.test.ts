@@ -163,6 +163,33 @@ describe('of any query and log', () => {
     );
   });
 
+  it('the search takes no text for a needle that JSON can write otherwise, or that a command made', () => {
+    const log = [
+      '{"a":1e2,"verb":"get"}',
+      '{"a":{"b":1.50},"verb":"get"}',
+      '{"a":["x", "y"],"verb":"get"}',
+      '{"a":"x\\/y","verb":"get"}',
+    ];
+    const bytes = Buffer.from(log.map((one) => `${one}\n`).join(''));
+    for (const condition of [
+      'a = "100"',
+      'a like "100"',
+      'a like "1.5"',
+      'a like \'"b":1.5\'',
+      'a like \'x","y\'',
+      'a = "x/y"',
+    ]) {
+      expect([condition, execute(`filter ${condition}`, bytes).matched]).toEqual([condition, 1]);
+    }
+    expect(execute('fields toupper(verb) as verb | filter verb = "GET"', bytes).matched).toBe(4);
+    expect(
+      execute('parse verb /(?<verb>.)/ | filter verb = "g" or verb = "GET"', bytes).matched,
+    ).toBe(4);
+    expect(
+      execute('stats count(*) as n by toupper(verb) as verb | filter verb = "GET"', bytes).rows,
+    ).toHaveLength(1);
+  });
+
   it('the search does skip lines, and finds what is written otherwise', () => {
     const plain = '{"verb":"get"}\n';
     const escaped = '{"verb":"p\\u0061tch"}\n';

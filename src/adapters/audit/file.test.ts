@@ -72,9 +72,13 @@ describe('the audit file', () => {
     expect(audit.extent().end).toBe(3 * bytes);
     audit.flush();
     expect(audit.extent()).toEqual({ start: bytes, end: 4 * bytes });
-    expect([text(0, 10), text(bytes, 5), text(3 * bytes, 1000), text(4 * bytes, 1)]).toEqual([
+    audit.write({ line: 4, p: 1 });
+    audit.flush();
+    expect(audit.extent()).toEqual({ start: 2 * bytes, end: 5 * bytes });
+    expect(text(4 * bytes, bytes)).toBe(line(4));
+    expect([text(0, 10), text(2 * bytes, 5), text(3 * bytes, 1000), text(5 * bytes, 1)]).toEqual([
       '',
-      line(1).slice(0, 5),
+      line(2).slice(0, 5),
       line(3),
       '',
     ]);

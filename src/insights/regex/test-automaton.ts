@@ -65,20 +65,20 @@ export class TestAutomaton {
     }
     // A match may begin at every place.
     after.add(this.#program.start);
-    const flushed = this.#makeRoom();
+    this.#makeRoom();
     const next = this.#state(
       [...after].sort((a, b) => a - b),
       unit,
     );
-    if (!flushed) state.next[kind] = next;
+    // Of a table just thrown away nobody reads it again.
+    state.next[kind] = next;
     return next;
   }
 
-  #makeRoom(): boolean {
-    if (this.#states.length * this.#program.classCount < maxCells) return false;
+  #makeRoom(): void {
+    if (this.#states.length * this.#program.classCount < maxCells) return;
     this.#states = [];
     this.#byKey = new Map();
-    return true;
   }
 
   #state(at: readonly number[], unit: number | undefined): number {

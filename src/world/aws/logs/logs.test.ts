@@ -296,6 +296,36 @@ describe('log streams and their events', () => {
     expect(names(logs('FilterLogEvents', { logGroupName: group, ...range }))).toEqual(['p2', 'p3']);
   });
 
+  it('come whole from a log that is longer than what a page looks at', () => {
+    const pad = 'x'.repeat(400_000);
+    log.add(
+      ...Array.from({ length: 50 }, (_, index) => event(5 + (index % 50), { verb: 'long', pad })),
+    );
+    const filterPattern = '{ $.verb = "long" }';
+    const found: string[] = [];
+    let nextToken: unknown;
+    let pages = 0;
+    do {
+      const page = logs('FilterLogEvents', {
+        logGroupName: group,
+        filterPattern,
+        ...(nextToken === undefined ? {} : { nextToken }),
+      });
+      found.push(...names(page));
+      ({ nextToken } = page);
+      pages++;
+    } while (nextToken !== undefined && pages < 100);
+    expect(found).toEqual(Array.from({ length: 50 }, (_, index) => `p${5 + index}`));
+    // A page without events has a token all the same.
+    const none = logs('FilterLogEvents', { logGroupName: group, filterPattern: 'nothing' });
+    expect([names(none), typeof none.nextToken]).toEqual([[], 'string']);
+    const stream = { logGroupName: group, logStreamName: auditStream() };
+    expect(names(logs('GetLogEvents', { ...stream, limit: 2 }))).toEqual(['p53', 'p54']);
+    expect(cells(finished('filter verb = "long" | stats count(*)'))).toEqual([
+      [['count(*)', '50']],
+    ]);
+  });
+
   it('of a stream are read from its end backwards, or from its head', () => {
     const stream = { logGroupName: group, logStreamName: auditStream() };
     const last = logs('GetLogEvents', { ...stream, limit: 2 });
