@@ -73,7 +73,8 @@ const releaseOf = (aws: AwsWorld, imageId: string): NodeRelease | undefined => {
   const facts = aws.imageFacts(imageId);
   if (facts === undefined) return undefined;
   const build = worldVersion.gitVersion.slice(worldVersion.gitVersion.indexOf('-'));
-  return nodeReleases[facts.system](`v${facts.kubernetesPatch}${build}`);
+  const kubeletVersion = `v${facts.kubernetesPatch}${build}`;
+  return nodeReleases[facts.system](kubeletVersion, facts.windowsYear);
 };
 
 /** Where nobody listens the cluster is reachable all the same, for machines that live in here alone. */

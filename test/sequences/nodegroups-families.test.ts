@@ -57,7 +57,16 @@ describe('the nodes of a group', () => {
       expect(sorted(taintsOf(node))).toEqual(expect.arrayContaining([...sorted(askedTaints)]));
     }
     const [node] = life.nodes();
-    expect(String(objectOr(objectOr(node?.status).nodeInfo).osImage)).toContain(system);
+    const { osImage, operatingSystem } = objectOr(objectOr(node?.status).nodeInfo);
+    expect(String(osImage)).toContain(system);
+    const os = system === 'Windows' ? 'windows' : 'linux';
+    expect(operatingSystem).toBe(os);
+    expect(node && labelsOf(node)).toMatchObject({
+      'kubernetes.io/os': os,
+      'beta.kubernetes.io/os': os,
+    });
+    // Windows has one interface: its 10 addresses less its own, and nothing for pods on the host's network.
+    expect(objectOr(objectOr(node?.status).allocatable).pods).toBe(os === 'windows' ? '9' : '29');
     expect(life.group()?.status?.releaseVersion?.startsWith(release)).toBe(true);
     // A further look changes nothing: the template says what the spec says.
     await life.driver.advance(120);

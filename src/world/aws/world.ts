@@ -28,6 +28,7 @@ import { type NodeBootstrap, nodeBootstrap } from './platform/node-bootstrap.ts'
 
 export interface ImageFacts {
   readonly system: ImageFamily['system'];
+  readonly windowsYear: ImageFamily['year'];
   /** `1.32.9` */
   readonly kubernetesPatch: string;
 }
@@ -177,7 +178,8 @@ const imageFacts = ({ images }: AwsParts, imageId: string): ImageFacts | undefin
   const image = images.get(imageId);
   const family = imageFamilies.find((one) => one.amiType === image?.family);
   if (image === undefined || family === undefined) return undefined;
-  return { system: family.system, kubernetesPatch: image.releaseVersion.split('-')[0] ?? '' };
+  const kubernetesPatch = image.releaseVersion.split('-')[0] ?? '';
+  return { system: family.system, windowsYear: family.year, kubernetesPatch };
 };
 
 const namesOfGroup = (group: GroupRow): ReturnType<AwsWorld['groups']>[number] => {

@@ -2,6 +2,7 @@
 // what a node of it says of its system. Facts of the EKS user guide ("retrieve-ami-id",
 // "retrieve-ami-id-bottlerocket", "retrieve-windows-ami-id"); no behaviour.
 
+type WindowsYear = '2019' | '2022' | '2025';
 type Architecture = 'x86_64' | 'arm64';
 
 export interface ImageFamily {
@@ -23,6 +24,8 @@ export interface ImageFamily {
     )[];
   };
   readonly system: 'al2' | 'al2023' | 'bottlerocket' | 'windows';
+  /** Of Windows Server. */
+  readonly year?: WindowsYear;
   /** Last Kubernetes minor (the number after `1.`) with such images. */
   readonly lastMinor?: number;
 }
@@ -67,7 +70,7 @@ const bottlerocket = (architecture: Architecture, suffix: string): ImageFamily =
   };
 };
 
-const windows = (year: string, edition: 'Core' | 'Full'): ImageFamily => {
+const windows = (year: WindowsYear, edition: 'Core' | 'Full'): ImageFamily => {
   const name = `Windows_Server-${year}-English-${edition}-EKS_Optimized-%`;
   return {
     amiType: `WINDOWS_${edition.toUpperCase()}_${year}_x86_64`,
@@ -78,6 +81,7 @@ const windows = (year: string, edition: 'Core' | 'Full'): ImageFamily => {
       leaves: ['image_id', 'release_version'],
     },
     system: 'windows',
+    year,
   };
 };
 
@@ -94,7 +98,10 @@ export const imageFamilies: readonly ImageFamily[] = [
   ...(['x86_64', 'arm64'] as const).flatMap((architecture) =>
     ['', '_NVIDIA', '_FIPS'].map((suffix) => bottlerocket(architecture, suffix)),
   ),
-  ...['2019', '2022', '2025'].flatMap((year) => [windows(year, 'Core'), windows(year, 'Full')]),
+  ...(['2019', '2022', '2025'] as const).flatMap((year) => [
+    windows(year, 'Core'),
+    windows(year, 'Full'),
+  ]),
 ];
 
 /** How many of them draw their ids from the images' own stream of chance. */

@@ -66,7 +66,9 @@ export const readUserData = (userData: string | undefined, instance: Known): Boo
   const fault = isMeant ? obstacles[0] : undefined;
   const said =
     bootstrap.settings !== undefined || kubelet.flags.some((one) => one.name === 'max-pods');
-  const written = kubelet.dropIn?.maxPods !== undefined || said;
+  // Windows' script counts for itself: one interface, whatever the type's others could have.
+  const counts = node.family === 'windows';
+  const written = counts || kubelet.dropIn?.maxPods !== undefined || said;
   return {
     joins: isMeant && fault === undefined,
     ...(fault === undefined ? {} : { fault: `${fault.rule}: ${fault.message}` }),

@@ -7,6 +7,7 @@ import type { Cond, Labels } from '../actors/index.ts';
 
 /** What the machine's image carries. */
 export interface NodeRelease {
+  readonly operatingSystem: 'linux' | 'windows';
   /** EKS form, e.g. v1.32.9-eks-113cf36. */
   readonly kubeletVersion: string;
   readonly osImage: string;
@@ -15,9 +16,28 @@ export interface NodeRelease {
 }
 
 export const amazonLinux2 = (kubeletVersion: string): NodeRelease => ({
+  operatingSystem: 'linux',
   kubeletVersion,
   osImage: 'Amazon Linux 2',
   kernelVersion: '5.10.240-238.959.amzn2.x86_64',
+  containerRuntimeVersion: 'containerd://1.7.27',
+});
+
+/** Builds of Windows Server with a month's update each. */
+const windowsBuilds = {
+  '2019': '10.0.17763.7678',
+  '2022': '10.0.20348.4052',
+  '2025': '10.0.26100.4946',
+} as const;
+
+const windows = (
+  kubeletVersion: string,
+  year: keyof typeof windowsBuilds = '2022',
+): NodeRelease => ({
+  operatingSystem: 'windows',
+  kubeletVersion,
+  osImage: `Windows Server ${year} Datacenter`,
+  kernelVersion: windowsBuilds[year],
   containerRuntimeVersion: 'containerd://1.7.27',
 });
 
@@ -25,23 +45,20 @@ export const amazonLinux2 = (kubeletVersion: string): NodeRelease => ({
 export const nodeReleases = {
   al2: amazonLinux2,
   al2023: (kubeletVersion: string): NodeRelease => ({
+    operatingSystem: 'linux',
     kubeletVersion,
     osImage: 'Amazon Linux 2023.8.20250818',
     kernelVersion: '6.1.147-172.266.amzn2023.x86_64',
     containerRuntimeVersion: 'containerd://1.7.27',
   }),
   bottlerocket: (kubeletVersion: string): NodeRelease => ({
+    operatingSystem: 'linux',
     kubeletVersion,
     osImage: 'Bottlerocket OS 1.49.0 (aws-k8s-1.32)',
     kernelVersion: '6.1.148',
     containerRuntimeVersion: 'containerd://1.7.28+bottlerocket',
   }),
-  windows: (kubeletVersion: string): NodeRelease => ({
-    kubeletVersion,
-    osImage: 'Windows Server 2022 Datacenter',
-    kernelVersion: '10.0.20348.4052',
-    containerRuntimeVersion: 'containerd://1.7.27',
-  }),
+  windows,
 } as const;
 
 /** The AWS cloud provider's own mark; the value is the one that the article prints. */
@@ -49,21 +66,29 @@ const cloudProviderMark = '1603bd56dd5485ad752a90bddddf4c25';
 
 const arm = (instanceType: string): boolean => /^[a-z]+\d+g[a-z]*\./.test(instanceType);
 
-export const nodeLabelsOf = (machine: Machine): Labels => {
+/** What kubelets of Windows alone say: major, minor and build number (node.kubernetes.io/windows-build). */
+const buildLabel = ({ operatingSystem, kernelVersion }: NodeRelease): Labels =>
+  operatingSystem === 'windows'
+    ? { 'node.kubernetes.io/windows-build': kernelVersion.split('.').slice(0, 3).join('.') }
+    : {};
+
+export const nodeLabelsOf = (machine: Machine, release: NodeRelease): Labels => {
+  const { operatingSystem } = release;
   const arch = arm(machine.instanceType) ? 'arm64' : 'amd64';
   return {
     'beta.kubernetes.io/arch': arch,
     'beta.kubernetes.io/instance-type': machine.instanceType,
-    'beta.kubernetes.io/os': 'linux',
+    'beta.kubernetes.io/os': operatingSystem,
     'failure-domain.beta.kubernetes.io/region': machine.region,
     'failure-domain.beta.kubernetes.io/zone': machine.zone,
     'k8s.io/cloud-provider-aws': cloudProviderMark,
     'kubernetes.io/arch': arch,
     'kubernetes.io/hostname': machine.privateDnsName,
-    'kubernetes.io/os': 'linux',
+    'kubernetes.io/os': operatingSystem,
     'node.kubernetes.io/instance-type': machine.instanceType,
     'topology.kubernetes.io/region': machine.region,
     'topology.kubernetes.io/zone': machine.zone,
+    ...buildLabel(release),
     ...machine.nodeLabels,
   };
 };
@@ -169,7 +194,7 @@ const nodeInfoOf = (machine: Machine, release: NodeRelease, ids: MachineIds): La
   kubeProxyVersion: release.kubeletVersion,
   kubeletVersion: release.kubeletVersion,
   machineID: ids.machineId,
-  operatingSystem: 'linux',
+  operatingSystem: release.operatingSystem,
   osImage: release.osImage,
   systemUUID: ids.systemUuid,
 });
@@ -184,7 +209,7 @@ export const nodeObject = (
   kind: 'Node',
   metadata: {
     name: machine.privateDnsName,
-    labels: nodeLabelsOf(machine),
+    labels: nodeLabelsOf(machine, release),
     annotations: { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' },
   },
   spec: {

@@ -69,8 +69,9 @@ export class NodeAgent {
   /** Labels of the machine that got lost, on a kubelet's restart. */
   #relabel(host: Host): boolean {
     const labels = this.node(host)?.metadata.labels ?? {};
+    const wanted = nodeLabelsOf(host.machine, this.#hosts.release(host));
     const missing = Object.fromEntries(
-      Object.entries(nodeLabelsOf(host.machine)).filter(([key, value]) => labels[key] !== value),
+      Object.entries(wanted).filter(([key, value]) => labels[key] !== value),
     );
     if (Object.keys(missing).length === 0) return true;
     const patched = this.#hosts
