@@ -11,6 +11,14 @@ const isPulled = (container: PodView['spec']['containers'][number], pull: Pull):
   container.imagePullPolicy === 'Always' ||
   (pull === 'full' && container.imagePullPolicy !== 'Never');
 
+const linuxTrouble =
+  'plugin type="aws-cni" name="aws-cni" failed (add): add cmd: failed to assign an IP address to container';
+
+const windowsTrouble = (pod: string): string =>
+  'plugin type="vpc-bridge" name="vpc" failed (add): failed to parse Kubernetes args: failed to get ' +
+  `pod IP address ${pod}: error executing k8s connector: error executing connector binary: exit ` +
+  `status 1 with execution error: pod ${pod} does not have label vpc.amazonaws.com/PrivateIPv4Address`;
+
 export class PodNotes {
   readonly #hosts: Hosts;
   constructor(hosts: Hosts) {
@@ -83,16 +91,24 @@ export class PodNotes {
     });
   }
 
-  /** The VPC CNI plugin's words when the subnet or the interfaces have no address left. */
-  noAddress(host: Host, pod: PodView, sandboxId: string): void {
+  /**
+   * The VPC CNI plugin's words when the subnet or the interfaces have no address left; `lacks`: those of the one for
+   * Windows, for a pod that nobody gave an address (article 003).
+   */
+  noAddress(
+    host: Host,
+    pod: PodView,
+    sandboxId: string,
+    { lacks }: { readonly lacks: boolean },
+  ): void {
+    const { name } = pod.metadata;
     this.#hosts.recorder(host).record({
       about: pod,
       type: 'Warning',
       reason: 'FailedCreatePodSandBox',
       message:
         'Failed to create pod sandbox: rpc error: code = Unknown desc = failed to setup network ' +
-        `for sandbox "${sandboxId}": plugin type="aws-cni" name="aws-cni" failed (add): ` +
-        'add cmd: failed to assign an IP address to container',
+        `for sandbox "${sandboxId}": ${lacks ? windowsTrouble(name) : linuxTrouble}`,
     });
   }
 

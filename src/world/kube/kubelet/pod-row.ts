@@ -16,6 +16,8 @@ export interface PodRow extends JsonObject {
   readonly ready: boolean;
   readonly restarts: number;
   readonly address?: string;
+  /** It was made without what the VPC's controller gives addresses of Windows nodes by. */
+  readonly lacksAddress?: boolean;
   readonly pull?: Pull;
   readonly startedAt?: string;
   readonly exitCode?: number;
@@ -27,7 +29,12 @@ export interface PodRow extends JsonObject {
 }
 
 /** Of a pod that the kubelet has just seen. */
-export const newRow = (host: Host, pod: PodView, now: Micros): PodRow => ({
+export const newRow = (
+  host: Host,
+  pod: PodView,
+  now: Micros,
+  { lacksAddress = false }: { readonly lacksAddress?: boolean } = {},
+): PodRow => ({
   key: keyOf(pod),
   instanceId: host.machine.instanceId,
   stage: 'creating',
@@ -35,4 +42,5 @@ export const newRow = (host: Host, pod: PodView, now: Micros): PodRow => ({
   ready: false,
   restarts: 0,
   containerIds: [],
+  ...(lacksAddress ? { lacksAddress } : {}),
 });

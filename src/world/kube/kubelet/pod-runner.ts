@@ -37,6 +37,7 @@ import {
   stopMicros,
 } from './pod-times.ts';
 import { missingVolumes } from './pod-volumes.ts';
+import { lacksWindowsAddress } from './pod-windows.ts';
 
 /** Retry of a sandbox that got no address: the kubelet's pod worker comes back about this often. */
 const sandboxRetrySeconds = { min: 10, max: 14 } as const;
@@ -198,7 +199,8 @@ export class PodRunner {
 
   #begin(host: Host, pod: PodView): Outcome {
     const uid = pod.metadata.uid;
-    const row = newRow(host, pod, this.#kernel.now());
+    const lacksAddress = lacksWindowsAddress(this.#kube, this.#hosts.release(host), pod);
+    const row = newRow(host, pod, this.#kernel.now(), { lacksAddress });
     if (!this.#write(host, pod, row)) return 'retry';
     this.#table.put(uid, row);
     this.#index(row.instanceId, uid);
@@ -222,9 +224,10 @@ export class PodRunner {
     }
     let next = row;
     if (pod.spec.hostNetwork !== true && row.address === undefined) {
-      const address = this.#machines.allocatePodAddress(row.instanceId);
+      const lacks = row.lacksAddress === true;
+      const address = lacks ? undefined : this.#machines.allocatePodAddress(row.instanceId);
       if (address === undefined) {
-        this.#notes.noAddress(host, pod, hexString(this.#random(), 64));
+        this.#notes.noAddress(host, pod, hexString(this.#random(), 64), { lacks });
         const { min, max } = sandboxRetrySeconds;
         const seconds = min + this.#random().next() * (max - min);
         this.#later(seconds * microsPerSecond, 'pod-sandbox', uid);
@@ -235,7 +238,8 @@ export class PodRunner {
     const pull = this.#pull(host, pod);
     this.#table.put(uid, { ...next, pull });
     const spentMicros = this.#kernel.now() - row.seenAt;
-    const wait = startMicros(pod, this.#random(), { pull, spentMicros });
+    const { operatingSystem: system } = this.#hosts.release(host);
+    const wait = startMicros(pod, this.#random(), { pull, spentMicros, system });
     this.#notes.pulling(host, pod, pull);
     this.#later(wait, 'pod-start', uid);
   }

@@ -28,6 +28,9 @@ const bounds = {
   /** imagePullPolicy Always with the layers there: one look at the registry. */
   check: { min: 200, max: 500 },
   run: { min: 50, max: 200 },
+  /** Layers of Windows Server are gigabytes: article 003 waited about a minute and a half for IIS. */
+  windowsPull: { min: 80_000, max: 90_000 },
+  windowsRun: { min: 4_000, max: 8_000 },
   /** Between the first chance and the probe that succeeds. */
   probe: { min: 50, max: 900 },
   stop: { min: 500, max: 2000 },
@@ -57,13 +60,19 @@ export const sandboxMicros = (pod: PodView, random: Random): Micros => {
 export const startMicros = (
   pod: PodView,
   random: Random,
-  facts: { readonly pull: 'none' | 'check' | 'full'; readonly spentMicros: Micros },
+  facts: {
+    readonly pull: 'none' | 'check' | 'full';
+    readonly spentMicros: Micros;
+    readonly system?: 'linux' | 'windows';
+  },
 ): Micros => {
   const asked = annotatedMicros(pod, podAnnotations.start);
   if (asked !== undefined) return Math.max(0, asked - facts.spentMicros);
+  const isWindows = facts.system === 'windows';
+  const layers = isWindows ? bounds.windowsPull : bounds.pull;
   const pull =
-    facts.pull === 'none' ? 0 : within(random, facts.pull === 'full' ? bounds.pull : bounds.check);
-  return pull + within(random, bounds.run);
+    facts.pull === 'none' ? 0 : within(random, facts.pull === 'full' ? layers : bounds.check);
+  return pull + within(random, isWindows ? bounds.windowsRun : bounds.run);
 };
 
 /** Undefined: never. */
