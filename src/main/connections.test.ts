@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { connectionSettings, droverUrl, isWorldsServer } from './connections.ts';
+import { auditFilesOf, connectionSettings, droverUrl, isWorldsServer } from './connections.ts';
 
 let dir = '';
 beforeEach(() => {
@@ -79,5 +79,36 @@ describe('the settings of a command', () => {
     expect(isWorldsServer(settings, 'https://10.0.0.1:8701')).toBe(false);
     const kind = connectionSettings({}, { KUBECONFIG: '/x', DROVER_URL: settings.droverUrl });
     expect(isWorldsServer(kind, 'https://127.0.0.1:8701')).toBe(false);
+  });
+});
+
+describe('the audit log of a world', () => {
+  it('is its files, oldest first, and nothing else that lies there', () => {
+    aWorld();
+    mkdirSync(join(dir, 'audit'));
+    for (const name of [
+      'audit.log',
+      'audit.log.1',
+      'audit.log.10',
+      'audit.log.2',
+      'audit.log.old',
+    ]) {
+      writeFileSync(join(dir, 'audit', name), '');
+    }
+    expect(auditFilesOf({ dataDir: dir }, {})).toEqual(
+      ['audit.log.10', 'audit.log.2', 'audit.log.1', 'audit.log'].map((name) =>
+        join(dir, 'audit', name),
+      ),
+    );
+  });
+
+  it('is missed by name where there is none', () => {
+    aWorld();
+    expect(() => auditFilesOf({ dataDir: dir }, {})).toThrow(
+      /audit holds no audit log: name log files/,
+    );
+    expect(() => auditFilesOf({}, { KUBECONFIG: '/elsewhere' })).toThrow(
+      /no embedded world whose audit log/,
+    );
   });
 });

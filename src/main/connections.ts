@@ -194,9 +194,13 @@ export const auditFilesOf = (connection: Connection, env: Environment): readonly
   const name = basename(auditFile);
   const directory = dirname(auditFile);
   const numberOf = (file: string): number => Number(file.slice(name.length + 1) || 0);
-  return (existsSync(directory) ? readdirSync(directory) : [])
-    .filter((file) => file === name || /^\.\d+$/.test(file.slice(name.length)))
-    .filter((file) => file.startsWith(name))
+  const files = (existsSync(directory) ? readdirSync(directory) : [])
+    .filter((file) => file.startsWith(name) && /^(?:\.\d+)?$/.test(file.slice(name.length)))
     .sort((a, b) => numberOf(b) - numberOf(a))
     .map((file) => join(directory, file));
+  if (files.length > 0) return files;
+  throw new CommandError(
+    exitCodes.failed,
+    `${directory} holds no audit log: name log files, or the world's directory with --data-dir`,
+  );
 };
