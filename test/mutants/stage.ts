@@ -384,8 +384,15 @@ export class Stage {
     return this.world.aws.instanceIdOfNode(node) ?? '';
   }
   phaseOf(node: string): string {
+    return String(this.#disruptionOf(node)?.phase ?? '');
+  }
+  /** How many times it has been taken out of service, the last one among them. */
+  episodeOf(node: string): number {
+    return Number(this.#disruptionOf(node)?.episode ?? 0);
+  }
+  #disruptionOf(node: string): JsonObject | undefined {
     const one = this.world.kube.read(gr.disruptions, { name: this.instanceOf(node) });
-    return String((one?.status as JsonObject | undefined)?.phase ?? '');
+    return one?.status as JsonObject | undefined;
   }
 
   #taintsOf(node: string): readonly JsonObject[] {

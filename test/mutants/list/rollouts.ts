@@ -143,8 +143,8 @@ const ends: readonly Mutant[] = [
     edits: [
       {
         file: surge,
-        find: 'if (isThrough && isStarted && fresh.every(isWhole)) {',
-        replace: 'if (isThrough && isStarted && fresh.length === 0) {',
+        find: 'if (isThrough && isStarted && fresh.every(isWhole) && !restsInWave(observation)) {',
+        replace: 'if (isThrough && isStarted && fresh.length === 0 && !restsInWave(observation)) {',
       },
     ],
   },
@@ -156,8 +156,8 @@ const ends: readonly Mutant[] = [
     edits: [
       {
         file: ending,
-        find: 'if (!isSettled(observation, herd)) return stay;',
-        replace: 'if (!isSettled(observation, herd) || surge.desired === 1) return stay;',
+        find: 'if (over === 1 && isSurplus) {',
+        replace: 'if (surge.desired === 1) return stay;\n  if (over === 1 && isSurplus) {',
       },
     ],
   },
