@@ -70,7 +70,8 @@ const elementsOf = (bytes: Uint8Array): readonly Element[] => {
 const hex = (bytes: Uint8Array): string =>
   [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 
-const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+const text = (bytes: Uint8Array): string =>
+  new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
 
 const valuesOf = (subject: Uint8Array, oid: string): readonly string[] =>
   elementsOf(subject)
@@ -82,21 +83,19 @@ const valuesOf = (subject: Uint8Array, oid: string): readonly string[] =>
         : [];
     });
 
-/** Value of the wanted extension among those that the request asks for. */
-const extensionOf = (attributes: Uint8Array, oid: string): Uint8Array | undefined => {
-  for (const attribute of elementsOf(attributes)) {
-    const [type, set] = elementsOf(attribute.value);
-    if (type === undefined || set === undefined || hex(type.value) !== oids.extensionRequest)
-      continue;
-    for (const extension of elementsOf(set.value).flatMap((list) => elementsOf(list.value))) {
-      const parts = elementsOf(extension.value);
-      const found = parts[0]?.tag === tags.oid && hex(parts[0].value) === oid;
-      const value = parts.find(({ tag }) => tag === tags.octets);
-      if (found && value !== undefined) return value.value;
-    }
-  }
-  return undefined;
-};
+/** Values of the wanted extension, however often the request asks for it: readers differ in which counts. */
+const extensionsOf = (attributes: Uint8Array, oid: string): readonly Uint8Array[] =>
+  elementsOf(attributes)
+    .map(({ value }) => elementsOf(value))
+    .filter(([type]) => type !== undefined && hex(type.value) === oids.extensionRequest)
+    .flatMap(([, set]) => elementsOf(set?.value ?? new Uint8Array()))
+    .flatMap(({ value }) => elementsOf(value))
+    .flatMap(({ value }) => {
+      const parts = elementsOf(value);
+      const isWanted = parts[0]?.tag === tags.oid && hex(parts[0].value) === oid;
+      return isWanted ? parts.filter(({ tag }) => tag === tags.octets) : [];
+    })
+    .map(({ value }) => value);
 
 const address = (bytes: Uint8Array): string => {
   if (bytes.length === 4) return [...bytes].join('.');
@@ -127,10 +126,20 @@ const keyOf = (publicKey: Element | undefined): RequestKey => {
   return { kind: 'rsa', bits: digits.length * 4 };
 };
 
+/**
+ * One block, which begins its line; text may stand around it. Go's decoder, which signers read with, passes
+ * over a block that does not and takes the next: what is looked at must be what is signed.
+ */
+const pemPattern =
+  /^-----BEGIN CERTIFICATE REQUEST-----\r?\n([A-Za-z0-9+/=\r\n]*)-----END CERTIFICATE REQUEST-----[ \t\r]*$/m;
+
 const derOf = (pem: string): Uint8Array => {
-  const block = /-----BEGIN (?:NEW )?CERTIFICATE REQUEST-----([^-]*)-----END /.exec(pem);
-  if (block?.[1] === undefined) {
+  if (!pem.includes('-----BEGIN CERTIFICATE REQUEST-----')) {
     throw new MalformedRequest('PEM block type must be CERTIFICATE REQUEST');
+  }
+  const block = pem.split('-----BEGIN').length === 2 ? pemPattern.exec(pem) : null;
+  if (block?.[1] === undefined) {
+    throw new MalformedRequest('it is not one PEM block of base64');
   }
   try {
     return Uint8Array.from(atob(block[1].replaceAll(/\s/g, '')), (char) => char.charCodeAt(0));
@@ -146,7 +155,8 @@ export type ParsedRequest =
 /** `pem` as it stands in spec.request, its outer base64 already undone. */
 export const parseCertificateRequest = (pem: string): ParsedRequest => {
   try {
-    const [whole] = elementsOf(derOf(pem));
+    const [whole, ...rest] = elementsOf(derOf(pem));
+    if (rest.length > 0) throw new MalformedRequest('something follows the request');
     const [info] = elementsOf(whole?.value ?? new Uint8Array());
     const parts = info?.tag === tags.sequence ? elementsOf(info.value) : [];
     const [, subject, publicKey, attributes] = parts;
@@ -155,9 +165,9 @@ export const parseCertificateRequest = (pem: string): ParsedRequest => {
     }
     const wanted =
       attributes?.tag === tags.attributes
-        ? extensionOf(attributes.value, oids.subjectAltName)
-        : undefined;
-    const names = wanted === undefined ? [] : elementsOf(elementsOf(wanted)[0]?.value ?? wanted);
+        ? extensionsOf(attributes.value, oids.subjectAltName)
+        : [];
+    const names = wanted.flatMap((one) => elementsOf(elementsOf(one)[0]?.value ?? one));
     const named = (tag: number): readonly Uint8Array[] =>
       names.filter((name) => name.tag === tag).map(({ value }) => value);
     return {

@@ -32,6 +32,8 @@ export interface WantedRequest {
   readonly dnsNames?: readonly string[];
   /** IPv4. */
   readonly ipAddresses?: readonly string[];
+  /** DNS names in a second list beside the first, which no kubelet makes. */
+  readonly more?: readonly string[];
 }
 
 /** Of organization system:nodes, with a key on P-256; as PEM. */
@@ -39,6 +41,7 @@ export const aRequest = ({
   commonName,
   dnsNames = [],
   ipAddresses = [],
+  more = [],
 }: WantedRequest): string => {
   const subject = sequence(attribute('55040a', 'system:nodes'), attribute('550403', commonName));
   const algorithm = sequence(oid('2a8648ce3d0201'), oid('2a8648ce3d030107'));
@@ -47,7 +50,9 @@ export const aRequest = ({
     ...dnsNames.map((name) => element(0x82, utf8(name))),
     ...ipAddresses.map((one) => element(0x87, Uint8Array.from(one.split('.'), Number))),
   );
-  const extensions = sequence(sequence(oid('551d11'), element(0x04, names)));
+  const list = (value: Uint8Array) => sequence(oid('551d11'), element(0x04, value));
+  const second = sequence(...more.map((name) => element(0x82, utf8(name))));
+  const extensions = sequence(list(names), ...(more.length === 0 ? [] : [list(second)]));
   const asked = sequence(oid('2a864886f70d01090e'), element(0x31, extensions));
   const info = sequence(
     element(0x02, Uint8Array.of(0)),
