@@ -2,11 +2,13 @@
 // though their blockers were gone: the preflight names those, the model tells the time of the rest.
 import type { MovedPod, View } from '../preflight/view.ts';
 import {
+  defaultAppSpread,
   defaultCommonSpread,
   defaultTimes,
   type ModelApp,
   type ModelBudget,
   type ModelInput,
+  markSettleSeconds,
   type Spread,
 } from './model.ts';
 import { bootSpread, replaceSpread } from './times.ts';
@@ -86,7 +88,10 @@ export const modelOf = (view: View, known: CloudTimes = {}): ModelInput => {
       setup: known.setup ?? defaultTimes.setup,
       boot: bootSpread(nodes),
       terminate: known.terminate ?? defaultTimes.terminate,
+      look: defaultTimes.look,
     },
+    settleSeconds: markSettleSeconds,
     commonSpread: defaultCommonSpread,
+    appSpread: defaultAppSpread,
   };
 };

@@ -27,6 +27,27 @@ export const passesGate = (loads: readonly BudgetLoad[], state: GateState): bool
     return rounds * seconds <= gateShare * state.drainTimeoutSeconds;
   });
 
+/** How much longer a drain takes beside those under way than alone, as the controller reckons. */
+export const waitBeside = (loads: readonly BudgetLoad[], state: GateState): number => {
+  const longest = (waiting: (budget: number) => number): number =>
+    loads.reduce((most, { budget, count, seconds }) => {
+      const rounds = Math.ceil((waiting(budget) + count) / state.allowed(budget));
+      return Math.max(most, rounds * seconds);
+    }, 0);
+  return longest(state.outstanding) - longest(() => 0);
+};
+
+/** How long the budget of these that has the longest way to go still takes, were there nothing else. */
+export const longestChain = (
+  loads: readonly BudgetLoad[],
+  state: Pick<GateState, 'allowed'> & { readonly left: (budget: number) => number },
+): number =>
+  loads.reduce(
+    (most, { budget, seconds }) =>
+      Math.max(most, (state.left(budget) / state.allowed(budget)) * seconds),
+    0,
+  );
+
 /** What the pods of a node ask of each budget. */
 export const loadsOf = ({ apps }: ModelInput, { pods }: ModelNode): readonly BudgetLoad[] => {
   const loads = new Map<number, BudgetLoad>();

@@ -54,6 +54,8 @@ export interface ModelTimes {
   readonly boot: Spread;
   /** From the request until the instance is gone. */
   readonly terminate: Spread;
+  /** Until the controllers see that the first new nodes are all there, or that what was marked is set back. */
+  readonly look: Spread;
 }
 
 export interface ModelInput {
@@ -73,8 +75,12 @@ export interface ModelInput {
   readonly cooldownSeconds: number;
   readonly force: boolean;
   readonly times: ModelTimes;
-  /** What a whole run is slower or faster than the medians, as a standard deviation of its logarithm. */
+  /** From a node's marks until it may be empty: schedulers are given that long to see them. */
+  readonly settleSeconds: number;
+  /** How much slower or faster the cloud is throughout a run, as a standard deviation of its logarithm. */
   readonly commonSpread: number;
+  /** The same of one application: its pods are alike, so they do not even out. */
+  readonly appSpread: number;
 }
 
 export interface DrainResult {
@@ -103,12 +109,20 @@ export const defaultTimes = {
   setup: { p50: 20, p90: 40, source: 'default' },
   boot: { p50: 90, p90: 150, source: 'default' },
   terminate: { p50: 45, p90: 90, source: 'default' },
+  /** The shared look at the cloud: every 5 s. */
+  look: { p50: 4.5, p90: 5, source: 'default' },
   replace: { p50: 20, p90: 60, source: 'default' },
   /** Bounded by the grace period. */
   stop: { p50: 3, p90: 15, source: 'default' },
 } as const satisfies Readonly<Record<string, Spread>>;
 
 export const defaultCommonSpread = 0.12;
+
+/** An application that takes up to 30 % more or less than it took when it was measured. */
+export const defaultAppSpread = 0.18;
+
+/** As core/termination waits (`settleMs`) between a node's marks and its being empty. */
+export const markSettleSeconds = 5;
 
 /** Of a standard normal, nine of ten are below it. */
 const z90 = 1.2816;

@@ -1,10 +1,12 @@
 // One run of an update in virtual time: nodes are released, budgets hand out tokens, replacements come
 // up, instances go and come. What cannot be evicted at all is left to the preflight: here everything
 // goes in the end, and what took longer than a drain may last is told as late.
-import { type BudgetLoad, loadsOf, passesGate } from './gate.ts';
+import { type BudgetLoad, loadsOf } from './gate.ts';
 import { Heap, type Timed } from './heap.ts';
-import { draw, type ModelApp, type ModelInput, type RunResult } from './model.ts';
+import { draw, type ModelApp, type ModelInput, type RunResult, type Spread } from './model.ts';
+import { nextOf } from './next.ts';
 import { type Chance, chanceOf, shuffled } from './random.ts';
+import { leastOf, type RunNode, surplusOf } from './run-node.ts';
 
 interface RunPod {
   readonly app: number;
@@ -13,19 +15,7 @@ interface RunPod {
   isWaiting: boolean;
 }
 
-interface RunNode {
-  readonly name: string;
-  readonly zone: string;
-  readonly isOld: boolean;
-  readonly isReady: boolean;
-  state: 'booting' | 'up' | 'draining' | 'gone';
-  pods: number[];
-  left: number;
-  start: number;
-  end: number;
-}
-
-type Kind = 'begin' | 'booted' | 'stopped' | 'ready' | 'deadline' | 'gone';
+type Kind = 'begin' | 'booted' | 'seen' | 'stopped' | 'ready' | 'deadline' | 'gone';
 interface Happening extends Timed {
   readonly kind: Kind;
   readonly node: number;
@@ -47,8 +37,11 @@ class Run {
   readonly #pods: RunPod[] = [];
   readonly #tokens: number[];
   readonly #queues: number[][];
-  /** Pods per budget that were released and are not gone yet. */
+  /** Pods per budget: released and not gone yet, and all that are on old nodes yet. */
   readonly #outstanding: number[];
+  readonly #left: number[];
+  /** Per application: how much slower it is in this run, and how long its pods take to stop. */
+  readonly #habits: readonly { readonly pace: number; readonly stop: number }[];
   readonly #homeless: number[] = [];
   readonly #drains: RunNode[] = [];
   readonly #late: string[] = [];
@@ -60,6 +53,7 @@ class Run {
   #evictions = 0;
   #surgeLeft: number;
   #booting = 0;
+  #isRolling = false;
   #lastBoot = 0;
   /** A place was free and the gate let no node go. */
   #isHeldByGate = false;
@@ -76,9 +70,16 @@ class Run {
     this.#tokens = input.budgets.map(({ allowed }) => allowed);
     this.#queues = input.budgets.map(() => []);
     this.#outstanding = input.budgets.map(() => 0);
+    this.#left = input.budgets.map(() => 0);
+    this.#habits = input.apps.map(({ stop, graceSeconds }) => {
+      const pace = medians ? 1 : Math.exp(this.#chance.normal() * input.appSpread);
+      return { pace, stop: Math.min(graceSeconds, medians ? stop.p50 : draw(stop, this.#chance)) };
+    });
     this.#surgeLeft = input.surge;
     for (const node of input.nodes) {
       const pods = node.pods.map(({ app }) => {
+        const budget = input.apps[app]?.budget;
+        if (budget !== undefined) this.#left[budget] = (this.#left[budget] ?? 0) + 1;
         this.#pods.push({ app, evictions: 0, isWaiting: false });
         return this.#pods.length - 1;
       });
@@ -116,7 +117,9 @@ class Run {
   }
 
   #end(): number {
-    return this.#drains.reduce((last, { end }) => Math.max(last, end), this.#lastBoot);
+    const last = this.#drains.reduce((most, { end }) => Math.max(most, end), this.#lastBoot);
+    const { strategy, times } = this.#input;
+    return strategy === 'SURGE' ? last + this.#draw(times.look) : last;
   }
 
   /** Pods that wait for a place which only the end of their drain would bring: let go, as by force. */
@@ -133,6 +136,10 @@ class Run {
     const handlers: Readonly<Record<Kind, () => void>> = {
       begin: () => this.#begin(),
       booted: () => this.#booted(node),
+      seen: () => {
+        this.#isRolling = true;
+        this.#release();
+      },
       stopped: () => this.#stopped(node, pod),
       ready: () => this.#replaced(pod),
       deadline: () => this.#deadline(node),
@@ -141,8 +148,8 @@ class Run {
     handlers[kind]();
   }
 
-  #draw(spread: Parameters<typeof draw>[0]): number {
-    return this.#medians ? spread.p50 : this.#pace * draw(spread, this.#chance);
+  #draw(spread: Spread, pace = this.#pace): number {
+    return this.#medians ? spread.p50 : pace * draw(spread, this.#chance);
   }
 
   #at(after: number, kind: Kind, node = -1, pod = -1): void {
@@ -150,7 +157,7 @@ class Run {
   }
 
   #add(node: Pick<RunNode, 'name' | 'zone' | 'isOld' | 'isReady' | 'state' | 'pods'>): number {
-    this.#nodes.push({ ...node, left: 0, start: 0, end: 0 });
+    this.#nodes.push({ ...node, perApp: new Map(), left: 0, start: 0, end: 0 });
     return this.#nodes.length - 1;
   }
   #addNew(zone: string, state: 'up' | 'booting'): number {
@@ -166,7 +173,7 @@ class Run {
   #begin(): void {
     const zones = [...new Set(this.#input.nodes.map(({ zone }) => zone))].toSorted();
     for (let i = 0; i < this.#input.surge; i++) this.#launch(zones[i % zones.length] ?? '');
-    if (this.#input.surge === 0) this.#release();
+    if (this.#input.surge === 0) this.#at(0, 'seen');
   }
 
   #booted(node: number): void {
@@ -178,65 +185,56 @@ class Run {
     // MINIMAL: the place of a node that went is free again only now.
     if (this.#input.strategy === 'MINIMAL') this.#inFlight--;
     for (const pod of this.#homeless.splice(0)) this.#place(pod, 0);
-    this.#release();
+    if (this.#isRolling) this.#release();
+    else if (this.#booting === 0) this.#at(this.#draw(this.#input.times.look), 'seen');
   }
 
-  /** Nothing is drained before every node of the surge is there. */
-  get #isReadyToRoll(): boolean {
-    return this.#drains.length > 0 || this.#booting === 0;
-  }
-
+  /** Nothing is drained before every node of the surge is there, and seen. */
   #release(): void {
-    if (!this.#isReadyToRoll) return;
+    if (!this.#isRolling) return;
     this.#isHeldByGate = false;
     const { maxUnavailable, strategy } = this.#input;
+    const chosen = new Set<number>();
     while (this.#order.length > 0 && this.#inFlight < maxUnavailable) {
-      const at = strategy === 'SURGE' ? this.#pick() : 0;
+      const at = strategy === 'SURGE' ? this.#pick(chosen) : 0;
       if (at === undefined) return;
       const [node] = this.#order.splice(at, 1);
       if (node === undefined) return;
+      chosen.add(node);
       this.#drain(node);
     }
     if (this.#order.length === 0 && this.#inFlight === 0) this.#scaleDown();
   }
 
-  /** SURGE: what nobody misses first, hopeless ones last, then the fullest zone, then by chance. */
-  #pick(): number | undefined {
-    const { desired, maxUnavailable } = this.#input;
+  #pick(chosen: ReadonlySet<number>): number | undefined {
+    const { desired, maxUnavailable, budgets, drainTimeoutSeconds } = this.#input;
     const perZone = new Map<string, number>();
     let available = 0;
-    for (const { state, zone, isReady } of this.#nodes) {
+    for (const [index, { state, zone, isReady }] of this.#nodes.entries()) {
       if (state === 'up' && isReady) available++;
-      if (state === 'up' || state === 'booting') perZone.set(zone, (perZone.get(zone) ?? 0) + 1);
+      // A drain that began before this look still counts in its zone.
+      if (state === 'gone' || chosen.has(index)) continue;
+      perZone.set(zone, (perZone.get(zone) ?? 0) + 1);
     }
-    let best: { readonly at: number; readonly rank: number } | undefined;
-    for (const [at, index] of this.#order.entries()) {
+    const candidates = this.#order.flatMap((index) => {
       const node = this.#nodes[index];
-      if (node === undefined) continue;
-      if (node.isReady && available - 1 < desired - maxUnavailable) continue;
-      const rank = this.#rank(index, node) * 1_000_000 + (perZone.get(node.zone) ?? 0);
-      if (best !== undefined && rank <= best.rank) continue;
-      if (this.#inFlight > 0 && !this.#passesGate(index)) continue;
-      best = { at, rank };
-    }
-    return best?.at;
-  }
-
-  #rank(index: number, { isReady, pods }: RunNode): number {
-    if (!isReady) return 4;
-    if (pods.length === 0) return 3;
-    return this.#input.nodes[index]?.isHopeless === true ? 1 : 2;
-  }
-
-  #passesGate(index: number): boolean {
-    const { budgets, drainTimeoutSeconds } = this.#input;
-    const passes = passesGate(this.#loads[index] ?? [], {
-      drainTimeoutSeconds,
-      allowed: (budget) => budgets[budget]?.allowed ?? 1,
-      outstanding: (budget) => this.#outstanding[budget] ?? 0,
+      const isHopeless = this.#input.nodes[index]?.isHopeless === true;
+      const loads = this.#loads[index] ?? [];
+      return node ? [{ ...node, isHopeless, isEmpty: node.pods.length === 0, loads }] : [];
     });
-    if (!passes) this.#isHeldByGate = true;
-    return passes;
+    const choice = nextOf(candidates, {
+      hasSpare: available - 1 >= desired - maxUnavailable,
+      isAlone: this.#inFlight === 0,
+      perZone,
+      left: (budget) => this.#left[budget] ?? 0,
+      gate: {
+        drainTimeoutSeconds,
+        allowed: (budget) => budgets[budget]?.allowed ?? 1,
+        outstanding: (budget) => this.#outstanding[budget] ?? 0,
+      },
+    });
+    if (choice.isHeldByGate) this.#isHeldByGate = true;
+    return choice.at;
   }
 
   #appOf(pod: number): ModelApp | undefined {
@@ -291,26 +289,25 @@ class Run {
     one.isWaiting = false;
     one.evictions++;
     this.#evictions++;
-    const stop = Math.min(app.graceSeconds, this.#draw(app.stop));
+    const stop = this.#habits[one.app]?.stop ?? 0;
     this.#at(stop, 'stopped', this.#homeOf.get(pod) ?? -1, pod);
     this.#place(pod, app.waitsForStop ? stop : 0);
   }
 
-  /** The emptiest new node takes it; without any it waits for the next. */
+  /** The new node with the fewest of its like takes it, then the emptiest; without any it waits for the next. */
   #place(pod: number, after: number): void {
-    let best: RunNode | undefined;
-    for (const node of this.#nodes) {
-      if (node.isOld || node.state !== 'up') continue;
-      if (best === undefined || node.pods.length < best.pods.length) best = node;
-    }
     const app = this.#appOf(pod);
-    if (app === undefined) return;
+    const kind = this.#pods[pod]?.app;
+    if (app === undefined || kind === undefined) return;
+    const best = leastOf(this.#nodes, kind);
     if (best === undefined && !this.#input.hasRoomElsewhere) {
       this.#homeless.push(pod);
       return;
     }
     best?.pods.push(pod);
-    this.#at(after + this.#draw(app.replace), 'ready', -1, pod);
+    best?.perApp.set(kind, (best.perApp.get(kind) ?? 0) + 1);
+    const pace = this.#habits[this.#pods[pod]?.app ?? -1]?.pace ?? 1;
+    this.#at(after + this.#draw(app.replace, pace), 'ready', -1, pod);
   }
 
   #replaced(pod: number): void {
@@ -330,6 +327,7 @@ class Run {
     const budget = this.#appOf(pod)?.budget;
     if (budget !== undefined) {
       this.#outstanding[budget] = Math.max(0, (this.#outstanding[budget] ?? 0) - 1);
+      if (node.isOld) this.#left[budget] = (this.#left[budget] ?? 0) - 1;
     }
     node.left--;
     if (node.left === 0) this.#drained(index);
@@ -339,7 +337,11 @@ class Run {
     const node = this.#nodes[index];
     if (node === undefined) return;
     node.pods = [];
-    const wait = node.isOld ? this.#input.cooldownSeconds : 0;
+    const { cooldownSeconds, settleSeconds, strategy } = this.#input;
+    // EKS marks all old nodes before the first of them is drained, and surplus as it goes.
+    const isMarkedNow = strategy === 'SURGE' || !node.isOld;
+    const settle = isMarkedNow ? Math.max(0, node.start + settleSeconds - this.#now) : 0;
+    const wait = settle + (node.isOld ? cooldownSeconds : 0);
     this.#at(wait + this.#draw(this.#input.times.terminate), 'gone', index);
   }
 
@@ -385,8 +387,7 @@ class Run {
   /** DEFAULT: the surplus goes one by one, and with it the pods that landed there. */
   #scaleDown(): void {
     if (this.#input.strategy !== 'DEFAULT' || this.#surgeLeft === 0 || this.#booting > 0) return;
-    const up = this.#nodes.flatMap((node, i) => (node.state === 'up' && !node.isOld ? [i] : []));
-    const victim = up[Math.floor(this.#chance.next() * up.length)];
+    const victim = surplusOf(this.#nodes);
     if (victim === undefined) return;
     this.#surgeLeft--;
     this.#drain(victim);

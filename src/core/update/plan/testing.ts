@@ -58,8 +58,10 @@ export const anInput = (
     drainTimeoutSeconds: 900,
     cooldownSeconds: 60,
     force: false,
-    times: { setup: exactly(0), boot: exactly(120), terminate: exactly(45) },
+    times: { setup: exactly(0), boot: exactly(120), terminate: exactly(45), look: exactly(0) },
+    settleSeconds: 0,
     commonSpread: 0,
+    appSpread: 0,
     ...rest,
   };
 };
@@ -72,6 +74,12 @@ export const withSpread = (input: ModelInput): ModelInput => ({
     replace: { ...app.replace, p90: app.replace.p50 * 1.5 },
     stop: { ...app.stop, p90: app.stop.p50 * 2 },
   })),
-  times: { setup: defaultTimes.setup, boot: defaultTimes.boot, terminate: defaultTimes.terminate },
+  times: {
+    setup: defaultTimes.setup,
+    boot: defaultTimes.boot,
+    terminate: defaultTimes.terminate,
+    look: defaultTimes.look,
+  },
   commonSpread: 0.12,
+  appSpread: 0.18,
 });

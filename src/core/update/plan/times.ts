@@ -10,7 +10,7 @@ import { defaultTimes, type Spread } from './model.ts';
 const longestBootSeconds = 900;
 const longestStartSeconds = 3600;
 /** A few measurements say little of the slow ones: p90 is at least so much above the median. */
-const leastSpread = 1.3;
+const leastSpread = { node: 1.3, pod: 1.1 } as const;
 
 const since = (conditions: readonly Condition[] | undefined, type: string): number | undefined => {
   const found = conditions?.find((one) => one.type === type && one.status === 'True');
@@ -20,12 +20,15 @@ const since = (conditions: readonly Condition[] | undefined, type: string): numb
 const quantile = (sorted: readonly number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
 
-const spreadOf = (seconds: readonly number[], what: string): Spread | undefined => {
+const spreadOf = (
+  seconds: readonly number[],
+  what: keyof typeof leastSpread,
+): Spread | undefined => {
   if (seconds.length === 0) return undefined;
   const sorted = seconds.toSorted((a, b) => a - b);
   // Times of the API are whole seconds.
   const p50 = Math.max(1, quantile(sorted, 0.5));
-  const p90 = Math.max(p50 * leastSpread, quantile(sorted, 0.9));
+  const p90 = Math.max(p50 * leastSpread[what], quantile(sorted, 0.9));
   const count = seconds.length;
   return { p50, p90, source: `measured on ${count} ${what}${count === 1 ? '' : 's'}` };
 };
