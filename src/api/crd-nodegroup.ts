@@ -58,7 +58,7 @@ const scaling: Schema = {
 
 const taints = listOf(taint, 50);
 
-const launchTemplateRef = object({ id: text(63), name: text(128), version: text(63) }, [
+export const launchTemplateRef = object({ id: text(63), name: text(128), version: text(63) }, [
   'id',
   'version',
 ]);

@@ -23,6 +23,7 @@ import {
   text,
   time,
 } from './crd-schema.ts';
+import { updateSequenceSpec, updateSequenceStatus } from './crd-update-sequence.ts';
 import {
   causeKinds,
   type DisruptionOutcome,
@@ -322,6 +323,23 @@ const nodeGroupUpdates = definition({
   ],
 });
 
+const updateSequences = definition({
+  kind: 'NodeGroupUpdateSequence',
+  plural: 'nodegroupupdatesequences',
+  singular: 'nodegroupupdatesequence',
+  shortNames: ['ngus'],
+  spec: updateSequenceSpec,
+  status: updateSequenceStatus,
+  columns: [
+    { name: 'Status', type: 'string', jsonPath: '.status.status' },
+    { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
+    { name: 'Done', type: 'integer', jsonPath: '.status.progress.done' },
+    { name: 'Total', type: 'integer', jsonPath: '.status.progress.total' },
+    { name: 'Message', type: 'string', jsonPath: '.status.message' },
+    age,
+  ],
+});
+
 const nodeDisruptions = definition({
   kind: 'NodeDisruption',
   plural: 'nodedisruptions',
@@ -348,5 +366,6 @@ const nodeDisruptions = definition({
 export const customResourceDefinitions: readonly CustomResourceDefinition[] = [
   nodeGroups,
   nodeGroupUpdates,
+  updateSequences,
   nodeDisruptions,
 ];

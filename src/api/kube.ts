@@ -153,6 +153,13 @@ export const resourceTypes = {
   ),
   nodegroups: builtIn('drover.dev', 'v1alpha1', 'nodegroups', 'NodeGroup', false),
   nodegroupupdates: builtIn('drover.dev', 'v1alpha1', 'nodegroupupdates', 'NodeGroupUpdate', false),
+  nodegroupupdatesequences: builtIn(
+    'drover.dev',
+    'v1alpha1',
+    'nodegroupupdatesequences',
+    'NodeGroupUpdateSequence',
+    false,
+  ),
   nodedisruptions: builtIn('drover.dev', 'v1alpha1', 'nodedisruptions', 'NodeDisruption', false),
   customresourcedefinitions: builtIn(
     'apiextensions.k8s.io',

@@ -10,10 +10,12 @@ import {
   createNodeGroupInformer,
   createNodeGroupUpdateInformer,
   createNodeInformer,
+  createUpdateSequenceInformer,
 } from './informers.ts';
 import { createIntakeController } from './intake/index.ts';
 import { createLifecycleController } from './lifecycle/index.ts';
 import { createNodeGroupController } from './nodegroup/index.ts';
+import { createSequenceController } from './sequence/index.ts';
 
 export interface ControlPlaneDeps {
   readonly kube: KubeApi;
@@ -56,8 +58,10 @@ export const runControlPlane = async (
   const nodes = createNodeInformer(shared('nodes'));
   const nodeGroups = createNodeGroupInformer(shared('nodegroups'));
   const updates = createNodeGroupUpdateInformer(shared('updates'));
+  const sequences = createUpdateSequenceInformer(shared('sequences'));
   const disruptions = createDisruptionInformer(shared('disruptions'));
-  for (const [name, informer] of Object.entries({ nodes, nodeGroups, updates, disruptions })) {
+  const informers = { nodes, nodeGroups, updates, sequences, disruptions };
+  for (const [name, informer] of Object.entries(informers)) {
     tasks.start(`informer ${name}`, (stop) => informer.run(stop));
   }
   // Every controller asks just before each effect.
@@ -88,6 +92,14 @@ export const runControlPlane = async (
     ...(deps.http === undefined ? {} : { http: deps.http }),
   });
   tasks.start('nodegroup', (stop) => groups.run(stop));
+  // Several groups one after another, so that pods do not land on nodes that go next.
+  const sequence = createSequenceController({
+    ...shared('sequence'),
+    ...common,
+    updates,
+    sequences,
+  });
+  tasks.start('sequence', (stop) => sequence.run(stop));
   // Nobody else approves what kubelets serve with, outside EKS.
   if (deps.approveCertificates === true) {
     const certificates = createCertificateController({ ...shared('certificates'), ...common });

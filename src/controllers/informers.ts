@@ -5,6 +5,7 @@ import type { NodeDisruption } from '../api/disruption.ts';
 import { type Node, type ObjectMeta, resourceTypes } from '../api/kube.ts';
 import { autoScalingGroupNameOf, type NodeGroup } from '../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../api/nodegroup-update.ts';
+import type { NodeGroupUpdateSequence } from '../api/update-sequence.ts';
 import type { Clock, KubeApi, Log, Random } from '../ports/index.ts';
 import { Informer } from '../runtime/index.ts';
 
@@ -62,6 +63,15 @@ export const createNodeGroupUpdateInformer = (deps: InformerDeps): Informer<Node
     ...deps,
     type: resourceTypes.nodegroupupdates,
     project: (update) => ({ ...update, metadata: slim(update.metadata) }),
+  });
+
+export const createUpdateSequenceInformer = (
+  deps: InformerDeps,
+): Informer<NodeGroupUpdateSequence> =>
+  new Informer<NodeGroupUpdateSequence>({
+    ...deps,
+    type: resourceTypes.nodegroupupdatesequences,
+    project: (sequence) => ({ ...sequence, metadata: slim(sequence.metadata) }),
   });
 
 export const createDisruptionInformer = (deps: InformerDeps): Informer<NodeDisruption> =>

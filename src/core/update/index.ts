@@ -24,5 +24,6 @@ export {
   shieldOf,
   withRevision,
 } from './revision.ts';
+export { decideSequence, type SequenceNode, type SequenceStep } from './sequence.ts';
 export { shortagesOf } from './shortage.ts';
 export { eksSurge, maxUnavailableOf, ownSurge } from './unavailable.ts';

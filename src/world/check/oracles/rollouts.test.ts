@@ -160,6 +160,17 @@ describe('updates-leave-nothing', () => {
       `n1: no update is under way, and our ${kept} stayed`,
     ]);
   });
+  it('reports the mark of a sequence that stays', () => {
+    const story = rolling().object('nodes', {
+      metadata: { name: 'n9', uid: 'uid-n9', labels: { [groupLabel]: 'ng1' } },
+      spec: {
+        taints: [{ key: 'drover.dev/awaiting-update', value: 's', effect: 'PreferNoSchedule' }],
+      },
+    });
+    expect(said(over(story))).toEqual([
+      'n9: no update is under way, and our taint drover.dev/awaiting-update stayed',
+    ]);
+  });
   it('reports the annotation of others that is taken away, unless it came a moment ago', () => {
     const taken = (seconds: number) => {
       const story = annotate(rolling(), 'true', kubectl).at(100 + seconds);

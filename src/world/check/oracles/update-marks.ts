@@ -120,6 +120,7 @@ class Remains {
       const told = (what: string) =>
         report({ subject: node.name, message: `no update is under way, and our ${what} stayed` });
       if (node.isOutdated) told('taint drover.dev/outdated');
+      if (node.awaitedBy !== '') told('taint drover.dev/awaiting-update');
       if (node.shieldedBy !== '') told('drover.dev/scale-down-disabled-by');
       if (node.isKept && this.#annotations.of(node.uid)?.by === 'us') told(annotation);
     }

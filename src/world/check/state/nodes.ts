@@ -43,6 +43,8 @@ export interface NodeState {
   templateVersion: string;
   /** An update's own marks: that it is an old one, and which update keeps the autoscaler away. */
   isOutdated: boolean;
+  /** The sequence of groups that still has to roll it. */
+  awaitedBy: string;
   shieldedBy: string;
   /** Nobody takes it for idle. */
   isKept: boolean;
@@ -74,7 +76,12 @@ const noTaints: ReadonlySet<string> = new Set();
 
 /** Of a drain, and of an update on nodes that are still to be replaced. */
 const outdatedTaint = 'drover.dev/outdated';
-const ownTaints: ReadonlySet<string> = new Set([marks.disruptedTaint, outdatedTaint]);
+const awaitingTaint = 'drover.dev/awaiting-update';
+const ownTaints: ReadonlySet<string> = new Set([
+  marks.disruptedTaint,
+  outdatedTaint,
+  awaitingTaint,
+]);
 const imageLabel = 'eks.amazonaws.com/nodegroup-image';
 const templateLabel = 'eks.amazonaws.com/sourceLaunchTemplateVersion';
 const groupLabel = 'eks.amazonaws.com/nodegroup';
@@ -206,6 +213,8 @@ const readMadeOf = (node: NodeState, { metadata, spec }: JsonObject): void => {
   node.shieldedBy = textOf(objectOr(annotations)['drover.dev/scale-down-disabled-by']);
   node.isKept = objectOr(annotations)[autoscalerAnnotation] !== undefined;
   const { taints } = objectOr(spec);
+  const awaiting = objectsOf(taints).find(({ key }) => key === awaitingTaint);
+  node.awaitedBy = textOf(awaiting?.value);
   node.isOutdated = objectsOf(taints).some(({ key }) => key === outdatedTaint);
 };
 
@@ -226,6 +235,7 @@ const newNode = ({
   image: '',
   templateVersion: '',
   isOutdated: false,
+  awaitedBy: '',
   shieldedBy: '',
   isKept: false,
   nodeGroup: '',

@@ -50,6 +50,7 @@ export const knownKinds: readonly KnownKind[] = [
   known('v1', 'namespaces', 'Namespace', false),
   known('drover.dev/v1alpha1', 'nodegroups', 'NodeGroup', false),
   known('drover.dev/v1alpha1', 'nodegroupupdates', 'NodeGroupUpdate', false),
+  known('drover.dev/v1alpha1', 'nodegroupupdatesequences', 'NodeGroupUpdateSequence', false),
   known('drover.dev/v1alpha1', 'nodedisruptions', 'NodeDisruption', false),
   known('drover.dev/v1alpha1', 'noderepairs', 'NodeRepair', false),
 ];

@@ -1,0 +1,179 @@
+// Carries update sequences out: observes groups, updates and nodes, asks core/update what comes next, writes that
+// down and then does it. One pass at a time for all of them, since two may have a group in common.
+import { type EpochMs, epochMs } from '../../api/brand.ts';
+import { autoScalingGroupNameOf } from '../../api/nodegroup.ts';
+import {
+  awaitingTaint,
+  type NodeGroupUpdateSequence,
+  sequenceFinalizer,
+} from '../../api/update-sequence.ts';
+import { decideSequence, type SequenceNode } from '../../core/update/index.ts';
+import { type PassResult, WorkQueue } from '../../runtime/index.ts';
+import { GroupDirectory } from '../group-directory.ts';
+import { nodeOfInstance } from '../informers.ts';
+import type { SequenceDeps } from './deps.ts';
+import { hold, NotLeading, runSteps, writeStatus } from './steps.ts';
+
+/** While one is under way; nodes that join and updates that change are looked at as they come. */
+const lookEveryMs = 15_000;
+const sharedLookMs = 5_000;
+/** Nodes change in flocks: gathered into one pass. */
+const gatherMs = 1_000;
+
+export const createSequenceController = (
+  deps: SequenceDeps,
+): { run(signal: AbortSignal): Promise<void> } => {
+  const controller = new Sequences(deps);
+  return { run: (signal) => controller.run(signal) };
+};
+
+const isActive = ({ metadata, status }: NodeGroupUpdateSequence): boolean =>
+  status?.phase !== 'Ended' || metadata.deletionTimestamp !== undefined;
+
+class Sequences {
+  readonly #deps: SequenceDeps;
+  readonly #directory: GroupDirectory;
+  readonly #queue: WorkQueue<string>;
+
+  constructor(deps: SequenceDeps) {
+    this.#deps = deps;
+    this.#directory = new GroupDirectory(deps);
+    this.#queue = new WorkQueue({ ...deps, name: 'sequence', concurrency: 1 });
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { nodeGroups, nodes, sequences, updates } = this.#deps;
+    const all = [nodeGroups, nodes, sequences, updates];
+    try {
+      await Promise.all(all.map((informer) => informer.synced(signal)));
+    } catch (error) {
+      if (signal.aborted) return;
+      throw error;
+    }
+    const stopListening = this.#listen();
+    await this.#queue.run((name, inner) => this.#reconcile(name, inner), signal);
+    for (const stop of stopListening) stop();
+  }
+
+  #listen(): readonly (() => void)[] {
+    const { nodes, sequences, updates, clock } = this.#deps;
+    const wake = (): void => {
+      const soon = epochMs(clock.now() + gatherMs);
+      for (const one of sequences.list()) {
+        if (isActive(one)) this.#queue.addAfter(one.metadata.name, soon);
+      }
+    };
+    return [
+      sequences.onChange(({ object }) => {
+        this.#queue.add(object.metadata.name);
+        // Another may have waited for it.
+        wake();
+      }),
+      updates.onChange(wake),
+      nodes.onChange(({ kind, object }) => {
+        if (kind === 'added') wake();
+        // Of a sequence that is not there any more, too.
+        const mark = markOf(object.spec);
+        if (mark !== undefined && sequences.get(mark) === undefined) this.#queue.add(mark);
+      }),
+    ];
+  }
+
+  async #reconcile(name: string, signal: AbortSignal): Promise<PassResult | undefined> {
+    const sequence = this.#deps.sequences.get(name);
+    try {
+      if (sequence === undefined) {
+        await this.#forget(name, signal);
+        return undefined;
+      }
+      return await this.#pass(sequence, signal);
+    } catch (error) {
+      if (!(error instanceof NotLeading)) throw error;
+      return undefined;
+    }
+  }
+
+  async #pass(
+    sequence: NodeGroupUpdateSequence,
+    signal: AbortSignal,
+  ): Promise<PassResult | undefined> {
+    const deps = this.#deps;
+    const { clock, sequences, nodeGroups, updates } = deps;
+    const { metadata } = sequence;
+    if (!(metadata.finalizers ?? []).includes(sequenceFinalizer)) {
+      // Without it no node is marked.
+      if (metadata.deletionTimestamp !== undefined) return undefined;
+      await hold(deps, sequence, signal);
+      return { nextAt: this.#in(gatherMs) };
+    }
+    const members = new Set(sequence.spec.groups.map((group) => group.name));
+    const alive = nodeGroups.list().filter((one) => one.metadata.deletionTimestamp === undefined);
+    const decided = decideSequence({
+      sequence,
+      others: sequences.list(),
+      groups: new Set(alive.map((one) => one.metadata.name)),
+      updates: updates.list().filter(({ spec }) => members.has(spec.nodeGroup)),
+      nodes: isActive(sequence) ? await this.#nodes(signal) : this.#marked(),
+      now: clock.now(),
+    });
+    if (!(await writeStatus(deps, sequence, decided.status, signal))) {
+      return { nextAt: this.#in(gatherMs) };
+    }
+    const now = sequences.get(metadata.name) ?? sequence;
+    await runSteps(deps, now, decided.steps, signal);
+    if (decided.steps.length > 0) return { nextAt: this.#in(gatherMs) };
+    return isActive(now) ? { nextAt: this.#in(lookEveryMs) } : undefined;
+  }
+
+  #in(ms: number): EpochMs {
+    return epochMs(this.#deps.clock.now() + ms);
+  }
+
+  /** Somebody took the object away with its finalizer: nobody else knows of its marks. */
+  async #forget(name: string, signal: AbortSignal): Promise<void> {
+    const left = this.#marked().filter(({ mark }) => mark === name);
+    if (left.length === 0) return;
+    const gone = { metadata: { name } } as NodeGroupUpdateSequence;
+    const steps = left.map((node) => ({ kind: 'Unmark', nodeName: node.name }) as const);
+    await runSteps(this.#deps, gone, steps, signal);
+  }
+
+  #marked(): readonly SequenceNode[] {
+    return this.#deps.nodes.list().flatMap(({ metadata, spec }) => {
+      const mark = markOf(spec);
+      return mark === undefined ? [] : [{ name: metadata.name, mark }];
+    });
+  }
+
+  /** Which group a node belongs to is the cloud's word, not a label's. */
+  async #nodes(signal: AbortSignal): Promise<readonly SequenceNode[]> {
+    const { nodeGroups, nodes, clock } = this.#deps;
+    const found = await this.#directory.groups(clock.now() - sharedLookMs, signal);
+    const groupOf = new Map<string, string>();
+    for (const group of nodeGroups.list()) {
+      for (const { instanceId } of found.get(autoScalingGroupNameOf(group))?.instances ?? []) {
+        const node = nodeOfInstance(nodes, instanceId);
+        if (node !== undefined) groupOf.set(node.metadata.name, group.metadata.name);
+      }
+    }
+    return nodes.list().flatMap(({ metadata: { name }, spec }) => {
+      const [group, mark] = [groupOf.get(name), markOf(spec)];
+      if (group === undefined && mark === undefined) return [];
+      return [
+        {
+          name,
+          ...(group === undefined ? {} : { group }),
+          ...(mark === undefined ? {} : { mark }),
+        },
+      ];
+    });
+  }
+}
+
+const markOf = ({ taints }: { readonly taints?: readonly SequenceTaint[] }): string | undefined =>
+  taints?.find(({ key }) => key === awaitingTaint)?.value;
+
+interface SequenceTaint {
+  readonly key: string;
+  readonly value?: string;
+}

@@ -1,0 +1,221 @@
+// Updates of several groups in virtual time: no pod moves twice, a failure stops what follows and can be gone on
+// from, and no mark is left whatever the end.
+import { describe, expect, it } from 'vitest';
+import type { Call, GroupLife } from '../support/nodegroup-world.ts';
+import {
+  ask,
+  beginHerd,
+  change,
+  isOver,
+  marked,
+  PodCount,
+  remove,
+  sequenceOf,
+  statusOf,
+} from '../support/sequence-world.ts';
+import { newest } from '../support/update-world.ts';
+
+const three = ['a', 'b', 'c'] as const;
+const named = (names: readonly string[]) => names.map((name) => ({ name }));
+const hourOf = 3600;
+
+const expectSound = (life: GroupLife): void => {
+  expect(life.check().violations).toEqual([]);
+  expect(marked(life)).toEqual([]);
+};
+
+describe('an update sequence', () => {
+  it('moves every pod once, where updates one after another move some again', async () => {
+    const pods = 24;
+    const herd = { groups: three, nodes: 2, pods };
+    const life = await beginHerd(herd);
+    const count = new PodCount(life);
+    ask(life, named(three));
+    let most = 0;
+    const isDone = (): boolean => {
+      count.look();
+      most = Math.max(most, marked(life).length);
+      return isOver(life);
+    };
+    await life.until('the sequence is over', isDone, 6 * hourOf);
+    expect(statusOf(life)).toMatchObject({
+      status: 'Successful',
+      progress: { done: 3, total: 3 },
+      conditions: [{ type: 'Complete', status: 'True' }],
+    });
+    expect(most).toBe(6);
+    // Those that came with the moves were not moved again.
+    expect(count.size).toBe(2 * pods);
+    for (const name of three) expect(life.group(name)?.status?.releaseVersion).toBe(newest);
+    expectSound(life);
+    await life.end();
+
+    const single = await beginHerd(herd);
+    const singly = new PodCount(single);
+    for (const name of three) {
+      single.patch({ spec: { releaseVersion: newest } }, name);
+      const isUpdated = (): boolean => {
+        singly.look();
+        return single.group(name)?.status?.releaseVersion === newest;
+      };
+      await single.until(`${name} is updated`, isUpdated, 2 * hourOf);
+    }
+    expect(singly.size).toBeGreaterThan(2.4 * pods);
+    await single.end();
+  }, 60_000);
+
+  it('takes groups in their order, and those that wait for the same one together', async () => {
+    const life = await beginHerd({ groups: three, nodes: 1 });
+    ask(life, [{ name: 'c' }, { name: 'a', after: ['c'] }, { name: 'b', after: ['c'] }]);
+    const seen = new Set<string>();
+    const isDone = (): boolean => {
+      const groups = statusOf(life)?.groups ?? [];
+      const running = groups.filter(({ status }) => status === 'InProgress');
+      if (running.length > 0) seen.add(running.map(({ name }) => name).join());
+      return isOver(life);
+    };
+    await life.until('the sequence is over', isDone, 3 * hourOf);
+    expect(statusOf(life)?.status).toBe('Successful');
+    expect([...seen].slice(0, 2)).toEqual(['c', 'a,b']);
+    expectSound(life);
+    await life.end();
+  });
+
+  it('stops at a group that fails, and goes on from there when it is asked to', async () => {
+    const life = await beginHerd({ groups: ['a', 'b'], nodes: 1 });
+    life.deploy(1, 0, 'a');
+    await life.until('the pod runs', () => life.runningPods('web') === 1);
+    ask(life, named(['a', 'b']));
+    await life.until('it has stopped', () => isOver(life), 2 * hourOf);
+    expect(statusOf(life)).toMatchObject({
+      status: 'Failed',
+      groups: [
+        { name: 'a', status: 'Failed', attempt: 1 },
+        { name: 'b', status: 'Waiting' },
+      ],
+    });
+    expect(statusOf(life)?.message).toMatch(/^a: Failed \(update a-.*budget.*; not begun: b$/);
+    expect(marked(life)).toEqual([]);
+    await life.driver.advance(600);
+    expect(life.updates()).toHaveLength(1);
+    change(life, { force: true, resume: 'with force' });
+    await life.until('it goes on', () => !isOver(life), 60);
+    await life.until('it is over', () => isOver(life), 3 * hourOf);
+    expect(statusOf(life)).toMatchObject({
+      status: 'Successful',
+      groups: [
+        { name: 'a', status: 'Successful', attempt: 2 },
+        { name: 'b', status: 'Successful', attempt: 1 },
+      ],
+    });
+    expectSound(life);
+    await life.end();
+  });
+
+  it('begins nothing while it is paused, and takes its marks off when it is aborted', async () => {
+    const life = await beginHerd({ groups: ['a', 'b'], nodes: 4 });
+    ask(life, named(['a', 'b']));
+    await life.until('a runs', () => (life.updates()[0]?.status?.progress?.done ?? 0) > 0, hourOf);
+    change(life, { paused: true });
+    await life.driver.advance(1200);
+    expect(life.updates()[0]?.spec.paused).toBe(true);
+    const { done = 9, draining } = life.updates()[0]?.status?.progress ?? {};
+    // What was being drained ended.
+    expect(done).toBeLessThan(4);
+    expect(draining).toBe(0);
+    expect(statusOf(life)?.message).toBe('paused on request; updating a; 0 of 2 groups done');
+    change(life, { paused: false });
+    await life.until('it goes on', () => life.updates()[0]?.spec.paused === false, 60);
+    change(life, { abort: 'Stop' });
+    await life.until('it is over', () => isOver(life), hourOf);
+    expect(statusOf(life)).toMatchObject({
+      status: 'Cancelled',
+      groups: [
+        { name: 'a', status: 'Cancelled' },
+        { name: 'b', status: 'Waiting' },
+      ],
+    });
+    expect(life.updates()).toHaveLength(1);
+    expectSound(life);
+    await life.end();
+  });
+
+  it('leaves no mark when it is deleted mid-way; the update that runs goes on by itself', async () => {
+    const life = await beginHerd({ groups: ['a', 'b'], nodes: 2 });
+    ask(life, named(['a', 'b']));
+    await life.until('a runs', () => (life.updates()[0]?.status?.progress?.done ?? 0) > 0, hourOf);
+    expect(marked(life).length).toBeGreaterThan(1);
+    remove(life);
+    await life.until('it is gone', () => sequenceOf(life) === undefined, 60);
+    expect(marked(life)).toEqual([]);
+    await life.until(
+      'its update is over',
+      () => life.updates()[0]?.status?.status === 'Successful',
+      hourOf,
+    );
+    await life.driver.advance(600);
+    expect(life.updates()).toHaveLength(1);
+    expectSound(life);
+    await life.end();
+  });
+
+  it('says what is wrong and touches nothing; waits for one that has a group in common', async () => {
+    const life = await beginHerd({ groups: ['a', 'b'], nodes: 1 });
+    ask(life, named(['a', 'nowhere']));
+    await life.until('it is refused', () => isOver(life), 60);
+    expect(statusOf(life)).toMatchObject({ status: 'Failed', phase: 'Ended' });
+    expect(statusOf(life)?.message).toContain('there is no node group nowhere');
+    expect(life.updates()).toEqual([]);
+    ask(life, named(['b']), {}, 'first');
+    await life.until('it runs', () => sequenceOf(life, 'first')?.status?.phase === 'Rolling', 60);
+    ask(life, named(['b', 'a']), {}, 'second');
+    await life.driver.advance(60);
+    expect(sequenceOf(life, 'second')?.status?.message).toContain('waits for sequence first');
+    const isSecondOver = (): boolean => sequenceOf(life, 'second')?.status?.phase === 'Ended';
+    await life.until('the second is over', isSecondOver, 3 * hourOf);
+    expect(sequenceOf(life, 'second')?.status?.status).toBe('Successful');
+    expectSound(life);
+    await life.end();
+  });
+});
+
+/** What the sequence itself writes; updates killed at their own writes are in updates-crash.test.ts. */
+const isOfSequence = ({ resource }: Call, isBegun: boolean): boolean =>
+  resource === 'nodegroupupdatesequences' || (resource === 'nodes' && !isBegun);
+
+describe('killed at any write of the sequence', () => {
+  it('ends as it would have', async () => {
+    const course = async (killAt: number) => {
+      let writes = 0;
+      let isOn = false;
+      const life: GroupLife = await beginHerd(
+        { groups: ['a', 'b'], nodes: 1 },
+        {
+          afterWrite: (call) => {
+            if (!isOn || !isOfSequence(call, life.updates().length > 0)) return;
+            writes += 1;
+            if (writes === killAt) life.killFor(3);
+          },
+        },
+      );
+      isOn = true;
+      ask(life, named(['a', 'b']));
+      await life.until(`it is over, killed at ${killAt}`, () => isOver(life), 3 * hourOf);
+      isOn = false;
+      const groups = statusOf(life)?.groups.map(({ update, ...rest }) => ({
+        ...rest,
+        isNamed: update !== undefined,
+      }));
+      const left = { status: statusOf(life)?.status, groups, updates: life.updates().length };
+      expectSound(life);
+      await life.end();
+      return { left, writes };
+    };
+    const whole = await course(0);
+    expect(whole.left).toMatchObject({ status: 'Successful', updates: 2 });
+    expect(whole.writes).toBeGreaterThan(5);
+    for (let at = 1; at <= whole.writes; at += 1) {
+      expect((await course(at)).left).toEqual(whole.left);
+    }
+  }, 120_000);
+});
