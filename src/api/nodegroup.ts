@@ -119,7 +119,7 @@ export interface NodeGroupStatus {
   /**
    * A digest of the labels and taints that every node was given, and since when. What somebody takes off
    * a node afterwards (an agent its start-up taint) is not put back. `owed`: instances whose node could
-   * not be patched and is tried again.
+   * not be patched and is tried again, or whose node is gone and gets them when it registers again.
    */
   readonly nodeMarks?: {
     readonly applied: string;

@@ -139,10 +139,12 @@ class NodeGroups {
   }
 }
 
-/** Heartbeats change nodes all the time; a group is concerned by readiness, labels and taints. */
+/** Heartbeats change nodes all the time; a group is concerned by who is there and by readiness. */
 const matters = (change: Change<Node>): boolean => {
   if (instanceIdOfProviderId(change.object.spec.providerID) === undefined) return false;
   if (change.kind !== 'changed') return true;
   const { object, previous } = change;
-  return isReady(object) !== isReady(previous) || previous.spec.providerID === undefined;
+  const isAnother = object.metadata.uid !== previous.metadata.uid;
+  const isReadier = isReady(object) !== isReady(previous);
+  return isAnother || isReadier || previous.spec.providerID === undefined;
 };

@@ -1,5 +1,6 @@
 // Labels and taints of a group's spec on the nodes that it has, in one pass. A node that cannot be patched
-// is owed them: the others get theirs, the status names it, and it is tried again until it has them.
+// is owed them: the others get theirs, the status names it, and it is tried again until it has them. A node that registers
+// anew, with whatever it says of itself then, gets them once more, and EKS' own labels with them.
 import { type EpochMs, epochMs, parseTime } from '../../api/brand.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
 import { type HealthIssue, launchTemplateNameOf, type NodeGroup } from '../../api/nodegroup.ts';
@@ -11,11 +12,14 @@ import {
   mustMark,
   nodePatch,
   refusedMarks,
+  wantedAnew,
 } from '../../core/scaling/index.ts';
 import { KubeError, type ScalingGroup, type ScalingInstance } from '../../ports/index.ts';
 import { nodeOfInstance } from '../informers.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
+import type { PassMemory } from './pass-input.ts';
 import { countedOf } from './scale-in.ts';
+import { tell } from './tell.ts';
 
 /** Somebody wrote the node meanwhile: the cache has it soon. */
 const conflictMs = 1_000;
@@ -29,10 +33,12 @@ export interface MarkTrouble {
 
 export class Marking {
   readonly #deps: NodeGroupDeps;
+  readonly #uids: PassMemory['nodeUids'];
   #owed: ReadonlySet<string>;
 
-  constructor(deps: NodeGroupDeps, { status }: NodeGroup) {
+  constructor(deps: NodeGroupDeps, { status }: NodeGroup, { nodeUids }: PassMemory) {
     this.#deps = deps;
+    this.#uids = nodeUids;
     this.#owed = new Set(status?.nodeMarks?.owed ?? []);
   }
 
@@ -45,20 +51,31 @@ export class Marking {
     const before = group.status ?? {};
     const now = this.#deps.clock.now();
     const refused = new Map<string, { readonly node: string; readonly error: KubeError }>();
+    const lost = this.#lost(scaling);
     for (const instance of countedOf(scaling)) {
-      const node = nodeOfInstance(this.#deps.nodes, instance.instanceId);
+      const { instanceId } = instance;
+      const node = nodeOfInstance(this.#deps.nodes, instanceId);
       if (node === undefined) continue;
-      if (!mustMark(group.spec, before, this.#placeOf(group, scaling, instance), now)) continue;
-      const error = await this.#patch(group, node, signal);
-      if (error !== undefined) {
-        refused.set(instance.instanceId, { node: node.metadata.name, error });
+      const { name, uid } = node.metadata;
+      const place = this.#placeOf(group, scaling, instance);
+      const known = this.#uids.get(instanceId);
+      const isAnew = known === undefined ? place.isOwed : known !== uid;
+      let error: KubeError | undefined;
+      if (isAnew) error = await this.#patchAnew(group, node, place, signal);
+      else if (mustMark(group.spec, before, place, now)) {
+        error = await this.#patch(group, node, group.spec, signal);
       }
+      // A new node stays another one than before until it has what it must have.
+      if (error === undefined || !isAnew) this.#uids.set(instanceId, uid);
+      if (error !== undefined) refused.set(instanceId, { node: name, error });
     }
     const tried = this.#owed;
-    this.#owed = new Set(refused.keys());
+    this.#owed = new Set([...refused.keys(), ...lost]);
     if (refused.size === 0) return undefined;
     const all = [...refused];
-    const told = all.filter(([id, { error }]) => error.retry === 'never' || tried.has(id));
+    const told = all.filter(
+      ([id, { error }]) => error.retry === 'never' || (tried.has(id) && error.code !== 'Conflict'),
+    );
     const isOnlyRaced = all.every(([, { error }]) => error.code === 'Conflict');
     const issue = refusedMarks(told.map(([, { node, error }]) => ({ node, ...facts(error) })));
     return {
@@ -83,10 +100,51 @@ export class Marking {
     };
   }
 
+  /** Instances that had a node and have none: the next one has nothing of ours but what it says itself. */
+  #lost(scaling: ScalingGroup): readonly string[] {
+    const ids = new Set(countedOf(scaling).map(({ instanceId }) => instanceId));
+    for (const id of this.#uids.keys()) if (!ids.has(id)) this.#uids.delete(id);
+    return [...ids].filter(
+      (id) =>
+        nodeOfInstance(this.#deps.nodes, id) === undefined &&
+        (this.#uids.has(id) || this.#owed.has(id)),
+    );
+  }
+
+  /** Of a node that was there before under another uid, or was owed its marks. */
+  async #patchAnew(
+    group: NodeGroup,
+    node: Node,
+    { instanceId, isCurrent }: MarkPlace,
+    signal: AbortSignal,
+  ): Promise<KubeError | undefined> {
+    const [instance] = await this.#deps.cloud.describeInstances([instanceId], { signal });
+    const wanted = wantedAnew(group, { imageId: instance?.imageId, isCurrent });
+    const { name, uid } = node.metadata;
+    const known = this.#uids.get(instanceId);
+    const isMissing = nodePatch(node, wanted, group.status ?? {}) !== undefined;
+    const error = await this.#patch(group, node, wanted, signal);
+    // After a restart nobody knows which of the owed were there before under another uid.
+    if (error !== undefined || !isMissing || known === undefined || known === uid) return error;
+    const message = `Node ${name} of instance ${instanceId} registered anew without the labels and taints of the node group: they were set`;
+    await tell(
+      this.#deps,
+      group,
+      { type: 'Warning', reason: 'NodeMarksRestored', message },
+      signal,
+    );
+    return undefined;
+  }
+
   /** The refusal; undefined where the node has what it should have, or is gone. */
-  async #patch(group: NodeGroup, node: Node, signal: AbortSignal): Promise<KubeError | undefined> {
+  async #patch(
+    group: NodeGroup,
+    node: Node,
+    wanted: Parameters<typeof nodePatch>[1],
+    signal: AbortSignal,
+  ): Promise<KubeError | undefined> {
     const { kube, nodes, log } = this.#deps;
-    const body = nodePatch(node, group.spec, group.status ?? {});
+    const body = nodePatch(node, wanted, group.status ?? {});
     if (body === undefined) return undefined;
     mustLead(this.#deps);
     const { name } = node.metadata;

@@ -9,7 +9,12 @@ export class PassMemories {
   of({ metadata: { name, uid } }: Pick<NodeGroup, 'metadata'>): PassMemory {
     const known = this.#known.get(name);
     if (known?.uid === uid) return known.memory;
-    const memory: PassMemory = { actedAt: 0, lookedAt: 0, trouble: new Map() };
+    const memory: PassMemory = {
+      actedAt: 0,
+      lookedAt: 0,
+      trouble: new Map(),
+      nodeUids: new Map(),
+    };
     this.#known.set(name, { uid, memory });
     return memory;
   }

@@ -28,6 +28,8 @@ export interface PassMemory extends AdoptionMemory {
   gate?: GateMemory;
   /** Instances come or go by an update: the cloud is looked at more often. */
   isMoving?: boolean;
+  /** The uid of the Node that each instance has, or had last. */
+  readonly nodeUids: Map<string, string>;
   /** Since when something of a group that ends cannot be deleted. */
   inUseSince?: number;
 }

@@ -70,7 +70,7 @@ export class Pass {
     this.#deps = deps;
     this.#input = input;
     this.#group = group;
-    this.#marking = new Marking(deps, group);
+    this.#marking = new Marking(deps, group, input.memory);
     if (found !== undefined) {
       const others = groupsNaming(deps.nodeGroups, found.name);
       this.#found = { scaling: found, ownership: ownershipOf(group, found.tags, others) };

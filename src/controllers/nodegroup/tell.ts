@@ -113,22 +113,30 @@ const eventOf = (group: NodeGroup, told: Told, now: EpochMs): JsonObject => {
   };
 };
 
+/** One event; that it cannot be written holds nothing up. */
+export const tell = async (
+  { kube, clock, log }: NodeGroupDeps,
+  group: NodeGroup,
+  told: Told,
+  signal: AbortSignal,
+): Promise<void> => {
+  try {
+    const event = eventOf(group, told, clock.now());
+    await kube.create(resourceTypes.events, event, { namespace, signal });
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    if (error.code === 'AlreadyExists') return;
+    const facts = { group: group.metadata.name, reason: told.reason, error: error.message };
+    log.warn('event not written', facts);
+  }
+};
+
 /** After the status has been written: what is not told then is not told. */
 export const tellStatus = async (
-  { kube, clock, log }: NodeGroupDeps,
+  deps: NodeGroupDeps,
   group: NodeGroup,
   after: NodeGroupStatus,
   signal: AbortSignal,
 ): Promise<void> => {
-  for (const told of toldOf(group.status, after)) {
-    try {
-      const event = eventOf(group, told, clock.now());
-      await kube.create(resourceTypes.events, event, { namespace, signal });
-    } catch (error) {
-      if (!(error instanceof KubeError)) throw error;
-      if (error.code === 'AlreadyExists') continue;
-      const facts = { group: group.metadata.name, reason: told.reason, error: error.message };
-      log.warn('event not written', facts);
-    }
-  }
+  for (const told of toldOf(group.status, after)) await tell(deps, group, told, signal);
 };

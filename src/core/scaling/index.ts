@@ -25,6 +25,7 @@ export {
   mustMark,
   nodePatch,
   refusedMarks,
+  wantedAnew,
 } from './nodes.ts';
 export {
   adoptionTags,

@@ -1,7 +1,8 @@
 // When a node is given the labels and taints of its group, and what is remembered of it.
 import { describe, expect, it } from 'vitest';
 import { epochMs } from '../../api/brand.ts';
-import { markedBy, mustMark } from './nodes.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
+import { markedBy, mustMark, wantedAnew } from './nodes.ts';
 
 describe('when a node is made as the spec has it', () => {
   const now = epochMs(Date.parse('2026-01-01T01:00:00Z'));
@@ -59,5 +60,42 @@ describe('when a node is made as the spec has it', () => {
     });
     expect(markedBy({}, left, starting, now)).toEqual(left);
     expect(markedBy({}, left, [old], now)).toMatchObject({ nodeLabels: [], nodeTaints: [] });
+  });
+});
+
+describe('what a node must have that registers anew', () => {
+  const group = {
+    apiVersion: 'drover.dev/v1alpha1',
+    kind: 'NodeGroup',
+    metadata: { name: 'ng', uid: 'u', resourceVersion: '1', creationTimestamp: '' },
+    spec: {
+      amiType: 'AL2_x86_64',
+      capacityType: 'SPOT',
+      labels: { a: '1' },
+      launchTemplate: { id: 'lt-1', version: '2' },
+    },
+  } as unknown as NodeGroup;
+  const eks = 'eks.amazonaws.com';
+  const always = {
+    a: '1',
+    [`${eks}/nodegroup`]: 'ng',
+    [`${eks}/capacityType`]: 'SPOT',
+    [`${eks}/sourceLaunchTemplateId`]: 'lt-1',
+  };
+  const image = { [`${eks}/nodegroup-image`]: 'ami-1' };
+  const version = { [`${eks}/sourceLaunchTemplateVersion`]: '2' };
+
+  it.each([
+    ['ami-1', true, { ...always, ...image, ...version }],
+    ['ami-1', false, { ...always, ...image }],
+    [undefined, false, always],
+  ])('goes by the instance: image %s, current template %s', (imageId, isCurrent, labels) => {
+    expect(wantedAnew(group, { imageId, isCurrent })).toEqual({ labels, taints: [] });
+  });
+
+  it('is little where the image has a bootstrap of its own', () => {
+    const custom = { ...group, spec: { ...group.spec, amiType: 'CUSTOM' } };
+    const { labels } = wantedAnew(custom, { imageId: 'ami-1', isCurrent: false });
+    expect(labels).toEqual({ a: '1', [`${eks}/nodegroup`]: 'ng' });
   });
 });

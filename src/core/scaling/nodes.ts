@@ -3,7 +3,13 @@
 import { type EpochMs, formatKubeTime } from '../../api/brand.ts';
 import type { JsonObject } from '../../api/json.ts';
 import type { Node, Taint } from '../../api/kube.ts';
-import type { HealthIssue, NodeGroupSpec, NodeGroupStatus } from '../../api/nodegroup.ts';
+import type {
+  HealthIssue,
+  NodeGroup,
+  NodeGroupSpec,
+  NodeGroupStatus,
+} from '../../api/nodegroup.ts';
+import { nodeLabels } from './template.ts';
 
 type Marked = Pick<NodeGroupStatus, 'nodeLabels' | 'nodeTaints'>;
 export type MarksStatus = Pick<NodeGroupStatus, 'nodeLabels' | 'nodeTaints' | 'nodeMarks'>;
@@ -58,6 +64,39 @@ export const nodePatch = (node: Node, wanted: Wanted, before: Marked): JsonObjec
   };
 };
 
+const imageLabel = 'eks.amazonaws.com/nodegroup-image';
+const sourceVersionLabel = 'eks.amazonaws.com/sourceLaunchTemplateVersion';
+const groupLabel = 'eks.amazonaws.com/nodegroup';
+
+/**
+ * What a node that registers once more has to have (CVE-2025-5187: what a node says of itself then is not what its instance
+ * was started with): the spec's labels and taints, and EKS' own labels by the cloud's record of the instance.
+ */
+export const wantedAnew = (
+  group: NodeGroup,
+  { imageId, isCurrent }: { readonly imageId: string | undefined; readonly isCurrent: boolean },
+): Wanted => {
+  const { spec, metadata } = group;
+  const { taints = [] } = spec;
+  // An image of one's own brings its own bootstrap, which says what it likes of EKS' labels but one.
+  if (spec.amiType === 'CUSTOM') {
+    return { labels: { ...spec.labels, [groupLabel]: metadata.name }, taints };
+  }
+  const {
+    [imageLabel]: image,
+    [sourceVersionLabel]: version,
+    ...labels
+  } = nodeLabels(group, imageId ?? '');
+  return {
+    labels: {
+      ...labels,
+      ...(imageId === undefined || image === undefined ? {} : { [imageLabel]: image }),
+      ...(version === undefined || !isCurrent ? {} : { [sourceVersionLabel]: version }),
+    },
+    taints,
+  };
+};
+
 /** FNV-1a; tells two specs apart, and is no secret. */
 const digest = (text: string): string => {
   let hash = 0x811c9dc5;
@@ -74,7 +113,7 @@ const digestOf = ({ labels = {}, taints = [] }: Wanted): string => {
 /** A node of the group, or an instance that has none yet. */
 export interface MarkPlace {
   readonly instanceId: string;
-  /** Its last patch was refused. */
+  /** Its last patch was refused, or its node went while the instance stayed. */
   readonly isOwed: boolean;
   /** Undefined: it has not joined. */
   readonly joinedAt: EpochMs | undefined;
