@@ -222,6 +222,75 @@ describe('backups', () => {
     );
     expect(planRestore(wiped, backup, { used, isForced: true }).kind).toBe('write');
   });
+
+  it.each([
+    ['another user', entry('z').replace(user, 'admin')],
+    ['too few groups', entry('z').replace('  - system:nodes\n', '')],
+    ['two entries', entry('z') + entry('z')],
+  ])('are not put back over nodes that %s would lock out', (_, mapRoles) => {
+    const used = new Map([[arn('z'), 'node group z']]);
+    const bad = { ...backup, data: { mapRoles } };
+    const restored = (now: string) =>
+      planRestore(aMap({ mapRoles: now }), bad, { used, isForced: false }).kind;
+    expect(restored(entry('z'))).toBe('refused');
+    expect(restored(`${mapRoles}# as bad as it was\n`)).toBe('write');
+  });
+});
+
+describe('a map of aliases and merge keys', () => {
+  const shared =
+    `- &a\n  rolearn: ${arn('a')}\n  username: ${user}\n` +
+    `  groups: &g [system:bootstrappers, system:nodes]\n` +
+    `- rolearn: ${arn('b')}\n  username: ${user}\n  groups: *g\n` +
+    `- <<: *a\n  rolearn: ${arn('c')}\n`;
+
+  it('is read with what they bring', () => {
+    for (const name of ['a', 'b', 'c'])
+      expect(isAdmitted(aMap({ mapRoles: shared }), arn(name))).toBe(true);
+  });
+
+  it('keeps the groups that an alias brings when one is added', () => {
+    const mapRoles =
+      `- {rolearn: x, groups: &g [system:nodes, extra]}\n` +
+      `- {rolearn: '${arn('b')}', username: '${user}', groups: *g}\n`;
+    const plan = written(planAdmission(aMap({ mapRoles }), arn('b')));
+    expect(awsAuthEntries(plan.data.mapRoles)?.map(({ groups }) => groups)).toEqual([
+      ['system:nodes', 'extra'],
+      ['system:nodes', 'extra', 'system:bootstrappers'],
+    ]);
+  });
+
+  it('is not changed where others take their parts from what goes', () => {
+    const plan = planRetirement(aMap({ mapRoles: shared }, [arn('a')]), arn('a'));
+    expect(plan.kind === 'refused' && plan.why).toMatch(/another entry takes parts of that of/);
+    const short = shared.replace('system:bootstrappers, ', '');
+    const admitted = planAdmission(aMap({ mapRoles: short }), arn('a'));
+    expect(admitted.kind === 'refused' && admitted.why).toMatch(/takes parts/);
+  });
+
+  it('that grows without end is refused', () => {
+    const levels = Array.from(
+      { length: 20 },
+      (_, i) => `- &a${i + 1} {g: [${`*a${i},`.repeat(9)}]}`,
+    );
+    const plan = planAdmission(
+      aMap({ mapRoles: `- &a0 {g: x}\n${levels.join('\n')}\n` }),
+      arn('n'),
+    );
+    expect(plan.kind === 'refused' && plan.why).toMatch(/not to be read: Excessive alias count/);
+  });
+});
+
+it('what foreign entries hold is written as it stood there', () => {
+  const foreign = `- rolearn: ${arn('f')}\n  username: 0123\n  note: 1_000\n  empty:\n  on: yes\n`;
+  const plan = written(planAdmission(aMap({ mapRoles: foreign }), arn('n')));
+  expect(plan.data.mapRoles).toBe(foreign + entry('n'));
+});
+
+it('groups that are no list are somebody else’s to mend', () => {
+  const mapRoles = `- {rolearn: '${arn('n')}', username: '${user}', groups: system:masters}\n`;
+  const plan = planAdmission(aMap({ mapRoles }), arn('n'));
+  expect(plan.kind === 'refused' && plan.why).toMatch(/the groups of .* are no list/);
 });
 
 describe('findings', () => {

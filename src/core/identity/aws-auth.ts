@@ -124,6 +124,10 @@ export const planAdmission = (
 export const isAdmitted = (map: AwsAuthMap | undefined, roleArn: string): boolean =>
   planAdmission(map, roleArn).kind === 'unchanged';
 
+/** Whether nodes of this role would be let in by such a map: there once, as a node, in nodes' groups. */
+export const letsIn = (data: AwsAuthData, roleArn: string): boolean =>
+  addNodeRole(data, roleArn).kind === 'unchanged';
+
 /** Takes a role out. Who else uses it is asked before, by whoever calls this. */
 export const planRetirement = (map: AwsAuthMap | undefined, roleArn: string): AwsAuthPlan => {
   const role = roleWithoutPath(roleArn);

@@ -4,7 +4,7 @@ import { type EpochMs, formatTime } from '../../api/brand.ts';
 import { type JsonObject, objectOr } from '../../api/json.ts';
 import type { KubeObject } from '../../api/kube.ts';
 import { type AwsAuthData, awsAuthEntries, roleWithoutPath } from '../../formats/index.ts';
-import { type AwsAuthMap, type AwsAuthPlan, addedRolesOf } from './aws-auth.ts';
+import { type AwsAuthMap, type AwsAuthPlan, addedRolesOf, letsIn } from './aws-auth.ts';
 
 export const backupsName = { namespace: 'kube-system', name: 'drover-aws-auth-backups' } as const;
 
@@ -154,8 +154,12 @@ export const planRestore = (
   if (map !== undefined && sameData(map.data ?? {}, data)) {
     return { kind: 'unchanged', warnings: [] };
   }
-  const letIn = new Set((then ?? []).map(({ arn }) => arn.toLowerCase()));
-  const lost = [...facts.used].filter(([arn]) => !letIn.has(roleWithoutPath(arn).toLowerCase()));
+  const named = new Set((then ?? []).map(({ arn }) => arn.toLowerCase()));
+  // An entry that is there may still be nobody's way in; where today's is none either, nothing is lost.
+  const lost = [...facts.used].filter(([arn]) => {
+    if (letsIn(data, arn)) return false;
+    return letsIn(map?.data ?? {}, arn) || !named.has(roleWithoutPath(arn).toLowerCase());
+  });
   const lockedOut = lost.map(([arn, user]) => `${arn}, which ${user} uses, would not be let in`);
   if (lockedOut.length > 0 && !facts.isForced) {
     return { kind: 'refused', why: `with backup ${backup.number} ${lockedOut.join('; ')}` };

@@ -24,15 +24,49 @@ export const roleWithoutPath = (arn: string): string =>
   arn.replace(/^(arn:[^:]*:iam::\d*:role)\/.*\/([^/]+)$/i, '$1/$2');
 
 /** The authenticator compares ARNs in lower case, and never strips the path of one that stands here. */
-const isNamed = (entry: YAMLMap, field: string, arn: string): boolean =>
-  String(fieldOf(entry, field) ?? '').toLowerCase() === roleWithoutPath(arn).toLowerCase();
+const isNamed = (arn: string, asked: string): boolean =>
+  arn.toLowerCase() === roleWithoutPath(asked).toLowerCase();
+
+/** An entry as it was written, and as it is read: with what aliases and merge keys bring from elsewhere. */
+interface Written {
+  readonly node: YAMLMap;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
 
 type Roles =
-  | { readonly kind: 'roles'; readonly seq: YAMLSeq; readonly print: () => string }
+  | {
+      readonly kind: 'roles';
+      readonly seq: YAMLSeq;
+      readonly entries: readonly Written[];
+      readonly print: () => string;
+    }
   | { readonly kind: 'refused'; readonly why: string };
 
+/** More is no map of roles but a text that is made to grow. */
+const maxAliases = 100;
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Every scalar is a text, which is written as it stood there: `0123` stays. */
+const parsed = (text: string | undefined): Document =>
+  parseDocument(text === undefined || text.trim() === '' ? '[]' : text, {
+    schema: 'failsafe',
+    merge: true,
+  });
+
+const writtenIn = (document: Document, seq: YAMLSeq): readonly Written[] | undefined => {
+  const values: unknown = document.toJS({ maxAliasCount: maxAliases });
+  if (!Array.isArray(values)) return undefined;
+  const entries = seq.items.flatMap((node, i): readonly Written[] => {
+    const fields: unknown = values[i];
+    return isMap(node) && isObject(fields) ? [{ node, fields }] : [];
+  });
+  return entries.length === seq.items.length ? entries : undefined;
+};
+
 const readRoles = (text: string | undefined): Roles => {
-  const document: Document = parseDocument(text === undefined || text.trim() === '' ? '[]' : text);
+  const document = parsed(text);
   const [error] = document.errors;
   if (error !== undefined) {
     return { kind: 'refused', why: `mapRoles is not YAML: ${error.message.split('\n')[0]}` };
@@ -41,43 +75,59 @@ const readRoles = (text: string | undefined): Roles => {
   document.contents ??= document.createNode([]);
   const { contents } = document;
   if (!isSeq(contents)) return { kind: 'refused', why: 'mapRoles is not a list' };
-  if (!contents.items.every((item) => isMap(item))) {
+  let entries: readonly Written[] | undefined;
+  try {
+    entries = writtenIn(document, contents);
+  } catch (problem) {
+    // Aliases of nothing, of themselves, or too many.
+    const why = problem instanceof Error ? problem.message : String(problem);
+    return { kind: 'refused', why: `mapRoles is not to be read: ${why}` };
+  }
+  if (entries === undefined) {
     return { kind: 'refused', why: 'mapRoles has entries that are not objects' };
   }
   const print = (): string => {
     contents.flow = false;
-    return contents.items.length === 0
-      ? '[]\n'
-      : document.toString({ lineWidth: 0, indentSeq: false });
+    return document.toString({ lineWidth: 0, indentSeq: false });
   };
-  return { kind: 'roles', seq: contents, print };
+  return { kind: 'roles', seq: contents, entries, print };
 };
 
 /** Inner keys are read without regard to case, as the authenticator does. */
-const fieldOf = (entry: YAMLMap, name: string): unknown => {
-  const pair = entry.items.find(({ key }) => String(key).toLowerCase() === name);
-  return pair === undefined ? undefined : entry.get(pair.key);
+const fieldOf = ({ fields }: Pick<Written, 'fields'>, name: string): unknown => {
+  const key = Object.keys(fields).find((one) => one.toLowerCase() === name);
+  return key === undefined || fields[key] === '' ? undefined : fields[key];
 };
 
-const namedIn = (seq: YAMLSeq, field: string, arn: string): readonly YAMLMap[] =>
-  seq.items.filter((item): item is YAMLMap => isMap(item) && isNamed(item, field, arn));
+const textOf = (entry: Pick<Written, 'fields'>, name: string): string =>
+  String(fieldOf(entry, name) ?? '');
 
-const entriesOf = (seq: YAMLSeq, roleArn: string): readonly YAMLMap[] =>
-  namedIn(seq, 'rolearn', roleArn);
+const namedIn = (entries: readonly Written[], field: string, arn: string): readonly Written[] =>
+  entries.filter((entry) => isNamed(textOf(entry, field), arn));
 
-const groupsOf = (entry: YAMLMap): readonly string[] => {
+const groupsOf = (entry: Pick<Written, 'fields'>): readonly string[] => {
   const groups = fieldOf(entry, 'groups');
-  return isSeq(groups) ? groups.items.map(String) : [];
+  return Array.isArray(groups) ? groups.map(String) : [];
 };
 
 /** Written for nodes: their user name, and no groups but theirs. Anything else is somebody's own. */
-const isNodeEntry = (entry: YAMLMap): boolean =>
-  String(fieldOf(entry, 'username') ?? nodeUser) === nodeUser &&
+const isNodeEntry = (entry: Written): boolean =>
+  (fieldOf(entry, 'username') ?? nodeUser) === nodeUser &&
   groupsOf(entry).every((group) => (nodeGroups.windows as readonly string[]).includes(group));
 
-const setGroups = (entry: YAMLMap, groups: readonly string[]): void => {
+const setGroups = ({ node: entry }: Written, groups: readonly string[]): void => {
   const pair = entry.items.find(({ key }) => String(key).toLowerCase() === 'groups');
   entry.set(pair?.key ?? 'groups', [...groups]);
+};
+
+const changedTo = (data: AwsAuthData, print: () => string, roleArn: string): AwsAuthChange => {
+  try {
+    return { kind: 'changed', data: { ...data, mapRoles: print() } };
+  } catch (problem) {
+    // The printer refuses an alias whose anchor went with what was changed.
+    const why = problem instanceof Error ? problem.message : String(problem);
+    return { kind: 'refused', why: `another entry takes parts of that of ${roleArn}: ${why}` };
+  }
 };
 
 /** Lets nodes with this role in. An entry that is there is completed, never doubled. */
@@ -88,8 +138,8 @@ export const addNodeRole = (
 ): AwsAuthChange => {
   const roles = readRoles(data.mapRoles);
   if (roles.kind === 'refused') return roles;
-  const { seq, print } = roles;
-  const known = entriesOf(seq, roleArn);
+  const { seq, entries, print } = roles;
+  const known = namedIn(entries, 'rolearn', roleArn);
   if (known.length > 1) {
     // The authenticator takes the last one; which of them was meant is not ours to guess.
     return { kind: 'refused', why: `mapRoles names ${roleArn} ${known.length} times; keep one` };
@@ -104,29 +154,31 @@ export const addNodeRole = (
       // Completed, nodes would act as that user.
       return { kind: 'refused', why: `mapRoles maps ${roleArn} to the user ${user}` };
     }
+    const groups = fieldOf(entry, 'groups');
+    if (groups !== undefined && !Array.isArray(groups)) {
+      return { kind: 'refused', why: `the groups of ${roleArn} are no list` };
+    }
     const had = groupsOf(entry);
     const missing = nodeGroups[system].filter((group) => !had.includes(group));
     if (missing.length === 0) return { kind: 'unchanged' };
     setGroups(entry, [...had, ...missing]);
   }
-  return {
-    kind: 'changed',
-    data: { ...data, mapRoles: print(), mapUsers: data.mapUsers ?? '[]\n' },
-  };
+  return changedTo({ ...data, mapUsers: data.mapUsers ?? '[]\n' }, print, roleArn);
 };
 
 /** Takes a node role's entry away; an entry of somebody's own stays, and so does all else. */
 export const removeNodeRole = (data: AwsAuthData, roleArn: string): AwsAuthChange => {
   const roles = readRoles(data.mapRoles);
   if (roles.kind === 'refused') return roles;
-  const known = entriesOf(roles.seq, roleArn);
+  const { seq, entries, print } = roles;
+  const known = namedIn(entries, 'rolearn', roleArn);
   if (known.length > 1) {
     return { kind: 'refused', why: `mapRoles names ${roleArn} ${known.length} times; keep one` };
   }
-  if (!known.every(isNodeEntry)) return { kind: 'unchanged' };
-  if (known.length === 0) return { kind: 'unchanged' };
-  roles.seq.items = roles.seq.items.filter((item) => !known.includes(item as YAMLMap));
-  return { kind: 'changed', data: { ...data, mapRoles: roles.print() } };
+  const [entry] = known;
+  if (entry === undefined || !isNodeEntry(entry)) return { kind: 'unchanged' };
+  seq.items = seq.items.filter((item) => item !== entry.node);
+  return changedTo(data, print, roleArn);
 };
 
 export interface AwsAuthEntry {
@@ -142,9 +194,9 @@ export const awsAuthEntries = (
 ): readonly AwsAuthEntry[] | undefined => {
   const roles = readRoles(text);
   if (roles.kind === 'refused') return undefined;
-  return roles.seq.items.filter(isMap).map((entry) => ({
-    arn: String(fieldOf(entry, field) ?? ''),
-    username: String(fieldOf(entry, 'username') ?? ''),
+  return roles.entries.map((entry) => ({
+    arn: textOf(entry, field),
+    username: textOf(entry, 'username'),
     groups: groupsOf(entry),
   }));
 };
@@ -165,10 +217,24 @@ export const identityOf = (arn: string): { readonly arn: string; readonly sessio
     : { arn: `arn:${partition}:iam::${account}:role/${role}`, session };
 };
 
-const entriesFor = (text: string | undefined, field: string, arn: string): readonly YAMLMap[] => {
-  const { contents, errors } = parseDocument(text ?? '[]');
-  if (errors.length > 0 || !isSeq(contents)) return [];
-  return namedIn(contents, field, arn);
+/** One that cannot be read names nobody; the others count all the same. */
+const entriesFor = (
+  text: string | undefined,
+  field: string,
+  arn: string,
+): readonly Pick<Written, 'fields'>[] => {
+  const document = parsed(text);
+  if (document.errors.length > 0) return [];
+  let values: unknown;
+  try {
+    values = document.toJS({ maxAliasCount: maxAliases });
+  } catch {
+    return [];
+  }
+  const entries = Array.isArray(values) ? values.filter(isObject) : [];
+  return entries
+    .map((fields) => ({ fields }))
+    .filter((entry) => isNamed(textOf(entry, field), arn));
 };
 
 /** Undefined where the template asks for the name of an instance and the session is none's. */
