@@ -1,11 +1,12 @@
 // Prints what is generated in docs/conformance.md: the AWS operations that the world answers, the named
-// steps of the end-to-end tests with the real clients, and the scenarios of updates. What stands outside the marks is written
-// by hand and kept. A test fails when somebody forgot to run it: `node scripts/print-conformance.ts`.
+// steps of the end-to-end tests with the real clients, the scenarios of updates and the cases of the
+// bootstrap. What stands outside the marks is written by hand and kept. A test fails when somebody forgot to run it: `node scripts/print-conformance.ts`.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { awsHandlers } from '../src/main/aws-front.ts';
 import { listCoverage, type ServiceCoverage } from '../src/wire/index.ts';
 import { createWorld } from '../src/world/index.ts';
+import { bootstrapTable } from './conformance-bootstrap.ts';
 import { kubectlTable } from './conformance-kubectl.ts';
 import { updatesTable } from './conformance-updates.ts';
 
@@ -94,7 +95,8 @@ export const conformance = async (): Promise<string> => {
   const withAws = replacePart(document, 'aws', await awsPart());
   const withRows = replacePart(withAws, 'kubectl', kubectlTable(stepNames()));
   const withUpdates = replacePart(withRows, 'updates', updatesTable(scenarioTests()));
-  return replacePart(withUpdates, 'tests', testsPart());
+  const withBootstrap = replacePart(withUpdates, 'bootstrap', bootstrapTable());
+  return replacePart(withBootstrap, 'tests', testsPart());
 };
 
 if (import.meta.main) writeFileSync(conformanceFile, await conformance());

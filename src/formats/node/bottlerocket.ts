@@ -5,6 +5,7 @@ import type { Taint } from '../../api/kube.ts';
 import { begin } from '../position.ts';
 import type { Bootstrap } from '../user-data/bootstrap.ts';
 import { find, kindOf, type Located, numberOf, textOf, toJson } from '../user-data/located.ts';
+import { settingComplaint } from './bottlerocket-settings.ts';
 import { clusterDnsOf } from './capacity.ts';
 import { authorityFault } from './certificate.ts';
 import { type EvaluatedNode, machineOf } from './evaluated.ts';
@@ -15,106 +16,6 @@ import { reservedMessage } from './kubelet-problems.ts';
 import { keyFault, kubeletMaySet, taintOf, valueFault } from './labels.ts';
 import { decodedAuthority, dnsOf } from './nodeadm.ts';
 import { type Obstacle, obstacle } from './problem.ts';
-
-type Check = (value: Located) => string | undefined;
-
-const text =
-  (pattern?: RegExp, says = 'a text'): Check =>
-  (value) =>
-    textOf(value) !== undefined && (pattern?.test(textOf(value) ?? '') ?? true) ? undefined : says;
-const whole: Check = (value) => {
-  const number = numberOf(value);
-  return number !== undefined && Number.isInteger(number) && number >= 0 && number < 2 ** 32
-    ? undefined
-    : 'a whole number without quotes';
-};
-const truth: Check = (value) =>
-  value.kind === 'scalar' && typeof value.value === 'boolean' ? undefined : 'true or false';
-const table: Check = (value) => (value.kind === 'map' ? undefined : 'a table');
-const list: Check = (value) => (value.kind === 'list' ? undefined : 'a list');
-const textOrList: Check = (value) =>
-  value.kind === 'list' || textOf(value) !== undefined ? undefined : 'a text or a list of texts';
-const duration = text(/^(?:\d+(?:h|m|s|ms))+$/, 'a duration such as 1m30s');
-
-const keyed =
-  (keys: RegExp, says: string): Check =>
-  (value) => {
-    if (value.kind !== 'map') return 'a table';
-    const bad = [...value.members.keys()].find((key) => !keys.test(key));
-    return bad === undefined ? undefined : `a table of ${says}; ${JSON.stringify(bad)} is none`;
-  };
-const signals = keyed(
-  /^(?:memory\.available|(?:nodefs|imagefs)\.(?:available|inodesFree)|pid\.available)$/,
-  'eviction signals in quotes',
-);
-const resources = keyed(/^(?:cpu|memory|ephemeral-storage)$/, 'cpu, memory and ephemeral-storage');
-
-/** Of settings.kubernetes; names as in Bottlerocket's own documentation. */
-const fields: Readonly<Record<string, Check>> = {
-  'cluster-name': text(/^[0-9A-Za-z][A-Za-z0-9_-]{0,99}$/, 'a cluster name'),
-  'cluster-certificate': text(),
-  'api-server': text(),
-  'node-labels': table,
-  'node-taints': table,
-  'static-pods': table,
-  'authentication-mode': text(/^(?:aws|tls)$/, 'aws or tls'),
-  'bootstrap-token': text(/^[a-z0-9]{6}\.[a-z0-9]{16}$/, 'a bootstrap token'),
-  'standalone-mode': truth,
-  'eviction-hard': signals,
-  'eviction-soft': signals,
-  'eviction-soft-grace-period': signals,
-  'eviction-max-pod-grace-period': whole,
-  'kube-reserved': resources,
-  'system-reserved': resources,
-  'allowed-unsafe-sysctls': list,
-  'server-tls-bootstrap': truth,
-  'cloud-provider': text(/^(?:aws|external|)$/, 'aws, external or an empty text'),
-  'registry-qps': whole,
-  'registry-burst': whole,
-  'event-qps': whole,
-  'event-burst': whole,
-  'kube-api-qps': whole,
-  'kube-api-burst': whole,
-  'container-log-max-size': text(),
-  'container-log-max-files': whole,
-  'cpu-cfs-quota-enforced': truth,
-  'cpu-manager-policy': text(/^(?:none|static)$/, 'none or static'),
-  'cpu-manager-reconcile-period': duration,
-  'cpu-manager-policy-options': list,
-  'topology-manager-scope': text(),
-  'topology-manager-policy': text(),
-  'pod-pids-limit': (value) => (numberOf(value) === undefined ? 'a whole number' : undefined),
-  'image-gc-high-threshold-percent': (value) =>
-    whole(value) && text(/^\d+$/, 'a percentage')(value),
-  'image-gc-low-threshold-percent': (value) => whole(value) && text(/^\d+$/, 'a percentage')(value),
-  'provider-id': text(),
-  'hostname-override': text(),
-  'hostname-override-source': text(
-    /^(?:private-dns-name|instance-id)$/,
-    'private-dns-name or instance-id',
-  ),
-  'log-level': whole,
-  'credential-providers': table,
-  'server-certificate': text(),
-  'server-key': text(),
-  'shutdown-grace-period': duration,
-  'shutdown-grace-period-for-critical-pods': duration,
-  'max-pods': whole,
-  'cluster-dns-ip': textOrList,
-  'cluster-domain': text(),
-  'node-ip': text(),
-  'pod-infra-container-image': text(),
-  'memory-manager-policy': text(),
-  'memory-manager-reserved-memory': table,
-  'reserved-cpus': text(),
-  'seccomp-default': truth,
-  'verbose-logging': truth,
-  'device-ownership-from-security-context': truth,
-  'single-process-oom-kill': truth,
-  'ids-per-pod': whole,
-  nvidia: table,
-};
-export const bottlerocketFields: readonly string[] = Object.keys(fields);
 
 const required = ['cluster-name', 'api-server', 'cluster-certificate'] as const;
 
@@ -161,8 +62,7 @@ const settingProblems = (kubernetes: Located): readonly Obstacle[] => {
     ];
   }
   return [...kubernetes.members].flatMap(([key, { value }]) => {
-    const check = Object.hasOwn(fields, key) ? fields[key] : undefined;
-    const wanted = check?.(value);
+    const wanted = settingComplaint(key, value);
     if (wanted === undefined) return [];
     return [
       obstacle(

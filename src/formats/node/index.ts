@@ -1,6 +1,6 @@
 // Public entry of the node: what it becomes of user data, its capacity, labels and taints.
 export { placedLabels } from './arguments.ts';
-export { bottlerocketFields } from './bottlerocket.ts';
+export { bottlerocketFields } from './bottlerocket-settings.ts';
 export {
   evaluateMaxPods,
   kubeReserved,

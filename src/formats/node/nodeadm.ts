@@ -159,14 +159,26 @@ const containerdUser = (spec: Located): JsonObject | undefined => {
   return config === undefined ? undefined : objectOr(toJson(config));
 };
 
-const containerdProblems = (spec: Located, facts: NodeFacts): readonly Obstacle[] => {
+const containerdProblems = (
+  spec: Located,
+  facts: NodeFacts,
+  parts: readonly Located[],
+): readonly Obstacle[] => {
+  // Each part is read before it is merged: a later one does not make up for an earlier one.
+  const broken = parts.flatMap((part) => {
+    const text = textOf(find(part, 'containerd', 'config')) ?? '';
+    return text !== '' && tomlDocument(text) === undefined
+      ? (find(part, 'containerd', 'config') ?? [])
+      : [];
+  });
+  if (broken.length > 0) {
+    return broken.map(({ at }) =>
+      obstacle('NC006', at, 'spec.containerd.config is no TOML: nodeadm ends'),
+    );
+  }
   const config = find(spec, 'containerd', 'config');
   if (config === undefined) return [];
-  const user = containerdUser(spec);
-  if (user === undefined && textOf(config) !== '') {
-    return [obstacle('NC006', config.at, 'spec.containerd.config is no TOML: nodeadm ends')];
-  }
-  const fault = containerdFault({ facts, user, usesSoci: false });
+  const fault = containerdFault({ facts, user: containerdUser(spec), usesSoci: false });
   return fault === undefined ? [] : [obstacle('NC006', config.at, fault)];
 };
 
@@ -218,7 +230,11 @@ export const evaluateNodeadm = (bootstrap: Bootstrap, facts: NodeFacts): Evaluat
     ...(accepted.length === 0 ? [] : clusterProblems(spec, accepted[0]?.part.at ?? begin)),
     ...argumentProblems(parseArguments(meantWords), minor),
     ...(meantConfig === undefined ? [] : configProblems(meantConfig, minor)),
-    ...containerdProblems(spec, facts),
+    ...containerdProblems(
+      spec,
+      facts,
+      accepted.map((one) => specOf(one.config)),
+    ),
   ];
   return {
     family: 'al2023',

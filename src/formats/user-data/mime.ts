@@ -117,6 +117,10 @@ const cut = (lines: readonly string[], from: number, boundary: string) => {
     if (kind === 'close') return { cuts, closedAt: i };
     start = i + 1;
   }
+  // Go's reader takes a part that ends before it begins for the end, dashes or not; without the end of
+  // its line it does not know the boundary.
+  const isEnd = start === lines.length - 1 && lines[start] === '' && cuts.length > 0;
+  if (start !== undefined && isEnd) return { cuts, closedAt: start - 1 };
   if (start !== undefined) cuts.push({ start, end: lines.length });
   return { cuts, closedAt: undefined };
 };
