@@ -13,6 +13,7 @@ import { addLogsCommands } from './commands/logs.ts';
 import { addNodeCommands } from './commands/node.ts';
 import { addPlanCommand } from './commands/plan.ts';
 import { addScaleCommand } from './commands/scale.ts';
+import { addSequenceCommands } from './commands/sequence.ts';
 import { addUndrainCommand } from './commands/undrain.ts';
 import { addUpdateCommand } from './commands/update.ts';
 import { addUpdateControlCommands } from './commands/update-control.ts';
@@ -57,6 +58,7 @@ export const buildProgram = (context: CliContext, version: string): Command => {
   addUpdateControlCommands(program, context, connection);
   addApproveCommand(program, context, connection);
   addDescribeCommands(program, context, connection);
+  addSequenceCommands(program, context, connection);
   addPlanCommand(program, context, connection);
   addControllerCommand(program, context, connection);
   addIdentityCommands(program, context, connection);

@@ -1,0 +1,252 @@
+// drover update, get, describe, pause, resume and abort sequence: updates of several groups, one after another.
+// What is asked is written into the object; the controller acts on it.
+import type { Command } from 'commander';
+import {
+  type CliContext,
+  CommandError,
+  type Connection,
+  exitCodes,
+  type OutputFormat,
+} from '../context.ts';
+import { patienceMs } from '../duration.ts';
+import { outputOption, print, printDocument } from '../output.ts';
+import { progressOf } from '../progress.ts';
+import { needGroup } from '../update/read.ts';
+import {
+  describeSequence,
+  listSequences,
+  needSequence,
+  patchSequence,
+  requestSequence,
+  sequenceCells,
+  sequenceDocument,
+  sequenceHeader,
+  sequenceListDocument,
+  statusOf,
+  watchSequence,
+} from '../update/sequence.ts';
+import { waits } from './update.ts';
+
+const refused = (message: string): CommandError => new CommandError(exitCodes.refused, message);
+
+const watch = async (
+  context: CliContext,
+  connection: Connection,
+  name: string,
+  asked: { readonly timeout: string; readonly tell: (line: string) => void },
+): Promise<void> => {
+  const { clock, signal } = context;
+  const { timeout, tell } = asked;
+  const kube = await context.kube(connection);
+  await watchSequence({ kube, clock, signal, tell }, name, patienceMs(timeout));
+};
+
+interface UpdateFlags {
+  readonly name?: string;
+  readonly kubernetesVersion?: string;
+  readonly releaseVersion?: string;
+  readonly force: boolean;
+  readonly wait: boolean | string;
+  readonly timeout: string;
+}
+
+const update = async (
+  context: CliContext,
+  connection: Connection,
+  groups: readonly string[],
+  flags: UpdateFlags,
+): Promise<void> => {
+  const wait = waits(flags.wait);
+  const twice = groups.find((name, i) => groups.indexOf(name) !== i);
+  if (twice !== undefined) {
+    throw new CommandError(exitCodes.usage, `${twice} is named twice: name each group once`);
+  }
+  const { kubernetesVersion: version, releaseVersion, force, timeout } = flags;
+  const kube = await context.kube(connection);
+  for (const group of groups) await needGroup(kube, group);
+  const name = flags.name ?? `sequence-${context.clock.now().toString(36)}`;
+  const target = {
+    ...(version === undefined ? {} : { version }),
+    ...(releaseVersion === undefined ? {} : { releaseVersion }),
+  };
+  await requestSequence(kube, name, {
+    groups: groups.map((group) => ({ name: group })),
+    ...(Object.keys(target).length === 0 ? {} : { target }),
+    ...(force ? { force } : {}),
+  });
+  const progress = progressOf(context);
+  progress.info(`update sequence ${name} of ${groups.join(', ')} recorded`);
+  if (!wait) {
+    progress.info(`\`drover get sequences ${name} --watch\` shows it`);
+    return;
+  }
+  await watch(context, connection, name, { timeout, tell: (line) => progress.info(line) });
+};
+
+interface GetFlags {
+  readonly watch: boolean;
+  readonly timeout: string;
+  readonly output: OutputFormat;
+}
+
+const get = async (
+  context: CliContext,
+  connection: Connection,
+  name: string | undefined,
+  flags: GetFlags,
+): Promise<void> => {
+  const { timeout, output } = flags;
+  if (flags.watch) {
+    if (name === undefined || output !== 'table') {
+      const message = '--watch takes the name of a sequence, and tells lines: leave --output out';
+      throw new CommandError(exitCodes.usage, message);
+    }
+    return watch(context, connection, name, { timeout, tell: context.out });
+  }
+  const kube = await context.kube(connection);
+  const all = name === undefined ? await listSequences(kube) : [await needSequence(kube, name)];
+  if (all.length === 0 && output === 'table') return context.out('there are no update sequences');
+  const rows = all.map(sequenceCells);
+  print(context, output, sequenceListDocument(all), () => ({ header: sequenceHeader, rows }));
+};
+
+const describe = async (
+  context: CliContext,
+  connection: Connection,
+  name: string,
+  output: OutputFormat,
+): Promise<void> => {
+  const sequence = await needSequence(await context.kube(connection), name);
+  if (output !== 'table') return printDocument(context, output, sequenceDocument(sequence));
+  for (const line of describeSequence(sequence)) context.out(line);
+};
+
+const pause = async (context: CliContext, connection: Connection, name: string): Promise<void> => {
+  const kube = await context.kube(connection);
+  const sequence = await needSequence(kube, name);
+  const status = statusOf(sequence);
+  if (status !== 'InProgress') throw refused(`update sequence ${name} is over: ${status}`);
+  if (sequence.spec.abort !== undefined) {
+    throw refused(`update sequence ${name} is being stopped already`);
+  }
+  await patchSequence(kube, name, { paused: true });
+  const how = `\`drover resume sequence ${name}\` goes on`;
+  context.out(`update sequence ${name} is paused: drains under way end, nothing is begun; ${how}`);
+};
+
+const resume = async (context: CliContext, connection: Connection, name: string): Promise<void> => {
+  const kube = await context.kube(connection);
+  const sequence = await needSequence(kube, name);
+  const status = statusOf(sequence);
+  const { abort, paused = false } = sequence.spec;
+  if (abort !== undefined) throw refused(`update sequence ${name} was aborted, which stays so`);
+  if (status === 'Successful') throw refused(`update sequence ${name} is over: ${status}`);
+  const isOver = status !== 'InProgress';
+  if (!isOver && !paused) return context.out(`update sequence ${name} is not paused`);
+  const again = isOver ? { resume: context.clock.now().toString(36) } : {};
+  await patchSequence(kube, name, { ...again, paused: null });
+  const what = isOver ? ': groups that are done stay done, the others are tried again' : '';
+  context.out(`update sequence ${name} goes on${what}`);
+};
+
+const abort = async (
+  context: CliContext,
+  connection: Connection,
+  name: string,
+  isRollback: boolean,
+): Promise<void> => {
+  const kube = await context.kube(connection);
+  const sequence = await needSequence(kube, name);
+  const status = statusOf(sequence);
+  if (status !== 'InProgress') throw refused(`update sequence ${name} is over: ${status}`);
+  const wanted = isRollback ? 'RollBack' : 'Stop';
+  const { abort: asked = wanted } = sequence.spec;
+  if (asked !== wanted) {
+    throw refused(`update sequence ${name} is being aborted already (${asked}), which stays so`);
+  }
+  await patchSequence(kube, name, { abort: wanted });
+  const how = isRollback ? 'updates that run go back' : 'updates that run are stopped';
+  context.out(`update sequence ${name} is being aborted: ${how}; groups that are done stay so`);
+};
+
+/** The command of that name, which others have added. */
+const under = (program: Command, verb: string): Command => {
+  const found = program.commands.find((command) => command.name() === verb);
+  if (found === undefined) throw new Error(`the program has no command ${verb}`);
+  return found;
+};
+
+const addReading = (program: Command, context: CliContext, connection: () => Connection): void => {
+  under(program, 'get')
+    .command('sequences [name]')
+    .aliases(['sequence', 'ngus'])
+    .description('updates of several groups, newest first; with --watch one of them until its end')
+    .option('--watch', 'tell each change until it ends, and end as it does', false)
+    .option('--timeout <duration>', 'how long to watch; 0s is for ever', '0s')
+    .addOption(outputOption())
+    .addHelpText(
+      'after',
+      '\nExamples:\n  drover get sequences\n  drover get sequences december --watch',
+    )
+    .action((name: string | undefined, flags: GetFlags) => get(context, connection(), name, flags));
+  under(program, 'describe')
+    .command('sequence <name>')
+    .alias('ngus')
+    .description('an update sequence: its groups, their updates and why it is where it is')
+    .addOption(outputOption())
+    .addHelpText('after', '\nExamples:\n  drover describe sequence december -o yaml')
+    .action((name: string, { output }: { readonly output: OutputFormat }) =>
+      describe(context, connection(), name, output),
+    );
+};
+
+/** Adds `sequence` to the verbs, which are there already. */
+export const addSequenceCommands = (
+  program: Command,
+  context: CliContext,
+  connection: () => Connection,
+): void => {
+  addReading(program, context, connection);
+  under(program, 'update')
+    .command('sequence <groups...>')
+    .description('update several groups in this order; pods move to no node that goes next')
+    .option('--name <name>', 'of the sequence; default: one that is made up')
+    .option('--kubernetes-version <version>', "of every group; default: each group's own")
+    .option('--release-version <release>', 'of the images; default: the newest of that version')
+    .option('--force', 'pods that budgets hold after 15 minutes are deleted', false)
+    .option('-w, --wait [bool]', 'watch it until its end; the default', true)
+    .option('--no-wait', 'return once it is recorded')
+    .option('--timeout <duration>', 'how long to watch; 0s is for ever', '0s')
+    .addHelpText(
+      'after',
+      `
+Other orders (groups beside each other), a target for each group and policies: a NodeGroupUpdateSequence in YAML.
+
+Examples:
+  drover update sequence canary web batch --kubernetes-version 1.33
+
+Exit codes: 0 Successful (or recorded), 1 Failed, 2 usage, 3 refused or Cancelled, 4 not over in time,
+130 ^C (it goes on).`,
+    )
+    .action((groups: readonly string[], flags: UpdateFlags) =>
+      update(context, connection(), groups, flags),
+    );
+  under(program, 'pause')
+    .command('sequence <name>')
+    .description('drains under way end; no further node or group is begun')
+    .addHelpText('after', '\nExamples:\n  drover pause sequence december')
+    .action((name: string) => pause(context, connection(), name));
+  under(program, 'resume')
+    .command('sequence <name>')
+    .description('let one that is paused, or that a failed update ended, go on')
+    .addHelpText('after', '\nExamples:\n  drover resume sequence december')
+    .action((name: string) => resume(context, connection(), name));
+  under(program, 'abort')
+    .command('sequence <name>')
+    .description('begin no further group, and stop the updates that run')
+    .option('--rollback', 'updates that run go back; groups that are done stay so', false)
+    .addHelpText('after', '\nExamples:\n  drover abort sequence december')
+    .action((name: string, { rollback }: { readonly rollback: boolean }) =>
+      abort(context, connection(), name, rollback),
+    );
+};
