@@ -1,35 +1,14 @@
 // Ten mistakes that people make in user data and identity (each named by the complaint it comes from), planted
 // through what a user has in hand. Each ends in NodeCreationFailure, and its first cause is the right one.
 import { describe, expect, it } from 'vitest';
-import { epochMs } from '../../src/api/brand.ts';
 import type { JsonObject } from '../../src/api/json.ts';
 import { objectOr } from '../../src/api/json.ts';
-import { gatherJoinEvidence } from '../../src/cli/explain/join-evidence.ts';
-import { type JoinCause, joinCauses } from '../../src/core/explain/index.ts';
-import { testStart } from '../../src/runtime/testing.ts';
-import { createInProcessPorts } from '../../src/sim/index.ts';
+import type { JoinCause } from '../../src/core/explain/index.ts';
+import { explained } from '../support/explained.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';
 
 const one = { scalingConfig: { minSize: 0, maxSize: 2, desiredSize: 1 } };
 const ca = btoa('-----BEGIN CERTIFICATE-----\nMIIBAAAA\n-----END CERTIFICATE-----\n');
-const person = { user: { username: 'ada', groups: ['system:masters'] }, userAgent: 'drover' };
-
-/** What `drover explain nodegroup ng` reads and ranks. */
-const explained = async (life: GroupLife): Promise<readonly JoinCause[]> => {
-  const { kube, cloud } = createInProcessPorts(life.world, {
-    component: 'explain',
-    identity: person,
-  });
-  let done = false;
-  const gathering = gatherJoinEvidence(kube, cloud, {
-    name: 'ng',
-    now: epochMs(life.seconds * 1000 + testStart),
-  }).finally(() => {
-    done = true;
-  });
-  for (let i = 0; i < 500 && !done; i += 1) await life.driver.advance(0.01);
-  return joinCauses((await gathering).evidence);
-};
 
 const mime = (part: string, closing = '--//--'): string =>
   `MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="//"\n\n--//\n${part}\n${closing}\n`;

@@ -20,6 +20,7 @@ import {
 } from '../../ports/index.ts';
 import { CommandError, exitCodes } from '../context.ts';
 import { closeNames } from '../nodes.ts';
+import { gatherWindowsEvidence } from './windows-evidence.ts';
 
 /** A group, managed or a stack's, as far as its nodes' joining goes by it. */
 export interface JoiningGroup {
@@ -223,6 +224,8 @@ export const gatherJoinEvidence = async (
   const isShort = scaling.instances.length < scaling.desiredCapacity;
   const activities = isShort ? await cloud.describeActivities(scaling.name) : [];
   const userData = await userDataOf(cloud, group, scaling);
+  const isWindows = group.amiType?.startsWith('WINDOWS') ?? false;
+  const windows = isWindows ? await gatherWindowsEvidence(kube, cloud, group) : undefined;
   return {
     group,
     joined,
@@ -230,12 +233,16 @@ export const gatherJoinEvidence = async (
     unseen: [
       ...(roles.kind === 'unknown' ? [roles.why] : []),
       ...(userData === undefined ? ['the launch template’s user data was not read'] : []),
+      ...(isWindows && windows?.vpcCni === undefined
+        ? ['ConfigMap kube-system/amazon-vpc-cni was not read']
+        : []),
     ],
     evidence: {
       now,
       cluster: group.cluster,
       roleArn: group.roleArn,
-      isWindows: group.amiType?.startsWith('WINDOWS') ?? false,
+      isWindows,
+      ...(windows === undefined ? {} : { windows }),
       roles,
       userData,
       failedLaunches: launchIssues(activities, scaling.name),

@@ -83,8 +83,9 @@ export const addExplainNodegroupCommand = (
       'after',
       `
 Looks at the instances' consoles, the launch template's user data, kube-system/aws-auth, the nodes and
-the scaling activities. Each cause is "shown" (an instance said so), "likely" (it would keep any node
-out) or "possible".
+the scaling activities; for a Windows group, whose nodes join and whose pods get no address, at the
+ConfigMap amazon-vpc-cni and the events of its nodes, too. Each cause is "shown" (an instance said so),
+"likely" (it would keep any node out) or "possible".
 
 Examples:
   drover explain nodegroup demo-ng

@@ -7,5 +7,6 @@ export type {
   JoinEvidence,
   JoiningInstance,
   RoleMap,
+  WindowsEvidence,
 } from './joining-evidence.ts';
 export { explainWaiting } from './waiting.ts';

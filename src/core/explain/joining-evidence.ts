@@ -22,6 +22,9 @@ export type JoinCauseCode =
   | 'NodeNotReady'
   | 'NodeWithoutLabels'
   | 'InstanceStopped'
+  | 'WindowsAddresses'
+  | 'WindowsNeedsLinux'
+  | 'WindowsNeedsIPv4'
   | 'Unknown';
 
 export interface JoinCause {
@@ -74,12 +77,25 @@ export interface GroupUserDataInForce {
   readonly instanceType: string | undefined;
 }
 
+/** What Windows groups need of their cluster; undefined: not known. */
+export interface WindowsEvidence {
+  /** Data of the ConfigMap kube-system/amazon-vpc-cni; `absent`: there is none. */
+  readonly vpcCni: Readonly<Record<string, string>> | 'absent' | undefined;
+  /** Nodes with another system than Windows, Ready or not. */
+  readonly otherNodes: number | undefined;
+  readonly serviceCidr: string | undefined;
+  /** Events of pods that got no address, newest last: `namespace/name` and the kubelet's words. */
+  readonly refused: readonly { readonly pod: string; readonly message: string }[];
+}
+
 export interface JoinEvidence {
   readonly now: EpochMs;
   readonly cluster: string;
   /** As STS names it or as IAM does; undefined: not known. */
   readonly roleArn: string | undefined;
   readonly isWindows: boolean;
+  /** Of Windows groups, where it was looked at. */
+  readonly windows?: WindowsEvidence;
   readonly roles: RoleMap;
   readonly userData: GroupUserDataInForce | undefined;
   /** Launches that failed since the last one that succeeded: EC2's words. */

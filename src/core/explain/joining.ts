@@ -10,6 +10,7 @@ import {
 } from './joining-evidence.ts';
 import { roleCauses } from './joining-role.ts';
 import { userDataCauses } from './joining-user-data.ts';
+import { windowsCauses } from './joining-windows.ts';
 
 const launchCauses = ({ failedLaunches }: JoinEvidence): readonly JoinCause[] =>
   failedLaunches.map(({ code, message }) => ({
@@ -113,10 +114,14 @@ export const joinCauses = (evidence: JoinEvidence): readonly JoinCause[] => {
     (instance) => instance.node === undefined && !ofInstances.some(covers(instance)),
   );
   const hasMute = instances.some(({ node, console }) => node === undefined && !isTelling(console));
-  // Of a group all of whose instances said why, its definition adds only noise.
+  const roles = roleCauses(evidence);
+  // Of a group all of whose instances said why, its definition adds only noise, but for what nodes join without.
   const suggested =
-    waiting.length > 0 || hasMute ? [...userDataCauses(evidence), ...roleCauses(evidence)] : [];
-  const causes = merged([...launchCauses(evidence), ...ofInstances, ...suggested]);
+    waiting.length > 0 || hasMute
+      ? [...userDataCauses(evidence), ...roles]
+      : roles.filter(({ certainty }) => certainty === 'possible');
+  const windows = windowsCauses(evidence);
+  const causes = merged([...launchCauses(evidence), ...ofInstances, ...suggested, ...windows]);
   const order = (a: JoinCause, b: JoinCause): number =>
     certainties.indexOf(a.certainty) - certainties.indexOf(b.certainty) ||
     b.instances.length - a.instances.length;

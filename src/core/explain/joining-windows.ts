@@ -1,0 +1,73 @@
+// What a Windows group needs of its cluster and does not find (EKS user guide, "windows-support"; article 003): nodes join
+// all the same, and their pods do not run. Pure; what was not looked at is no cause.
+import type { JoinCause, JoinEvidence, WindowsEvidence } from './joining-evidence.ts';
+
+const switchName = 'enable-windows-ipam';
+/** The plugin's words for a pod without an address (article 003). */
+const missingLabel = 'does not have label vpc.amazonaws.com/PrivateIPv4Address';
+/** More pods say nothing more. */
+const maxPods = 3;
+
+const addressCauses = ({ vpcCni, refused }: WindowsEvidence): readonly JoinCause[] => {
+  if (vpcCni === undefined) return [];
+  const value = vpcCni === 'absent' ? undefined : vpcCni[switchName];
+  if (value === 'true') return [];
+  const saying = refused.filter(({ message }) => message.includes(missingLabel));
+  const told = [...new Set(saying.map(({ pod }) => pod))];
+  const isAbsent = vpcCni === 'absent';
+  const found = isAbsent
+    ? 'there is no ConfigMap kube-system/amazon-vpc-cni'
+    : `ConfigMap kube-system/amazon-vpc-cni has ${value === undefined ? `no ${switchName}` : `${switchName}: ${JSON.stringify(value)}`}`;
+  const create = `$ kubectl -n kube-system create configmap amazon-vpc-cni --from-literal=${switchName}=true`;
+  const patch = `$ kubectl -n kube-system patch configmap amazon-vpc-cni --type merge -p '{"data":{"${switchName}":"true"}}'`;
+  return [
+    {
+      code: 'WindowsAddresses',
+      certainty: told.length > 0 ? 'shown' : 'likely',
+      what: `pods on its nodes get no address: ConfigMap kube-system/amazon-vpc-cni does not say ${switchName}: "true"`,
+      evidence: [
+        found,
+        ...told.slice(-maxPods).map((pod) => `FailedCreatePodSandBox: pod ${pod} ${missingLabel}`),
+      ],
+      remedy: [
+        isAbsent ? create : patch,
+        'Then make the pods anew that wait (kubectl delete pod): an address is promised when a pod is created, to pods with nodeSelector kubernetes.io/os: windows',
+      ],
+      instances: [],
+    },
+  ];
+};
+
+const linuxCauses = ({ otherNodes }: WindowsEvidence): readonly JoinCause[] =>
+  otherNodes !== 0
+    ? []
+    : [
+        {
+          code: 'WindowsNeedsLinux',
+          certainty: 'likely',
+          what: 'the cluster has no Linux node, which Windows nodes need for CoreDNS and the add-ons',
+          evidence: ['none of the nodes has kubernetes.io/os: linux'],
+          remedy: ['Create a Linux node group beside it, of one node at least'],
+          instances: [],
+        },
+      ];
+
+const familyCauses = ({ serviceCidr }: WindowsEvidence): readonly JoinCause[] =>
+  serviceCidr?.includes(':') !== true
+    ? []
+    : [
+        {
+          code: 'WindowsNeedsIPv4',
+          certainty: 'likely',
+          what: 'the cluster gives pods IPv6 addresses, which Windows nodes cannot have',
+          evidence: [`its services have ${serviceCidr}`],
+          remedy: ['Use a cluster of the IPv4 family: the family of a cluster cannot be changed'],
+          instances: [],
+        },
+      ];
+
+/** None for groups of other systems. */
+export const windowsCauses = ({ isWindows, windows }: JoinEvidence): readonly JoinCause[] =>
+  !isWindows || windows === undefined
+    ? []
+    : [...addressCauses(windows), ...linuxCauses(windows), ...familyCauses(windows)];
