@@ -91,17 +91,32 @@ const drawApps = (random: Random, { nodes, maxUnavailable }: Size): readonly Rol
   return apps;
 };
 
+const clusterOf = (size: Size, random: Random): RolloutCluster => ({
+  name: `${size.nodes} nodes, ${size.zones} zones, ${size.maxUnavailable} at once`,
+  nodes: size.nodes,
+  zones: zoneLetters.slice(0, size.zones),
+  maxUnavailable: size.maxUnavailable,
+  apps: drawApps(random, size),
+});
+
 /** Of each size one per round of seeds. */
 export const drawCluster = (index: number, random: Random): RolloutCluster => {
   const size = sizes[index % sizes.length] ?? { nodes: 3, zones: 1, maxUnavailable: 1 };
-  const zones = zoneLetters.slice(0, size.zones);
-  return {
-    name: `${size.nodes} nodes, ${size.zones} zones, ${size.maxUnavailable} at once`,
-    nodes: size.nodes,
-    zones,
-    maxUnavailable: size.maxUnavailable,
-    apps: drawApps(random, size),
-  };
+  return clusterOf(size, random);
+};
+
+/** Mostly small ones, as most groups are: of 3 to 12 nodes, one in five of up to 30, one in twenty of up to 60. */
+export const drawAnyCluster = (random: Random): RolloutCluster => {
+  const kind = random.below(20);
+  const nodes =
+    kind === 0
+      ? between(random, 31, 60)
+      : kind < 5
+        ? between(random, 13, 30)
+        : between(random, 3, 12);
+  const zones = Math.min(nodes, between(random, 1, zoneLetters.length));
+  const maxUnavailable = between(random, 1, Math.max(1, Math.ceil(nodes / 4)));
+  return clusterOf({ nodes, zones, maxUnavailable }, random);
 };
 
 /** The same cluster whose pods take up to `share` longer or less to start and to stop. */

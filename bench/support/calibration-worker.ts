@@ -1,0 +1,4 @@
+// A process of the benchmark `plan`: answers seeds until its parent goes.
+import { serveSeeds } from './calibration.ts';
+
+serveSeeds();

@@ -1,0 +1,42 @@
+// The plan's model beside the engine on a few small clusters: when one of them changes its order or its waits, the
+// other has to follow. Over 200 clusters: `npm run bench -- plan`, docs/benchmarks.md.
+import { beforeAll, describe, expect, it } from 'vitest';
+import {
+  type CalibrationRow,
+  calibrate,
+  calibratedStrategies,
+} from '../../bench/support/calibration.ts';
+
+/** Of three to eight nodes, in one to three zones. */
+const seeds = [5, 7, 10, 12, 13, 94, 97, 100];
+
+const meanOf = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length;
+
+describe.each(calibratedStrategies)('plans of %s on small clusters', (strategy) => {
+  const rows: CalibrationRow[] = [];
+  beforeAll(async () => {
+    for (const seed of seeds)
+      rows.push(...(await calibrate(seed, { strategies: [strategy], share: 0 })));
+  });
+
+  it('find no blocker, and no update fails', () => {
+    expect(rows.map(({ seed, status, blockers }) => [seed, status, ...blockers])).toEqual(
+      seeds.map((seed) => [seed, 'Successful']),
+    );
+  });
+
+  it('are right in the middle where pods take as long as they took', () => {
+    const mean = meanOf(rows.map(({ tookMinutes, p50Minutes }) => tookMinutes / p50Minutes));
+    expect(mean).toBeGreaterThan(0.97);
+    expect(mean).toBeLessThan(1.03);
+  });
+
+  it('have a p90 that few of these exceed, and that is of use', () => {
+    const late = rows.filter(({ tookMinutes, p90Minutes }) => tookMinutes > p90Minutes);
+    expect(late.length).toBeLessThanOrEqual(2);
+    for (const { p50Minutes, p90Minutes } of rows) {
+      expect(p90Minutes).toBeLessThan(1.5 * p50Minutes);
+    }
+  });
+});
