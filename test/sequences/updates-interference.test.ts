@@ -186,3 +186,31 @@ describe('somebody who wants something else', () => {
     await expectClean(life);
   });
 });
+
+describe('a surge that the cloud has not carried out yet', () => {
+  it('is not taken out of what people have when they make the group smaller meanwhile', async () => {
+    const life = await begin({ desired: 3 });
+    const before = namesOf(life);
+    // The new template is taken, the larger size is not.
+    let [asked, refuses] = [0, true];
+    life.faults.cloudCall = (operation) => {
+      if (operation === 'UpdateAutoScalingGroup') asked += 1;
+      const isRefused = refuses && operation === 'UpdateAutoScalingGroup' && asked > 1;
+      return isRefused ? { kind: 'refused', code: 'ServerError' } : { kind: 'ok' };
+    };
+    askFor(life, newest);
+    await life.until(
+      'the surge is noted',
+      () => (life.group()?.status?.surge?.desired ?? 0) > 0,
+      60,
+    );
+    const [InstanceId] = life.nodes().map(instanceOf);
+    life.fromOutside('TerminateInstanceInAutoScalingGroup', {
+      InstanceId: InstanceId ?? '',
+      ShouldDecrementDesiredCapacity: true,
+    });
+    await life.driver.advance(10);
+    refuses = false;
+    await expectUpdated(life, before, 2);
+  });
+});

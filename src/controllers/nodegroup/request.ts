@@ -42,6 +42,13 @@ export const netDesired = ({ spec, status }: NodeGroup, scaling: ScalingGroup): 
   return clamp(surge.base, minSize, maxSize);
 };
 
+/**
+ * Nothing of a noted surge was carried out when the group was last seen, and somebody has made it smaller
+ * since: that is meant without the surge, which would else be taken out of what people have.
+ */
+const isPending = (asked: number, surge: UpdateSurge, before: number, now: number): boolean =>
+  surge.desired > 0 && before <= asked - surge.desired && now < before;
+
 /** What people want and the noted surge together, beside the group as it is and as it was last seen. */
 const sizeFacts = (group: NodeGroup, scaling: ScalingGroup): SizeFacts => {
   const { status, spec } = group;
@@ -58,7 +65,13 @@ const sizeFacts = (group: NodeGroup, scaling: ScalingGroup): SizeFacts => {
     maxSize: sizes.maxSize + surge.maxSize,
     desired: (sizes.desired ?? netDesired(group, scaling)) + surge.desired,
   });
-  return { spec: plus(spec.scaling), actual, last, noted: requested && plus(requested), followed };
+  const asked = plus(spec.scaling);
+  const noted = requested && plus(requested);
+  const plain = { spec: asked, actual, last, noted, followed };
+  if (last === undefined || !isPending(asked.desired ?? 0, surge, last.desired, desired))
+    return plain;
+  const withSurge = (sizes: Sizes): Sizes => ({ ...sizes, desired: sizes.desired + surge.desired });
+  return { ...plain, actual: withSurge(actual), last: withSurge(last) };
 };
 
 export interface SizesNow {
