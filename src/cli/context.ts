@@ -8,6 +8,7 @@ import type {
   HostApi,
   KubeApi,
   LogInput,
+  LogQueries,
   MetadataApi,
   ProvisioningApi,
 } from '../ports/index.ts';
@@ -122,6 +123,8 @@ export interface CliContext {
   readonly openLog: (path: string) => Promise<LogInput>;
   /** The files of the world's audit log, oldest first. Throws CommandError when there is none. */
   readonly auditFiles: (connection: Connection) => Promise<readonly string[]>;
+  /** Queries that run in CloudWatch Logs, or in what the environment names instead. */
+  readonly logQueries: (connection: Connection) => Promise<LogQueries>;
   readonly world: (connection: Connection) => Promise<WorldControl>;
   /** DIR/env of the world, for `drover env`. */
   readonly environment: (connection: Connection) => Readonly<Record<string, string>>;

@@ -28,6 +28,7 @@ const context = {
   metadata: unused,
   openLog: unused,
   auditFiles: unused,
+  logQueries: unused,
   world: unused,
   environment: unused,
   up: unused,

@@ -97,6 +97,11 @@ const awsProvisioning = async (connection: Connection) => {
   return createAwsProvisioning(awsOptions(connection, commandAgent, byHand));
 };
 
+const awsLogQueries = async (connection: Connection) => {
+  const { createAwsLogQueries } = await import('../adapters/aws/index.ts');
+  return createAwsLogQueries(awsOptions(connection, commandAgent, byHand));
+};
+
 const readBytes = async (path: string): Promise<Uint8Array> => {
   const { readFile } = await import('node:fs/promises');
   try {
@@ -173,6 +178,7 @@ const createContext = (): CliContext => {
     metadata: metadataAt,
     openLog: async (path) => (await import('../adapters/logs/index.ts')).openLogFile(path),
     auditFiles: async (connection) => auditFilesOf(connection, env),
+    logQueries: awsLogQueries,
     world: worldControl,
     environment: (connection) => requireWorldEnvironment(connection),
     up: async (options) => {

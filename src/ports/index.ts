@@ -9,6 +9,7 @@ export * from './http.ts';
 export * from './journal.ts';
 export * from './kube.ts';
 export * from './kube-status.ts';
+export * from './log-queries.ts';
 export * from './logs.ts';
 export * from './provisioning.ts';
 export * from './store.ts';

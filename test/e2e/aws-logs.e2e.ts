@@ -203,6 +203,38 @@ describe('the articles’ queries, CloudWatch Logs and CloudTrail of the aws CLI
     assert.match(JSON.stringify(found[admin]?.requestObject), /nodegroup-own-NodeInstanceRole/);
   });
 
+  it('a query in CloudWatch has the rows of one over files', async () => {
+    const range = ['--start', '0', '--end', '4000000000', '-o', 'csv'];
+    const nodes = byLambda('nodes');
+    for (const query of [nodes, authMap, 'stats count(*) as n by userAgent | limit 3']) {
+      // What both are asked for is over: only then the log's growth changes nothing.
+      const closed = query.startsWith('stats')
+        ? `filter objectRef.name = "${node}" | ${query}`
+        : query;
+      const there = await world.drover('logs', 'query', closed, '--log-group', group, ...range);
+      const here = await world.drover('logs', 'query', closed, ...range);
+      assert.equal(there.code, 0, there.stderr);
+      assert.ok(here.stdout.split('\n').length > 2, here.stdout);
+      assert.equal(there.stdout, here.stdout);
+      assert.match(there.stderr, /^\d+ rows?; \d+ of \d+ events matched \(.* scanned\)$/m);
+    }
+    const typo = await world.drover(
+      'logs',
+      'query',
+      nodes,
+      '--log-group',
+      group.replace('2022', '2202'),
+    );
+    assert.equal(typo.code, 1);
+    assert.match(typo.stderr, new RegExp(`did you mean ${group}\\?`));
+    const stripped = await world.drover('logs', 'query', 'fields, a', '--log-group', group);
+    assert.equal(stripped.code, 2);
+    assert.match(
+      stripped.stderr,
+      /CloudWatch refuses the query: line 1, column 7: expected a field/,
+    );
+  });
+
   it('a stripped field is a syntax error with its place', async () => {
     const query = 'filter @logStream like /^kube-apiserver-audit/\n | fields, objectRef.resource';
     const ran = await world.aws(

@@ -69,6 +69,10 @@ export const createClients = (options: AwsOptions) => ({
     const sdk = await import('@aws-sdk/client-iam');
     return { sdk, client: new sdk.IAMClient(settings(options)) };
   }),
+  logs: lazy(async () => {
+    const sdk = await import('@aws-sdk/client-cloudwatch-logs');
+    return { sdk, client: new sdk.CloudWatchLogsClient(settings(options)) };
+  }),
   ssm: lazy(async () => {
     const sdk = await import('@aws-sdk/client-ssm');
     return { sdk, client: new sdk.SSMClient(settings(options)) };

@@ -11,6 +11,7 @@ import { stackCalls } from './stacks.ts';
 import { templateCalls } from './templates.ts';
 
 export type { AwsOptions } from './clients.ts';
+export { createAwsLogQueries } from './log-queries.ts';
 export { createAwsProvisioning } from './provisioning.ts';
 
 /** Nothing is imported or connected before the first call. */

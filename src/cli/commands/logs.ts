@@ -1,6 +1,7 @@
 // drover logs: what happened, read from audit logs.
 import { type Command, Option } from 'commander';
 import type { CliContext, Connection } from '../context.ts';
+import { runCloudQuery } from '../logs/cloud-query.ts';
 import { type QueryFlags, runQuery } from '../logs/query.ts';
 import { runStory, type StoryFlags } from '../logs/story.ts';
 
@@ -10,6 +11,13 @@ const addQuery = (logs: Command, context: CliContext, connection: () => Connecti
     .description("run a CloudWatch Logs Insights query over audit logs (default: the world's)")
     .option('--start <moment>', 'events of then or later: 2022-09-25T13:58:43Z, epoch, or 30m ago')
     .option('--end <moment>', 'events of then or earlier')
+    .option('--limit <rows>', 'rows where the query has no limit (default: 10000)')
+    .option(
+      '--log-group <name>',
+      'run it in CloudWatch Logs on this group (name or ARN, up to 50 times)',
+      (name: string, before: readonly string[] = []) => [...before, name],
+    )
+    .option('-r, --region <region>', 'AWS region of the log group (default: AWS_REGION)')
     .addOption(
       new Option('-o, --output <format>', 'how to print')
         .choices(['table', 'json', 'csv'])
@@ -24,12 +32,16 @@ const addQuery = (logs: Command, context: CliContext, connection: () => Connecti
         'Examples:',
         '  drover logs query \'filter verb = "patch" and objectRef.resource = "nodes"\'',
         "  drover logs query 'stats count(*) by userAgent, verb' audit.log audit-1.log.gz",
+        '  drover logs query \'filter verb = "delete"\' --log-group /aws/eks/prod/cluster --start 3h',
         "  zcat *.gz | drover logs query 'filter responseStatus.code >= 400' - -o json",
       ].join('\n'),
     )
-    .action((query: string, files: readonly string[], flags: QueryFlags) =>
-      runQuery(context, connection(), { query, files, flags }),
-    );
+    .action((query: string, files: readonly string[], flags: QueryFlags) => {
+      const request = { query, files, flags };
+      return flags.logGroup === undefined
+        ? runQuery(context, connection(), request)
+        : runCloudQuery(context, connection(), { ...request, groups: flags.logGroup });
+    });
 };
 
 const addStory = (logs: Command, context: CliContext, connection: () => Connection): void => {

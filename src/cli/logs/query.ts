@@ -15,8 +15,14 @@ import { noticesOf, type ResultFormat, renderResult, summaryOf } from './render-
 export interface QueryFlags {
   readonly start?: string;
   readonly end?: string;
+  readonly limit?: string;
+  /** Given, the query runs in CloudWatch Logs. */
+  readonly logGroup?: readonly string[];
+  readonly region?: string;
   readonly output: ResultFormat;
 }
+
+const maxRows = 100_000;
 
 /** The streams of an EKS control plane, of which a file may have the name. */
 const knownStream =
@@ -29,6 +35,13 @@ export const streamOf = (path: string): string => {
   return knownStream.test(base) ? base : `kube-apiserver-audit-${base}`;
 };
 
+/** CloudWatch's bounds of a query's rows. Throws CommandError. */
+export const parseLimit = (text: string | undefined): number | undefined => {
+  if (text === undefined) return undefined;
+  if (/^[1-9]\d{0,5}$/.test(text) && Number(text) <= maxRows) return Number(text);
+  throw new CommandError(exitCodes.usage, `--limit takes 1 to ${maxRows} rows, not ${text}`);
+};
+
 export const runQuery = async (
   context: CliContext,
   connection: Connection,
@@ -39,6 +52,12 @@ export const runQuery = async (
   },
 ): Promise<void> => {
   const { query, files, flags } = request;
+  if (flags.region !== undefined) {
+    const message =
+      '--region says where log groups are: name one with --log-group, or leave it out';
+    throw new CommandError(exitCodes.usage, message);
+  }
+  const limit = parseLimit(flags.limit);
   const isWorlds = files.length === 0;
   const nowMs = isWorlds ? (await context.cluster(connection)).now : context.clock.now();
   const moment = (flag: 'start' | 'end') => {
@@ -50,7 +69,11 @@ export const runQuery = async (
       ...moment('start'),
       ...moment('end'),
     };
-    return new Execution(parseQuery(query), { nowMs, ...range });
+    return new Execution(parseQuery(query), {
+      nowMs,
+      ...range,
+      ...(limit === undefined ? {} : { defaultLimit: limit }),
+    });
   });
   const troubles = await readLogs(context, {
     files: isWorlds ? await context.auditFiles(connection) : files,

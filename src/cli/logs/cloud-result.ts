@@ -1,0 +1,49 @@
+// Rows as CloudWatch returns them as a result of this engine's form: columns for all rows, the pointer apart.
+// Values stay the texts that CloudWatch sends.
+import type { QueryResult } from '../../insights/index.ts';
+import type { LogQueryState } from '../../ports/index.ts';
+
+const pointerField = '@ptr';
+
+/** Every field of every row, each after the one before it in its row. */
+const columnsOf = ({ rows }: LogQueryState): readonly string[] => {
+  const columns: string[] = [];
+  for (const row of rows) {
+    let at = 0;
+    for (const { field } of row) {
+      if (field === pointerField) continue;
+      const known = columns.indexOf(field);
+      if (known < 0) columns.splice(at, 0, field);
+      at = (known < 0 ? at : known) + 1;
+    }
+  }
+  return columns;
+};
+
+/** `expected`: the columns of the query where they are known, so that one without any value is shown. */
+export const resultOf = (state: LogQueryState, expected: readonly string[]): QueryResult => {
+  const found = columnsOf(state);
+  const isKnown = expected.length > 0 && found.every((column) => expected.includes(column));
+  const columns = isKnown ? expected : found;
+  return {
+    columns,
+    rows: state.rows.map((row) => {
+      const fields = new Map(row.map(({ field, value }) => [field, value]));
+      return {
+        values: columns.map((column) => fields.get(column)),
+        pointer: fields.get(pointerField),
+      };
+    }),
+    matched: state.recordsMatched,
+    counts: {
+      lines: state.recordsScanned,
+      bytes: state.bytesScanned,
+      notJson: 0,
+      badText: 0,
+      tooLong: 0,
+      unfinished: 0,
+    },
+    withoutTime: 0,
+    notices: [],
+  };
+};
