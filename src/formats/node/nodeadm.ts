@@ -5,6 +5,7 @@ import { begin, type Position } from '../position.ts';
 import {
   acceptedConfigs,
   type Bootstrap,
+  nodeadmDirectory,
   placedText,
   specInForce,
 } from '../user-data/bootstrap.ts';
@@ -110,10 +111,11 @@ const mimeProblems = ({ data }: Bootstrap): readonly Obstacle[] =>
 
 const partProblems = (bootstrap: Bootstrap): readonly Obstacle[] => {
   const { data, nodeConfigs } = bootstrap;
-  const found = nodeConfigs.flatMap(({ config, part }) => [
-    ...config.faults.map(({ at, message }) =>
-      obstacle('NC006', at, `${message}: nodeadm skips this part with a warning`),
-    ),
+  const found = nodeConfigs.flatMap(({ config, part, file: path }) => [
+    ...config.faults.map(({ at, message }) => {
+      const lost = path === undefined ? 'the user data' : nodeadmDirectory;
+      return obstacle('NC006', at, `${message}: nodeadm takes nothing of ${lost}`);
+    }),
     ...part.faults.map(({ at, message }) => obstacle('NC006', at, message)),
   ]);
   if (nodeConfigs.length > 0) return found;

@@ -44,7 +44,7 @@ export interface Bootstrap {
   readonly windows: { readonly part: UserDataPart; readonly script: PowerShellScript } | undefined;
 }
 
-const nodeadmDirectory = '/etc/eks/nodeadm.d/';
+export const nodeadmDirectory = '/etc/eks/nodeadm.d/';
 
 const shellParts = (data: UserData, known: KnownCommand | undefined): readonly ShellPart[] =>
   data.parts
@@ -57,7 +57,7 @@ const nodeConfigsOf = (data: UserData, files: readonly WrittenFile[]): NodeConfi
     .map((part) => ({ part, config: readNodeConfig(part.text, part.at), file: undefined }));
   const [first] = data.parts;
   const dropped = files
-    .filter(({ path }) => path.startsWith(nodeadmDirectory) && /\.(?:ya?ml|json)$/.test(path))
+    .filter(({ path }) => path.startsWith(nodeadmDirectory) && /\.(?:ya?ml|json)$/i.test(path))
     .toSorted((a, b) => (a.path < b.path ? -1 : 1))
     .flatMap(({ path, content, at }) =>
       first === undefined ? [] : [{ part: first, config: readNodeConfig(content, at), file: path }],
@@ -106,12 +106,17 @@ const joinsOf = (
       return configured === undefined ? join : { ...configured, at: join.at };
     });
 
-/** nodeadm takes all or nothing of a document, and of that every part that decodes. */
-export const acceptedConfigs = ({ data, nodeConfigs }: Bootstrap): readonly NodeConfigSource[] =>
-  nodeConfigs.filter(
-    ({ config, file }) =>
-      config.faults.length === 0 && (file !== undefined || !data.isLostToNodeadm),
-  );
+/**
+ * nodeadm takes all of the user data or nothing of it, and so it does with its directory: one part that
+ * does not decode is enough to lose the others.
+ */
+export const acceptedConfigs = ({ data, nodeConfigs }: Bootstrap): readonly NodeConfigSource[] => {
+  const whole = (sources: readonly NodeConfigSource[]): readonly NodeConfigSource[] =>
+    sources.every(({ config }) => config.faults.length === 0) ? sources : [];
+  const own = nodeConfigs.filter(({ file }) => file === undefined);
+  const files = nodeConfigs.filter(({ file }) => file !== undefined);
+  return [...(data.isLostToNodeadm ? [] : whole(own)), ...whole(files)];
+};
 
 /** The NodeConfig's spec in force. */
 export const specInForce = (bootstrap: Bootstrap): Located =>

@@ -22,7 +22,7 @@ import { parseYaml } from './yaml.ts';
 export interface NodeConfigPart {
   /** Undefined when nothing of it could be read. */
   readonly value: Located | undefined;
-  /** Why nodeadm skips the part with a warning; empty: it takes it. */
+  /** Why nodeadm does not decode the part, and so none beside it; empty: it does. */
   readonly faults: readonly (ParseFault & { readonly field?: string })[];
   /** Fields that nodeadm drops without a word. */
   readonly unknown: readonly {

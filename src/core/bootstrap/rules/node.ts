@@ -4,7 +4,7 @@ import { authority, lines, mime, nodeConfig, nodeConfigOf, part, settings } from
 
 const nodeType = 'application/node.eks.aws';
 const skipped =
-  'nodeadm logs a warning and skips the part; without a cluster it ends, and no node appears.';
+  'nodeadm takes nothing of the user data, other parts included: it ends, and no node appears.';
 
 export const nodeRules: readonly Rule[] = [
   {

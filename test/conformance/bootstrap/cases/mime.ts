@@ -132,25 +132,48 @@ const bad: readonly Case<string | Uint8Array, Expected>[] = [
   nothing('scripts alone', mime(part(shellType, script)), 'NC002'),
   nothing('an empty part', mime(part(nodeType, '')), 'NC006'),
   nothing(
-    'an authority that is no base64: the part is skipped',
+    'an authority that is no base64',
     mime(part(nodeType, one.replace(/(certificateAuthority: ).*/, '$1Xx='))),
     'NC006',
   ),
+  nothing('YAML that does not parse', mime(part(nodeType, `${one}\tx: [\n`)), 'NC006'),
+  nothing('another apiVersion', mime(part(nodeType, one.replace('v1alpha1', 'v2'))), 'NC006'),
+  nothing('another kind', mime(part(nodeType, one.replace('NodeConfig', 'Node'))), 'NC006'),
+];
+
+const twoParts = (name: string, broken: string) =>
   nothing(
-    'YAML that does not parse: the part is skipped',
-    mime(part(nodeType, `${one}\tx: [\n`)),
+    `${name} beside a good part: nothing is read`,
+    mime(part(nodeType, one), broken),
     'NC006',
-  ),
-  nothing(
-    'another apiVersion: the part is skipped',
-    mime(part(nodeType, one.replace('v1alpha1', 'v2'))),
-    'NC006',
-  ),
-  nothing(
-    'another kind: the part is skipped',
-    mime(part(nodeType, one.replace('NodeConfig', 'Node'))),
-    'NC006',
-  ),
+  );
+const beside: readonly Case<string | Uint8Array, Expected>[] = [
+  twoParts('an empty part', part(nodeType, '')),
+  twoParts('YAML that does not parse', part(nodeType, `${two}\tx: [\n`)),
+  twoParts('another apiVersion', part(nodeType, two.replace('v1alpha1', 'v2'))),
+  twoParts('flags that are a text', part(nodeType, two.replace('[--v=2]', '--v=2'))),
+];
+
+const dir = '/etc/eks/nodeadm.d';
+const writes = (...files: readonly (readonly [name: string, text: string])[]): string => {
+  const commands = files.map(([name, text]) => `cat > ${dir}/${name} <<'EOF'\n${text}EOF\n`);
+  return mime(part(nodeType, one), part(shellType, `#!/bin/bash\n${commands.join('')}`));
+};
+const three = two.replace('--v=2', '--v=3');
+const directory: readonly Case<string | Uint8Array, Expected>[] = [
+  both('a file of nodeadm.d comes after the user data', writes(['a.yaml', two])),
+  both('a file of nodeadm.d in capitals', writes(['A.YML', two])),
+  first('a file of another kind', writes(['a.conf', two])),
+  reads(
+    '--v=1',
+    '--v=2',
+    '--v=3',
+  )('files of nodeadm.d come by their names', writes(['20-b.yaml', three], ['10-a.yaml', two])),
+  {
+    name: 'a file of nodeadm.d that does not decode costs the directory',
+    given: writes(['a.yaml', two], ['b.yaml', three.replace('NodeConfig', 'Node')]),
+    expected: { read: ['--v=1'], rules: ['NC006'] },
+  },
 ];
 
 const toml = (text: string): string => `  containerd: {config: ${JSON.stringify(text)}}`;
@@ -179,7 +202,7 @@ export const mimeDocuments: Topic<string | Uint8Array, Expected> = {
   upstream: 'amazon-eks-ami: nodeadm/internal/configprovider; Go: mime/multipart',
   behaviour:
     'Parts of application/node.eks.aws are read, base64 and gzip undone; what Go’s reader refuses ' +
-    'costs the whole document, what does not decode costs its part',
+    'costs the whole document, and so does one part that does not decode',
   differences: ['none in what is read; each refusal has a rule, a line and a fix'],
-  cases: [...good, ...bad, ...tomlCases],
+  cases: [...good, ...bad, ...beside, ...directory, ...tomlCases],
 };
