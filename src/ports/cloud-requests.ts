@@ -1,5 +1,6 @@
 // The requests of the CloudApi port that are more than a name, in AWS' own member names: one wording
 // for the SDK and for the world in process. Pure; knows no client.
+import { isObject, type JsonObject } from '../api/json.ts';
 import type { CloudApi, LaunchTemplate, NewGroup, NewHook } from './cloud.ts';
 
 /** As EKS sets it on the groups of its node groups. */
@@ -67,19 +68,27 @@ export const createGroupRequest = (group: NewGroup) => ({
   LifecycleHookSpecificationList: group.hooks.map(hookSpecification),
 });
 
-/** UpdateAutoScalingGroup; a group over several types keeps its types. */
+/** A template of its own is told by id and name, and taken by one of the two. */
+const overrideAgain = (override: JsonObject): JsonObject => {
+  const template = override.LaunchTemplateSpecification;
+  if (!isObject(template) || template.LaunchTemplateId === undefined) return override;
+  const { LaunchTemplateName: _told, ...byId } = template;
+  return { ...override, LaunchTemplateSpecification: byId };
+};
+
+/** UpdateAutoScalingGroup; a group over several types keeps its types, with their weights. */
 export const updateGroupRequest = (change: Parameters<CloudApi['updateGroup']>[0]) => {
-  const { launchTemplate, instanceTypes } = change;
+  const { launchTemplate, overrides } = change;
   const source =
     launchTemplate === undefined
       ? {}
-      : instanceTypes === undefined
+      : overrides === undefined
         ? { LaunchTemplate: specification(launchTemplate) }
         : {
             MixedInstancesPolicy: {
               LaunchTemplate: {
                 LaunchTemplateSpecification: specification(launchTemplate),
-                Overrides: instanceTypes.map((InstanceType) => ({ InstanceType })),
+                Overrides: overrides.map(overrideAgain),
               },
             },
           };

@@ -64,8 +64,11 @@ export interface ScalingGroup {
     readonly name: string;
     readonly version: string;
   };
-  /** Set where the group is of several types (a mixed instances policy). */
-  readonly instanceTypes?: readonly string[];
+  /**
+   * Set where the group has a mixed instances policy: its overrides in EC2 Auto Scaling's own words, weights and
+   * all, as they go back to it with another version of the template.
+   */
+  readonly overrides?: readonly JsonObject[];
   /** EC2 Auto Scaling's own words, e.g. AZRebalance. */
   readonly suspendedProcesses?: readonly string[];
 }
@@ -291,8 +294,8 @@ export interface CloudApi extends CloudAccess {
       readonly maxSize?: number;
       readonly desiredCapacity?: number;
       readonly launchTemplate?: { readonly id: string; readonly version: string };
-      /** The types of a group that has several: they go with its template. */
-      readonly instanceTypes?: readonly string[];
+      /** Of a group with a mixed instances policy: they go with its template. */
+      readonly overrides?: ScalingGroup['overrides'];
     },
     options?: CallOptions,
   ): Promise<void>;

@@ -68,7 +68,7 @@ export const toGroup = (group: JsonObject): ScalingGroup => {
     suspendedProcesses: objects(group.SuspendedProcesses).map((one) => textOf(one.ProcessName)),
     ...(launchTemplate === undefined ? {} : { launchTemplate }),
     ...(isObject(group.MixedInstancesPolicy)
-      ? { instanceTypes: objects(mixedOf(group).Overrides).map((one) => textOf(one.InstanceType)) }
+      ? { overrides: objects(mixedOf(group).Overrides) }
       : {}),
   };
 };

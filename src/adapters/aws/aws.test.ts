@@ -79,6 +79,21 @@ describe('the AWS cloud', () => {
     expect(seen[0]?.agent).toContain('drover/test');
   });
 
+  it('reads the overrides of a mixed instances policy with all that they say', async () => {
+    const policy = `<MixedInstancesPolicy><LaunchTemplate><LaunchTemplateSpecification>
+      <LaunchTemplateId>lt-1</LaunchTemplateId><Version>3</Version></LaunchTemplateSpecification>
+      <Overrides><member><InstanceType>m5.large</InstanceType>
+      <WeightedCapacity>2</WeightedCapacity></member><member><InstanceType>c5.large</InstanceType>
+      </member></Overrides></LaunchTemplate></MixedInstancesPolicy>`;
+    const { cloud } = await cloudAt(xml(groups(['a']).replace('<Tags>', `${policy}<Tags>`)));
+    const [found] = await cloud.describeGroups();
+    expect(found?.launchTemplate).toMatchObject({ id: 'lt-1', version: '3' });
+    expect(found?.overrides).toEqual([
+      { InstanceType: 'm5.large', WeightedCapacity: '2' },
+      { InstanceType: 'c5.large' },
+    ]);
+  });
+
   it('asks for no group when it is given no name, and for 50 at most at once', async () => {
     const { cloud, seen } = await cloudAt(xml(groups([])));
     expect(await cloud.describeGroups([])).toEqual([]);

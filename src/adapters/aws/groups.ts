@@ -6,6 +6,7 @@ import type {
   LifecycleHook as SdkHook,
 } from '@aws-sdk/client-auto-scaling';
 import type { Instance as Ec2Instance } from '@aws-sdk/client-ec2';
+import type { JsonObject } from '../../api/json.ts';
 import type {
   CloudApi,
   CloudInstance,
@@ -60,9 +61,10 @@ const groupOf = (group: AutoScalingGroup): ScalingGroup => {
     tags: tagsOf(group.Tags),
     suspendedProcesses: (group.SuspendedProcesses ?? []).map(({ ProcessName = '' }) => ProcessName),
     ...launchTemplateOf(group.LaunchTemplate ?? mixed),
+    // What is not set is not in a value of JSON.
     ...(policy === undefined
       ? {}
-      : { instanceTypes: (policy.Overrides ?? []).map(({ InstanceType = '' }) => InstanceType) }),
+      : { overrides: JSON.parse(JSON.stringify(policy.Overrides ?? [])) as readonly JsonObject[] }),
   };
 };
 

@@ -40,7 +40,7 @@ export const syncTemplate = async (
   const version = wanted === inUse.data ? inUse.version : await laterVersion(deps, made, signal);
   if (version === use.version) return true;
   mustLead(deps);
-  const types = scaling.instanceTypes === undefined ? {} : { instanceTypes: scaling.instanceTypes };
+  const types = scaling.overrides === undefined ? {} : { overrides: scaling.overrides };
   const launchTemplate = { id: use.id, version };
   await cloud.updateGroup({ name: scaling.name, launchTemplate, ...types }, { signal });
   return true;

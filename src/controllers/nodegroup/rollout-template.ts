@@ -64,7 +64,7 @@ export const useTemplate = async (
   const { id } = scaling.launchTemplate ?? {};
   if (id === undefined) return;
   mustLead(deps);
-  const types = scaling.instanceTypes === undefined ? {} : { instanceTypes: scaling.instanceTypes };
+  const types = scaling.overrides === undefined ? {} : { overrides: scaling.overrides };
   const change = { name: scaling.name, launchTemplate: { id, version }, ...types };
   await deps.cloud.updateGroup(change, { signal });
 };

@@ -233,10 +233,14 @@ const readTemplate = (templates: LaunchTemplates, input: AwsInput): TemplateUse 
   }
 };
 
-/** The launch template, plain or in a mixed instances policy; undefined when none is given. */
+/**
+ * The launch template, plain or in a mixed instances policy; undefined when none is given. What an update of a
+ * policy does not say stays as it is.
+ */
 const readSource = (
   templates: LaunchTemplates,
   input: AwsInput,
+  now?: GroupRow['mixed'],
 ): Pick<GroupRow, 'template' | 'mixed'> | undefined => {
   const plain = optionalStructure(input, 'LaunchTemplate');
   if (plain !== undefined) return { template: readTemplate(templates, plain) };
@@ -249,10 +253,17 @@ const readSource = (
     template: readTemplate(templates, specification),
     mixed: {
       instanceTypes: structures(launch, 'Overrides').map(overrideType),
-      onDemandBase: optionalNumber(distribution, 'OnDemandBaseCapacity') ?? 0,
-      onDemandAbove: optionalNumber(distribution, 'OnDemandPercentageAboveBaseCapacity') ?? 100,
-      onDemandStrategy: optionalText(distribution, 'OnDemandAllocationStrategy') ?? 'prioritized',
-      spotStrategy: optionalText(distribution, 'SpotAllocationStrategy') ?? 'lowest-price',
+      onDemandBase: optionalNumber(distribution, 'OnDemandBaseCapacity') ?? now?.onDemandBase ?? 0,
+      onDemandAbove:
+        optionalNumber(distribution, 'OnDemandPercentageAboveBaseCapacity') ??
+        now?.onDemandAbove ??
+        100,
+      onDemandStrategy:
+        optionalText(distribution, 'OnDemandAllocationStrategy') ??
+        now?.onDemandStrategy ??
+        'prioritized',
+      spotStrategy:
+        optionalText(distribution, 'SpotAllocationStrategy') ?? now?.spotStrategy ?? 'lowest-price',
     },
   };
 };
@@ -292,7 +303,7 @@ const update = ({ store, engine, network, templates }: GroupParts, input: AwsInp
   // A new bound moves desired capacity with it; an explicit one must fit (API reference).
   const desired = given ?? Math.min(Math.max(group.desired, min), max);
   checkSizes({ min, max, desired });
-  const source = readSource(templates, input);
+  const source = readSource(templates, input, group.mixed);
   const subnetIds = readSubnets(network, input);
   store.patchGroup(group.name, {
     ...(source === undefined ? {} : source),

@@ -135,6 +135,23 @@ describe('a mixed instances policy', () => {
     const markets = ids(world).map((id) => world.parts.instances.get(id)?.capacityType);
     expect(markets.sort()).toEqual(['ON_DEMAND', 'ON_DEMAND', 'ON_DEMAND', 'SPOT'].sort());
   });
+
+  it('keeps its distribution when only its template and types are changed', () => {
+    const world = aTestWorld();
+    aMixedGroup(world, { OnDemandPercentageAboveBaseCapacity: 0 });
+    scaling(world, 'UpdateAutoScalingGroup', {
+      DesiredCapacity: 5,
+      MixedInstancesPolicy: {
+        LaunchTemplate: {
+          LaunchTemplateSpecification: { LaunchTemplateName: 't' },
+          Overrides: [{ InstanceType: 'm5.large' }],
+        },
+      },
+    });
+    world.advance(20);
+    const markets = ids(world).map((id) => world.parts.instances.get(id)?.capacityType);
+    expect(markets).toEqual(Array.from({ length: 5 }, () => 'SPOT'));
+  });
 });
 
 describe('standby', () => {
