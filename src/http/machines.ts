@@ -1,12 +1,10 @@
 // What a request says about machines that creating a group and updating it have in common: a launch
 // template by id or name, and a release of the images. Refuses in EKS' words; changes nothing.
 import {
-  familyOf,
-  hasImages,
-  imagePattern,
-  newestImage,
   type Refusal,
-  releaseOf,
+  releaseAmong,
+  releaseComplaint,
+  releaseImages,
   templateRefusal,
   typesTwice,
 } from '../core/scaling/index.ts';
@@ -83,22 +81,15 @@ export const needTypes = async (
 /** The release that is asked for, or the newest one. */
 export const needRelease = async (
   { cloud }: Pick<EksFaceOptions, 'cloud'>,
-  asked: {
-    readonly amiType: string;
-    readonly version: string;
-    readonly release: string | undefined;
-  },
+  asked: Parameters<typeof releaseImages>[0],
   named: NamedGroup,
 ): Promise<string> => {
-  const { amiType, version, release } = asked;
-  const family = familyOf(amiType);
-  if (family === undefined || !hasImages(amiType, version)) {
-    const message = `AMI Type ${amiType} is only supported for kubernetes versions 1.32 or earlier`;
+  const pattern = releaseImages(asked);
+  if (pattern === undefined) {
+    const message = `AMI Type ${asked.amiType} is only supported for kubernetes versions 1.32 or earlier`;
     throw invalid(message, named);
   }
-  const image = newestImage(await cloud.describeImages(imagePattern(family, version, release)));
-  const found = image === undefined ? undefined : releaseOf(family, image, version);
-  if (found !== undefined && (release === undefined || found === release)) return found;
-  const message = `Requested release version ${release ?? 'latest'} is not valid for kubernetes version ${version}.`;
-  throw invalid(message, named);
+  const found = releaseAmong(asked, await cloud.describeImages(pattern));
+  if (found === undefined) throw invalid(releaseComplaint(asked), named);
+  return found;
 };

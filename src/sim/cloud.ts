@@ -1,20 +1,15 @@
 // The CloudApi port over the world's AWS services in the same process: the same operations as the
 // SDK adapter calls, in virtual time. Never reads the world's tables directly.
-import { isObject, type JsonObject, objectOr } from '../api/json.ts';
+import { objectOr } from '../api/json.ts';
 import {
   activityZone,
   type CloudApi,
   type CloudInstance,
   type ClusterAccess,
   createGroupRequest,
-  createProfileRequest,
-  createTemplateRequest,
   type HookCall,
   type Image,
-  type InstanceProfile,
   type InstanceTypeFacts,
-  type LaunchTemplate,
-  type LaunchTemplateFacts,
   type LifecycleHook,
   type NewGroup,
   newestActivities,
@@ -35,6 +30,7 @@ import {
   type WorldAwsCall,
   type WorldReceive,
 } from './cloud-calls.ts';
+import { SimTemplates } from './cloud-templates.ts';
 import {
   hookInput,
   numberOf,
@@ -46,7 +42,6 @@ import {
   toGroup,
   toHook,
   toInstanceType,
-  toProfile,
 } from './cloud-values.ts';
 import type { Network } from './network.ts';
 
@@ -54,6 +49,14 @@ export class SimCloudApi implements CloudApi {
   readonly #calls: CloudCalls;
   readonly #receive: WorldReceive;
   readonly #network: Network;
+  readonly describeLaunchTemplate: CloudApi['describeLaunchTemplate'];
+  readonly findLaunchTemplate: CloudApi['findLaunchTemplate'];
+  readonly createLaunchTemplate: CloudApi['createLaunchTemplate'];
+  readonly addLaunchTemplateVersion: CloudApi['addLaunchTemplateVersion'];
+  readonly deleteLaunchTemplate: CloudApi['deleteLaunchTemplate'];
+  readonly findInstanceProfile: CloudApi['findInstanceProfile'];
+  readonly ensureInstanceProfile: CloudApi['ensureInstanceProfile'];
+  readonly deleteInstanceProfile: CloudApi['deleteInstanceProfile'];
   readonly hasKeyPair: CloudApi['hasKeyPair'];
   readonly findSecurityGroups: CloudApi['findSecurityGroups'];
   readonly createSecurityGroup: CloudApi['createSecurityGroup'];
@@ -71,6 +74,15 @@ export class SimCloudApi implements CloudApi {
     this.#calls = new CloudCalls(options);
     this.#receive = options.receive;
     this.#network = options.network;
+    const templates = new SimTemplates(this.#calls);
+    this.describeLaunchTemplate = templates.describeLaunchTemplate.bind(templates);
+    this.findLaunchTemplate = templates.findLaunchTemplate.bind(templates);
+    this.createLaunchTemplate = templates.createLaunchTemplate.bind(templates);
+    this.addLaunchTemplateVersion = templates.addLaunchTemplateVersion.bind(templates);
+    this.deleteLaunchTemplate = templates.deleteLaunchTemplate.bind(templates);
+    this.findInstanceProfile = templates.findInstanceProfile.bind(templates);
+    this.ensureInstanceProfile = templates.ensureInstanceProfile.bind(templates);
+    this.deleteInstanceProfile = templates.deleteInstanceProfile.bind(templates);
     const access = accessCalls(this.#calls);
     this.hasKeyPair = access.hasKeyPair;
     this.findSecurityGroups = access.findSecurityGroups;
@@ -200,20 +212,6 @@ export class SimCloudApi implements CloudApi {
     return reservations.flat();
   }
 
-  async describeLaunchTemplate(
-    template: { readonly id: string; readonly version: string },
-    options: Options = {},
-  ): Promise<LaunchTemplateFacts | undefined> {
-    const input = { LaunchTemplateId: template.id, Versions: [template.version] };
-    const output = await this.#calls.send('ec2', 'DescribeLaunchTemplateVersions', input, options);
-    const data = objects(output.LaunchTemplateVersions)[0]?.LaunchTemplateData;
-    if (!isObject(data)) return undefined;
-    return {
-      ...(typeof data.InstanceType === 'string' ? { instanceType: data.InstanceType } : {}),
-      ...(typeof data.ImageId === 'string' ? { imageId: data.ImageId } : {}),
-    };
-  }
-
   async listStacks(options: Options = {}): Promise<readonly Stack[]> {
     const stacks = await this.#calls.all(
       'cloudformation',
@@ -243,100 +241,6 @@ export class SimCloudApi implements CloudApi {
       });
     }
     return found;
-  }
-
-  async findLaunchTemplate(
-    template: { readonly name?: string; readonly id?: string; readonly version: string },
-    options: Options = {},
-  ): Promise<LaunchTemplate | undefined> {
-    const { id, name, version } = template;
-    // A filter answers with what exists; a name that does not exist is an error.
-    const filters = [
-      ...(name === undefined ? [] : [{ Name: 'launch-template-name', Values: [name] }]),
-    ];
-    const [found] = await this.#calls
-      .all(
-        'ec2',
-        'DescribeLaunchTemplates',
-        { Filters: filters },
-        'LaunchTemplates',
-        options,
-        (one) => one,
-      )
-      .then((all) => all.filter((one) => id === undefined || one.LaunchTemplateId === id));
-    if (found === undefined) return undefined;
-    const input = { LaunchTemplateId: textOf(found.LaunchTemplateId), Versions: [version] };
-    const output = await this.#calls.maybe('ec2', 'DescribeLaunchTemplateVersions', input, options);
-    const row = objects(output?.LaunchTemplateVersions)[0];
-    if (row === undefined) return undefined;
-    return {
-      id: textOf(found.LaunchTemplateId),
-      name: textOf(found.LaunchTemplateName),
-      version: String(numberOf(row.VersionNumber)),
-      tags: tagsOf(found.Tags),
-      data: objectOr(row.LaunchTemplateData),
-    };
-  }
-
-  async createLaunchTemplate(
-    template: Pick<LaunchTemplate, 'name' | 'tags' | 'data'>,
-    options: Options = {},
-  ): Promise<void> {
-    await this.#calls.send('ec2', 'CreateLaunchTemplate', createTemplateRequest(template), options);
-  }
-
-  async addLaunchTemplateVersion(
-    template: { readonly id: string; readonly source?: string; readonly data: JsonObject },
-    options: Options = {},
-  ): Promise<string> {
-    const { id: LaunchTemplateId, source: SourceVersion, data: LaunchTemplateData } = template;
-    const input = {
-      LaunchTemplateId,
-      LaunchTemplateData,
-      ...(SourceVersion === undefined ? {} : { SourceVersion }),
-    };
-    const output = await this.#calls.send('ec2', 'CreateLaunchTemplateVersion', input, options);
-    return String(numberOf(objectOr(output.LaunchTemplateVersion).VersionNumber));
-  }
-
-  async deleteLaunchTemplate(name: string, options: Options = {}): Promise<boolean> {
-    const input = { LaunchTemplateName: name };
-    return (await this.#calls.maybe('ec2', 'DeleteLaunchTemplate', input, options)) !== undefined;
-  }
-
-  async findInstanceProfile(
-    name: string,
-    options: Options = {},
-  ): Promise<InstanceProfile | undefined> {
-    const input = { InstanceProfileName: name };
-    const output = await this.#calls.maybe('iam', 'GetInstanceProfile', input, options);
-    return output === undefined ? undefined : toProfile(objectOr(output.InstanceProfile));
-  }
-
-  async ensureInstanceProfile(
-    profile: Parameters<CloudApi['ensureInstanceProfile']>[0],
-    options: Options = {},
-  ): Promise<void> {
-    const input = { InstanceProfileName: profile.name };
-    let known = await this.findInstanceProfile(profile.name, options);
-    if (known === undefined) {
-      const request = createProfileRequest(profile);
-      const made = await this.#calls.send('iam', 'CreateInstanceProfile', request, options);
-      known = toProfile(objectOr(made.InstanceProfile));
-    }
-    if (known.roles.includes(profile.roleName)) return;
-    const adding = { ...input, RoleName: profile.roleName };
-    await this.#calls.send('iam', 'AddRoleToInstanceProfile', adding, options);
-  }
-
-  async deleteInstanceProfile(name: string, options: Options = {}): Promise<boolean> {
-    const input = { InstanceProfileName: name };
-    const known = await this.findInstanceProfile(name, options);
-    for (const RoleName of known?.roles ?? []) {
-      const removing = { ...input, RoleName };
-      await this.#calls.maybe('iam', 'RemoveRoleFromInstanceProfile', removing, options);
-    }
-    return (await this.#calls.maybe('iam', 'DeleteInstanceProfile', input, options)) !== undefined;
   }
 
   async createGroup(group: NewGroup, options: Options = {}): Promise<void> {

@@ -1,13 +1,9 @@
 // The group that a plan is for: a NodeGroup of Drover's, or one that EKS manages, told in the same shape.
 // Reads only; of EKS' group nothing but what EKS, EC2 and the kubeconfig's cluster say.
 import type { Taint } from '../../api/kube.ts';
-import {
-  autoScalingGroupNameOf,
-  clientTokenAnnotation,
-  type NodeGroup,
-  type UpdateConfig,
-} from '../../api/nodegroup.ts';
+import { autoScalingGroupNameOf, type NodeGroup, type UpdateConfig } from '../../api/nodegroup.ts';
 import type { UpdateStrategy } from '../../api/nodegroup-update.ts';
+import { strategyOf } from '../../core/update/index.ts';
 import type { KubeApi, NodegroupFacts, ProvisioningApi } from '../../ports/index.ts';
 import { CommandError, exitCodes } from '../context.ts';
 import { needGroup, openUpdateOf } from '../update/read.ts';
@@ -21,12 +17,6 @@ export interface PlanGroup {
   /** EKS' word. */
   readonly state: string | undefined;
 }
-
-/** What was made through EKS is updated as EKS does it, unless somebody says otherwise. */
-export const strategyOf = ({ metadata, spec }: NodeGroup): UpdateStrategy => {
-  const isOwn = metadata.annotations?.[clientTokenAnnotation] === undefined;
-  return spec.updateConfig?.updateStrategy ?? (isOwn ? 'SURGE' : 'DEFAULT');
-};
 
 export const ownGroup = async (
   kube: KubeApi,

@@ -10,9 +10,9 @@ import {
   type UpdateDrain,
   type UpdatePolicies,
 } from '../../api/update-policy.ts';
+import { strategyOf } from '../../core/update/index.ts';
 import { CommandError, exitCodes } from '../context.ts';
 import { parseDuration } from '../duration.ts';
-import { strategyOf } from '../plan/group.ts';
 
 export interface PolicyFlags {
   readonly onTimeout?: string;

@@ -14,7 +14,9 @@ import {
   hasImages,
   imagePattern,
   misfitComplaint,
-  newestImage,
+  releaseAmong,
+  releaseComplaint,
+  releaseImages,
   releaseOf,
   sameTemplateComplaint,
   versionComplaint,
@@ -60,18 +62,13 @@ const releaseWanted = async (
   { spec }: NodeGroup,
   wanted: { readonly version: string; readonly release: string | undefined },
 ): Promise<string> => {
-  const { version, release } = wanted;
-  const family = familyOf(spec.amiType);
-  const known =
-    family !== undefined && hasImages(spec.amiType, version)
-      ? newestImage(await cloud.describeImages(imagePattern(family, version, release)))
-      : undefined;
-  const found =
-    family === undefined || known === undefined ? undefined : releaseOf(family, known, version);
-  if (found !== undefined && (release === undefined || release === found)) return found;
-  const message = `Requested release version ${release ?? 'latest'} is not valid for kubernetes version ${version}.`;
-  const there = await releasesThere(cloud, spec.amiType, version);
-  throw new CommandError(exitCodes.refused, `${message} ${there}`);
+  const asked = { amiType: spec.amiType, ...wanted };
+  const pattern = releaseImages(asked);
+  const images = pattern === undefined ? [] : await cloud.describeImages(pattern);
+  const found = releaseAmong(asked, images);
+  if (found !== undefined) return found;
+  const there = await releasesThere(cloud, spec.amiType, wanted.version);
+  throw new CommandError(exitCodes.refused, `${releaseComplaint(asked)} ${there}`);
 };
 
 const templateWanted = async (

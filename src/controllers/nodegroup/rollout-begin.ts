@@ -1,12 +1,9 @@
 // The beginning of an update: what it asks for is put into the group's spec, and its journal begins. Touches
 // nothing in the cloud.
 import { formatTime } from '../../api/brand.ts';
-import { clientTokenAnnotation, type NodeGroup } from '../../api/nodegroup.ts';
-import type {
-  NodeGroupUpdate,
-  NodeGroupUpdateStatus,
-  UpdateStrategy,
-} from '../../api/nodegroup-update.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
+import type { NodeGroupUpdateStatus } from '../../api/nodegroup-update.ts';
+import { strategyOf } from '../../core/update/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
 import { mergePatchBetween } from '../../runtime/index.ts';
 import { applyUpdate, changed } from './config-update.ts';
@@ -16,13 +13,6 @@ import { cancelled, heldBack } from './rollout-hold.ts';
 import type { RolloutInput } from './rollout-input.ts';
 import { writeUpdate } from './updates.ts';
 import { writeSpec } from './write.ts';
-
-/** What was made through EKS is updated as EKS does it, unless somebody says otherwise. */
-const strategyOf = (group: NodeGroup, update: NodeGroupUpdate): UpdateStrategy => {
-  const ofGroup = group.metadata.annotations?.[clientTokenAnnotation] === undefined;
-  const byDefault = ofGroup ? 'SURGE' : 'DEFAULT';
-  return update.spec.strategy ?? group.spec.updateConfig?.updateStrategy ?? byDefault;
-};
 
 type BeginInput = Omit<RolloutInput, 'issues' | 'memory'>;
 
@@ -64,7 +54,7 @@ const beginRollout = async (
     phases: [...(update.status?.phases ?? []), { phase: 'Preparing', at: now }],
     startedAt: now,
     ...(metadata.generation === undefined ? {} : { generation: metadata.generation }),
-    strategy: strategyOf(written, update),
+    strategy: update.spec.strategy ?? strategyOf(written),
     from: {
       version: version ?? requestedRevision?.version ?? group.spec.version,
       ...(releaseVersion === undefined ? {} : { releaseVersion }),

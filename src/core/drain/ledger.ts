@@ -1,9 +1,11 @@
 // What has been sent and not yet been seen: evictions in flight, the tokens they hold, failures and
 // their waits. Changed only by what happened outside; a plain record without clock or client. Lost
 // with the process: then tokens are trusted as the budgets' status shows them, which is safe.
+
 import { type EpochMs, epochMs } from '../../api/brand.ts';
 import type { Pod, PodDisruptionBudget } from '../../api/kube.ts';
 import type { PodRef } from '../../api/plan.ts';
+import { fnv1a } from '../fnv.ts';
 import { keyOfObject } from './budgets.ts';
 import { isTerminating } from './pods.ts';
 
@@ -63,12 +65,8 @@ const firstRetryMs = 1_000;
 const maxRetryMs = 30_000;
 const retryJitter = 0.2;
 
-/** FNV-1a: the same pod and attempt always wait the same, different pods spread out. */
-const spread = (text: string): number => {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  return (hash >>> 0) / 0x100000000;
-};
+/** The same pod and attempt always wait the same, different pods spread out. */
+const spread = (text: string): number => fnv1a(text) / 0x100000000;
 
 /** When a failed eviction is tried again although nothing was seen to change. */
 export const retryAt = (failure: Failure): EpochMs => {

@@ -117,3 +117,34 @@ export const releaseOf = (family: Family, image: NamedImage, version: string): s
   const kubelet = /k8s: (\d+\.\d+\.\d+)/.exec(image.description)?.[1] ?? `${version}.0`;
   return `${kubelet}-${release}`;
 };
+
+interface ReleaseAsked {
+  readonly amiType: string;
+  readonly version: string;
+  /** Undefined: the newest. */
+  readonly release: string | undefined;
+}
+
+/** Under which name to look for it; undefined where there are no images of that family for the version. */
+export const releaseImages = ({ amiType, version, release }: ReleaseAsked): string | undefined => {
+  const family = familyOf(amiType);
+  return family !== undefined && hasImages(amiType, version)
+    ? imagePattern(family, version, release)
+    : undefined;
+};
+
+/** The release among the images that were found so; undefined: there is none. */
+export const releaseAmong = (
+  { amiType, version, release }: ReleaseAsked,
+  images: readonly NamedImage[],
+): string | undefined => {
+  const family = familyOf(amiType);
+  const image = newestImage(images);
+  if (family === undefined || image === undefined) return undefined;
+  const found = releaseOf(family, image, version);
+  return release === undefined || release === found ? found : undefined;
+};
+
+/** In EKS' words. */
+export const releaseComplaint = ({ version, release = 'latest' }: ReleaseAsked): string =>
+  `Requested release version ${release} is not valid for kubernetes version ${version}.`;

@@ -15,6 +15,9 @@ export {
   hasImages,
   imagePattern,
   newestImage,
+  releaseAmong,
+  releaseComplaint,
+  releaseImages,
   releaseOf,
   supportedAmiTypes,
 } from './images.ts';

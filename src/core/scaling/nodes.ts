@@ -9,6 +9,7 @@ import type {
   NodeGroupSpec,
   NodeGroupStatus,
 } from '../../api/nodegroup.ts';
+import { fnv1aHex } from '../fnv.ts';
 import { nodeLabels } from './template.ts';
 
 type Marked = Pick<NodeGroupStatus, 'nodeLabels' | 'nodeTaints'>;
@@ -97,17 +98,10 @@ export const wantedAnew = (
   };
 };
 
-/** FNV-1a; tells two specs apart, and is no secret. */
-const digest = (text: string): string => {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  return (hash >>> 0).toString(16).padStart(8, '0');
-};
-
 const digestOf = ({ labels = {}, taints = [] }: Wanted): string => {
   const pairs = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
   const parts = taints.map(({ key, value = '', effect }) => `${key}=${value}:${effect}`);
-  return digest(JSON.stringify([pairs.toSorted(), parts.toSorted()]));
+  return fnv1aHex(JSON.stringify([pairs.toSorted(), parts.toSorted()]));
 };
 
 /** A node of the group, or an instance that has none yet. */

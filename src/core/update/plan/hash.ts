@@ -1,5 +1,6 @@
 // A digest of what a plan rests on: group, target, old nodes, who has pods on them, budgets. Names of
 // single pods and times are not in it: a pod that was restarted does not make a plan stale. Pure.
+import { fnv1aHex, fnvBasis } from '../../fnv.ts';
 import type { Snapshot } from '../preflight/snapshot.ts';
 import type { View } from '../preflight/view.ts';
 
@@ -12,17 +13,9 @@ const canonical = (value: unknown): string => {
   return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${canonical(member)}`)}}`;
 };
 
-/** Two FNV-1a of 32 bits with different beginnings; tells plans apart and is no secret. */
+/** Two with different beginnings: 64 bits tell plans apart. */
 const digest = (text: string): string =>
-  [0x811c9dc5, 0x01000193]
-    .map((begin) => {
-      let hash = begin;
-      for (let i = 0; i < text.length; i++) {
-        hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-      }
-      return (hash >>> 0).toString(16).padStart(8, '0');
-    })
-    .join('');
+  [fnvBasis, 0x01000193].map((basis) => fnv1aHex(text, basis)).join('');
 
 /** Owner -> number of its pods, per old node. */
 const podsOn = ({ moved }: View, node: string): Readonly<Record<string, number>> => {
