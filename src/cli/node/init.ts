@@ -21,7 +21,7 @@ import {
 } from '../../formats/index.ts';
 import type { HostApi } from '../../ports/index.ts';
 import { type CliContext, CommandError, exitCodes } from '../context.ts';
-import { familyNamed, usage, versionGiven } from '../userdata/options.ts';
+import { cidrGiven, familyNamed, usage, versionGiven } from '../userdata/options.ts';
 import { printFiles } from './files.ts';
 import { factsGiven, readSource, type Source } from './source.ts';
 
@@ -107,7 +107,7 @@ const factsFor = async (host: HostApi, source: Source, flags: InitFlags): Promis
       ...(flags.certificateAuthority === undefined
         ? {}
         : { certificateAuthority: flags.certificateAuthority }),
-      ...(flags.serviceCidr === undefined ? {} : { serviceCidr: flags.serviceCidr }),
+      ...(flags.serviceCidr === undefined ? {} : { serviceCidr: cidrGiven(flags.serviceCidr) }),
     },
   };
 };

@@ -1,7 +1,7 @@
 // Where a node's user data and the facts of its instance come from: a file, the metadata service, a
 // config drive. Facts that were given go before those found. Never guesses a fact that a node is told by.
 import { type JsonObject, objectOr } from '../../api/json.ts';
-import type { NodeFacts } from '../../formats/index.ts';
+import { isAddress, type NodeFacts } from '../../formats/index.ts';
 import type { HostApi, MetadataApi } from '../../ports/index.ts';
 import { CommandError, exitCodes } from '../context.ts';
 import { usage } from '../userdata/options.ts';
@@ -38,7 +38,6 @@ const fieldOf: Readonly<Record<string, keyof NodeFacts>> = {
   'containerd-major': 'containerdMajor',
 };
 
-const address = /^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*)$/;
 /** What a value may be made of: it ends in unit files and on a command line. */
 const plain = /^[A-Za-z0-9._:/-]+$/;
 
@@ -50,7 +49,7 @@ const factOf = (name: string, text: string): string | number => {
   }
   const isFit =
     name === 'private-ip' || name === 'ipv6'
-      ? address.test(text)
+      ? isAddress(text)
       : name === 'lifecycle'
         ? text === 'on-demand' || text === 'spot'
         : plain.test(text);

@@ -1,7 +1,13 @@
 // The flags that the userdata commands share: family, version, instance type, who launches. Reads the
 // texts of flags into values, with a usage error for what cannot be.
 import { Option } from 'commander';
-import { type Family, families, familyCalled, instanceTypeFacts } from '../../formats/index.ts';
+import {
+  type Family,
+  families,
+  familyCalled,
+  instanceTypeFacts,
+  isCidr,
+} from '../../formats/index.ts';
 import { CommandError, exitCodes } from '../context.ts';
 
 export const usage = (message: string): CommandError => new CommandError(exitCodes.usage, message);
@@ -26,6 +32,11 @@ export const familyNamed = (name: string | undefined): Family | undefined => {
 export const versionGiven = (text: string): string => {
   if (/^v?1\.\d{1,2}(?:\.\d+)?$/.test(text)) return text.replace(/^v/, '');
   throw usage(`--kubernetes takes a version such as 1.33, not ${text}`);
+};
+
+export const cidrGiven = (text: string): string => {
+  if (isCidr(text)) return text;
+  throw usage(`--service-cidr takes a CIDR such as 10.100.0.0/16, not ${text}`);
 };
 
 export const typeGiven = (name: string | undefined): string | undefined => {

@@ -18,7 +18,7 @@ import {
 import { type CliContext, CommandError, exitCodes } from '../context.ts';
 import { printFiles } from '../node/files.ts';
 import { printDocument } from '../output.ts';
-import { familyNamed, typeGiven, usage, versionGiven } from './options.ts';
+import { cidrGiven, familyNamed, typeGiven, usage, versionGiven } from './options.ts';
 
 export interface RenderFlags {
   readonly configFile: string;
@@ -75,7 +75,7 @@ const rendered = async (context: CliContext, flags: RenderFlags): Promise<GroupU
       ...(flags.certificateAuthority === undefined
         ? {}
         : { certificateAuthority: flags.certificateAuthority }),
-      ...(flags.serviceCidr === undefined ? {} : { serviceCidr: flags.serviceCidr }),
+      ...(flags.serviceCidr === undefined ? {} : { serviceCidr: cidrGiven(flags.serviceCidr) }),
     },
     isUpstreamReserved: flags.upstreamReserved === true,
     userData,

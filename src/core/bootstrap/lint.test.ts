@@ -142,6 +142,31 @@ describe('a suppression', () => {
   });
 });
 
+describe('an address or a CIDR that is none', () => {
+  const range = '10.100.0.0/16';
+  const call = (flags: string): string =>
+    shell(
+      `/etc/eks/bootstrap.sh c --apiserver-endpoint https://e --b64-cluster-ca ${authority} ${flags}`,
+    );
+  it.each(['300.1.1.0/99', '10.100.0.0/33', '10.100.0.0', 'fd00:::/64'])(
+    'is found: %s',
+    (wrong) => {
+      expect(found(nodeConfig().replace(range, wrong)).join()).toMatch(/^NC009 \d+:\d+$/);
+      expect(found(call(`--service-ipv4-cidr ${wrong}`)).join()).toMatch(/^SH008 \d+:\d+$/);
+    },
+  );
+
+  it('is found as the address of DNS', () => {
+    expect(found(call('--dns-cluster-ip 10.100.0.10,300.1.1.10')).join()).toMatch(/^SH008 /);
+  });
+
+  it('is not one that is', () => {
+    expect(found(nodeConfig())).toEqual([]);
+    expect(found(call('--dns-cluster-ip 10.100.0.10,fd00::a'))).toEqual([]);
+    expect(found(call(`--service-ipv4-cidr ${range}`))).toEqual([]);
+  });
+});
+
 describe('what is given to a node', () => {
   it('may be base64 of gzip', () => {
     const packed = Buffer.from(gzipSync(nodeConfig('  kubelt: {}'))).toString('base64');

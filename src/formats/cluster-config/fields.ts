@@ -11,7 +11,10 @@ const resourceId = (prefix: string): Shape =>
   });
 
 const cidr = text({
-  pattern: { regex: /^\d{1,3}(\.\d{1,3}){3}\/\d{1,2}$/, says: 'a CIDR such as 192.168.0.0/16' },
+  pattern: {
+    regex: /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!\/)|(?=\/))){4}\/(?:3[0-2]|[12]?\d)$/,
+    says: 'a CIDR such as 192.168.0.0/16',
+  },
 });
 
 /** EKS allows _ as well; the name is part of a stack's, where CloudFormation does not. */

@@ -1,5 +1,6 @@
 // Amazon Linux 2 and Ubuntu: what /etc/eks/bootstrap.sh makes of its arguments, file by file. Behaviour:
 // awslabs/amazon-eks-ami before the script was removed. Runs nothing.
+import { isAddress, isCidr } from '../addresses.ts';
 import { begin, type Position } from '../position.ts';
 import type { Bootstrap } from '../user-data/bootstrap.ts';
 import { type BootstrapCall, bootstrapOptions } from '../user-data/bootstrap-script.ts';
@@ -14,8 +15,6 @@ import { argumentProblems } from './kubelet-problems.ts';
 import { nearestName } from './nearest.ts';
 import { dnsOf } from './nodeadm.ts';
 import { type Obstacle, obstacle } from './problem.ts';
-
-const address = /^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F]*:[0-9a-fA-F:.]+)$/;
 
 /** Parts that cloud-init hands to the kernel, which needs to be told the interpreter. */
 export const scriptProblems = ({ data, scripts }: Bootstrap): readonly Obstacle[] =>
@@ -68,9 +67,14 @@ const callProblems = (call: BootstrapCall, minor: number): readonly Obstacle[] =
     );
   }
   const dns = option(call, 'dns-cluster-ip');
-  const isDns = dns?.text.split(',').every((one) => address.test(one)) ?? true;
+  const isDns = dns?.text.split(',').every(isAddress) ?? true;
   if (dns !== undefined && !dns.isOpaque && !isDns) {
     say('SH008', dns.at(0), `--dns-cluster-ip takes IP addresses, not ${JSON.stringify(dns.text)}`);
+  }
+  for (const name of ['service-ipv4-cidr', 'service-ipv6-cidr']) {
+    const range = option(call, name);
+    if (range === undefined || range.isOpaque || isCidr(range.text)) continue;
+    say('SH008', range.at(0), `--${name} takes a CIDR, not ${JSON.stringify(range.text)}`);
   }
   return [...found, ...familyProblems(call), ...runtimeProblems(call, minor)];
 };

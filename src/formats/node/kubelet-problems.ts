@@ -1,5 +1,6 @@
 // What ends a kubelet at its start: flags, labels, taints and configuration that it refuses. Each with
 // the place where it was written. Rules: the kubelet's own validation.
+import { isAddress } from '../addresses.ts';
 import type { Position } from '../position.ts';
 import { kindOf, type Located, textOf } from '../user-data/located.ts';
 import {
@@ -23,12 +24,10 @@ const integers: ReadonlySet<string> = new Set(
   max-open-files eviction-max-pod-grace-period`.split(/\s+/),
 );
 
-const address = /^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F]*:[0-9a-fA-F:.]+)$/;
-
 const valueProblem = ({ name, value, isOpaque }: Argument): string | undefined => {
   if (value === undefined || isOpaque) return undefined;
   if (integers.has(name) && !/^-?\d+$/.test(value)) return 'a whole number';
-  if (name === 'cluster-dns' && !pieces(value).every((one) => address.test(one.text))) {
+  if (name === 'cluster-dns' && !pieces(value).every((one) => isAddress(one.text))) {
     return 'IP addresses';
   }
   return undefined;

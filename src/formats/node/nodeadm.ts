@@ -1,6 +1,7 @@
 // Amazon Linux 2023: what nodeadm makes of the NodeConfigs of user data, file by file. Behaviour:
 // awslabs/amazon-eks-ami, nodeadm/internal. Asks nobody; facts of the instance are given.
 import { type JsonObject, objectOr } from '../../api/json.ts';
+import { isCidr } from '../addresses.ts';
 import { begin, type Position } from '../position.ts';
 import {
   acceptedConfigs,
@@ -44,8 +45,6 @@ const required = [
   ['cidr', 'CIDR is missing in cluster configuration'],
 ] as const;
 
-const cidr = /^(?:\d{1,3}(?:\.\d{1,3}){3}\/\d{1,2}|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*\/\d{1,3})$/;
-
 const clusterProblems = (spec: Located, at: Position): readonly Obstacle[] => {
   const cluster = find(spec, 'cluster');
   const missing = required
@@ -67,7 +66,7 @@ const clusterProblems = (spec: Located, at: Position): readonly Obstacle[] => {
   }
   const range = find(cluster, 'cidr');
   const text = textOf(range) ?? '';
-  if (range !== undefined && text !== '' && !cidr.test(text)) {
+  if (range !== undefined && text !== '' && !isCidr(text)) {
     found.push(
       obstacle('NC009', range.at, `spec.cluster.cidr is ${JSON.stringify(text)}, no CIDR`),
     );

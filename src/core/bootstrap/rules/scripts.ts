@@ -97,7 +97,7 @@ export const scriptRules: readonly Rule[] = [
   },
   {
     id: 'SH008',
-    title: '--dns-cluster-ip is no address',
+    title: '--dns-cluster-ip is no address, or the service CIDR is none',
     severity: 'error',
     consequence: 'Pods resolve no name; the kubelet ends with an invalid clusterDNS.',
     fix: 'Give the address of the cluster’s DNS service, usually the tenth of the service CIDR.',
