@@ -216,11 +216,20 @@ describe('backups', () => {
 
   it('are not put back over nodes that would be locked out, unless forced', () => {
     const used = new Map([[arn('z'), 'node group z']]);
-    const plan = planRestore(wiped, backup, { used, isForced: false });
+    const now = aMap({ mapRoles: entry('z') });
+    const plan = planRestore(now, backup, { used, isForced: false });
     expect(plan.kind === 'refused' && plan.why).toMatch(
       /with backup 1 .*role\/z, which node group z uses, would not be let in/,
     );
-    expect(planRestore(wiped, backup, { used, isForced: true }).kind).toBe('write');
+    expect(planRestore(now, backup, { used, isForced: true }).kind).toBe('write');
+  });
+
+  it('are put back over a map that lets nobody in, with a warning of who is not in them', () => {
+    const used = new Map([[arn('z'), 'node group z']]);
+    for (const mapRoles of ['[]\n', 'a: [']) {
+      const plan = written(planRestore(aMap({ mapRoles }), backup, { used, isForced: false }));
+      expect(plan.warnings.join()).toMatch(/role\/z, which node group z uses, would not be let in/);
+    }
   });
 
   it.each([

@@ -3,7 +3,7 @@
 import { type EpochMs, formatTime } from '../../api/brand.ts';
 import { type JsonObject, objectOr } from '../../api/json.ts';
 import type { KubeObject } from '../../api/kube.ts';
-import { type AwsAuthData, awsAuthEntries, roleWithoutPath } from '../../formats/index.ts';
+import { type AwsAuthData, awsAuthEntries } from '../../formats/index.ts';
 import { type AwsAuthMap, type AwsAuthPlan, addedRolesOf, letsIn } from './aws-auth.ts';
 
 export const backupsName = { namespace: 'kube-system', name: 'drover-aws-auth-backups' } as const;
@@ -138,8 +138,8 @@ export const differenceOf = (now: AwsAuthData, then: AwsAuthData): Restored => {
 };
 
 /**
- * Puts a backup back as it was. Refused when nodes of `used` (role ARN to who uses it) would not be let in
- * any more; `isForced` does it all the same.
+ * Puts a backup back as it was. Refused when nodes of `used` (role ARN to who uses it) that are let in now
+ * would not be any more; `isForced` does it all the same.
  */
 export const planRestore = (
   map: AwsAuthMap | undefined,
@@ -154,15 +154,14 @@ export const planRestore = (
   if (map !== undefined && sameData(map.data ?? {}, data)) {
     return { kind: 'unchanged', warnings: [] };
   }
-  const named = new Set((then ?? []).map(({ arn }) => arn.toLowerCase()));
-  // An entry that is there may still be nobody's way in; where today's is none either, nothing is lost.
-  const lost = [...facts.used].filter(([arn]) => {
-    if (letsIn(data, arn)) return false;
-    return letsIn(map?.data ?? {}, arn) || !named.has(roleWithoutPath(arn).toLowerCase());
-  });
-  const lockedOut = lost.map(([arn, user]) => `${arn}, which ${user} uses, would not be let in`);
-  if (lockedOut.length > 0 && !facts.isForced) {
-    return { kind: 'refused', why: `with backup ${backup.number} ${lockedOut.join('; ')}` };
+  const now = map?.data ?? {};
+  const kept = [...facts.used].filter(([arn]) => !letsIn(data, arn));
+  // Who is turned away today already loses nothing by it: what else comes back is worth having.
+  const lost = kept.filter(([arn]) => letsIn(now, arn));
+  const textOf = ([arn, user]: readonly [string, string]): string =>
+    `${arn}, which ${user} uses, would not be let in`;
+  if (lost.length > 0 && !facts.isForced) {
+    return { kind: 'refused', why: `with backup ${backup.number} ${lost.map(textOf).join('; ')}` };
   }
-  return { kind: 'write', data, added, warnings: lockedOut };
+  return { kind: 'write', data, added, warnings: kept.map(textOf) };
 };
