@@ -43,7 +43,7 @@ const times: CloudTimes = {
 const variation = 0.3;
 
 /** As in src/main/sim.ts: ticks run once the queue of microtasks is empty. */
-const settle = async (): Promise<void> => {
+export const settle = async (): Promise<void> => {
   await undefined;
   await new Promise<void>((resolve) => process.nextTick(resolve));
 };
@@ -51,7 +51,7 @@ const settle = async (): Promise<void> => {
 const randomOf = (seed: number, what: string) => new Kernel({ seed, startAt: 0 }).random(what);
 
 /** What the command line reads and decides, in the same process. */
-const planOf = async (
+export const planOf = async (
   { kube, cloud, now }: RolloutSources,
   strategy: UpdateStrategy,
 ): Promise<UpdatePlan> => {

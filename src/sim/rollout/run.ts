@@ -1,6 +1,6 @@
 // One version update of a drawn cluster in virtual time, by the real controllers, and what it was like:
 // how long, how many launches and evictions, how far each application was down. Judges nothing.
-import type { EpochMs } from '../../api/brand.ts';
+import { type EpochMs, parseTime } from '../../api/brand.ts';
 import { type JsonObject, objectOr } from '../../api/json.ts';
 import type { NodeGroupUpdate, UpdateStrategy } from '../../api/nodegroup-update.ts';
 import type { CloudApi, KubeApi, Log } from '../../ports/index.ts';
@@ -18,7 +18,7 @@ import { noFaults } from '../network.ts';
 import { createInProcessPorts } from '../ports.ts';
 import { ControllerProcess } from '../process.ts';
 import type { RolloutCluster } from './cluster.ts';
-import { appNamespace, rolloutGroup, workloadOf } from './workload.ts';
+import { appNamespace, rolloutGroup, type WorkloadObject, workloadOf } from './workload.ts';
 
 /** The cluster as a reader outside sees it. */
 export interface RolloutSources {
@@ -32,6 +32,8 @@ export interface RolloutOptions {
   readonly strategy: UpdateStrategy;
   readonly seed: number;
   readonly settle: Settle;
+  /** What stands in the cluster besides, from before its pods are. */
+  readonly objects?: readonly WorkloadObject[];
   /** Called when everything is up, before the update is asked for: to plan it. `enough` ends it there. */
   readonly before?: (sources: RolloutSources) => Promise<'enough' | undefined>;
 }
@@ -50,6 +52,8 @@ export interface RolloutOutcome {
   readonly reEvictions: number;
   /** Drains that ran into their deadline. */
   readonly lateDrains: number;
+  /** The node whose drain ended the update, and when. */
+  readonly failed?: { readonly node: string; readonly seconds: number };
   /** The lowest share of its replicas that any application with more than one had Ready. */
   readonly lowest: number;
 }
@@ -225,7 +229,8 @@ class Rollout {
     // All of them first: pods would crowd on those that come first.
     await this.#until('its nodes are Ready', () => this.#readyNodes() === cluster.nodes, 600);
     this.#configure();
-    for (const { resource, object } of workloadOf(cluster.apps)) {
+    const { objects = [] } = this.#options;
+    for (const { resource, object } of [...workloadOf(cluster.apps), ...objects]) {
       this.#must(this.#user().create(resource, appNamespace, object));
     }
     await this.#until('its pods are Ready', () => this.#allReady(), 1200);
@@ -269,12 +274,22 @@ class Rollout {
     return answer;
   }
 
+  #failed(): RolloutOutcome['failed'] {
+    const { phases = [], failedNodes } = this.#update()?.status ?? {};
+    const after = phases[phases.findIndex(({ phase }) => phase === 'Rolling') + 1];
+    const at = parseTime(after?.at);
+    const node = failedNodes?.[0]?.node;
+    if (at === undefined || node === undefined) return undefined;
+    return { node, seconds: (at * 1000 - this.#startedAt) / microsPerSecond };
+  }
+
   async #outcome(pods: number, makespanSeconds: number): Promise<RolloutOutcome> {
     const { status, message = '' } = this.#update()?.status ?? {};
     const disruptions = { group: 'drover.dev', resource: 'nodedisruptions' };
     const lateDrains = [...this.#world.kube.readAll(disruptions)].filter(({ status: of }) =>
       ['Failed', 'Forced'].includes(String(objectOr(of).outcome)),
     ).length;
+    const failed = this.#failed();
     this.#process.kill();
     await this.#driver.advance(1);
     return {
@@ -286,6 +301,7 @@ class Rollout {
       evictions: this.#evictions,
       reEvictions: this.#reEvictions,
       lateDrains,
+      ...(failed === undefined ? {} : { failed }),
       lowest: this.#lowest,
     };
   }

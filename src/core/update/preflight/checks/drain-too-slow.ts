@@ -62,7 +62,8 @@ const judge = (view: View, one: ConcernedBudget): readonly Found[] => {
   const { replacement, stop } = timesOf(view, one.pods);
   const rounds = (count: number): number => Math.ceil(count / one.allowed);
   // The last ones need only be gone, not replaced: this is the least that the drain takes.
-  const least = (rounds(most.length) - 1) * replacement + stop;
+  const leastOf = (count: number): number => (rounds(count) - 1) * replacement + stop;
+  const least = leastOf(most.length);
   const alone: Case = {
     one,
     pods: most,
@@ -71,7 +72,11 @@ const judge = (view: View, one: ConcernedBudget): readonly Found[] => {
     seconds: least,
     replacement,
   };
-  if (least > drainTimeoutSeconds) return [found(view, 'blocker', alone)];
+  if (least > drainTimeoutSeconds) {
+    // Whichever of these nodes comes first ends it.
+    const slow = nodes.filter(({ length }) => leastOf(length) > drainTimeoutSeconds).flat();
+    return [found(view, 'blocker', { ...alone, pods: slow })];
+  }
   const formula = rounds(most.length) * replacement;
   if (formula > drainTimeoutSeconds) {
     return [found(view, 'warning', { ...alone, seconds: formula })];

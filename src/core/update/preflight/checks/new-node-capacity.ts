@@ -88,7 +88,16 @@ const batchShort = (view: View): readonly Found[] => {
   const wanted = sum(batch.map(({ pod }) => podAmounts(pod)));
   const short = shortOf(wanted, view.surge === 0 && onOthers.length === 0 ? {} : free);
   if (batch.length === 0 || short.length === 0) return [];
-  const waiting = waitsForPlace(view, batch);
+  // Whichever comes first ends it: the worst batch, or any node that waits for itself.
+  const waiting = [
+    ...view.oldNodes.flatMap(({ node }) =>
+      waitsForPlace(
+        view,
+        view.moved.filter((moved) => moved.node === node.metadata.name),
+      ),
+    ),
+    ...waitsForPlace(view, batch),
+  ];
   const isStuck = waiting.length > 0 && view.surge === 0 && onOthers.length === 0;
   const nodes = new Set(batch.map(({ node }) => node)).size;
   const text = `the pods of ${nodes} node${nodes === 1 ? '' : 's'} find no room until a new one is there`;
