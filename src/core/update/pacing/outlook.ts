@@ -8,6 +8,8 @@ export interface Outlook {
   readonly holds: readonly Omit<Hold, 'since'>[];
   /** Left of the window that is open, or all of the one that opens next; absent: no end is in sight. */
   readonly windowSeconds?: number;
+  /** What all waves rest after they are done, together; absent: nothing. */
+  readonly soakSeconds?: number;
 }
 
 const secondsLeft = (pacing: UpdatePacing, at: EpochMs): number | undefined => {
@@ -20,6 +22,8 @@ export const outlookOf = (pacing: UpdatePacing, now: EpochMs): Outlook => {
   const until = state.until === undefined ? {} : { until: formatTime(state.until) };
   const begins = state.kind === 'open' ? now : state.until;
   const windowSeconds = begins === undefined ? undefined : secondsLeft(pacing, begins);
+  const { waves = [] } = pacing;
+  const soakSeconds = waves.reduce((sum, wave) => sum + (wave.soakSeconds ?? 0), 0);
   const approval = 'the group wants an approval: `drover approve update` once it is asked for';
   return {
     holds: [
@@ -27,5 +31,6 @@ export const outlookOf = (pacing: UpdatePacing, now: EpochMs): Outlook => {
       ...(state.kind === 'open' ? [] : [{ kind: state.by, reason: state.reason, ...until }]),
     ],
     ...(windowSeconds === undefined ? {} : { windowSeconds }),
+    ...(soakSeconds === 0 ? {} : { soakSeconds }),
   };
 };

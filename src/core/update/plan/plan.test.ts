@@ -63,6 +63,13 @@ describe('a plan', () => {
     expect(starts).toEqual(starts.toSorted((a, b) => a - b));
   });
 
+  it('counts what waves rest', () => {
+    const plain = planUpdate(five({ group: surge })).minutes;
+    const rested = planUpdate(five({ group: surge, outlook: { holds: [], soakSeconds: 600 } }));
+    expect(rested.minutes.p50).toBeCloseTo(plain.p50 + 10, 5);
+    expect(rested.minutes.p90).toBeCloseTo(plain.p90 + 10, 5);
+  });
+
   it('of nodes that are all of the target has nothing to do', () => {
     const all = nodes(5).map((node) => ({ ...node, isOld: false }));
     expect(planUpdate(five({ nodes: all }))).toMatchObject({

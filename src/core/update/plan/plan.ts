@@ -166,7 +166,12 @@ export const planUpdate = (snapshot: Snapshot, options: PlanOptions = {}): Updat
   const hash = planHash(view);
   const seed = Number.parseInt(hash.slice(0, 8), 16);
   const isNothing = input.nodes.length === 0;
-  const runs = isNothing ? [] : Array.from({ length: count }, (_, i) => simulate(input, seed + i));
+  // Every wave's rest counts, that of the last one too; when each node's drain begins is told without them.
+  const soak = snapshot.outlook?.soakSeconds ?? 0;
+  const runs = Array.from({ length: isNothing ? 0 : count }, (_, i): RunResult => {
+    const one = simulate(input, seed + i);
+    return { ...one, seconds: one.seconds + soak };
+  });
   const found = runChecks({ ...view, forecast: forecastOf(input, runs) });
   const findings = waivedBy(found, waivers);
   const isBlocked = findings.some(
