@@ -104,6 +104,7 @@ describe('an answered call', () => {
     expect(records).toEqual([
       {
         time: NOW,
+        moments: { input: new Set(), output: new Set() },
         service: 'eks',
         operation: 'ListClusters',
         input: {},

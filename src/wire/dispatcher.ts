@@ -6,6 +6,7 @@ import { outputDefects } from './check-output.ts';
 import { type FoundOperation, findOperation } from './find-operation.ts';
 import type { AwsInput } from './input.ts';
 import { loadModel, own, type ServiceModel } from './model.ts';
+import { momentsOf } from './moments.ts';
 import { redact } from './redact.ts';
 import { resolveError, respond, respondError } from './respond.ts';
 import { isForm, routeOf } from './route.ts';
@@ -62,6 +63,11 @@ export interface AwsCallRecord {
   /** Sensitive values are replaced here too. */
   readonly output?: unknown;
   readonly error?: { readonly code: string; readonly message: string; readonly httpStatus: number };
+  /** Members that are times, where a model tells; without it their names have to. */
+  readonly moments?: {
+    readonly input: ReadonlySet<string>;
+    readonly output: ReadonlySet<string>;
+  };
   readonly ctx: AwsCallContext;
 }
 
@@ -230,7 +236,11 @@ function recordOf(
     'output' in outcome
       ? { output: redact(model, operation.output, outcome.output) }
       : { error: outcome.error };
-  return { time, service, operation: name, input, ...result, ctx };
+  const moments = {
+    input: momentsOf(model, operation.input),
+    output: momentsOf(model, operation.output),
+  };
+  return { time, service, operation: name, input, ...result, moments, ctx };
 }
 
 type Outcome = { readonly input: AwsInput } & (

@@ -2,7 +2,8 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { listCoverage } from './coverage.ts';
-import { loadModel, type Shape, type ShapeRef } from './model.ts';
+import { loadModel, type ServiceModel, type Shape, type ShapeRef, shapeOf } from './model.ts';
+import { momentsOf } from './moments.ts';
 import { matchRest } from './parse-rest.ts';
 import { SERVICES } from './services.ts';
 import { compilePattern } from './validate.ts';
@@ -123,5 +124,45 @@ describe('coverage', () => {
     await expect(listCoverage({ elasticloadbalancing: {} })).rejects.toThrow(
       'handlers of unknown services: elasticloadbalancing',
     );
+  });
+});
+
+/** Members that are numbers and no times, anywhere in the shape. */
+function numbersOf(
+  model: ServiceModel,
+  name: string | undefined,
+  seen = new Set<string>(),
+): ReadonlySet<string> {
+  if (name === undefined || seen.has(name)) return new Set();
+  seen.add(name);
+  const { members = {}, member, value } = shapeOf(model, name);
+  const own = Object.entries(members)
+    .filter(([, ref]) => /^(?:integer|long|float|double)$/.test(shapeOf(model, ref.shape).type))
+    .map(([one]) => one);
+  const below = [...Object.values(members), member, value].flatMap((ref) =>
+    ref === undefined ? [] : [...numbersOf(model, ref.shape, seen)],
+  );
+  return new Set([...own, ...below]);
+}
+
+describe('times of an operation', () => {
+  it('are the members of type timestamp, at any depth, whatever numbers are called', () => {
+    const eks = modelOf('eks');
+    expect(momentsOf(eks, eks.operations.DescribeCluster?.output)).toContain('createdAt');
+    const logs = modelOf('logs');
+    expect(logs.operations.StartQuery?.input).toBeDefined();
+    expect(momentsOf(logs, logs.operations.StartQuery?.input)).toEqual(new Set());
+  });
+
+  it('never share their name with a number of the same input or output', () => {
+    for (const [name, model] of models) {
+      for (const [operation, { input, output }] of Object.entries(model.operations)) {
+        for (const shape of [input, output]) {
+          const numbers = numbersOf(model, shape);
+          const both = [...momentsOf(model, shape)].filter((one) => numbers.has(one));
+          expect(both, `${name}:${operation}`).toEqual([]);
+        }
+      }
+    }
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AwsInput } from '../../../wire/index.ts';
 import { type Answer, aGroup, aTestWorld, type TestWorld } from '../testing.ts';
-import { trailTime } from './parameters.ts';
+import { toParameters, trailTime } from './parameters.ts';
 
 const lookup = (world: TestWorld, more: AwsInput = {}): readonly Answer[] => [
   ...(world.call('cloudtrail', 'LookupEvents', more).Events ?? []),
@@ -101,6 +101,19 @@ describe('a record', () => {
     aGroup(world);
     const [found] = lookup(world, by('EventName', 'CreateLaunchTemplate'));
     expect(String(found?.CloudTrailEvent)).toContain('"userData":"<sensitiveDataRemoved>"');
+  });
+});
+
+describe('a time', () => {
+  it('is what the model says, by its name only where none is asked', () => {
+    const at = Date.UTC(2024, 11, 28, 14, 6, 13);
+    const shown = 'Dec 28, 2024, 2:06:13 PM';
+    const input = { startTime: 1_664_114_322, Starts: [{ from: at }] };
+    expect(toParameters(input, 'request', new Set(['from']))).toEqual({
+      startTime: 1_664_114_322,
+      starts: [{ from: shown }],
+    });
+    expect(toParameters({ StartTime: at }, 'request')).toEqual({ startTime: shown });
   });
 });
 

@@ -92,9 +92,11 @@ export class CloudTrail {
       sourceIPAddress: isService ? service : ctx.sourceIp,
       userAgent: isService ? service : ctx.userAgent,
       ...(error === undefined ? {} : { errorCode: error.code, errorMessage: error.message }),
-      requestParameters: toParameters(call.input, 'request'),
+      requestParameters: toParameters(call.input, 'request', call.moments?.input),
       responseElements:
-        isReadOnly || error !== undefined ? null : toParameters(call.output, 'response'),
+        isReadOnly || error !== undefined
+          ? null
+          : toParameters(call.output, 'response', call.moments?.output),
       requestID: ctx.requestId,
       eventID: this.#scope.uuid(component),
       readOnly: isReadOnly,

@@ -22,22 +22,28 @@ const hidden = '<sensitiveDataRemoved>';
 
 const smallFirst = (name: string): string => name.charAt(0).toLowerCase() + name.slice(1);
 
-export const toParameters = (value: unknown, side: 'request' | 'response'): Json => {
+/** `moments`: members that are times, by the model; without it names tell. */
+export const toParameters = (
+  value: unknown,
+  side: 'request' | 'response',
+  moments?: ReadonlySet<string>,
+): Json => {
   if (value === undefined || value === null) return null;
-  const copy = copyOf(value, '');
+  const isTime = (name: string): boolean => moments?.has(name) ?? timeMember.test(name);
+  const copy = copyOf(value, '', isTime);
   const isEmpty = typeof copy === 'object' && copy !== null && Object.keys(copy).length === 0;
   return isEmpty && side === 'response' ? null : copy;
 };
 
-const copyOf = (value: unknown, name: string): Json => {
+const copyOf = (value: unknown, name: string, isTime: (name: string) => boolean): Json => {
   if (secretMembers.has(name)) return hidden;
-  if (typeof value === 'number') return timeMember.test(name) ? trailTime(value) : value;
+  if (typeof value === 'number') return isTime(name) ? trailTime(value) : value;
   if (typeof value === 'string' || typeof value === 'boolean') return value;
-  if (Array.isArray(value)) return value.map((item) => copyOf(item, name));
+  if (Array.isArray(value)) return value.map((item) => copyOf(item, name, isTime));
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return null;
   return Object.fromEntries(
     Object.entries(value)
       .filter(([, item]) => item !== undefined)
-      .map(([key, item]) => [smallFirst(key), copyOf(item, key)]),
+      .map(([key, item]) => [smallFirst(key), copyOf(item, key, isTime)]),
   );
 };

@@ -2,6 +2,7 @@
 // own Service, default roles, add-ons, aws-auth. And the demo's workload, article 002's nginx, as objects.
 import type { JsonObject } from '../../../api/json.ts';
 import type { GroupResource, WorldClient, WorldKube } from '../../contracts.ts';
+import { nodeManagerAgent, nodeManagerUser } from '../../identities.ts';
 import { clientFor, clusterIdentity, type Labels, resources } from '../actors/index.ts';
 import { addonObjects } from './addons.ts';
 import { defaultRoles } from './roles.ts';
@@ -97,11 +98,14 @@ const awsAuth = (roleArns: readonly string[]): JsonObject => ({
 });
 
 /** Creates `object` unless it is there. Throws when the API server refuses it: a defect of ours. */
-const ensure = (client: WorldClient, object: JsonObject): void => {
+const ensure = (kube: WorldKube, client: WorldClient, object: JsonObject): void => {
   const collection = collections[String(object.kind)];
   if (collection === undefined) throw new Error(`no collection for ${String(object.kind)}`);
-  const metadata = object.metadata as { readonly namespace?: string };
-  const made = client.create(collection, metadata.namespace, object);
+  const { name, namespace } = object.metadata as { name: string; namespace?: string };
+  const key = { name, ...(namespace === undefined ? {} : { namespace }) };
+  // Not found out by a refusal: that would stand in the audit log.
+  if (kube.read(collection, key) !== undefined) return;
+  const made = client.create(collection, namespace, object);
   if (made.kind === 'error' && made.status.reason !== 'AlreadyExists') {
     throw new Error(`seed of ${String(object.kind)} refused: ${made.status.message}`);
   }
@@ -110,6 +114,8 @@ const ensure = (client: WorldClient, object: JsonObject): void => {
 /** Fills an empty cluster; on a filled one nothing changes. */
 export const seedKube = (options: SeedOptions): void => {
   const client = clientFor(options.kube, clusterIdentity);
+  // With the first managed group's role EKS makes aws-auth itself: article 002 prints its manager.
+  const manager = options.kube.as({ user: nodeManagerUser, userAgent: nodeManagerAgent });
   const prefix = options.servicePrefix ?? '10.100.0';
   const addon = {
     region: options.region ?? 'eu-west-1',
@@ -123,26 +129,20 @@ export const seedKube = (options: SeedOptions): void => {
     priorityClass('system-node-critical', 2_000_001_000),
     gp2,
     apiService(prefix),
-    awsAuth(options.nodeRoleArns ?? []),
     ...(options.addons === false ? [] : addonObjects(addon)),
   ];
   const wanted = objects.filter(
     ({ kind }) => kind !== 'Deployment' || options.deployments !== false,
   );
-  for (const object of wanted) ensure(client, object);
+  for (const object of wanted) ensure(options.kube, client, object);
+  ensure(options.kube, manager, awsAuth(options.nodeRoleArns ?? []));
   seedRoles(options.kube, { addons: options.addons !== false });
 };
 
 /** Makes what is missing of the default roles, as an API server does whenever it starts. */
 export const seedRoles = (kube: WorldKube, { addons }: { readonly addons: boolean }): void => {
   const client = clientFor(kube, clusterIdentity);
-  for (const object of defaultRoles(addons)) {
-    const collection = collections[String(object.kind)];
-    const { name, namespace } = object.metadata as { name: string; namespace?: string };
-    const key = { name, ...(namespace === undefined ? {} : { namespace }) };
-    if (collection !== undefined && kube.read(collection, key) !== undefined) continue;
-    ensure(client, object);
-  }
+  for (const object of defaultRoles(addons)) ensure(kube, client, object);
 };
 
 /** Article 002's nginx-normal.yaml. */

@@ -1,0 +1,31 @@
+// Which members of an operation's input or output are times, by the model: a number's name does not tell
+// (StartQuery's startTime is a long, of seconds). For records that people read; never changes a value.
+import { type ServiceModel, shapeOf } from './model.ts';
+
+const known = new WeakMap<ServiceModel, Map<string, ReadonlySet<string>>>();
+
+/** Names of members of type timestamp anywhere in the shape. No operation has a name for both. */
+export function momentsOf(model: ServiceModel, shape: string | undefined): ReadonlySet<string> {
+  if (shape === undefined) return new Set();
+  const ofModel = known.get(model) ?? new Map<string, ReadonlySet<string>>();
+  known.set(model, ofModel);
+  const before = ofModel.get(shape);
+  if (before !== undefined) return before;
+  const moments = new Set<string>();
+  collect(model, shape, moments, new Set());
+  ofModel.set(shape, moments);
+  return moments;
+}
+
+function collect(model: ServiceModel, name: string, moments: Set<string>, seen: Set<string>): void {
+  if (seen.has(name)) return;
+  seen.add(name);
+  const shape = shapeOf(model, name);
+  for (const [member, ref] of Object.entries(shape.members ?? {})) {
+    if (shapeOf(model, ref.shape).type === 'timestamp') moments.add(member);
+    else collect(model, ref.shape, moments, seen);
+  }
+  for (const ref of [shape.member, shape.value]) {
+    if (ref !== undefined) collect(model, ref.shape, moments, seen);
+  }
+}
