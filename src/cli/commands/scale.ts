@@ -41,6 +41,11 @@ interface Scaling {
   readonly deadline: number;
 }
 
+/** What a managed group's sizes need. */
+type ManagedScaling = Pick<Scaling, 'kube' | 'name'> & {
+  readonly progress: Pick<Progress, 'info'>;
+};
+
 interface AskedSizes {
   readonly desired?: number;
   readonly minSize?: number;
@@ -111,9 +116,21 @@ const askedOnly = (
     : {}),
 });
 
-const scaleManaged = async (scaling: Scaling, group: NodeGroup, asked: AskedSizes) => {
-  const { kube, name, progress, flags } = scaling;
-  const { status, spec } = group;
+/** Throws CommandError for a group that is being deleted: its nodes go, whatever its sizes say. */
+export const scaleManaged = async (
+  scaling: ManagedScaling,
+  group: NodeGroup,
+  asked: AskedSizes,
+) => {
+  const { kube, name, progress } = scaling;
+  const { status, spec, metadata } = group;
+  if (metadata.deletionTimestamp !== undefined) {
+    throw new CommandError(
+      exitCodes.refused,
+      `Nodegroup cannot be updated as it is currently not in Active State: ${name} is being ` +
+        `deleted; \`drover get ng ${name}\` says how far that is`,
+    );
+  }
   const wanted = sizesWanted(asked, {
     minSize: spec.scaling.minSize,
     maxSize: spec.scaling.maxSize,
@@ -126,7 +143,7 @@ const scaleManaged = async (scaling: Scaling, group: NodeGroup, asked: AskedSize
   );
   progress.info('initiated scaling of nodegroup');
   if (patched.kind === 'gone') throw new CommandError(exitCodes.failed, `${name} is gone`);
-  if (flags.wait) await waitForManaged(scaling, patched.object);
+  return patched.object;
 };
 
 const reached = (group: NodeGroup, wanted: NodeGroup): boolean => {
@@ -280,7 +297,8 @@ const scale = async (
   const found = await kube.get<NodeGroup>(resourceTypes.nodegroups, { name });
   progress.info(`scaling nodegroup "${name}" in cluster ${flags.cluster}`);
   if (found.kind === 'found' && found.object.spec.clusterName === flags.cluster) {
-    await scaleManaged(scaling, found.object, asked);
+    const asGiven = await scaleManaged(scaling, found.object, asked);
+    if (flags.wait) await waitForManaged(scaling, asGiven);
   } else {
     const rows = await collectNodeGroups(kube, cloud, flags.cluster);
     const row = rows.find((one) => one.name === name);

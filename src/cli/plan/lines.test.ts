@@ -55,6 +55,31 @@ describe('a plan on a screen', () => {
     expect(lines).toContain('NOT CHECKED  account-quota');
   });
 
+  it('says of a blocked plan that its figures are of an update without the blockers', () => {
+    const told = 'these figures are of an update without the blockers: with them it fails';
+    expect(screenLines(planOf(2, 1))).toContain(told);
+    expect(screenLines(planOf(2, 0))).not.toContain(told);
+  });
+
+  it('shows commands as such and sentences as sentences', () => {
+    const plan = planOf(1, 1);
+    const remedy =
+      'name a release that exists: --release-version, --kubernetes-version or --launch-template-version';
+    const prose = { ...plan, findings: plan.findings.map((one) => ({ ...one, remedy })) };
+    const text = screenLines(prose).join('\n');
+    expect(text.replaceAll(/\n +/g, ' ')).toContain(` ${remedy}`);
+    expect(text).not.toContain('$ name');
+    expect(markdownLines(prose).join('\n')).not.toContain('`name');
+  });
+
+  it('tells in full why it is held', () => {
+    const reason = `${'because somebody wrote a long note about the winter freeze '.repeat(3)}of 2026`;
+    const plan: UpdatePlan = { ...planOf(1, 0), holds: [{ kind: 'Freeze', reason }] };
+    const lines = screenLines(plan);
+    expect(lines.join(' ').replaceAll(/ +/g, ' ')).toContain(`held by Freeze: ${reason}`);
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
+  });
+
   it('never cuts a command', () => {
     const plan = planOf(1, 1);
     const remedies = plan.findings.map(({ remedy }) => remedy);

@@ -51,6 +51,9 @@ const sumLines = (plan: UpdatePlan): readonly string[] => {
     ...(plan.lateRunsPercent === 0
       ? []
       : [`in ${plan.lateRunsPercent} of 100 runs a drain takes longer than it may`]),
+    ...(plan.verdict === 'blocked'
+      ? ['these figures are of an update without the blockers: with them it fails']
+      : []),
   ];
 };
 
@@ -79,6 +82,32 @@ const noteText = ({ waived }: PlanFinding): string => {
   return waived.reason === undefined ? '  (waived)' : `  (waived: ${waived.reason})`;
 };
 
+const command = /^(?:aws|drover|kubectl|npx) /;
+
+/** A command as it is typed; anything else is a sentence. */
+const remedyText = ({ remedy }: PlanFinding): string =>
+  command.test(remedy) ? `    $ ${remedy}` : `    ${remedy}`;
+
+/** On further lines, each with its indent, what is longer than the screen is wide: for sentences that say why. */
+const wrapped = (text: string, first: string, others: string): readonly string[] => {
+  const lines: string[] = [];
+  let last = first;
+  for (const word of text.split(' ')) {
+    const isEmpty = last.trim() === '';
+    const longer = isEmpty ? `${last}${word}` : `${last} ${word}`;
+    if (longer.length > columns && !isEmpty) {
+      lines.push(last);
+      last = `${others}${word}`;
+    } else last = longer;
+  }
+  return [...lines, last];
+};
+
+const remedyLines = (finding: PlanFinding): readonly string[] => {
+  const text = remedyText(finding);
+  return text.startsWith('    $ ') ? [text] : wrapped(finding.remedy, '    ', '    ');
+};
+
 const titleText = (finding: PlanFinding): string =>
   `  ${finding.check}  ${finding.object.kind} ${finding.object.name}${noteText(finding)}`;
 
@@ -89,7 +118,7 @@ const fullLines = (finding: PlanFinding): readonly string[] => {
     `    ${finding.consequence.text}`,
     ...(where === '' ? [] : [`    ${where}`]),
     `    ${evidenceText(finding)}`,
-    `    $ ${finding.remedy}`,
+    remedyText(finding),
   ];
 };
 
@@ -101,7 +130,7 @@ const shortLines = (finding: PlanFinding): readonly string[] => {
     ...(where === '' || !isOne ? [title] : [`${title}  ${where}`]),
     ...(where === '' || isOne ? [] : [`    ${where}`]),
     `    ${finding.consequence.text}`,
-    `    $ ${finding.remedy}`,
+    ...remedyLines(finding),
   ];
 };
 
@@ -169,7 +198,9 @@ const headLines = (plan: UpdatePlan): readonly string[] => {
     verdictText(plan),
     `${plan.group} in ${plan.cluster}${by}: ${fromTo(plan, '->')}`,
     ...sumLines(plan),
-    ...(plan.holds ?? []).map(({ kind, reason }) => `held by ${kind}: ${reason}`),
+    ...(plan.holds ?? []).flatMap(({ kind, reason }) =>
+      wrapped(`held by ${kind}: ${reason}`, '', '  '),
+    ),
   ];
 };
 
@@ -222,7 +253,8 @@ const findingRow = (finding: PlanFinding): string => {
   const what = waived === undefined ? severity : `${severity}, waived`;
   const where = whereText(finding, false);
   const cells = [what, check, `${object.kind} ${object.name}`, consequence.text, where];
-  return `| ${cells.map(cell).join(' | ')} | \`${cell(remedy)}\` |`;
+  const last = command.test(remedy) ? `\`${cell(remedy)}\`` : cell(remedy);
+  return `| ${cells.map(cell).join(' | ')} | ${last} |`;
 };
 
 /** For a pull request or a ticket. */

@@ -74,6 +74,8 @@ export const needUpdate = async (
   if (id === undefined) {
     const [newest] = all;
     if (newest !== undefined) return newest;
+    // A group that there is not has had none either: that is told first.
+    if (nodeGroup !== undefined) await needGroup(kube, nodeGroup);
     throw new CommandError(exitCodes.failed, `node group ${nodeGroup} has had no update`);
   }
   const same = all.find(({ metadata }) => metadata.name === id);

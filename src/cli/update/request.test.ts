@@ -22,6 +22,7 @@ const setUp = async () => {
     await clock.advance(1000);
   };
   kube.put(resourceTypes.nodegroups, { name: 'ng', spec: aGroup().spec });
+  kube.put(resourceTypes.nodegroups, { name: 'fresh', spec: aGroup().spec });
   await put('aa-1', { ...running, status: 'Failed' });
   await put('aa-2', { ...running, status: 'Successful' });
   await put('bb-1', { ...running, status: 'Successful' }, 'other');
@@ -45,7 +46,8 @@ describe('the update that is meant', () => {
     [{ id: 'ab-1', nodeGroup: undefined }, /did you mean/],
     [{ id: 'nothing-like-it', nodeGroup: undefined }, /`drover get updates` lists them/],
     [{ id: 'bb-1', nodeGroup: 'ng' }, /^no update bb-1/],
-    [{ id: undefined, nodeGroup: 'third' }, /^node group third has had no update$/],
+    [{ id: undefined, nodeGroup: 'third' }, /^no managed node group third; there are: fresh, ng\./],
+    [{ id: undefined, nodeGroup: 'fresh' }, /^node group fresh has had no update$/],
     [{ id: undefined, nodeGroup: undefined }, /^name the update, or its group/],
   ])('%o is none', async (wanted, words) => {
     const { kube } = await setUp();
@@ -63,7 +65,9 @@ describe('the update that is meant', () => {
 
   it('is of a group that is there, in that cluster', async () => {
     const { kube } = await setUp();
-    await expect(needGroup(kube, 'nG')).rejects.toThrow('no managed node group nG; there are: ng.');
+    await expect(needGroup(kube, 'nG')).rejects.toThrow(
+      'no managed node group nG; there are: fresh, ng.',
+    );
     await expect(needGroup(kube, 'ng', 'd')).rejects.toThrow(
       'node group ng is one of cluster c, not of d',
     );

@@ -11,8 +11,19 @@ const autoscalerTaints = new Set([
   'karpenter.sh/disrupted',
 ]);
 
+/** Who carries the other update out says when it is over. */
+const waiting = ({ snapshot }: View): string => {
+  const { activeUpdate, managedBy, cluster, name } = snapshot.group;
+  if (managedBy === 'eks') {
+    return `aws eks wait nodegroup-active --cluster-name ${cluster} --nodegroup-name ${name}`;
+  }
+  return activeUpdate === undefined
+    ? `drover get ng ${name}   # plan again when it is ACTIVE`
+    : `drover get update ${activeUpdate} --watch   # plan again when it has ended`;
+};
+
 const updates = (view: View): readonly Found[] => {
-  const { activeUpdate, state = 'ACTIVE', name } = view.snapshot.group;
+  const { activeUpdate, state = 'ACTIVE' } = view.snapshot.group;
   if (activeUpdate === undefined && (state === 'ACTIVE' || state === 'DEGRADED')) return [];
   return [
     {
@@ -20,7 +31,7 @@ const updates = (view: View): readonly Found[] => {
       object: group(view),
       evidence: { state, ...(activeUpdate === undefined ? {} : { update: activeUpdate }) },
       consequence: { text: 'one update at a time: ResourceInUseException', minute: 0 },
-      remedy: `drover get ng ${name}   # wait until it is ACTIVE`,
+      remedy: waiting(view),
     },
   ];
 };
