@@ -1,11 +1,11 @@
 // Prints what an administrator applies for `drover controller` in a cluster: deploy/rbac.yaml from
-// src/api/controller-rights.ts, and deploy/certificates.yaml; deploy/fence.yaml from src/api/controller-fence.ts. A test
+// src/api/controller-rights.ts, deploy/certificates.yaml and deploy/hooks.yaml; deploy/fence.yaml from src/api/controller-fence.ts. A test
 // (test/deploy/controller.test.ts) fails when somebody forgot to run it: `node scripts/print-deploy.ts`.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { fence, fenceOptions } from '../src/api/controller-fence.ts';
-import { certificateGrants, controllerGrants } from '../src/api/controller-rights.ts';
+import { certificateGrants, controllerGrants, hookGrants } from '../src/api/controller-rights.ts';
 import type { JsonObject } from '../src/api/json.ts';
 
 export const deployDirectory = join(import.meta.dirname, '..', 'deploy');
@@ -23,6 +23,10 @@ const files: Readonly<Record<string, readonly [string, readonly JsonObject[]]>> 
   'certificates.yaml': [
     'src/api/controller-rights.ts',
     certificateGrants(`${account.name}-certificates`, { kind: 'ServiceAccount', ...account }),
+  ],
+  'hooks.yaml': [
+    'src/api/controller-rights.ts',
+    hookGrants(`${account.name}-hooks`, { kind: 'ServiceAccount', ...account }),
   ],
   'fence.yaml': ['src/api/controller-fence.ts', fence(fenceOptions)],
 };

@@ -1,6 +1,6 @@
 // The ValidatingAdmissionPolicy that fences a paused leader: of the controller's own account, only the pod
-// that holds the Lease writes nodes, evicts, deletes pods, approves certificates, changes Drover's objects or
-// aws-auth. Printed to deploy/fence.yaml. It binds nobody else, and does not look at what is written.
+// that holds the Lease writes nodes, evicts, deletes pods, approves certificates, makes and deletes Jobs, changes
+// Drover's objects or aws-auth. Printed to deploy/fence.yaml. It binds nobody else, and does not look at what is written.
 import { leaderLease } from './controller-rights.ts';
 import type { JsonObject } from './json.ts';
 
@@ -58,6 +58,7 @@ export const fence = ({ name, account, lease }: FenceOptions): readonly JsonObje
             rule('', ['pods'], ['DELETE']),
             rule('', ['configmaps'], ['CREATE', 'UPDATE']),
             rule('certificates.k8s.io', ['certificatesigningrequests/approval'], ['UPDATE']),
+            rule('batch', ['jobs'], ['CREATE', 'DELETE']),
             rule('drover.dev', ['*/*'], ['CREATE', 'UPDATE', 'DELETE']),
           ],
         },

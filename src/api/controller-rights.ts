@@ -41,6 +41,12 @@ export const controllerNamespaceRules: readonly JsonObject[] = [
   rule('', ['configmaps'], ['get', 'patch'], ['aws-auth', 'drover-aws-auth-backups']),
 ];
 
+/** Besides, for the hooks of updates: Jobs made from CronJobs' templates, seen and taken away. */
+export const hookRules: readonly JsonObject[] = [
+  rule('batch', ['cronjobs'], ['get']),
+  rule('batch', ['jobs'], ['get', 'list', 'create', 'delete']),
+];
+
 /** Besides, for `--approve-certificates`: kubelets' requests alone, and no signing. */
 const certificateRules: readonly JsonObject[] = [
   rule('certificates.k8s.io', ['certificatesigningrequests'], look),
@@ -53,16 +59,26 @@ const certificateRules: readonly JsonObject[] = [
   ),
 ];
 
-export const certificateGrants = (name: string, subject: JsonObject): readonly JsonObject[] => {
+const clusterGrants = (
+  name: string,
+  rules: readonly JsonObject[],
+  subject: JsonObject,
+): readonly JsonObject[] => {
   const apiGroup = 'rbac.authorization.k8s.io';
   const apiVersion = `${apiGroup}/v1`;
   const metadata = { name };
   const roleRef = { apiGroup, kind: 'ClusterRole', name };
   return [
-    { apiVersion, kind: 'ClusterRole', metadata, rules: certificateRules },
+    { apiVersion, kind: 'ClusterRole', metadata, rules },
     { apiVersion, kind: 'ClusterRoleBinding', metadata, roleRef, subjects: [subject] },
   ];
 };
+
+export const certificateGrants = (name: string, subject: JsonObject): readonly JsonObject[] =>
+  clusterGrants(name, certificateRules, subject);
+
+export const hookGrants = (name: string, subject: JsonObject): readonly JsonObject[] =>
+  clusterGrants(name, hookRules, subject);
 
 /** The roles and their bindings to `subject`, all of the name `name`. */
 export const controllerGrants = (name: string, subject: JsonObject): readonly JsonObject[] => {

@@ -18,6 +18,7 @@ import {
   text,
   time,
 } from './crd-schema.ts';
+import { hookFields, hookStatus } from './crd-update-hooks.ts';
 import { pacingFields, pacingStatus } from './crd-update-pacing.ts';
 import { ownStrategyRule, updatePolicyFields, updatePolicyRules } from './crd-update-policy.ts';
 import { maxDiskGiB } from './nodegroup.ts';
@@ -99,6 +100,7 @@ const updateConfig: Schema = {
     updateStrategy: oneOf(updateStrategies),
     ...updatePolicyFields,
     ...pacingFields,
+    ...hookFields,
   }),
   'x-kubernetes-validations': [
     {
@@ -304,6 +306,7 @@ export const nodeGroupUpdateStatus: Schema = object(
     original: object(sizes, ['minSize', 'maxSize', 'desired']),
     suspends: listOf(text(63), 10),
     ...pacingStatus,
+    ...hookStatus,
     maxUnavailable: count,
     surge: count,
     progress: object(

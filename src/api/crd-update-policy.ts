@@ -37,7 +37,7 @@ export const updatePolicyRules = [
 
 /** EKS' strategies do as EKS does. */
 export const ownStrategyRule = {
-  rule: "!(has(self.drain) || has(self.maxQuarantined) || has(self.rollback) || has(self.capacity)) || (has(self.updateStrategy) && self.updateStrategy == 'SURGE')",
+  rule: "!(has(self.drain) || has(self.maxQuarantined) || has(self.rollback) || has(self.capacity) || has(self.hooks)) || (has(self.updateStrategy) && self.updateStrategy == 'SURGE')",
   message:
-    'drain, maxQuarantined, rollback and capacity are of updateStrategy: SURGE, which must be set with them',
+    'drain, maxQuarantined, rollback, capacity and hooks are of updateStrategy: SURGE, which must be set with them',
 };

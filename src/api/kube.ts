@@ -137,6 +137,8 @@ export const resourceTypes = {
   deployments: builtIn('apps', 'v1', 'deployments', 'Deployment', true),
   replicasets: builtIn('apps', 'v1', 'replicasets', 'ReplicaSet', true),
   daemonsets: builtIn('apps', 'v1', 'daemonsets', 'DaemonSet', true),
+  jobs: builtIn('batch', 'v1', 'jobs', 'Job', true),
+  cronjobs: builtIn('batch', 'v1', 'cronjobs', 'CronJob', true),
   poddisruptionbudgets: builtIn(
     'policy',
     'v1',

@@ -2,6 +2,7 @@
 // asked and never changes, but for `paused` and `abort`; `status` is written by the controller alone.
 import type { KubeObject, Taint } from './kube.ts';
 import type { HealthIssue, NodeGroupSpec, NodeRepairConfig, UpdateConfig } from './nodegroup.ts';
+import type { HookStatus } from './update-hooks.ts';
 import type { FailingProbe, Hold, WaveStatus } from './update-pacing.ts';
 import type { UpdatePolicies } from './update-policy.ts';
 
@@ -149,6 +150,7 @@ export interface NodeGroupUpdateStatus {
   readonly suspends?: readonly string[];
   /** What keeps the next step from beginning now; drains under way go on. */
   readonly holds?: readonly Hold[];
+  readonly hooks?: readonly HookStatus[];
   /** Where its group has waves. */
   readonly wave?: WaveStatus;
   readonly failingProbes?: readonly FailingProbe[];

@@ -1,6 +1,7 @@
 // NodeGroup (drover.dev/v1alpha1): what EKS calls a nodegroup. `spec` is what people ask, `status`
 // what is there and what was taken note of. Nothing here decides.
 import type { Condition, KubeObject, Taint } from './kube.ts';
+import type { UpdateHooks } from './update-hooks.ts';
 import type { UpdatePacing } from './update-pacing.ts';
 import type { UpdatePolicies } from './update-policy.ts';
 
@@ -12,14 +13,15 @@ export interface NodeGroupScaling {
 }
 
 /**
- * EKS' three fields; when a step may begin, whatever the strategy; what happens when one does not succeed, of
- * Drover's own strategy alone.
+ * EKS' three fields; when a step may begin, whatever the strategy; what happens when one does not succeed and
+ * what runs beside it, of Drover's own strategy alone.
  */
 export interface UpdateConfig extends UpdatePolicies, UpdatePacing {
   readonly maxUnavailable?: number;
   readonly maxUnavailablePercentage?: number;
   /** EKS' two, and Drover's own. */
   readonly updateStrategy?: 'DEFAULT' | 'MINIMAL' | 'SURGE';
+  readonly hooks?: UpdateHooks;
 }
 
 /** EKS' nodeRepairConfig, kept as given. */

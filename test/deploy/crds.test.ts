@@ -163,6 +163,12 @@ const policies = {
   capacity: { onShortage: 'Fail', waitSeconds: 1 },
 } as const;
 
+const nodeHook = {
+  job: { namespace: 'n', cronJob: 'c' },
+  timeoutSeconds: 1,
+  onFailure: 'Continue',
+} as const;
+
 const nodeGroup: { spec: Full<NodeGroupSpec>; status: Full<NodeGroupStatus> } = {
   spec: {
     clusterName: 'c',
@@ -186,6 +192,7 @@ const nodeGroup: { spec: Full<NodeGroupSpec>; status: Full<NodeGroupStatus> } = 
       maxUnavailablePercentage: 1,
       updateStrategy: 'DEFAULT',
       ...policies,
+      hooks: { preDrain: nodeHook, postReady: nodeHook },
       windows: [{ cron: '0 2 * * *', durationSeconds: 60, timeZone: 'UTC' }],
       windowDefault: 'Closed',
       freezes: [{ from: t, until: t, reason: 'r' }],
@@ -306,6 +313,16 @@ const nodeGroupUpdate: { spec: Full<NodeGroupUpdateSpec>; status: Full<NodeGroup
     target: revision,
     original: { minSize: 0, maxSize: 1, desired: 1 },
     suspends: ['AZRebalance'],
+    hooks: [
+      {
+        hook: 'preDrain',
+        instanceId: 'i',
+        node: 'n',
+        job: 'n/j',
+        state: 'Failed',
+        message: 'm',
+      },
+    ],
     holds: [{ kind: 'Window', reason: 'r', since: t, until: t }],
     wave: { number: 1, of: 2, upTo: 3, doneAt: t },
     failingProbes: [{ name: 'p', failures: 1, message: 'm' }],

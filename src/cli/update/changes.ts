@@ -1,6 +1,7 @@
 // What has changed between two looks at an update, a line each, for where no screen can be drawn. Says
 // everything once. Pure.
 
+import { hookLines } from './holds.ts';
 import { stateText } from './screen.ts';
 import { fromTo, type NodeView, type UpdateView } from './view.ts';
 
@@ -20,6 +21,11 @@ const holdsLines = (before: UpdateView | undefined, after: UpdateView): readonly
     .map(({ kind, reason }) => `held by ${kind}: ${reason}`);
 };
 
+const hooksLines = (before: UpdateView | undefined, after: UpdateView): readonly string[] => {
+  const known = new Set(before === undefined ? [] : hookLines(before));
+  return hookLines(after).filter((line) => !known.has(line));
+};
+
 /** How it ended is told by resultLines. */
 const stateLines = (before: UpdateView | undefined, after: UpdateView): readonly string[] => {
   const then = before === undefined ? 'InProgress' : stateText(before);
@@ -34,6 +40,7 @@ const stateLines = (before: UpdateView | undefined, after: UpdateView): readonly
     ...(isTold ? [] : [stateText(after)]),
     ...(isKnown ? [] : [message]),
     ...holdsLines(before, after),
+    ...hooksLines(before, after),
   ];
 };
 

@@ -1,5 +1,6 @@
 // What holds an update, as people are told of it.
 import { describe, expect, it } from 'vitest';
+import type { HookStatus } from '../../api/update-hooks.ts';
 import { timePlus } from '../../core/termination/testing.ts';
 import { changeLines } from './changes.ts';
 import { describeLines, updateCells } from './document.ts';
@@ -45,6 +46,18 @@ describe('an update that is held', () => {
     const paused = [{ kind: 'Paused', reason: 'p', since: timePlus(0) }] as const;
     const rests = view(anUpdate({ spec: { paused: true }, status: { ...running, holds: paused } }));
     expect(updateCells(rests)[3]).toBe('Paused');
+  });
+
+  it('tells of hooks that run and that failed, each once', () => {
+    const of = { hook: 'preDrain', instanceId: 'i-1', node: 'n1', job: 'ops/j' } as const;
+    const told = (...hooks: readonly HookStatus[]) =>
+      view(anUpdate({ status: { ...running, hooks } }));
+    const runs = told({ ...of, state: 'Running' });
+    const failed = told({ ...of, state: 'Failed', message: 'exit 1' });
+    expect(headerLines(runs, now).at(-1)).toBe('hook preDrain runs for n1 (Job ops/j)');
+    expect(changeLines(view(), runs)).toEqual(['hook preDrain runs for n1 (Job ops/j)']);
+    expect(changeLines(runs, runs)).toEqual([]);
+    expect(changeLines(runs, failed)).toEqual(['hook preDrain failed for n1 (Job ops/j): exit 1']);
   });
 
   it('names who approved it', () => {

@@ -1,4 +1,5 @@
-// What keeps an update from going on, in print: a line for each hold, with its age and its end. Pure.
+// What keeps an update from going on, in print: a line for each hold, with its age and its end; hooks of its nodes
+// that run or failed. Pure.
 import { type EpochMs, parseTime } from '../../api/brand.ts';
 import { formatDuration } from '../duration.ts';
 import type { UpdateView } from './view.ts';
@@ -21,6 +22,17 @@ export const holdLines = ({ update, status }: UpdateView, now: EpochMs): readonl
         ({ kind, reason, since, until }) =>
           `held by ${kind}${ageText(since, now)}: ${reason}${endText(until, now)}`,
       );
+
+/** `hook preDrain runs for node-1 (Job ops/pre-drain-i-1-ab)`. */
+export const hookLines = ({ update, status }: UpdateView): readonly string[] =>
+  (update.status?.hooks ?? [])
+    .filter(({ state }) => state === 'Failed' || status === 'InProgress')
+    .map(({ hook, state, node, instanceId, job, message }) => {
+      const of = `${node ?? instanceId} (Job ${job})`;
+      return state === 'Running'
+        ? `hook ${hook} runs for ${of}`
+        : `hook ${hook} failed for ${of}: ${message ?? ''}`;
+    });
 
 /** `wave 1 of 3, up to 2 nodes`; the rest of the group is behind the last. */
 export const waveText = ({ update, status }: UpdateView): string | undefined => {

@@ -2,7 +2,7 @@
 // more lines and columns than there are. What is done and what waits is folded into counts. Pure.
 import { type EpochMs, parseTime } from '../../api/brand.ts';
 import { formatDuration } from '../duration.ts';
-import { heldText, holdLines, waveText } from './holds.ts';
+import { heldText, holdLines, hookLines, waveText } from './holds.ts';
 import { fromTo, type NodeView, type UpdateView } from './view.ts';
 
 export interface Size {
@@ -91,6 +91,7 @@ export const headerLines = (view: UpdateView, now: EpochMs): readonly string[] =
     `${stateText(view)}${status === 'InProgress' ? step : ''}${how === '' ? '' : `  (${how})`}`,
     [...(bar === undefined ? [] : [bar]), ...time, ...(eta === undefined ? [] : [eta])].join('  '),
     ...holdLines(view, now),
+    ...hookLines(view),
   ];
 };
 

@@ -27,8 +27,8 @@ export const changed = (
 const updateConfigWith = (before: UpdateConfig | undefined, change: UpdateConfig): UpdateConfig => {
   const { maxUnavailable: _number, maxUnavailablePercentage: _share, ...rest } = before ?? {};
   if (change.updateStrategy === undefined) return { ...rest, ...change };
-  // When a step may begin is of every strategy; policies are not.
-  const { drain, maxQuarantined, rollback, updateStrategy, ...pacing } = rest;
+  // When a step may begin is of every strategy; policies and hooks are not.
+  const { drain, maxQuarantined, rollback, capacity, hooks, updateStrategy, ...pacing } = rest;
   return { ...pacing, ...change };
 };
 

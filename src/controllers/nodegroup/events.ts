@@ -64,7 +64,10 @@ export const journalUpdate = (journal: Journal, update: NodeGroupUpdate, status:
   });
 
 export const journalStep = (journal: Journal, update: NodeGroupUpdate, step: UpdateStep): void => {
-  const { kind, ...facts } = step;
+  const { kind, ...facts } =
+    step.kind === 'RunHook'
+      ? { kind: step.kind, hook: step.call.kind, instanceId: step.call.instanceId }
+      : step;
   journal.record({
     type: `nodegroup:update:${kind}`,
     subject: update.spec.nodeGroup,

@@ -1,6 +1,7 @@
 // What one pass over a node group begins with, and what passes of one process remember. No behaviour.
 import type { HealthIssue, NodeGroup } from '../../api/nodegroup.ts';
 import type { ProbeResult } from '../../api/update-pacing.ts';
+import type { HookRun } from '../../core/update/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
 import type { AdoptionMemory } from './adoption.ts';
 import type { Made } from './create.ts';
@@ -21,6 +22,8 @@ export interface PassMemory extends AdoptionMemory {
   readonly trouble: Map<Effect, HealthIssue>;
   /** What the health probes of an update found last. */
   probed?: { readonly uid: string; readonly results: readonly ProbeResult[] };
+  /** Hooks of an update that are over, by the names of their Jobs. */
+  hooked?: { readonly uid: string; readonly ended: Map<string, HookRun> };
   made?: Made;
   /** What was found out last about instances that are late to join. */
   late?: LateFindings;

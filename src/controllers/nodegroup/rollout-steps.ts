@@ -28,13 +28,14 @@ import { nodeOfInstance } from '../informers.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { journalStep } from './events.ts';
 import { Impossible } from './impossible.ts';
+import { runHook } from './rollout-hooks.ts';
 import type { RolloutInput } from './rollout-input.ts';
 import { restoreTemplate } from './rollout-template.ts';
 
 /** With force: how long pods that are deleted have to stop, before the instance goes. */
 const forcedGraceMs = 11 * 60_000;
 
-type Input = Omit<RolloutInput, 'issues' | 'memory'>;
+type Input = Omit<RolloutInput, 'issues'>;
 
 const policiesNow = ({ group, update }: Input): Policies =>
   policiesOf(group.spec, update.spec, update.status?.strategy);
@@ -117,6 +118,17 @@ const drainNow = (deps: NodeGroupDeps, input: Input): Lifted => {
     forceFrom: formatTime(epochMs(until)),
     deadline: formatTime(epochMs(until + forcedGraceMs)),
   };
+};
+
+/** With a hook before it the drain's time begins when it is over. */
+const begin = (
+  deps: NodeGroupDeps,
+  input: Input,
+  { instanceId, hold }: { readonly instanceId: string; readonly hold?: true },
+  followUp: DisruptionCause['followUp'],
+): Promise<void> => {
+  const how = hold === true ? { hold } : drainNow(deps, input);
+  return record(deps, input, instanceId, { followUp, ...how });
 };
 
 const lift = async (deps: NodeGroupDeps, input: Input, instanceId: string): Promise<void> => {
@@ -220,15 +232,13 @@ const run = (deps: NodeGroupDeps, input: Input, step: UpdateStep): Promise<void>
     case 'Lift':
       return lift(deps, input, step.instanceId);
     case 'Replace':
-      return record(deps, input, step.instanceId, {
-        followUp: 'Replace',
-        ...drainNow(deps, input),
-      });
+      return begin(deps, input, step, 'Replace');
     case 'Retire':
-      return record(deps, input, step.instanceId, {
-        followUp: 'Terminate',
-        ...drainNow(deps, input),
-      });
+      return begin(deps, input, step, 'Terminate');
+    case 'RunHook': {
+      const { memory, update, signal } = input;
+      return runHook(deps, memory, { update, call: step.call }, signal);
+    }
     case 'Refill':
       return refill(deps, input, step.instanceId);
     case 'Discourage':

@@ -9,6 +9,7 @@ import type {
 } from '../../api/nodegroup-update.ts';
 import {
   decideUpdate,
+  hookCalls,
   policiesOf,
   shortagesOf,
   type UpdateDecision,
@@ -19,6 +20,7 @@ import type { Made } from './create.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { Impossible } from './impossible.ts';
 import { netDesired, noSurge } from './request.ts';
+import { clearHooks, lookAtHooks } from './rollout-hooks.ts';
 import { instancesOf, type RolloutInput, statusOf, suspendedOf } from './rollout-input.ts';
 import { paceOf } from './rollout-pacing.ts';
 import { lookAtGate } from './rollout-pods.ts';
@@ -77,7 +79,8 @@ const decide = async (
   const { status } = update;
   if (status?.target === undefined) return undefined;
   const policies = policiesOf(group.spec, update.spec, status.strategy);
-  const observation = {
+  const { hooks } = group.spec.updateConfig ?? {};
+  const seen = {
     update,
     status,
     target: status.target,
@@ -93,8 +96,12 @@ const decide = async (
     policies,
     history: paceHistory(deps, update),
     ...(await paceOf(deps, input, update)),
+    ...(hooks === undefined ? {} : { hooks }),
     now: deps.clock.now(),
   };
+  const calls = hookCalls(seen);
+  const hookRuns = await lookAtHooks(deps, input.memory, { update, calls }, input.signal);
+  const observation = { ...seen, hookRuns };
   const decided = decideUpdate(observation);
   const begins = decided.steps.some(({ kind }) => kind === 'Replace' || kind === 'Retire');
   if (!begins || status.phase !== 'Rolling') return decided;
@@ -188,6 +195,7 @@ export const rollOut = async (
         if (error instanceof Impossible) await tell(deps, update, error.issue.message, signal);
         if (!(error instanceof Impossible && end !== undefined)) throw error;
       });
+      if (update.status?.phase === 'Restoring') await clearHooks(deps, group, update, signal);
       if (end === undefined || update.status === undefined) return;
       await rollBack(deps, group, update, signal);
       mustLead(deps);

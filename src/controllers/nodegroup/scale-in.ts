@@ -15,6 +15,7 @@ import {
   type Victim,
   victimState,
 } from '../../core/scaling/index.ts';
+import { updateCauseId } from '../../core/update/index.ts';
 import type { ScalingGroup, ScalingInstance } from '../../ports/index.ts';
 import { recordCause } from '../causes.ts';
 import { nodeOfInstance } from '../informers.ts';
@@ -67,6 +68,19 @@ export const viewScaleIn = (
   return view;
 };
 
+/** Held for an update that somebody deleted: nobody would ever lift it. */
+const isOrphaned = (
+  { updates }: NodeGroupDeps,
+  { spec }: NodeDisruption,
+  cause: DisruptionCause,
+  group: string,
+): boolean =>
+  cause.kind === 'Update' &&
+  cause.hold === true &&
+  cause.cancelledAt === undefined &&
+  spec.nodeGroup === group &&
+  !updates.list().some(({ metadata }) => isOfRequest(cause.id, updateCauseId(metadata.name)));
+
 /**
  * Nobody's wish any more: causes of ours on instances that stay. One that leaves has been taken: its
  * node is not given back.
@@ -85,7 +99,8 @@ export const withdrawOthers = async (
   const leaving = new Set(scaling.instances.filter(isLeaving).map(({ instanceId }) => instanceId));
   for (const disruption of disruptions.list()) {
     const isDone = (cause: DisruptionCause): boolean =>
-      isOwnScaleIn(cause, name) && !keep(disruption, cause);
+      (isOwnScaleIn(cause, name) && !keep(disruption, cause)) ||
+      isOrphaned(deps, disruption, cause, name);
     if (leaving.has(disruption.metadata.name) || !disruption.spec.causes.some(isDone)) continue;
     mustLead(deps);
     const causes = disruption.spec.causes.map(

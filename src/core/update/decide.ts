@@ -4,6 +4,7 @@ import type { HealthIssue } from '../../api/nodegroup.ts';
 import type { UpdatePhase } from '../../api/nodegroup-update.ts';
 import { decideRestoring, decideScalingDown } from './ending.ts';
 import { goingBack } from './going-back.ts';
+import { withHookedNodes, withHooks } from './hooks/index.ts';
 import { enter, fail, withProgress } from './journal.ts';
 import { isMoving } from './moving.ts';
 import { type Herd, herdOf } from './nodes.ts';
@@ -68,12 +69,16 @@ const failed = (observation: UpdateObservation, issues: readonly HealthIssue[]) 
     : { change: fail(observation, issues), surge: observation.surge, steps: [] };
 
 export const decideUpdate = (seen: UpdateObservation): UpdateDecision => {
-  const herd = herdOf(seen);
-  const { observation, change, failures } = pace(seen, herd);
+  const hooked = withHookedNodes(seen);
+  const herd = herdOf(hooked);
+  const { observation, change, failures } = pace(hooked, herd);
   const phase = observation.status.phase ?? 'Preparing';
   const phases = observation.status.strategy === 'SURGE' ? byPhaseOfSurge : byPhase;
-  const decided =
-    abort(observation) ?? failed(observation, failures) ?? phases[phase](observation, herd);
+  const decided = withHooks(
+    observation,
+    herd,
+    abort(observation) ?? failed(observation, failures) ?? phases[phase](observation, herd),
+  );
   const back = goingBack(observation, herd, givenBack(herd, decided));
   const held = withHolds(observation, withProgress(observation, herd, back));
   const told = isMoving(observation, herd) ? { ...held, isMoving: true } : held;

@@ -2,7 +2,7 @@
 // back to a state that can be told: held nodes given back, the surge gone, drains under way ended. Pure.
 import { epochMs, formatTime, parseTime } from '../../api/brand.ts';
 import { joinTimeoutMs } from '../scaling/index.ts';
-import { type Counted, type Herd, isWhole, phaseSince } from './nodes.ts';
+import { type Counted, type Herd, type InstanceState, isWhole, phaseSince } from './nodes.ts';
 import type { StatusChange, UpdateDecision, UpdateObservation, UpdateStep } from './observation.ts';
 import { refills } from './surge.ts';
 import { isKept } from './timeouts.ts';
@@ -66,6 +66,8 @@ const decideUnsettled = (observation: UpdateObservation, herd: Herd): UpdateDeci
   return { ...stay, surge: none, end: { status: 'Successful', message } };
 };
 
+const givesBack: ReadonlySet<InstanceState['kind']> = new Set(['held', 'hooking', 'failed']);
+
 const isGivenBack = ({ state }: Counted): boolean => state.kind === 'untouched';
 
 /** New instances to be taken back: those that serve least first. */
@@ -113,9 +115,7 @@ export const decideRestoring = (observation: UpdateObservation, herd: Herd): Upd
   const stay: UpdateDecision = { change: undefined, surge, steps: [] };
   const { old, fresh } = herd;
   const draining = old.filter(({ state }) => state.kind === 'draining' || state.kind === 'drained');
-  const withdraw = old.filter(
-    (one) => (one.state.kind === 'held' || one.state.kind === 'failed') && !isKept(status, one),
-  );
+  const withdraw = old.filter((one) => givesBack.has(one.state.kind) && !isKept(status, one));
   const steps: UpdateStep[] = [
     ...withdraw.map(
       ({ instance }): UpdateStep => ({ kind: 'Withdraw', instanceId: instance.instanceId }),

@@ -2,6 +2,15 @@
 export { decideUpdate } from './decide.ts';
 export { failedUpdateOf } from './failed-update.ts';
 export type { BudgetLoad } from './gate.ts';
+export {
+  type CronJob,
+  type HookCall,
+  type HookJob,
+  type HookRun,
+  hookCalls,
+  hookJob,
+  hookRunOf,
+} from './hooks/index.ts';
 export { fail } from './journal.ts';
 export { ownCause, updateCauseId } from './nodes.ts';
 export type {

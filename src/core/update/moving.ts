@@ -1,7 +1,7 @@
 // Whether instances are coming or going by an update, which nobody but the cloud tells. What happens on a node
 // is told by its record, and when time alone decides is in the decision. Pure.
 import { parseTime } from '../../api/brand.ts';
-import { type Herd, isWhole, phaseSince } from './nodes.ts';
+import { type Herd, isJoined, phaseSince } from './nodes.ts';
 import type { UpdateObservation } from './observation.ts';
 
 /** An instance that has not become a node by then is no reason any more to look often. */
@@ -12,8 +12,8 @@ export const isMoving = (observation: UpdateObservation, herd: Herd): boolean =>
   const { status, now, actualDesired } = observation;
   const isGoing = [...old, ...fresh].some(({ state }) => state.kind === 'drained');
   if (leaving.length > 0 || isGoing) return true;
-  const isComplete = old.length + fresh.length === actualDesired && fresh.every(isWhole);
-  if (isComplete) return false;
+  const haveJoined = fresh.every(({ instance }) => isJoined(instance));
+  if (haveJoined && old.length + fresh.length === actualDesired) return false;
   // Rolling notes since when it waits for new nodes alone.
   const noted = parseTime(status.waitingSince);
   const since = noted ?? (status.phase === 'Rolling' ? now : phaseSince(observation));

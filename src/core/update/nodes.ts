@@ -19,6 +19,8 @@ export type InstanceState =
   /** Not asked, or asked and given back. */
   | { readonly kind: 'untouched' }
   | { readonly kind: 'held'; readonly isMarked: boolean }
+  /** Held by Drover's own strategy: begun, and not drained before its hook is over. */
+  | { readonly kind: 'hooking'; readonly isMarked: boolean }
   | { readonly kind: 'draining' }
   | { readonly kind: 'drained' }
   | { readonly kind: 'failed'; readonly message: string };
@@ -52,11 +54,16 @@ export interface Herd {
   readonly leaving: readonly UpdateInstance[];
 }
 
-export const herdOf = ({ update, instances, now }: UpdateObservation): Herd => {
+export const herdOf = ({ update, status, instances, now }: UpdateObservation): Herd => {
   const id = updateCauseId(update.metadata.name);
+  const stateOf = (instance: UpdateInstance): InstanceState => {
+    const state = instanceState(instance, id, now);
+    const isBegun = state.kind === 'held' && status.strategy === 'SURGE' && !instance.isTarget;
+    return isBegun ? { ...state, kind: 'hooking' } : state;
+  };
   const counted = instances
     .filter(({ isCounted }) => isCounted)
-    .map((instance) => ({ instance, state: instanceState(instance, id, now) }));
+    .map((instance) => ({ instance, state: stateOf(instance) }));
   const leaving = instances.filter(({ isCounted }) => !isCounted);
   return {
     old: counted.filter(({ instance }) => !instance.isTarget),
@@ -67,18 +74,27 @@ export const herdOf = ({ update, instances, now }: UpdateObservation): Herd => {
 };
 
 export const isServing = ({ instance, state }: Counted): boolean =>
-  instance.isReady && (state.kind === 'untouched' || state.kind === 'held');
+  instance.isReady &&
+  instance.awaitsHook !== true &&
+  (state.kind === 'untouched' || state.kind === 'held');
 
-/** A new node that may take pods: Ready, with its labels. */
-export const isWhole = ({ instance }: Counted): boolean => instance.isReady && instance.isLabelled;
+/** A node that may take pods: Ready, with its labels. */
+export const isJoined = ({ isReady, isLabelled }: UpdateInstance): boolean => isReady && isLabelled;
+
+/** A new node that counts: its hook is over, too. */
+export const isWhole = ({ instance }: Counted): boolean =>
+  isJoined(instance) && instance.awaitsHook !== true;
 
 /** When the phase began in which the update is now. */
 export const phaseSince = ({ status, now }: UpdateObservation): EpochMs =>
   parseTime(status.phases?.findLast(({ phase }) => phase === status.phase)?.at) ?? now;
 
-/** Old nodes whose drain has begun and that still count. */
+/** Old nodes whose drain, or the hook before it, has begun and that still count. */
 export const inFlightOf = ({ old }: Herd): readonly Counted[] =>
-  old.filter(({ state }) => state.kind === 'draining' || state.kind === 'drained');
+  old.filter(
+    ({ state }) =>
+      state.kind === 'hooking' || state.kind === 'draining' || state.kind === 'drained',
+  );
 
 /**
  * How many drains may begin now: `slots` in all, and among them no more than `spare` of nodes that serve.

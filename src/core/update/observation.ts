@@ -10,8 +10,10 @@ import type {
   UpdatePace,
   UpdateShortage,
 } from '../../api/nodegroup-update.ts';
+import type { UpdateHooks } from '../../api/update-hooks.ts';
 import type { Hold, Probe, ProbeResult, Wave } from '../../api/update-pacing.ts';
 import type { BudgetLoad } from './gate.ts';
+import type { HookCall, HookRun } from './hooks/job.ts';
 import type { Policies } from './policy.ts';
 
 export interface UpdateInstance {
@@ -26,6 +28,8 @@ export interface UpdateInstance {
   readonly notReadySince?: string;
   /** Its node has the group's and the image's label. */
   readonly isLabelled: boolean;
+  /** A new node whose hook is not over: it does not count. */
+  readonly awaitsHook?: boolean;
   /** Pods that a drain would have to evict; where nobody counts them, unknown. */
   readonly pods?: number;
   /** What they ask of each budget. */
@@ -79,6 +83,9 @@ export interface UpdateObservation extends StepPacing {
   readonly shortages?: readonly UpdateShortage[];
   /** Absent: EKS'. */
   readonly policies?: Policies;
+  readonly hooks?: UpdateHooks;
+  /** What became of those that are to have run, by the names of their Jobs. */
+  readonly hookRuns?: ReadonlyMap<string, HookRun>;
   /** No more nodes than that are begun; absent = as many as may be. */
   readonly limit?: number;
   readonly now: EpochMs;
@@ -89,10 +96,11 @@ export type UpdateStep =
   | { readonly kind: 'Hold'; readonly instanceId: string }
   /** Drains a held node from now on. */
   | { readonly kind: 'Lift'; readonly instanceId: string }
-  /** Drains it at once; its group starts another in its place. */
-  | { readonly kind: 'Replace'; readonly instanceId: string }
-  /** Drains it at once, and ends it with decrement. */
-  | { readonly kind: 'Retire'; readonly instanceId: string }
+  /** Drains it at once, or with `hold` when it is lifted; its group starts another in its place. */
+  | { readonly kind: 'Replace'; readonly instanceId: string; readonly hold?: true }
+  /** Drains it as Replace does, and ends it with decrement. */
+  | { readonly kind: 'Retire'; readonly instanceId: string; readonly hold?: true }
+  | { readonly kind: 'RunHook'; readonly call: HookCall }
   /** One that is being retired is replaced instead: more are wanted by now. */
   | { readonly kind: 'Refill'; readonly instanceId: string }
   /** PreferNoSchedule: pods that move land on new nodes. */

@@ -6,6 +6,7 @@ import type { DisruptionCause } from '../../api/disruption.ts';
 import { joinTimeoutMs } from '../scaling/index.ts';
 import { type BudgetLoad, chainsOf, gateAllows, isHopeless, waitBeside } from './gate.ts';
 import { areTooMany, lateNewNodes } from './going-back.ts';
+import { holdFor } from './hooks/index.ts';
 import { enter, fail, notJoining } from './journal.ts';
 import {
   type Counted,
@@ -53,7 +54,8 @@ export const decideSurgeUp = (observation: UpdateObservation, herd: Herd): Updat
   const minimal = isComplete ? undefined : withoutSurge(observation, herd);
   if (minimal !== undefined) return minimal;
   const late = epochMs(phaseSince(observation) + joinTimeoutMs);
-  if (now < late) return stay(observation, { surge, wakeAt: late });
+  const awaitsHook = fresh.some(({ instance }) => instance.awaitsHook === true);
+  if (now < late || awaitsHook) return stay(observation, { surge, wakeAt: late });
   const zones = [...zonesOf(old)];
   const joined = zonesOf(fresh.filter(isWhole));
   const enough = zones.filter((zone) => joined.has(zone)).length >= Math.ceil(zones.length / 2);
@@ -222,10 +224,10 @@ export const decideSurgeRolling = (observation: UpdateObservation, herd: Herd): 
     const { instanceId } = instance;
     if (expected >= desired) {
       left = Math.max(0, left - 1);
-      return { kind: 'Retire', instanceId };
+      return { kind: 'Retire', instanceId, ...holdFor(observation, instance) };
     }
     expected += 1;
-    return { kind: 'Replace', instanceId };
+    return { kind: 'Replace', instanceId, ...holdFor(observation, instance) };
   });
   // Who stays in quarantine keeps a new node beside what is wanted.
   const { quarantined } = timeouts;

@@ -15,6 +15,8 @@ export const stay = (
 const waitsForNodes = (observation: UpdateObservation, herd: Herd): boolean => {
   const { old, fresh, leaving } = herd;
   if (inFlightOf(herd).length > 0 || leaving.length > 0) return false;
+  // A hook has a time of its own.
+  if (fresh.some(({ instance }) => instance.awaitsHook === true)) return false;
   return old.length + fresh.length < observation.actualDesired || !fresh.every(isWhole);
 };
 

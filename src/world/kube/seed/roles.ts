@@ -1,6 +1,10 @@
 // The roles that a cluster is born with, as objects: those that a kube-apiserver makes for itself (read
 // from one, see facts/roles.json), and what EKS adds for its own components and default add-ons.
-import { controllerNamespaceRules, controllerRules } from '../../../api/controller-rights.ts';
+import {
+  controllerNamespaceRules,
+  controllerRules,
+  hookRules,
+} from '../../../api/controller-rights.ts';
 import type { JsonObject } from '../../../api/json.ts';
 import facts from './facts/roles.json' with { type: 'json' };
 
@@ -116,7 +120,11 @@ const account = (name: string): BindingFacts['subjects'] => [
 
 const eksRoles = (): readonly JsonObject[] => [
   // What this world's node manager is: the control plane of node groups.
-  ...granted('eks:node-manager', [['User', 'eks:node-manager']], controllerRules),
+  ...granted(
+    'eks:node-manager',
+    [['User', 'eks:node-manager']],
+    [...controllerRules, ...hookRules],
+  ),
   ...granted(
     'eks:node-manager',
     [['User', 'eks:node-manager']],

@@ -1,6 +1,10 @@
 // What holds while no role is stored, as on an API server that has not made its default roles yet:
 // what everybody may, and the rights with which the control plane waits for its cluster.
-import { controllerNamespaceRules, controllerRules } from '../../../api/controller-rights.ts';
+import {
+  controllerNamespaceRules,
+  controllerRules,
+  hookRules,
+} from '../../../api/controller-rights.ts';
 import type { JsonObject } from '../../../api/json.ts';
 import type { UserInfo } from '../../contracts.ts';
 import { nodeManagerUser } from '../../identities.ts';
@@ -24,5 +28,5 @@ const everybodysRules: readonly JsonObject[] = [
 export const rulesWithoutRoles = (user: UserInfo): readonly JsonObject[] => {
   if (!user.groups.includes('system:authenticated')) return [];
   if (user.username !== nodeManagerUser.username) return everybodysRules;
-  return [...everybodysRules, ...controllerRules, ...controllerNamespaceRules];
+  return [...everybodysRules, ...controllerRules, ...hookRules, ...controllerNamespaceRules];
 };

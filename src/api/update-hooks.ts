@@ -1,0 +1,44 @@
+// Hooks of an update: work of people's own that runs for a node before it is drained, and after a new one is
+// Ready. Part of NodeGroup's `spec.updateConfig`. Decides nothing.
+
+export const hookKinds = ['preDrain', 'postReady'] as const;
+export type HookKind = (typeof hookKinds)[number];
+
+export const hookFailurePolicies = ['Fail', 'Continue'] as const;
+
+export interface NodeHook {
+  readonly job: {
+    readonly namespace: string;
+    /** A CronJob, a suspended one as a rule, whose jobTemplate is run, as `kubectl create job --from` does. */
+    readonly cronJob: string;
+  };
+  /** Default 600. */
+  readonly timeoutSeconds?: number;
+  /** Default Fail: the update ends. */
+  readonly onFailure?: (typeof hookFailurePolicies)[number];
+}
+
+export type UpdateHooks = { readonly [Kind in HookKind]?: NodeHook };
+
+/** Of the journal of an update: hooks that run, and those that failed and were gone on without. */
+export interface HookStatus {
+  readonly hook: HookKind;
+  readonly instanceId: string;
+  readonly node?: string;
+  /** Namespace and name of the Job. */
+  readonly job: string;
+  readonly state: 'Running' | 'Failed';
+  readonly message?: string;
+}
+
+/** The status tells no more of them. */
+export const maxToldHooks = 40;
+
+export const defaultHookTimeoutSeconds = 600;
+
+/** On the Jobs of hooks: the uid of the update. */
+export const hookUpdateLabel = 'drover.dev/update-uid';
+/** Which of its hooks. */
+export const hookKindLabel = 'drover.dev/hook';
+/** For which instance. */
+export const hookInstanceLabel = 'drover.dev/instance';

@@ -1,0 +1,126 @@
+// Looks at the Jobs of an update's hooks, makes them from their CronJobs, and takes away what an update that ends
+// leaves of them. A Job's name says whose it is: who comes after a crash finds it again. Decides nothing.
+import { resourceTypes } from '../../api/kube.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
+import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
+import { hookUpdateLabel } from '../../api/update-hooks.ts';
+import {
+  type CronJob,
+  type HookCall,
+  type HookJob,
+  type HookRun,
+  hookJob,
+  hookRunOf,
+} from '../../core/update/index.ts';
+import { KubeError } from '../../ports/index.ts';
+import { mustLead, type NodeGroupDeps } from './deps.ts';
+import type { PassMemory } from './pass-input.ts';
+
+const { jobs, cronjobs } = resourceTypes;
+
+const rightsRemedy = 'The controller has the rights for hooks by deploy/hooks.yaml.';
+
+const wordsOf = (error: KubeError): string =>
+  error.code === 'Forbidden' ? `${error.message}. ${rightsRemedy}` : error.message;
+
+/** What ended stays so: it is asked for once. */
+const endedRuns = (memory: PassMemory, update: NodeGroupUpdate): Map<string, HookRun> => {
+  const { uid } = update.metadata;
+  if (memory.hooked?.uid !== uid) memory.hooked = { uid, ended: new Map() };
+  return memory.hooked.ended;
+};
+
+/** Undefined: it has not begun, or nobody can say at the moment. */
+const look = async (
+  { kube }: NodeGroupDeps,
+  update: NodeGroupUpdate,
+  call: HookCall,
+  signal: AbortSignal,
+): Promise<HookRun | undefined> => {
+  const { namespace } = call.hook.job;
+  try {
+    const found = await kube.get<HookJob>(jobs, { namespace, name: call.name }, { signal });
+    return found.kind === 'gone' ? undefined : hookRunOf(found.object, update, call);
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.retry !== 'never') throw error;
+    return { state: 'Failed', message: wordsOf(error) };
+  }
+};
+
+/** What became of each, by the name of its Job; one that has not begun is not in it. */
+export const lookAtHooks = async (
+  deps: NodeGroupDeps,
+  memory: PassMemory,
+  { update, calls }: { readonly update: NodeGroupUpdate; readonly calls: readonly HookCall[] },
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, HookRun>> => {
+  const runs = new Map<string, HookRun>();
+  if (calls.length === 0) return runs;
+  const ended = endedRuns(memory, update);
+  for (const call of calls) {
+    const run = ended.get(call.name) ?? (await look(deps, update, call, signal));
+    if (run === undefined) continue;
+    runs.set(call.name, run);
+    if (run.state !== 'Running') ended.set(call.name, run);
+  }
+  return runs;
+};
+
+const make = async (
+  { kube, ...deps }: NodeGroupDeps,
+  update: NodeGroupUpdate,
+  call: HookCall,
+  signal: AbortSignal,
+): Promise<string | undefined> => {
+  const { namespace, cronJob: name } = call.hook.job;
+  const cronJob = await kube.get<CronJob>(cronjobs, { namespace, name }, { signal });
+  if (cronJob.kind === 'gone') return `there is no CronJob ${namespace}/${name}`;
+  mustLead(deps);
+  await kube.create(jobs, hookJob(cronJob.object, update, call), { namespace, signal });
+  return undefined;
+};
+
+/** Made once: one that is there already is found by its name. What is refused for good has failed. */
+export const runHook = async (
+  deps: NodeGroupDeps,
+  memory: PassMemory,
+  { update, call }: { readonly update: NodeGroupUpdate; readonly call: HookCall },
+  signal: AbortSignal,
+): Promise<void> => {
+  let refused: string | undefined;
+  try {
+    refused = await make(deps, update, call, signal);
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    if (error.code === 'AlreadyExists') return;
+    if (error.retry !== 'never') throw error;
+    refused = wordsOf(error);
+  }
+  if (refused === undefined) return;
+  endedRuns(memory, update).set(call.name, { state: 'Failed', message: refused });
+};
+
+/** Of an update that ends: Jobs that failed stay with it, to be looked at; the others go. */
+export const clearHooks = async (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  update: NodeGroupUpdate,
+  signal: AbortSignal,
+): Promise<void> => {
+  const { preDrain, postReady } = group.spec.updateConfig?.hooks ?? {};
+  const hooks = [preDrain, postReady].flatMap((one) => one?.job.namespace ?? []);
+  const labelSelector = `${hookUpdateLabel}=${update.metadata.uid}`;
+  for (const namespace of new Set(hooks)) {
+    const { items } = await deps.kube.list<HookJob>(jobs, { namespace, labelSelector, signal });
+    for (const { metadata, status } of items) {
+      const isFailed = status?.conditions?.some(
+        ({ type, status: is }) => type === 'Failed' && is === 'True',
+      );
+      if (isFailed === true || metadata.deletionTimestamp !== undefined) continue;
+      mustLead(deps);
+      const { name, uid } = metadata;
+      const options = { uid, propagationPolicy: 'Background', signal } as const;
+      await deps.kube.delete(jobs, { namespace, name }, options);
+    }
+  }
+};

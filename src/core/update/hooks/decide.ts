@@ -1,0 +1,211 @@
+// What hooks make of an update by Drover's own strategy: which are to run now, which nodes they keep from being
+// drained or from counting, how one that fails ends the update. Pure.
+import { epochMs, parseTime } from '../../../api/brand.ts';
+import {
+  defaultHookTimeoutSeconds,
+  type HookStatus,
+  maxToldHooks,
+} from '../../../api/update-hooks.ts';
+import { fail } from '../journal.ts';
+import { type Herd, herdOf, isJoined, ownCause, updateCauseId } from '../nodes.ts';
+import type {
+  UpdateDecision,
+  UpdateInstance,
+  UpdateObservation,
+  UpdateStep,
+} from '../observation.ts';
+import { stay } from '../waiting.ts';
+import { type HookCall, type HookRun, hookJobName } from './job.ts';
+
+/** Jobs are looked at so often while they run. */
+const lookMs = 5_000;
+
+/** Kubernetes stops a Job when its time is over, and says so; where nobody does, it has failed after this. */
+const graceMs = 60_000;
+
+const isUnderWay = ({ update, status }: UpdateObservation): boolean =>
+  status.strategy === 'SURGE' &&
+  update.spec.abort === undefined &&
+  (status.phase === 'ScalingUp' || status.phase === 'Rolling');
+
+/** Each node has at most one at a time: one of before has the first hook, a new one the second. */
+const callOf = (
+  { update, hooks }: UpdateObservation,
+  instance: UpdateInstance,
+  kind: HookCall['kind'],
+): readonly HookCall[] => {
+  const { nodeName, instanceId, disruption } = instance;
+  const hook = hooks?.[kind];
+  if (hook === undefined || nodeName === undefined) return [];
+  const cause = ownCause(disruption, updateCauseId(update.metadata.name));
+  const tryId = `${update.metadata.uid}/${kind === 'preDrain' ? (cause?.id ?? '') : ''}`;
+  return [{ kind, hook, instanceId, nodeName, name: hookJobName(kind, instanceId, tryId) }];
+};
+
+/** The hooks that are to have run by now: what became of each is looked at. */
+export const hookCalls = (observation: UpdateObservation): readonly HookCall[] => {
+  if (!isUnderWay(observation)) return [];
+  const { old, fresh } = herdOf(observation);
+  return [
+    ...old.flatMap(({ instance, state }) =>
+      // Its marks stand first: no new pods come meanwhile.
+      state.kind === 'hooking' && state.isMarked ? callOf(observation, instance, 'preDrain') : [],
+    ),
+    ...fresh.flatMap(({ instance, state }) =>
+      isJoined(instance) && state.kind === 'untouched'
+        ? callOf(observation, instance, 'postReady')
+        : [],
+    ),
+  ];
+};
+
+interface Looked {
+  readonly call: HookCall;
+  readonly run: HookRun | undefined;
+}
+
+const afterDeadline = ({ hook }: HookCall, run: HookRun | undefined, now: number): boolean => {
+  if (run?.state !== 'Running') return false;
+  const seconds = hook.timeoutSeconds ?? defaultHookTimeoutSeconds;
+  return now >= (parseTime(run.since) ?? now) + seconds * 1000 + graceMs;
+};
+
+const lookedAt = (observation: UpdateObservation): readonly Looked[] =>
+  hookCalls(observation).map((call) => {
+    const run = observation.hookRuns?.get(call.name);
+    if (!afterDeadline(call, run, observation.now)) return { call, run };
+    const seconds = call.hook.timeoutSeconds ?? defaultHookTimeoutSeconds;
+    return { call, run: { state: 'Failed', message: `it was not done in ${seconds} s` } };
+  });
+
+const isOver = ({ call, run }: Looked): boolean =>
+  run?.state === 'Succeeded' || (run?.state === 'Failed' && call.hook.onFailure === 'Continue');
+
+/** New nodes do not count before their hook is over. */
+export const withHookedNodes = (observation: UpdateObservation): UpdateObservation => {
+  const awaiting = new Set(
+    lookedAt(observation)
+      .filter((one) => one.call.kind === 'postReady' && !isOver(one))
+      .map(({ call }) => call.instanceId),
+  );
+  if (awaiting.size === 0) return observation;
+  const instances = observation.instances.map((one) =>
+    awaiting.has(one.instanceId) ? { ...one, awaitsHook: true } : one,
+  );
+  return { ...observation, instances };
+};
+
+/** A node of before is marked first and drained when its hook is over. */
+export const holdFor = (
+  { hooks }: UpdateObservation,
+  { nodeName }: UpdateInstance,
+): { readonly hold?: true } =>
+  hooks?.preDrain === undefined || nodeName === undefined ? {} : { hold: true };
+
+const jobOf = ({ hook, name }: HookCall): string => `${hook.job.namespace}/${name}`;
+
+const sentenceOf = (call: HookCall, message: string): string =>
+  `Hook ${call.kind} of node ${call.nodeName} (Job ${jobOf(call)}) failed: ${message}`;
+
+const toldOf = ({ call, run }: Looked): HookStatus => ({
+  hook: call.kind,
+  instanceId: call.instanceId,
+  node: call.nodeName,
+  job: jobOf(call),
+  state: run?.state === 'Failed' ? 'Failed' : 'Running',
+  ...(run?.state === 'Failed' ? { message: run.message.slice(0, 1_000) } : {}),
+});
+
+/** Those that run, and those that failed, of before too. */
+const journalOf = (
+  { status }: UpdateObservation,
+  looked: readonly Looked[],
+): readonly HookStatus[] | undefined => {
+  const now = looked.filter(({ run }) => run?.state !== 'Succeeded').map(toldOf);
+  const before = (status.hooks ?? []).filter(
+    ({ state, job }) => state === 'Failed' && !now.some((one) => one.job === job),
+  );
+  const all = [...before, ...now].slice(-maxToldHooks);
+  return all.length === 0 ? undefined : all;
+};
+
+/** The end of an update whose hook failed; undefined where none did, or its failure is gone on without. */
+const endOf = (
+  observation: UpdateObservation,
+  herd: Herd,
+  looked: readonly Looked[],
+): UpdateDecision | undefined => {
+  const failed = looked.flatMap((one) =>
+    one.run?.state === 'Failed' && !isOver(one) ? [{ call: one.call, run: one.run }] : [],
+  );
+  const [first] = failed;
+  if (first === undefined) return undefined;
+  const isNew = first.call.kind === 'postReady';
+  const issues = [
+    {
+      code: isNew ? 'NodeCreationFailure' : 'Unknown',
+      message: failed.map(({ call, run }) => sentenceOf(call, run.message)).join(' '),
+      resourceIds: failed.map(({ call }) => call.nodeName),
+    },
+  ];
+  const ids = new Map(failed.map(({ call, run }) => [call.instanceId, { call, run }]));
+  const nodes = [...herd.old, ...herd.fresh].filter(({ instance }) => ids.has(instance.instanceId));
+  const change = fail(observation, issues, nodes);
+  const failedNodes = (change.failedNodes ?? []).map((one) => {
+    const of = ids.get(one.instanceId);
+    return of === undefined ? one : { ...one, message: sentenceOf(of.call, of.run.message) };
+  });
+  return stay(observation, { change: { ...change, failedNodes } });
+};
+
+const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+const isLeft = (decided: UpdateDecision): boolean =>
+  decided.end !== undefined || decided.change?.phase === 'Restoring';
+
+const stepsOf = (
+  observation: UpdateObservation,
+  herd: Herd,
+  looked: readonly Looked[],
+): readonly UpdateStep[] => {
+  const over = new Set(looked.filter(isOver).map(({ call }) => call.instanceId));
+  const isAsked = observation.hooks?.preDrain !== undefined;
+  return [
+    ...looked.flatMap(({ call, run }): readonly UpdateStep[] =>
+      run === undefined ? [{ kind: 'RunHook', call }] : [],
+    ),
+    // A node that lost its hook, or its Node, waits for nothing.
+    ...herd.old.flatMap(({ instance, state }): readonly UpdateStep[] => {
+      const { instanceId, nodeName } = instance;
+      const isFree = over.has(instanceId) || !isAsked || nodeName === undefined;
+      return state.kind === 'hooking' && isFree ? [{ kind: 'Lift', instanceId }] : [];
+    }),
+  ];
+};
+
+/** The decision with hooks that begin, drains that begin after theirs, and the journal of both. */
+export const withHooks = (
+  observation: UpdateObservation,
+  herd: Herd,
+  decided: UpdateDecision,
+): UpdateDecision => {
+  const looked = lookedAt(observation);
+  const ended = isLeft(decided) ? undefined : endOf(observation, herd, looked);
+  const next = ended ?? decided;
+  const goesOn = isUnderWay(observation) && !isLeft(next);
+  const kept = goesOn ? looked : looked.filter(({ run }) => run?.state === 'Failed');
+  const hooks = journalOf(observation, kept);
+  const steps = goesOn ? stepsOf(observation, herd, looked) : [];
+  const change = {
+    ...next.change,
+    ...(same(hooks, observation.status.hooks) ? {} : { hooks }),
+  };
+  const awaits = goesOn && looked.some((one) => !isOver(one));
+  const lookAt = epochMs(observation.now + lookMs);
+  return {
+    ...next,
+    ...(Object.keys(change).length === 0 ? {} : { change }),
+    ...(awaits ? { wakeAt: epochMs(Math.min(next.wakeAt ?? lookAt, lookAt)) } : {}),
+    steps: [...next.steps, ...steps],
+  };
+};

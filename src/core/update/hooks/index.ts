@@ -1,0 +1,10 @@
+// Public entry of hooks: what runs for a node beside its drain.
+export { holdFor, hookCalls, withHookedNodes, withHooks } from './decide.ts';
+export {
+  type CronJob,
+  type HookCall,
+  type HookJob,
+  type HookRun,
+  hookJob,
+  hookRunOf,
+} from './job.ts';

@@ -1,0 +1,151 @@
+// The Job that a hook is for one node: its name, and what is made of the CronJob's template. Pure.
+import type { JsonObject } from '../../../api/json.ts';
+import { isObject, objectOr } from '../../../api/json.ts';
+import type { KubeObject } from '../../../api/kube.ts';
+import type { NodeGroupUpdate } from '../../../api/nodegroup-update.ts';
+import {
+  defaultHookTimeoutSeconds,
+  type HookKind,
+  hookInstanceLabel,
+  hookKindLabel,
+  hookUpdateLabel,
+  type NodeHook,
+} from '../../../api/update-hooks.ts';
+import { fnv1a } from '../../fnv.ts';
+
+/** One run of a hook for one instance. */
+export interface HookCall {
+  readonly kind: HookKind;
+  readonly hook: NodeHook;
+  readonly instanceId: string;
+  readonly nodeName: string;
+  /** Of its Job: the same for the same try, whoever asks. */
+  readonly name: string;
+}
+
+/** As far as it is known what became of it; one that is not told has not begun. */
+export type HookRun =
+  | { readonly state: 'Running'; readonly since: string }
+  | { readonly state: 'Succeeded' }
+  | { readonly state: 'Failed'; readonly message: string };
+
+const words: Readonly<Record<HookKind, string>> = {
+  preDrain: 'pre-drain',
+  postReady: 'post-ready',
+};
+
+/** `tryId` tells tries of one update for the same instance apart. */
+export const hookJobName = (kind: HookKind, instanceId: string, tryId: string): string =>
+  `${words[kind]}-${instanceId}-${fnv1a(tryId).toString(16).padStart(8, '0')}`;
+
+/** The CronJob's part that says what is run. */
+export interface CronJob extends KubeObject {
+  readonly spec: { readonly jobTemplate: JsonObject };
+}
+
+const arrayOf = (value: unknown): readonly JsonObject[] =>
+  Array.isArray(value) ? value.filter(isObject) : [];
+
+const withEnv = (containers: unknown, env: readonly JsonObject[]): readonly JsonObject[] =>
+  arrayOf(containers).map((container) => {
+    const names = new Set(env.map(({ name }) => name));
+    const others = arrayOf(container.env).filter(({ name }) => !names.has(name));
+    return { ...container, env: [...others, ...env] };
+  });
+
+const labelsOf = ({ metadata }: NodeGroupUpdate, { kind, instanceId }: HookCall): JsonObject => ({
+  [hookUpdateLabel]: metadata.uid,
+  [hookKindLabel]: kind,
+  [hookInstanceLabel]: instanceId,
+});
+
+/** Kubernetes stops it when its time is over, and deletes it with the update. */
+export const hookJob = ({ spec }: CronJob, update: NodeGroupUpdate, call: HookCall): JsonObject => {
+  const { hook, name, nodeName, instanceId, kind } = call;
+  const metadata = objectOr(spec.jobTemplate.metadata);
+  // A Job that is gone before the update has seen how it ended would be run again.
+  const {
+    ttlSecondsAfterFinished: _ttl,
+    suspend: _suspend,
+    ...job
+  } = objectOr(spec.jobTemplate.spec);
+  const template = objectOr(job.template);
+  const pod = objectOr(template.spec);
+  const env = Object.entries({
+    DROVER_HOOK: kind,
+    DROVER_NODE: nodeName,
+    DROVER_INSTANCE: instanceId,
+    DROVER_NODEGROUP: update.spec.nodeGroup,
+    DROVER_UPDATE: update.metadata.name,
+  }).map(([key, value]) => ({ name: key, value }));
+  const seconds = hook.timeoutSeconds ?? defaultHookTimeoutSeconds;
+  const own = typeof job.activeDeadlineSeconds === 'number' ? job.activeDeadlineSeconds : seconds;
+  const labels = labelsOf(update, call);
+  const init = pod.initContainers === undefined ? [] : withEnv(pod.initContainers, env);
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: {
+      name,
+      namespace: hook.job.namespace,
+      labels: { ...objectOr(metadata.labels), ...labels },
+      annotations: objectOr(metadata.annotations),
+      ownerReferences: [
+        {
+          apiVersion: update.apiVersion,
+          kind: update.kind,
+          name: update.metadata.name,
+          uid: update.metadata.uid,
+        },
+      ],
+    },
+    spec: {
+      ...job,
+      activeDeadlineSeconds: Math.min(own, seconds),
+      template: {
+        ...template,
+        metadata: {
+          ...objectOr(template.metadata),
+          labels: { ...objectOr(objectOr(template.metadata).labels), ...labels },
+        },
+        spec: {
+          ...pod,
+          ...(init.length === 0 ? {} : { initContainers: init }),
+          containers: withEnv(pod.containers, env),
+        },
+      },
+    },
+  };
+};
+
+export type HookJob = KubeObject & {
+  readonly status?: {
+    readonly conditions?: readonly {
+      readonly type: string;
+      readonly status: string;
+      readonly reason?: string;
+      readonly message?: string;
+    }[];
+  };
+};
+
+/** What a Job says of itself; one of the same name that is somebody else's has failed. */
+export const hookRunOf = (
+  { metadata, status }: HookJob,
+  update: NodeGroupUpdate,
+  { kind, instanceId }: Pick<HookCall, 'kind' | 'instanceId'>,
+): HookRun => {
+  const { labels } = metadata;
+  const isOurs =
+    labels?.[hookUpdateLabel] === update.metadata.uid &&
+    labels[hookKindLabel] === kind &&
+    labels[hookInstanceLabel] === instanceId;
+  if (!isOurs) return { state: 'Failed', message: 'a Job of that name is there and not of it' };
+  const has = (type: string) =>
+    status?.conditions?.find((one) => one.type === type && one.status === 'True');
+  if (has('Complete') !== undefined) return { state: 'Succeeded' };
+  const failed = has('Failed');
+  if (failed === undefined) return { state: 'Running', since: metadata.creationTimestamp };
+  const why = [failed.reason, failed.message].filter((one) => one !== undefined && one !== '');
+  return { state: 'Failed', message: why.join(': ') || 'it failed' };
+};
