@@ -179,43 +179,67 @@ describe('an update sequence', () => {
   });
 });
 
-/** What the sequence itself writes; updates killed at their own writes are in updates-crash.test.ts. */
-const isOfSequence = ({ resource }: Call, isBegun: boolean): boolean =>
-  resource === 'nodegroupupdatesequences' || (resource === 'nodes' && !isBegun);
+/** Its own writes, and those on nodes; updates killed at theirs are in updates-crash.test.ts. */
+const isOfSequence = ({ resource, verb }: Call): boolean =>
+  resource === 'nodegroupupdatesequences' || (resource === 'nodes' && verb === 'patch');
 
-describe('killed at any write of the sequence', () => {
-  it('ends as it would have', async () => {
-    const course = async (killAt: number) => {
-      let writes = 0;
-      let isOn = false;
-      const life: GroupLife = await beginHerd(
-        { groups: ['a', 'b'], nodes: 1 },
-        {
-          afterWrite: (call) => {
-            if (!isOn || !isOfSequence(call, life.updates().length > 0)) return;
-            writes += 1;
-            if (writes === killAt) life.killFor(3);
+const isBegun = (life: GroupLife): boolean =>
+  (life.updates()[0]?.status?.progress?.draining ?? 0) > 0;
+
+/** What people do after they asked, and when it is over. */
+const courses: Readonly<Record<string, (life: GroupLife) => Promise<void>>> = {
+  'that ends well': (life) => life.until('it is over', () => isOver(life), 3 * hourOf),
+  'that is aborted': async (life) => {
+    await life.until('a pod moves', () => isBegun(life), hourOf);
+    change(life, { abort: 'Stop' });
+    await life.until('it is over', () => isOver(life), hourOf);
+  },
+  'that is deleted': async (life) => {
+    await life.until('a pod moves', () => isBegun(life), hourOf);
+    remove(life);
+    await life.until('it is gone', () => sequenceOf(life) === undefined, hourOf);
+    const isDone = (): boolean => life.updates()[0]?.status?.status === 'Successful';
+    await life.until('its update is over', isDone, 3 * hourOf);
+  },
+};
+
+describe('killed at any write of a sequence', () => {
+  it.each(Object.entries(courses))(
+    '%s, it ends as it would have',
+    async (_, goOn) => {
+      const course = async (killAt: number) => {
+        let writes = 0;
+        let isOn = false;
+        const life: GroupLife = await beginHerd(
+          { groups: ['a', 'b'], nodes: 1, pods: 1 },
+          {
+            afterWrite: (call) => {
+              if (!isOn || !isOfSequence(call)) return;
+              writes += 1;
+              if (writes === killAt) life.killFor(3);
+            },
           },
-        },
-      );
-      isOn = true;
-      ask(life, named(['a', 'b']));
-      await life.until(`it is over, killed at ${killAt}`, () => isOver(life), 3 * hourOf);
-      isOn = false;
-      const groups = statusOf(life)?.groups.map(({ update, ...rest }) => ({
-        ...rest,
-        isNamed: update !== undefined,
-      }));
-      const left = { status: statusOf(life)?.status, groups, updates: life.updates().length };
-      expectSound(life);
-      await life.end();
-      return { left, writes };
-    };
-    const whole = await course(0);
-    expect(whole.left).toMatchObject({ status: 'Successful', updates: 2 });
-    expect(whole.writes).toBeGreaterThan(5);
-    for (let at = 1; at <= whole.writes; at += 1) {
-      expect((await course(at)).left).toEqual(whole.left);
-    }
-  }, 120_000);
+        );
+        isOn = true;
+        ask(life, named(['a', 'b']));
+        await goOn(life);
+        isOn = false;
+        const groups = statusOf(life)?.groups.map(({ name, status, attempt }) => ({
+          name,
+          status,
+          attempt,
+        }));
+        const left = { status: statusOf(life)?.status, groups, updates: life.updates().length };
+        expectSound(life);
+        await life.end();
+        return { left, writes };
+      };
+      const whole = await course(0);
+      expect(whole.writes).toBeGreaterThan(5);
+      for (let at = 1; at <= whole.writes; at += 1) {
+        expect((await course(at)).left, `killed after write ${at}`).toEqual(whole.left);
+      }
+    },
+    120_000,
+  );
 });

@@ -203,6 +203,14 @@ describe('while it runs', () => {
     expect(then.status).toMatchObject({ status: ending, phase: 'Ended' });
     expect(then.steps).toEqual([]);
   });
+  it('repeats no more of what an update says than a status has room for', () => {
+    const failed = anUpdate('u', 'a', 'Failed');
+    const errors = [{ code: 'c', message: 'm'.repeat(4000), resourceIds: [] }];
+    const updates = [{ ...failed, status: { status: 'Failed', errors } as const }];
+    const { status } = run(aRuns, { updates });
+    expect(status.groups[0]?.message).toHaveLength(240);
+    expect(JSON.stringify(status).length).toBeLessThan(2000);
+  });
   it('lets what runs beside a failed one come to its end first, and keeps its marks until then', () => {
     const both = [entry('a', 'InProgress', 'u'), entry('b', 'InProgress', 'v')];
     const updates = [anUpdate('u', 'a', 'Failed'), anUpdate('v', 'b', 'InProgress')];

@@ -125,6 +125,9 @@ const pending = (observation: SequenceObservation, status: Status): SequenceDeci
   return rolling(observation, { ...status, phase: 'Rolling', startedAt });
 };
 
+/** A status stays small, however many groups failed; the update itself says all. */
+const maxGroupMessage = 240;
+
 /** What became of the group's update, as the world shows it now. */
 const looked = (
   { updates, groups }: SequenceObservation,
@@ -135,7 +138,8 @@ const looked = (
   const found = updates.find(({ metadata }) => metadata.name === update);
   if (found !== undefined) {
     const { message: _before, ...rest } = entry;
-    const message = found.status?.errors?.[0]?.message ?? found.status?.message ?? '';
+    const { errors, message: said = '' } = found.status ?? {};
+    const message = (errors?.[0]?.message ?? said).slice(0, maxGroupMessage);
     return { ...rest, status: updateStatusOf(found), ...(message === '' ? {} : { message }) };
   }
   if (status === 'InProgress') {
@@ -263,7 +267,7 @@ const rolling = (observation: SequenceObservation, status: Status): SequenceDeci
   }
   const isFailed = entries.some((entry) => entry.status === 'Failed');
   if (spec.abort !== undefined || entries.some(hasStopped)) {
-    const message = stopMessage(entries).slice(0, 4000);
+    const message = stopMessage(entries);
     const next = { ...status, groups: entries, message };
     if (running.length > 0) return { status: told(observation, next), steps: requests };
     const ending = isFailed && spec.abort === undefined ? 'Failed' : 'Cancelled';
