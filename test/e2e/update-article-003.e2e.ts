@@ -2,7 +2,7 @@
 // audit log and the scaling activities show, phase by phase; then what force changes.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { missing } from '../support/demo-world.ts';
+import { missing, type ServedWorld } from '../support/demo-world.ts';
 import { inWorld, skipWhen } from '../support/stories.ts';
 import {
   bindingsOf,
@@ -30,6 +30,71 @@ const runsOf = (words: readonly string[]): readonly (readonly [string, number])[
     else runs.push([word, 1]);
   }
   return runs;
+};
+
+interface NodeStory {
+  readonly node: string;
+  readonly steps: readonly { readonly at: string; readonly kind: string }[];
+  readonly findings: readonly { readonly kind: string }[];
+}
+interface Journal {
+  readonly spec: { readonly causes: readonly { readonly kind: string }[] };
+  readonly status: {
+    readonly node: { readonly name: string };
+    /** The drain is the first episode; the hook of the empty node that ends opens the next. */
+    readonly previous?: {
+      readonly episode: number;
+      readonly outcome: string;
+      readonly startedAt: string;
+      readonly endedAt: string;
+    };
+  };
+}
+
+/** What `drover logs story` reads of each node that an update took out is what its NodeDisruption tells. */
+const holdStoriesAgainstJournal = async (
+  world: ServedWorld,
+  names: readonly string[],
+): Promise<void> => {
+  const journal = await world.kubectl('get', 'nodedisruption', '-o', 'json');
+  const { items } = JSON.parse(journal.stdout) as { items: readonly Journal[] };
+  let all = 0;
+  for (const name of names) {
+    const ran = await world.drover('logs', 'story', '--node', name, '-o', 'json');
+    assert.equal(ran.code, 0, ran.stderr);
+    const [story] = (JSON.parse(ran.stdout) as { items: readonly NodeStory[] }).items;
+    const told = items.find(({ status }) => status.node.name === name);
+    assert.ok(story !== undefined && told !== undefined, name);
+    assert.ok(
+      told.spec.causes.some(({ kind }) => kind === 'Update'),
+      name,
+    );
+    const drain = told.status.previous;
+    assert.deepEqual([drain?.episode, drain?.outcome], [1, 'Drained'], name);
+    // The journal knows whole seconds.
+    const [from, to] = [
+      Date.parse(drain?.startedAt ?? ''),
+      Date.parse(drain?.endedAt ?? '') + 1000,
+    ];
+    const times = (kind: string) =>
+      story.steps.filter((step) => step.kind === kind).map(({ at }) => Date.parse(at));
+    const [excluded = 0, cordoned = 0, deleted = 0] = ['excluded', 'cordoned', 'deleted'].flatMap(
+      (kind) => times(kind).slice(0, 1),
+    );
+    const evicted = times('evicted');
+    all += evicted.length;
+    assert.ok(excluded >= from && excluded <= cordoned, `${name}: marks`);
+    assert.ok(
+      evicted.every((at) => at >= cordoned && at < to),
+      `${name}: evictions`,
+    );
+    assert.ok(deleted >= to - 1000, `${name}: deleted after its drain`);
+    assert.deepEqual(
+      story.findings.filter(({ kind }) => kind === 'order'),
+      [],
+    );
+  }
+  assert.ok(all > 0, 'pods were evicted');
 };
 
 const minutes = (ms: number): number => ms / 60_000;
@@ -87,6 +152,8 @@ describe('an update of a managed node group, as article 003 tells it', {
         deeds.slice(first).filter(({ what }) => what !== 'evict'),
         [],
       );
+
+      await holdStoriesAgainstJournal(world, before);
 
       // A minute between empty and terminate.
       const ends = activities.filter(({ Description }) => Description.startsWith('Terminating'));
