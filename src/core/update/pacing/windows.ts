@@ -17,6 +17,8 @@ interface Schedule {
   readonly cron: Cron;
   readonly timeZone: string;
   readonly durationMs: number;
+  /** Starts by civil day, as far as they were looked for: a day on which clocks are set takes long. */
+  readonly known: Map<CivilMs, readonly number[]>;
 }
 
 const scheduleOf = ({
@@ -27,7 +29,7 @@ const scheduleOf = ({
   if (!isTimeZone(timeZone)) return `"${timeZone}" is no time zone of the IANA database`;
   const cron = parseCron(text);
   if (typeof cron === 'string') return cron;
-  return { cron, timeZone, durationMs: durationSeconds * 1000 };
+  return { cron, timeZone, durationMs: durationSeconds * 1000, known: new Map() };
 };
 
 const civilDay = (at: CivilMs): CivilDay => {
@@ -52,7 +54,7 @@ const timesOf = ({ cron }: Schedule, midnight: CivilMs): readonly CivilMs[] => {
  * The starts of one civil day in the order of time. A time that clocks show twice counts once, but where
  * every hour counts.
  */
-const startsOf = (schedule: Schedule, midnight: CivilMs): readonly number[] => {
+const findStarts = (schedule: Schedule, midnight: CivilMs): readonly number[] => {
   const { cron, timeZone } = schedule;
   const times = timesOf(schedule, midnight);
   if (times.length === 0) return [];
@@ -65,6 +67,14 @@ const startsOf = (schedule: Schedule, midnight: CivilMs): readonly number[] => {
     return cron.isEveryHour ? all : all.slice(0, 1);
   });
   return [...new Set<number>(starts)].toSorted((a, b) => a - b);
+};
+
+const startsOf = (schedule: Schedule, midnight: CivilMs): readonly number[] => {
+  const known = schedule.known.get(midnight);
+  if (known !== undefined) return known;
+  const starts = findStarts(schedule, midnight);
+  schedule.known.set(midnight, starts);
+  return starts;
 };
 
 const midnightOf = (civil: CivilMs): CivilMs => Math.floor(civil / dayMs) * dayMs;
