@@ -256,6 +256,28 @@ describe('zones without room', () => {
     });
   });
 
+  it.each<readonly [UpdatePolicies, UpdateInstance]>([
+    [{ drain: { onTimeout: 'Quarantine' } }, failedOne('n2', 1, { isQuarantined: true })],
+    [{ drain: { onTimeout: 'Skip' } }, givenBack('n2', 2)],
+  ])('end it as well beside nodes that are set aside under %j', (policy, aside) => {
+    const policies: UpdatePolicies = { ...policy, capacity: { onShortage: 'Fail' } };
+    const some = [anInstance('n1', { zone: 'b' }), aside, fresh('n3'), fresh('n4')];
+    const failedNodes = [
+      { instanceId: 'i-n2', node: 'n2', message: 'm', outcome: 'Skipped' },
+    ] as const;
+    const end = (secondsAgo: number) =>
+      decideUpdate(observe(policies, some, short(secondsAgo), { failedNodes })).change;
+    expect(end(299)?.ending).toBeUndefined();
+    expect(end(301)).toMatchObject({
+      ending: 'Failed',
+      errors: [
+        { code: 'NodeCreationFailure', resourceIds: ['n1'] },
+        { code: 'PodEvictionFailure', resourceIds: ['n2'] },
+      ],
+      failedNodes: [{ instanceId: 'i-n2' }],
+    });
+  });
+
   it.each<readonly [UpdatePolicies, string, string | undefined]>([
     [{}, 'AsgInstanceLaunchFailures', undefined],
     [{ capacity: { onShortage: 'Minimal' } }, 'AsgInstanceLaunchFailures', 'Rolling'],

@@ -8,6 +8,7 @@ import { codeOfRefusal } from '../scaling/index.ts';
 import { enter, fail } from './journal.ts';
 import { type Counted, type Herd, inFlightOf, isWhole, phaseSince } from './nodes.ts';
 import type { UpdateDecision, UpdateObservation } from './observation.ts';
+import { isSetAside, toldOfSetAside } from './timeouts.ts';
 import { stay } from './waiting.ts';
 
 /** EC2's words for a launch that another zone, type or time may have room for. */
@@ -90,7 +91,7 @@ const errorOf = (
   };
 };
 
-/** With Fail: nothing is left but nodes of short zones, and these had their time. */
+/** With Fail: nothing is left but nodes of short zones, and these had their time; who is set aside waits for nothing. */
 export const endsForShortage = (
   observation: UpdateObservation,
   herd: Herd,
@@ -99,13 +100,15 @@ export const endsForShortage = (
   const { old, leavingOld } = herd;
   const isIdle = leavingOld.length === 0 && inFlightOf(herd).length === 0;
   if (policies?.onShortage !== 'Fail' || old.length === 0 || !isIdle) return undefined;
-  const short = old.flatMap((one) => shortageOf(observation, one) ?? []);
+  const left = old.filter((one) => !isSetAside(observation, one));
+  const short = left.flatMap((one) => shortageOf(observation, one) ?? []);
   const zones = known(observation).filter(({ zone }) => short.some((one) => one.zone === zone));
-  if (short.length < old.length) return undefined;
+  if (left.length === 0 || short.length < left.length) return undefined;
   const until = epochMs(Math.max(...zones.map((one) => openFrom(observation, one))));
   if (now < until) return stay(observation, { wakeAt: until });
-  const issue = errorOf(observation, old, zones);
-  return stay(observation, { change: fail(observation, [issue]) });
+  const { errors, failedNodes } = toldOfSetAside(observation, herd);
+  const issues = [errorOf(observation, left, zones), ...errors];
+  return stay(observation, { change: { ...fail(observation, issues), failedNodes } });
 };
 
 /** With Minimal: no room for first new nodes anywhere, so old ones go first. Undefined: there is, or not yet. */

@@ -202,7 +202,7 @@ export const decideSurgeRolling = (observation: UpdateObservation, herd: Herd): 
   const timeouts = decideTimeouts(observation, herd);
   if (timeouts.ends !== undefined) return timeouts.ends;
   const shortage = endsForShortage(observation, herd);
-  if (shortage !== undefined) return shortage;
+  if (shortage?.change !== undefined) return shortage;
   const isThrough = old.length === 0 && leavingOld.length === 0;
   const isStarted = old.length + fresh.length >= observation.actualDesired;
   if (isThrough && isStarted && fresh.every(isWhole) && !restsInWave(observation)) {
@@ -213,6 +213,7 @@ export const decideSurgeRolling = (observation: UpdateObservation, herd: Herd): 
   const marks = [...timeouts.steps, ...markSteps(herd), ...refilled];
   const changed = { ...timeouts.change, ...shortageChange(observation) };
   const told = Object.keys(changed).length === 0 ? {} : { change: changed };
+  if (shortage !== undefined) return { ...shortage, steps: marks, ...told };
   const isPausing = timeouts.steps.some(({ kind }) => kind === 'Pause');
   if (isHeld(observation) || isPausing) {
     return stay(observation, { steps: marks, ...told });

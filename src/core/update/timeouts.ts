@@ -1,6 +1,7 @@
 // Drains of Drover's own strategy that were not over in time: what the policy makes of each, and when that
 // ends the update. Which node was tried how often stands in its NodeDisruption; nothing is counted. Pure.
 import { formatTime } from '../../api/brand.ts';
+import type { HealthIssue } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdateStatus } from '../../api/nodegroup-update.ts';
 import { maxQuarantinedNodes } from '../../api/update-policy.ts';
 import { bounded, heldBy, isOfRequest, retriesSentence } from '../scaling/index.ts';
@@ -67,6 +68,10 @@ const reports = (
   return [...before, ...now].slice(0, maxQuarantinedNodes);
 };
 
+/** It stays as it is for the rest of this update. */
+export const isSetAside = (observation: UpdateObservation, one: Counted): boolean =>
+  observation.policies?.onTimeout === 'Quarantine' ? isFailed(one) : isGivenUp(observation, one);
+
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? []) === JSON.stringify(b);
 
 const nameOf = ({ node, instanceId }: FailedNode): string => node ?? instanceId;
@@ -78,6 +83,18 @@ const errorOf = ({ groupName }: UpdateObservation, nodes: FailedNodes) => ({
     .join('; ')}`,
   resourceIds: nodes.map(nameOf),
 });
+
+/** What an end for another reason says of nodes that were set aside; all of them are given back. */
+export const toldOfSetAside = (
+  observation: UpdateObservation,
+  herd: Herd,
+): { readonly errors: readonly HealthIssue[]; readonly failedNodes: FailedNodes } => {
+  const nodes = reports(observation, herd, undefined);
+  return {
+    errors: nodes.length === 0 ? [] : [errorOf(observation, nodes)],
+    failedNodes: nodes.map(({ outcome: _over, ...one }) => one),
+  };
+};
 
 const withdraw = ({ instance }: Counted): UpdateStep => ({
   kind: 'Withdraw',
