@@ -161,6 +161,30 @@ describe('a health probe', () => {
     await life.end();
   });
 
+  it('opens no gate of a wave while nobody looks at it, and is looked at anew after a pause', async () => {
+    let status = 200;
+    const { http } = answering(() => status);
+    const probes = [{ name: 'web', http: { url: 'http://web/' }, intervalSeconds: 3600 }];
+    const waves = [{ percent: 50, gates: ['Probes'] }];
+    const life = await begin({ updateStrategy: 'SURGE', waves, probes }, 4, http);
+    await life.until('a node is begun', () => only(life)?.status?.progress?.draining === 1, 3600);
+    await life.until('one is done', () => done(life) === 1, 3600);
+    await life.until('the next', () => only(life)?.status?.progress?.draining === 1, 3600);
+    const { name = '' } = only(life)?.metadata ?? {};
+    life.patchUpdate(name, { spec: { paused: true } });
+    await life.driver.advance(1800);
+    expect(done(life)).toBe(2);
+    expect(only(life)?.status?.wave?.number).toBe(1);
+    expect(kinds(life)).toBe('Paused,WaveProbes');
+    status = 503;
+    life.patchUpdate(name, { spec: { paused: false } });
+    await life.until('it is held', () => kinds(life).includes('Probe'), 60);
+    await life.driver.advance(600);
+    expect(kinds(life)).toBe('WaveProbes,Probe');
+    expect(done(life)).toBe(2);
+    await life.end();
+  });
+
   it('ends the update where that is asked for, and the group is whole again', async () => {
     let status = 200;
     const { http } = answering(() => status);

@@ -16,8 +16,12 @@ export const paceOf = async (
   const pacing = group.spec.updateConfig ?? {};
   const { waves = [], probes = [] } = pacing;
   const holds = stepHolds({ update, pacing, now: deps.clock.now() });
-  // While nothing may begin anyway nobody is asked, and what was found before is not believed after it.
   const isAsked = holds.length === 0 && update.spec.action !== 'Rollback';
-  const probed = isAsked ? await runProbes(deps, memory, { update, probes }, signal) : [];
-  return { holds, waves, probes: isAsked ? probes : [], probed };
+  if (isAsked) {
+    const probed = await runProbes(deps, memory, { update, probes }, signal);
+    return { holds, waves, probes, probed };
+  }
+  // While nothing may begin anyway nobody is asked, and what was found before is not believed after it.
+  delete memory.probed;
+  return { holds, waves, probes };
 };

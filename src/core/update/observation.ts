@@ -54,7 +54,7 @@ export interface StepPacing {
   readonly holds?: readonly Hold[];
   readonly waves?: readonly Wave[];
   readonly probes?: readonly Probe[];
-  /** What the probes found when they were last looked at. */
+  /** What the probes found when they were last looked at; absent: something else holds, nobody looks. */
   readonly probed?: readonly ProbeResult[];
 }
 

@@ -37,7 +37,7 @@ const failingOf = ({ probed = [] }: UpdateObservation) => {
 
 /** Only while nodes are updated: before and after that nothing is begun that could be held. */
 export const pace = (observation: UpdateObservation, herd: Herd): Paced => {
-  const { update, status, waves = [], probes = [], probed = [], now } = observation;
+  const { update, status, waves = [], probes = [], probed, now } = observation;
   if (status.phase !== 'Rolling' || update.spec.abort !== undefined) {
     return { observation, change: {}, failures: [] };
   }
@@ -50,11 +50,15 @@ export const pace = (observation: UpdateObservation, herd: Herd): Paced => {
     total: Math.max(status.progress?.total ?? 0, old.length + leavingOld.length),
     untouched: old.filter(isUntouched).length,
     isSettled: isSettled(observation, herd),
-    probes: probed,
+    probes,
+    probed: probed ?? [],
     now,
   });
   const isBack = update.spec.action === 'Rollback';
-  const found = [...waved.holds, ...(isBack ? [] : probeHolds(probes, probed))];
+  const found = [
+    ...waved.holds,
+    ...(isBack || probed === undefined ? [] : probeHolds(probes, probed)),
+  ];
   const failing = failingOf(observation);
   return {
     observation: {
@@ -66,7 +70,7 @@ export const pace = (observation: UpdateObservation, herd: Herd): Paced => {
       ...(same(status.wave, waved.wave) ? {} : { wave: waved.wave }),
       ...(same(status.failingProbes, failing) ? {} : { failingProbes: failing }),
     },
-    failures: isBack ? [] : probeFailures(observation.groupName, probes, probed),
+    failures: isBack ? [] : probeFailures(observation.groupName, probes, probed ?? []),
   };
 };
 

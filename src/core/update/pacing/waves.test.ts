@@ -37,17 +37,18 @@ interface Given {
   readonly approved?: string;
   readonly untouched: number;
   readonly isSettled?: boolean;
-  readonly probes?: readonly ProbeResult[];
+  readonly probed?: readonly ProbeResult[];
 }
 
-const decide = ({ wave, approved, untouched, isSettled = true, probes = [] }: Given) =>
+const decide = ({ wave, approved, untouched, isSettled = true, probed = [] }: Given) =>
   decideWave({
     update: anUpdate(wave, approved),
     waves,
     total: 15,
     untouched,
     isSettled,
-    probes,
+    probes: [{ name: 'web' }],
+    probed,
     now,
   });
 
@@ -83,13 +84,18 @@ describe('a wave', () => {
     ['is never begun again', { wave: second, untouched: 13 }, '6 of wave 2'],
     [
       'waits for a probe that has passed since',
-      { wave: { ...second, doneAt: ago(10) }, untouched: 7, probes: passed(ago(11)) },
+      { wave: { ...second, doneAt: ago(10) }, untouched: 7, probed: passed(ago(11)) },
       '0 of wave 2: WaveProbes',
     ],
     [
       'does not wait for one that has',
-      { wave: { ...second, doneAt: ago(10) }, untouched: 7, probes: passed(ago(9)) },
+      { wave: { ...second, doneAt: ago(10) }, untouched: 7, probed: passed(ago(9)) },
       '7 of wave 3',
+    ],
+    [
+      'waits for one that nobody has looked at',
+      { wave: { ...second, doneAt: ago(10) }, untouched: 7 },
+      '0 of wave 2: WaveProbes',
     ],
     [
       'leaves the rest to no wave',
@@ -119,6 +125,7 @@ describe('a wave', () => {
       untouched: 15,
       isSettled: true,
       probes: [],
+      probed: [],
       now,
     };
     expect(decideWave({ ...facts, waves: waves.toReversed() })).toMatchObject({
@@ -129,7 +136,7 @@ describe('a wave', () => {
 
   it('is not asked for where none is defined, nor on the way back', () => {
     const update = anUpdate();
-    const facts = { update, total: 4, untouched: 4, isSettled: true, probes: [], now };
+    const facts = { update, total: 4, untouched: 4, isSettled: true, probes: [], probed: [], now };
     expect(decideWave({ ...facts, waves: [] })).toMatchObject({ limit: Number.POSITIVE_INFINITY });
     const back = { ...update, spec: { ...update.spec, action: 'Rollback' as const } };
     expect(decideWave({ ...facts, update: back, waves }).limit).toBe(Number.POSITIVE_INFINITY);

@@ -5,6 +5,7 @@ import type { NodeGroupUpdate } from '../../../api/nodegroup-update.ts';
 import {
   approvedWaveAnnotation,
   type Hold,
+  type Probe,
   type ProbeResult,
   type Wave,
   type WaveStatus,
@@ -19,7 +20,9 @@ export interface WaveFacts {
   readonly untouched: number;
   /** Nothing is drained, nothing leaves, and every new instance that was asked for is a whole node. */
   readonly isSettled: boolean;
-  readonly probes: readonly ProbeResult[];
+  readonly probes: readonly Pick<Probe, 'name'>[];
+  /** None of a probe that was not looked at. */
+  readonly probed: readonly ProbeResult[];
   readonly now: EpochMs;
 }
 
@@ -40,7 +43,7 @@ const approvedUpTo = ({ metadata }: NodeGroupUpdate): number => {
 };
 
 const waveHolds = (
-  { update, waves, probes, now }: WaveFacts,
+  { update, waves, probes, probed, now }: WaveFacts,
   number: number,
   doneAt: EpochMs,
 ): readonly Omit<Hold, 'since'>[] => {
@@ -56,7 +59,9 @@ const waveHolds = (
     kind: 'WaveApproval',
     reason: `${name} is done: \`drover approve update ${update.metadata.name}\` begins the next`,
   };
-  const late = probes.filter(({ isPassing, at }) => !isPassing || (parseTime(at) ?? 0) < doneAt);
+  const hasPassed = ({ isPassing, at }: ProbeResult): boolean =>
+    isPassing && (parseTime(at) ?? 0) >= doneAt;
+  const late = probes.filter((one) => !probed.some((it) => it.name === one.name && hasPassed(it)));
   const isProbed = !gates.includes('Probes') || late.length === 0;
   const probe: Omit<Hold, 'since'> = {
     kind: 'WaveProbes',
