@@ -194,6 +194,16 @@ describe('a freeze', () => {
   });
 });
 
+describe('windows of lines that cannot be read', () => {
+  it('are told of in no more than the status of an update takes', () => {
+    const cron = `${Array(23).fill('59-0').join()} * * * *`;
+    const windows = Array.from({ length: 20 }, () => ({ cron, durationSeconds: 60 }));
+    const state = windowState({ windows }, at('2026-01-05T00:00:00Z'));
+    expect(state.kind === 'closed' && state.reason).toMatch(/Never open: "59-0,.* is no minute/);
+    expect(state.kind === 'closed' && state.reason.length).toBeLessThanOrEqual(4096);
+  });
+});
+
 describe('a window that opens every minute', () => {
   it('asks a zone for its clock a bounded number of times, near a day on which that is set too', () => {
     const asked = vi.spyOn(Intl.DateTimeFormat.prototype, 'formatToParts');

@@ -187,13 +187,16 @@ const opensAt = (calendar: Calendar, at: number): EpochMs | undefined => {
   return undefined;
 };
 
+/** A reason that is longer than the status takes could not be told at all. */
+const mostTold = 2_000;
+
 const closedReason = ({ isClosed, faults }: Calendar, until: EpochMs | undefined): string => {
   if (isClosed) {
     return 'no maintenance window is defined and windowDefault is Closed: add one to spec.updateConfig.windows';
   }
   const next =
     until === undefined ? 'no window opens any more' : `the next opens at ${formatTime(until)}`;
-  const wrong = faults.length === 0 ? '' : `. Never open: ${faults.join('; ')}`;
+  const wrong = faults.length === 0 ? '' : `. Never open: ${faults.join('; ')}`.slice(0, mostTold);
   return `outside the maintenance windows, ${next}${wrong}`;
 };
 
