@@ -40,6 +40,19 @@ const templates = (life: GroupLife): number => life.called('CreateLaunchTemplate
 const names = (life: GroupLife): readonly string[] =>
   life.nodes().map(({ metadata }) => String(objectOr(metadata).name));
 
+describe('a group that is deleted', () => {
+  it('ends the update that waits, which is held by nothing any more', async () => {
+    const life = await begin({ windowDefault: 'Closed' });
+    life.patch({ spec: { releaseVersion: newest } });
+    await life.until('it is held', () => kinds(life).includes('Window'));
+    await life.delete();
+    await life.until('it is over', () => isOver(life), 120);
+    expect(only(life)?.status).toMatchObject({ status: 'Failed', phase: 'Pending' });
+    expect(kinds(life)).toEqual([]);
+    await life.end();
+  });
+});
+
 describe('maintenance windows', () => {
   it('hold an update before anything of it is begun, and let it go when one opens', async () => {
     const life = await begin({});

@@ -101,6 +101,7 @@ export const failUpdate = (
     resourceIds: [group.metadata.name],
   };
   const endedAt = formatTime(deps.clock.now());
-  const status = { ...update.status, status: 'Failed', endedAt, errors: [error] } as const;
+  const { holds: _none, ...before } = update.status ?? {};
+  const status = { ...before, status: 'Failed', endedAt, errors: [error] } as const;
   return writeUpdate(deps, update, status, signal);
 };
