@@ -296,3 +296,26 @@ describe('zones without room', () => {
     if (phase !== undefined) expect(decided.steps).toEqual([{ kind: 'Lower', desired: 2 }]);
   });
 });
+
+describe('a wait for new nodes', () => {
+  const waits = (strategy: 'SURGE' | 'MINIMAL') =>
+    observe(
+      {},
+      [anInstance('n1'), fresh('n3', { isReady: false })],
+      { desired: 2 },
+      { strategy, waitingSince: at(7_200) },
+    );
+  it.each(['SURGE', 'MINIMAL'] as const)(
+    'of %s begins anew after a pause or a window',
+    (strategy) => {
+      const one = waits(strategy);
+      const { update } = one;
+      const paused = { ...one, update: { ...update, spec: { ...update.spec, paused: true } } };
+      expect(decideUpdate(paused).change).toHaveProperty('waitingSince', undefined);
+      const holds = [{ kind: 'Window', reason: 'closed', since: at(60) }] as const;
+      expect(decideUpdate({ ...one, holds }).change).toHaveProperty('waitingSince', undefined);
+      const probe = [{ kind: 'Probe', reason: 'fails', since: at(60) }] as const;
+      expect(decideUpdate({ ...one, holds: probe }).change).not.toHaveProperty('waitingSince');
+    },
+  );
+});

@@ -8,7 +8,7 @@ import { type Counted, freeToDrain, type Herd, isServing, isWhole, phaseSince } 
 import type { UpdateDecision, UpdateObservation, UpdateStep } from './observation.ts';
 import { shuffled } from './order.ts';
 import { isHeld, restsInWave } from './pacing/index.ts';
-import { awaiting, stay } from './waiting.ts';
+import { awaiting, stay, whileHeld } from './waiting.ts';
 
 const startSurge = ({ status }: UpdateObservation) => {
   const desired = status.surge ?? 0;
@@ -82,7 +82,9 @@ export const decideRolling = (observation: UpdateObservation, herd: Herd): Updat
   if (isThrough && fresh.every(isWhole) && !restsInWave(observation)) {
     return stay(observation, { change: enter(observation, 'ScalingDown') });
   }
-  if (isHeld(observation)) return stay(observation, { steps: holdUntouched(herd) });
+  if (isHeld(observation)) {
+    return whileHeld(observation, stay(observation, { steps: holdUntouched(herd) }));
+  }
   const { slots, spare } = freeToDrain(observation, herd);
   const held = old.filter(({ state }) => state.kind === 'held');
   // One that does not serve takes nothing away, and never joins those that do.

@@ -30,7 +30,7 @@ import {
   withoutSurge,
 } from './shortage.ts';
 import { decideTimeouts, isGivenUp, triesOf } from './timeouts.ts';
-import { awaiting, stay } from './waiting.ts';
+import { awaiting, stay, whileHeld } from './waiting.ts';
 
 const startSurge = ({ status }: UpdateObservation) => {
   const desired = status.surge ?? 0;
@@ -216,7 +216,7 @@ export const decideSurgeRolling = (observation: UpdateObservation, herd: Herd): 
   if (shortage !== undefined) return { ...shortage, steps: marks, ...told };
   const isPausing = timeouts.steps.some(({ kind }) => kind === 'Pause');
   if (isHeld(observation) || isPausing) {
-    return stay(observation, { steps: marks, ...told });
+    return whileHeld(observation, stay(observation, { steps: marks, ...told }));
   }
   const chosen = choose(observation, herd);
   let expected = willBeNew(observation, herd) + refilled.length;

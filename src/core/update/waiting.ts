@@ -20,6 +20,17 @@ const waitsForNodes = (observation: UpdateObservation, herd: Herd): boolean => {
   return old.length + fresh.length < observation.actualDesired || !fresh.every(isWhole);
 };
 
+/** Nobody waits for new nodes while it is paused, or its window is closed: afterwards their time begins anew. */
+export const whileHeld = (
+  { status, update, holds = [] }: UpdateObservation,
+  decided: UpdateDecision,
+): UpdateDecision => {
+  const rests =
+    update.spec.paused === true || holds.some(({ kind }) => kind === 'Window' || kind === 'Freeze');
+  if (!rests || status.waitingSince === undefined) return decided;
+  return { ...decided, change: { ...decided.change, waitingSince: undefined } };
+};
+
 /** The decision, and its end where an idle update has waited for new nodes for too long. */
 export const awaiting = (
   observation: UpdateObservation,
