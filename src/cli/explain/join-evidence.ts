@@ -66,8 +66,10 @@ export const findJoiningGroup = async (
   const stack = stacks.find(({ tags }) => tags[nameTag] === name);
   if (stack?.autoScalingGroupName === undefined) {
     const known = [
-      ...items.map(({ metadata }) => metadata.name),
-      ...stacks.flatMap(({ tags }) => tags[nameTag] ?? []),
+      ...new Set([
+        ...items.map(({ metadata }) => metadata.name),
+        ...stacks.flatMap(({ tags }) => tags[nameTag] ?? []),
+      ]),
     ];
     const close = closeNames(name, known);
     const hint =

@@ -30,7 +30,7 @@ const known = (family: Given['family'], cidr: string, dns: string) => ({
 export const clusterDns: Topic<Given, readonly string[]> = {
   topic: 'Cluster DNS',
   upstream:
-    'amazon-eks-ami: nodeadm/internal/api/cluster.go; bootstrap.sh; bottlerocket: sources/api/pluto',
+    'amazon-eks-ami: nodeadm/internal/api/net.go; bootstrap.sh; bottlerocket: sources/api/pluto',
   behaviour:
     'IPv4: the text up to its last dot and .10, whatever the mask; IPv6: the address’s text and an a. ' +
     'Where no CIDR is known: 172.20.0.10 in a VPC whose address begins with 10., else 10.100.0.10',
