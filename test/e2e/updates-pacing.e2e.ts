@@ -41,7 +41,10 @@ describe('an update that may not begin', {
       const never = [{ cron: '0 2 29 2 *', durationSeconds: 3600, timeZone: 'Europe/Berlin' }];
       await patch(kubectl, { updateStrategy: 'SURGE', approval: 'Required', windows: never });
       const plan = await cli.ok('plan update demo-ng --details');
-      assert.match(plan, /held by Approval: [^]*\nheld by Window: outside the maintenance windows/);
+      assert.match(
+        plan,
+        /held by Approval: [\s\S]*\nheld by Window: outside the maintenance windows/,
+      );
       await cli.ok('update nodegroup demo-ng --no-wait');
       await until(cli, 'get updates', /Held \(Approval, Window\) +Pending/);
       const status = await aws.ok(
