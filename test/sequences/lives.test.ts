@@ -26,8 +26,10 @@ describe('random lives of a cluster', () => {
     const text = lines.join('\n');
     expect(text).toContain('NOT PROVEN: F3-crash-after-write never fired in phase Draining');
     expect(text).toContain('NOT PROVEN: phase Undoing was never entered');
+    expect(text).toContain('NOT PROVEN: F3-crash-after-write never fired during an update');
+    expect(text).toContain('NOT PROVEN: nothing ever fired in an update’s phase Rolling');
     expect(text).toContain(
-      'NOT PROVEN: F3-crash-after-write never fired in an update’s phase Rolling',
+      'not met: F3-crash-after-write never fired in an update’s phase Rolling',
     );
     expect(text).toContain('NOT PROVEN: no update ended as SURGE Cancelled');
     expect(text).toContain('NOT PROVEN: oracle some-oracle looked at nothing');

@@ -30,8 +30,8 @@ const pace: readonly Mutant[] = [
     edits: [
       {
         file: nodes,
-        find: "old.filter(({ state }) => state.kind === 'draining' || state.kind === 'drained');",
-        replace: "old.filter(({ state }) => state.kind === 'draining');",
+        find: "state.kind === 'hooking' || state.kind === 'draining' || state.kind === 'drained',",
+        replace: "state.kind === 'hooking' || state.kind === 'draining',",
       },
     ],
   },
