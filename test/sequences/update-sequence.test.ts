@@ -179,6 +179,41 @@ describe('an update sequence', () => {
   });
 });
 
+describe('what an update sequence meets', () => {
+  it('tells of an update that the API server refuses, and goes on when it does no more', async () => {
+    const life = await beginHerd({ groups: ['a', 'b'], nodes: 1 });
+    life.faults.kubeCall = ({ verb, resource }) =>
+      verb === 'create' && resource === 'nodegroupupdates'
+        ? { kind: 'refused', code: 'Forbidden' }
+        : { kind: 'ok' };
+    ask(life, named(['a', 'b']));
+    const isTold = (): boolean => statusOf(life)?.message?.includes('refuses update a-') === true;
+    await life.until('it is told', isTold, 60);
+    await life.driver.advance(60);
+    expect(isTold()).toBe(true);
+    expect(statusOf(life)?.phase).toBe('Rolling');
+    delete life.faults.kubeCall;
+    await life.until('it is over', () => isOver(life), 3 * hourOf);
+    expect(statusOf(life)?.status).toBe('Successful');
+    expectSound(life);
+    await life.end();
+  });
+
+  it('takes its marks off when it is deleted and the cloud is down', async () => {
+    const life = await beginHerd({ groups: ['a', 'b'], nodes: 1 });
+    ask(life, named(['a', 'b']));
+    await life.until('nodes are marked', () => marked(life).length === 2, 60);
+    life.faults.cloudCall = () => ({ kind: 'refused', code: 'ServerError' });
+    await life.driver.advance(30);
+    remove(life);
+    await life.until('no node is marked', () => marked(life).length === 0, 60);
+    delete life.faults.cloudCall;
+    await life.driver.advance(3 * hourOf);
+    expectSound(life);
+    await life.end();
+  });
+});
+
 /** Its own writes, and those on nodes; updates killed at theirs are in updates-crash.test.ts. */
 const isOfSequence = ({ resource, verb }: Call): boolean =>
   resource === 'nodegroupupdatesequences' || (resource === 'nodes' && verb === 'patch');

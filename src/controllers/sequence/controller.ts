@@ -30,8 +30,17 @@ export const createSequenceController = (
 const isActive = ({ metadata, status }: NodeGroupUpdateSequence): boolean =>
   status?.phase !== 'Ended' || metadata.deletionTimestamp !== undefined;
 
+/** One that ends needs only the marked nodes: it waits for no cloud. One that goes on needs all. */
+const needsGroups = ({ metadata, spec, status }: NodeGroupUpdateSequence): boolean => {
+  if (metadata.deletionTimestamp !== undefined || spec.abort !== undefined) return false;
+  if (status?.phase !== 'Ended') return status?.phase !== 'Restoring';
+  return (metadata.generation ?? 0) > (status.endedGeneration ?? 0);
+};
+
 class Sequences {
   readonly #deps: SequenceDeps;
+  /** By sequence: what the API server said to the last try; told with the next look. */
+  readonly #refused = new Map<string, string>();
   readonly #directory: GroupDirectory;
   readonly #queue: WorkQueue<string>;
 
@@ -83,6 +92,7 @@ class Sequences {
     const sequence = this.#deps.sequences.get(name);
     try {
       if (sequence === undefined) {
+        this.#refused.delete(name);
         await this.#forget(name, signal);
         return undefined;
       }
@@ -106,6 +116,7 @@ class Sequences {
       await hold(deps, sequence, signal);
       return { nextAt: this.#in(gatherMs) };
     }
+    const refused = this.#refused.get(metadata.name);
     const members = new Set(sequence.spec.groups.map((group) => group.name));
     const alive = nodeGroups.list().filter((one) => one.metadata.deletionTimestamp === undefined);
     const decided = decideSequence({
@@ -113,14 +124,19 @@ class Sequences {
       others: sequences.list(),
       groups: new Set(alive.map((one) => one.metadata.name)),
       updates: updates.list().filter(({ spec }) => members.has(spec.nodeGroup)),
-      nodes: isActive(sequence) ? await this.#nodes(signal) : this.#marked(),
+      nodes: needsGroups(sequence) ? await this.#nodes(signal) : this.#marked(),
+      ...(refused === undefined ? {} : { refused }),
       now: clock.now(),
     });
     if (!(await writeStatus(deps, sequence, decided.status, signal))) {
       return { nextAt: this.#in(gatherMs) };
     }
     const now = sequences.get(metadata.name) ?? sequence;
-    await runSteps(deps, now, decided.steps, signal);
+    const refusal = await runSteps(deps, now, decided.steps, signal);
+    if (refusal === undefined) this.#refused.delete(metadata.name);
+    else this.#refused.set(metadata.name, refusal);
+    // What is refused for good is not tried every second, but told at once.
+    if (refusal !== undefined && refusal === refused) return { nextAt: this.#in(lookEveryMs) };
     if (decided.steps.length > 0) return { nextAt: this.#in(gatherMs) };
     return isActive(now) ? { nextAt: this.#in(lookEveryMs) } : undefined;
   }

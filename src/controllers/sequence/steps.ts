@@ -203,17 +203,31 @@ const run = async (
   }
 };
 
+/** A status stays small, whatever a webhook says. */
+const maxRefusal = 240;
+
+/** Why updates that were to begin were refused, if any were; other groups go on. */
 export const runSteps = async (
   deps: SequenceDeps,
   sequence: NodeGroupUpdateSequence,
   steps: readonly SequenceStep[],
   signal: AbortSignal,
-): Promise<void> => {
+): Promise<string | undefined> => {
+  const refused: string[] = [];
   for (const step of steps) {
-    await run(deps, sequence, step, signal);
+    try {
+      await run(deps, sequence, step, signal);
+    } catch (error) {
+      const isRefusal = error instanceof KubeError && error.retry === 'never';
+      if (step.kind !== 'Begin' || !isRefusal) throw error;
+      const why = error.message.slice(0, maxRefusal);
+      refused.push(`${step.group.name}: the API server refuses update ${step.update}: ${why}`);
+      continue;
+    }
     const { kind, ...facts } = step;
     const told = JSON.parse(JSON.stringify(facts)) as JsonObject;
     const type = `sequence:${kind.toLowerCase()}`;
     deps.journal.record({ type, subject: sequence.metadata.name, facts: told });
   }
+  return refused.length === 0 ? undefined : refused.join('; ');
 };

@@ -224,6 +224,14 @@ describe('while it runs', () => {
     expect(status).toMatchObject({ status: 'Failed' });
     expect(status.message).toContain('node group b was deleted');
   });
+  it('ends as Failed when the update that runs is deleted, which stops that first', () => {
+    const one = anUpdate('u', 'a', 'Cancelled');
+    const deletionTimestamp = '2026-01-01T00:00:00Z';
+    const updates = [{ ...one, metadata: { ...one.metadata, deletionTimestamp } }];
+    const { status } = run(aRuns, { updates });
+    expect(status).toMatchObject({ status: 'Failed' });
+    expect(status.message).toContain('update u was deleted');
+  });
   it('passes a pause on, and takes back only its own', () => {
     const ours = { paused: true, annotations: { 'drover.dev/paused-by-sequence': 's' } };
     const on = [{ kind: 'Pause', update: 'u' }];
@@ -263,6 +271,12 @@ describe('after its end', () => {
     expect(status).toMatchObject({ status: 'InProgress', progress: { done: 1, total: 2 } });
     expect(status.endedAt).toBeUndefined();
     expect(steps).toEqual([{ kind: 'Begin', group: b, update: 'b-01234567-2' }]);
+  });
+  it('does not go on because it is paused; it does when that is taken back', () => {
+    const paused = aSequence([a, b], { status: failed, generation: 2, spec: { paused: true } });
+    expect(decide(paused).status).toEqual(paused.status);
+    const back = aSequence([a, b], { status: failed, generation: 3, spec: { paused: false } });
+    expect(decide(back).status.status).toBe('InProgress');
   });
   it.each([
     ['Successful', {}],

@@ -27,6 +27,8 @@ export interface SequenceObservation {
   readonly groups: ReadonlySet<string>;
   readonly updates: readonly NodeGroupUpdate[];
   readonly nodes: readonly SequenceNode[];
+  /** Why the API server did not take an update that was to begin. */
+  readonly refused?: string;
   readonly now: EpochMs;
 }
 
@@ -136,6 +138,10 @@ const looked = (
   const { name, update, status } = entry;
   if (status !== 'Waiting' && status !== 'InProgress') return entry;
   const found = updates.find(({ metadata }) => metadata.name === update);
+  const isTakenAway = found?.metadata.deletionTimestamp !== undefined;
+  if (isTakenAway && updateStatusOf(found) === 'Cancelled') {
+    return { ...entry, status: 'Failed', message: `update ${update ?? ''} was deleted` };
+  }
   if (found !== undefined) {
     const { message: _before, ...rest } = entry;
     const { errors, message: said = '' } = found.status ?? {};
@@ -227,15 +233,16 @@ const turnOf = (
 };
 
 const sentenceOf = (
-  { sequence }: SequenceObservation,
+  observation: SequenceObservation,
   entries: readonly SequenceGroupStatus[],
   held: readonly string[],
 ): string => {
   const { done, total } = doneOf(entries);
   const running = entries.filter(isRunning).map(({ name }) => name);
-  const paused = sequence.spec.paused === true ? ['paused on request'] : [];
+  const paused = observation.sequence.spec.paused === true ? ['paused on request'] : [];
   const now = running.length === 0 ? [] : [`updating ${running.join(', ')}`];
-  return [...paused, ...now, ...held, `${done} of ${total} groups done`].join('; ');
+  const refused = observation.refused === undefined ? [] : [observation.refused];
+  return [...paused, ...now, ...held, ...refused, `${done} of ${total} groups done`].join('; ');
 };
 
 /** Nothing more begins and nothing runs: marks come off, then it is over. */
@@ -298,7 +305,9 @@ const resumed = (observation: SequenceObservation, status: Status): Status => {
 const ended = (observation: SequenceObservation, status: Status): SequenceDecision => {
   const { metadata, spec } = observation.sequence;
   const isAskedAnew = (metadata.generation ?? 0) > (status.endedGeneration ?? 0);
-  if (isAskedAnew && status.status !== 'Successful' && spec.abort === undefined) {
+  // To pause what has ended is no request to go on.
+  const mayGoOn = spec.abort === undefined && spec.paused !== true;
+  if (isAskedAnew && status.status !== 'Successful' && mayGoOn) {
     return pending(observation, resumed(observation, status));
   }
   return { status, steps: unmarks(observation) };
