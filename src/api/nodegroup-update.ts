@@ -195,6 +195,13 @@ export interface NodeGroupUpdate extends KubeObject {
 /** On an update that a changed spec asked for: the generation that did. */
 export const byGenerationAnnotation = 'drover.dev/by-generation';
 
+/** On a version update from before its first effect until its end: what it did is taken back before it goes. */
+export const updateFinalizer = 'drover.dev/update';
+
+/** Asked to stop; to delete it is to ask so. */
+export const isStopAsked = ({ metadata, spec }: NodeGroupUpdate): boolean =>
+  spec.abort !== undefined || metadata.deletionTimestamp !== undefined;
+
 /** EKS' word; an update that nobody has looked at yet is in progress. */
 export const updateStatusOf = ({ status }: NodeGroupUpdate): NodeGroupUpdateStatus['status'] =>
   status?.status ?? 'InProgress';

@@ -148,8 +148,10 @@ describe('somebody who wants something else', () => {
     await life.until('the update is over', () => areOver(life), 300);
     expect(latest(life)?.status).toMatchObject({
       status: 'Failed',
+      phase: 'Ended',
       errors: [{ code: 'OperationNotPermitted' }],
     });
+    expect(latest(life)?.status).not.toHaveProperty('hooks');
     const isGone = (): boolean => life.group() === undefined && life.nodes().length === 0;
     await life.until('it is gone', isGone, 3600);
     await life.driver.advance(30);

@@ -12,6 +12,7 @@ import { PassMemories } from './memory.ts';
 import { NodeRoles } from './node-roles.ts';
 import { Pass } from './pass.ts';
 import type { PassMemory } from './pass-input.ts';
+import { releaseUpdates } from './updates.ts';
 import { addFinalizer } from './write.ts';
 
 export type { NodeGroupDeps } from './deps.ts';
@@ -109,11 +110,21 @@ class NodeGroups {
     return (await this.#directory.groups(notBefore, signal)).get(name);
   }
 
+  /** Its updates go with it. */
+  async #forget(name: string, signal: AbortSignal): Promise<void> {
+    try {
+      await releaseUpdates(this.#deps, name, true, signal);
+    } catch (error) {
+      if (!(error instanceof NotLeading)) throw error;
+    }
+  }
+
   async #reconcile(name: string, signal: AbortSignal): Promise<PassResult | undefined> {
     const { nodeGroups, clock } = this.#deps;
     const group = nodeGroups.get(name);
     if (group === undefined) {
       this.#memories.forget(name);
+      await this.#forget(name, signal);
       return undefined;
     }
     const memory = this.#memories.of(group);

@@ -43,7 +43,7 @@ import {
 } from './scale-in.ts';
 import { issueOfRefusal } from './trouble.ts';
 import { requestBySpec } from './update-requests.ts';
-import { failUpdate, leftoverSurge, openUpdate, pruneUpdates } from './updates.ts';
+import { failUpdate, leftoverSurge, openUpdate, pruneUpdates, releaseUpdates } from './updates.ts';
 import { writeBack } from './write.ts';
 
 /** After an effect the cloud is looked at again this soon. */
@@ -129,7 +129,9 @@ export class Pass {
   async #live(): Promise<boolean> {
     const { signal } = this.#input;
     const scaling = this.#scaling;
-    const update = openUpdate(this.#deps, this.#group.metadata.name);
+    const { name } = this.#group.metadata;
+    await releaseUpdates(this.#deps, name, scaling === undefined, signal);
+    const update = openUpdate(this.#deps, name);
     if (update === undefined) await requestBySpec(this.#deps, this.#group, signal);
     else if (!(await this.#begin(update))) return false;
     if (scaling === undefined) {
@@ -284,6 +286,7 @@ export class Pass {
     const { signal } = this.#input;
     const update = openUpdate(this.#deps, this.#group.metadata.name);
     if (update !== undefined) await failUpdate(this.#deps, this.#group, update, signal);
+    await releaseUpdates(this.#deps, this.#group.metadata.name, true, signal);
     // It goes with the rest of the group.
     this.#surge = noSurge;
     const scaling = this.#scaling;

@@ -10,8 +10,8 @@ import { applyUpdate, changed } from './config-update.ts';
 import type { NodeGroupDeps } from './deps.ts';
 import { netDesired } from './request.ts';
 import { cancelled, heldBack } from './rollout-hold.ts';
-import type { RolloutInput } from './rollout-input.ts';
-import { writeUpdate } from './updates.ts';
+import { type RolloutInput, statusOf } from './rollout-input.ts';
+import { holdUpdate, writeUpdate } from './updates.ts';
 import { writeSpec } from './write.ts';
 
 type BeginInput = Omit<RolloutInput, 'issues' | 'memory'>;
@@ -64,6 +64,7 @@ const beginRollout = async (
     },
     original: { minSize, maxSize, desired: netDesired(written, scaling) },
   };
-  await writeUpdate(deps, update, status, signal);
+  await holdUpdate(deps, update, signal);
+  await writeUpdate(deps, statusOf(deps, update), status, signal);
   return written;
 };

@@ -4,6 +4,7 @@ import { formatTime } from '../../api/brand.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import {
   byGenerationAnnotation,
+  isStopAsked,
   type NodeGroupUpdate,
   type NodeGroupUpdateStatus,
 } from '../../api/nodegroup-update.ts';
@@ -45,7 +46,7 @@ export const cancelled = async (
 ): Promise<boolean> => {
   const { phase } = update.status ?? {};
   if (phase !== undefined && phase !== 'Pending') return false;
-  if (update.spec.abort !== undefined) {
+  if (isStopAsked(update)) {
     await cancel(deps, update, 'stopped on request before it began', signal);
     return true;
   }

@@ -7,6 +7,7 @@ import type { NodeGroup } from '../../api/nodegroup.ts';
 import {
   type NodeGroupUpdate,
   type NodeGroupUpdateStatus,
+  updateFinalizer,
   updateStatusOf,
 } from '../../api/nodegroup-update.ts';
 import type { UpdateSurge } from '../../core/update/index.ts';
@@ -69,6 +70,48 @@ export const pruneUpdates = async (
   }
 };
 
+const patchFinalizers = async (
+  deps: NodeGroupDeps,
+  { metadata: { name, resourceVersion } }: NodeGroupUpdate,
+  finalizers: readonly string[],
+  signal: AbortSignal,
+): Promise<void> => {
+  mustLead(deps);
+  const body: JsonObject = { metadata: { resourceVersion, finalizers } };
+  const type = resourceTypes.nodegroupupdates;
+  const found = await deps.kube.patch(type, { name }, { type: 'merge', body }, { signal });
+  if (found.kind === 'gone') return;
+  await deps.updates.observedAtLeast(found.object.metadata.resourceVersion, signal);
+};
+
+/** Before its first effect: who deletes it then waits until all is taken back. */
+export const holdUpdate = async (
+  deps: NodeGroupDeps,
+  update: NodeGroupUpdate,
+  signal: AbortSignal,
+): Promise<void> => {
+  const { finalizers = [], deletionTimestamp } = update.metadata;
+  if (finalizers.includes(updateFinalizer) || deletionTimestamp !== undefined) return;
+  await patchFinalizers(deps, update, [...finalizers, updateFinalizer], signal);
+};
+
+/** Those that have ended may go; without a group in the cloud all that are being deleted, too. */
+export const releaseUpdates = async (
+  deps: NodeGroupDeps,
+  groupName: string,
+  isGroupGone: boolean,
+  signal: AbortSignal,
+): Promise<void> => {
+  for (const update of deps.updates.list()) {
+    const { finalizers = [], deletionTimestamp } = update.metadata;
+    if (update.spec.nodeGroup !== groupName || !finalizers.includes(updateFinalizer)) continue;
+    const isMoot = isGroupGone && deletionTimestamp !== undefined;
+    if (updateStatusOf(update) === 'InProgress' && !isMoot) continue;
+    const others = finalizers.filter((one) => one !== updateFinalizer);
+    await patchFinalizers(deps, update, others, signal);
+  }
+};
+
 export const writeUpdate = async (
   deps: NodeGroupDeps,
   update: NodeGroupUpdate,
@@ -101,7 +144,12 @@ export const failUpdate = (
     resourceIds: [group.metadata.name],
   };
   const endedAt = formatTime(deps.clock.now());
-  const { holds: _none, ...before } = update.status ?? {};
-  const status = { ...before, status: 'Failed', endedAt, errors: [error] } as const;
+  const { status: known } = update;
+  // What no longer is: nothing holds it, no probe is asked, no hook runs.
+  const { holds: _h, failingProbes: _p, hooks: _r, waitingSince: _w, ...before } = known ?? {};
+  const phase = 'Ended' as const;
+  const phases = [...(known?.phases ?? []), { phase, at: endedAt }];
+  const ended = { phase, phases, status: 'Failed', endedAt, errors: [error] } as const;
+  const status = { ...before, ...ended };
   return writeUpdate(deps, update, status, signal);
 };

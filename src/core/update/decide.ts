@@ -1,7 +1,7 @@
 // What an update does next: one function per phase over what was observed. Steps have no choice left in
 // them; at a fixed state a second decision has none. Decides nothing about pods: that is the drain's.
 import type { HealthIssue } from '../../api/nodegroup.ts';
-import type { UpdatePhase } from '../../api/nodegroup-update.ts';
+import { isStopAsked, type UpdatePhase } from '../../api/nodegroup-update.ts';
 import { decideRestoring, decideScalingDown } from './ending.ts';
 import { goingBack } from './going-back.ts';
 import { withHookedNodes, withHooks } from './hooks/index.ts';
@@ -32,7 +32,7 @@ const byPhase: Readonly<Record<UpdatePhase, Decide>> = {
 /** Aborted: set back from wherever it is; drains under way end first. */
 const abort = (observation: UpdateObservation): UpdateDecision | undefined => {
   const { update, status, surge } = observation;
-  if (update.spec.abort === undefined || status.phase === 'Restoring') return undefined;
+  if (!isStopAsked(update) || status.phase === 'Restoring') return undefined;
   const change = {
     ...enter(observation, 'Restoring'),
     ending: 'Cancelled' as const,
