@@ -17,7 +17,7 @@ import {
   type RoleUser,
 } from '../core/identity/index.ts';
 import { familyOf } from '../core/scaling/index.ts';
-import { roleWithoutPath } from '../formats/index.ts';
+import { awsAuthEntries, roleWithoutPath } from '../formats/index.ts';
 import { type CloudApi, type KubeApi, KubeError } from '../ports/index.ts';
 import { CommandError, exitCodes } from './context.ts';
 
@@ -101,9 +101,16 @@ export const addIdentity = (
   system: 'linux' | 'windows',
 ): Promise<boolean> => changeAwsAuth(change, (map) => planAdmission(map, roleArn, system));
 
-/** False when the role was not there. */
-export const removeIdentity = (change: IdentityChange, roleArn: string): Promise<boolean> =>
-  changeAwsAuth(change, (map) => planRetirement(map, roleArn));
+/** An entry that we did not add stays: it is for whoever wrote it to take away. */
+export const removeIdentity = async (
+  change: IdentityChange,
+  roleArn: string,
+): Promise<'removed' | 'not-there' | 'not-ours'> => {
+  if (await changeAwsAuth(change, (map) => planRetirement(map, roleArn))) return 'removed';
+  const left = awsAuthEntries((await readAwsAuth(change.kube))?.data?.mapRoles) ?? [];
+  const role = roleWithoutPath(roleArn).toLowerCase();
+  return left.some(({ arn }) => arn.toLowerCase() === role) ? 'not-ours' : 'not-there';
+};
 
 /** Throws CommandError when the map could not take a new role: asked before anything is made. */
 export const checkIdentities = async (kube: KubeApi): Promise<void> => {

@@ -74,7 +74,14 @@ export const takeOut = async (
   const { arn } = role;
   try {
     const change = { ...access, what: `take ${arn} out with node group ${role.group}` };
-    if (await removeIdentity(change, arn)) tell(`removed identity "${arn}" from auth ConfigMap`);
+    const outcome = await removeIdentity(change, arn);
+    if (outcome === 'removed') tell(`removed identity "${arn}" from auth ConfigMap`);
+    if (outcome === 'not-ours') {
+      warn(
+        `identity "${arn}" stays in auth ConfigMap: Drover did not add it; take it away with ` +
+          '`kubectl edit -n kube-system configmap aws-auth` when nobody needs it',
+      );
+    }
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     warn(`identity "${arn}" stays: ${error.message}`);

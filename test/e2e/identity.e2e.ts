@@ -153,4 +153,20 @@ describe('drover identity', { skip: skipWhen('drover identity', whyNot), timeout
     const back = JSON.stringify({ data: { mapRoles: whole } });
     await world.kubectl('patch', ...map, '--type=merge', '-p', back);
   });
+
+  it('loses no entry with a group when its role stands there by somebody else’s hand', async () => {
+    const own = await roleOf('own-ng');
+    const theirs = JSON.stringify({
+      metadata: { annotations: { 'drover.dev/added-roles': null } },
+    });
+    await world.kubectl('patch', ...map, '--type=merge', '-p', theirs);
+    const words = ['--cluster=ironman-2022', '--name=own-ng', '--wait'];
+    const ran = await world.drover('delete', 'nodegroup', ...words);
+    assert.equal(ran.code, 0, ran.stderr + ran.stdout);
+    assert.match(
+      ran.stdout + ran.stderr,
+      /identity "arn:\S+" stays in auth ConfigMap: Drover did not/,
+    );
+    assert.ok((await mapRoles()).includes(entryOf(own)));
+  });
 });

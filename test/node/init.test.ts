@@ -184,15 +184,47 @@ describe('--start', () => {
     expect(tree.files()[markPath.slice(1)]).toContain('"done"');
   });
 
+  let said: string[] = [];
+  beforeEach(() => {
+    said = [];
+  });
+  const withSystemd = (at: string): HostApi => ({
+    ...createHost(at),
+    hasSystemd: () => true,
+    systemctl: async (...words) => {
+      said.push(words.join(' '));
+    },
+  });
+
+  it.each(['daemon-reload', 'restart containerd', 'enable kubelet', 'restart kubelet'])(
+    'restarts all in the next run when the first was killed before %s',
+    async (last) => {
+      const dying = (at: string): HostApi => ({
+        ...withSystemd(at),
+        systemctl: async (...words) => {
+          if (words.join(' ') === last) throw new Killed();
+        },
+      });
+      await expect(tree.init(nodeConfig(), { start: true }, dying)).rejects.toThrow(Killed);
+      await tree.init(nodeConfig(), { start: true }, withSystemd);
+      expect(said.splice(0)).toEqual([
+        'daemon-reload',
+        'restart containerd',
+        'enable kubelet',
+        'restart kubelet',
+      ]);
+      await tree.init(nodeConfig(), { start: true }, withSystemd);
+      expect(said).toEqual(['enable kubelet', 'start kubelet']);
+    },
+  );
+
+  it('restarts all that an earlier run without it wrote', async () => {
+    await tree.init(nodeConfig());
+    await tree.init(nodeConfig(), { start: true }, withSystemd);
+    expect(said).toContain('restart containerd');
+  });
+
   it('restarts what was changed, and only starts what was not', async () => {
-    const said: string[] = [];
-    const withSystemd = (at: string): HostApi => ({
-      ...createHost(at),
-      hasSystemd: () => true,
-      systemctl: async (...words) => {
-        said.push(words.join(' '));
-      },
-    });
     await tree.init(nodeConfig(), { start: true }, withSystemd);
     expect(said.splice(0)).toEqual([
       'daemon-reload',

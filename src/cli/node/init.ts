@@ -176,7 +176,11 @@ const stepText = (step: InitStep): readonly string[] => {
   }
 };
 
-const start = async (context: CliContext, host: HostApi, changed: boolean): Promise<void> => {
+const start = async (
+  context: CliContext,
+  host: HostApi,
+  { owesStart, started }: Extract<InitPlan, { kind: 'plan' }>,
+): Promise<void> => {
   if (!host.hasSystemd()) {
     const why =
       host.root === '/' ? 'systemd does not run here' : `${host.root} is no running machine`;
@@ -186,12 +190,14 @@ const start = async (context: CliContext, host: HostApi, changed: boolean): Prom
         'start /usr/bin/kubelet by other means',
     );
   }
-  if (changed) {
+  if (owesStart) {
     await host.systemctl('daemon-reload');
     await host.systemctl('restart', 'containerd');
   }
   await host.systemctl('enable', 'kubelet');
-  await host.systemctl(changed ? 'restart' : 'start', 'kubelet');
+  await host.systemctl(owesStart ? 'restart' : 'start', 'kubelet');
+  // Last: a kill before it makes the next run restart once more, which harms nobody.
+  if (owesStart) await host.write(started);
   context.out('kubelet started');
 };
 
@@ -241,6 +247,6 @@ export const runInit = async (context: CliContext, flags: InitFlags): Promise<vo
       ? `${node.nodeName} of ${node.cluster.name}: as it was, nothing to write`
       : `${node.nodeName} of ${node.cluster.name}: ${files.length} files are as its user data says`,
   );
-  if (flags.start === true) await start(context, host, plan.steps.length > 0);
+  if (flags.start === true) await start(context, host, plan);
   else context.out('start it with --start, or: systemctl enable --now kubelet');
 };

@@ -13,6 +13,8 @@ interface Mark {
   readonly digest: string;
   /** What was written, so that what is no longer wanted can be taken away. */
   readonly paths: readonly string[];
+  /** Written since systemd was last told: a kubelet that runs may be on what was there before. */
+  readonly owesStart?: boolean;
 }
 
 export interface PresentFile {
@@ -38,7 +40,15 @@ export type InitStep =
 
 export type InitPlan =
   | { readonly kind: 'refused'; readonly message: string }
-  | { readonly kind: 'plan'; readonly steps: readonly InitStep[]; readonly goesOn: boolean };
+  | {
+      readonly kind: 'plan';
+      readonly steps: readonly InitStep[];
+      readonly goesOn: boolean;
+      /** What runs must be started anew, if only because a run before this one was stopped. */
+      readonly owesStart: boolean;
+      /** The mark once that is done. */
+      readonly started: NodeFile;
+    };
 
 const isTexts = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((one) => typeof one === 'string');
@@ -48,9 +58,10 @@ const readMark = (text: string): Mark | undefined => {
   try {
     const value: unknown = JSON.parse(text);
     if (!isObject(value as JsonObject)) return undefined;
-    const { apiVersion, state, digest, paths } = value as JsonObject;
+    const { apiVersion, state, digest, paths, owesStart } = value as JsonObject;
     if (apiVersion !== markVersion || (state !== 'writing' && state !== 'done')) return undefined;
-    return typeof digest === 'string' && isTexts(paths) ? { state, digest, paths } : undefined;
+    if (typeof digest !== 'string' || !isTexts(paths)) return undefined;
+    return { state, digest, paths, owesStart: owesStart === true };
   } catch {
     return undefined;
   }
@@ -98,13 +109,19 @@ export const planInit = (facts: InitFacts): InitPlan => {
   const stale = (before?.paths ?? []).filter((path) => !paths.includes(path) && present.has(path));
   const removals = stale.map((path): InitStep => ({ kind: 'remove', path }));
   const isDone = before?.state === 'done' && before.digest === digest;
-  if (isDone && writes.length === 0) return { kind: 'plan', steps: [], goesOn: false };
-  const done = markFile({ state: 'done', digest, paths });
+  const started = markFile({ state: 'done', digest, paths });
+  if (isDone && writes.length === 0) {
+    const owesStart = before.owesStart === true;
+    return { kind: 'plan', steps: [], goesOn: false, owesStart, started };
+  }
+  const done = markFile({ state: 'done', digest, paths, owesStart: true });
   // Until it is over, what an earlier run wrote is still to be taken away.
   const begun = markFile({ state: 'writing', digest, paths: [...new Set([...paths, ...stale])] });
   return {
     kind: 'plan',
     steps: [{ kind: 'mark', file: begun }, ...removals, ...writes, { kind: 'mark', file: done }],
     goesOn: before?.state === 'writing' && before.digest === digest,
+    owesStart: true,
+    started,
   };
 };

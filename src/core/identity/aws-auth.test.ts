@@ -111,6 +111,12 @@ describe('taking a role out', () => {
     const mapRoles = `- {rolearn: '${arn('a')}', username: admin, groups: [system:masters]}\n`;
     expect(planRetirement(aMap({ mapRoles }, [arn('a')]), arn('a')).kind).toBe('unchanged');
   });
+
+  it('leave an entry that was not added by us', () => {
+    const mapRoles = entry('a') + entry('b');
+    const plan = planRetirement(aMap({ mapRoles }, [arn('b')]), arn('a'));
+    expect(plan.kind).toBe('unchanged');
+  });
 });
 
 describe('the second look at a change', () => {

@@ -128,10 +128,12 @@ export const isAdmitted = (map: AwsAuthMap | undefined, roleArn: string): boolea
 export const letsIn = (data: AwsAuthData, roleArn: string): boolean =>
   addNodeRole(data, roleArn).kind === 'unchanged';
 
-/** Takes a role out. Who else uses it is asked before, by whoever calls this. */
+/** Takes out a role that we added, no other. Who else uses it is asked before, by whoever calls this. */
 export const planRetirement = (map: AwsAuthMap | undefined, roleArn: string): AwsAuthPlan => {
   const role = roleWithoutPath(roleArn);
-  const added = addedRolesOf(map).filter((one) => one !== role);
+  const known = addedRolesOf(map);
+  if (!known.includes(role)) return { kind: 'unchanged', warnings: [] };
+  const added = known.filter((one) => one !== role);
   return planOf(map, removeNodeRole(map?.data ?? {}, role), { added, leaving: role, warned: [] });
 };
 
