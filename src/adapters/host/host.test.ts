@@ -155,6 +155,21 @@ describe('the metadata service', () => {
     expect(await codeOf(() => createMetadata(origin).get('user-data'))).toBe('no-metadata');
   });
 
+  it('is told of as one that does not answer when it stops within an answer', async () => {
+    const cut = createServer((_request, response) => {
+      response.writeHead(200, { 'content-length': '100' });
+      response.write('half', () => response.destroy());
+    });
+    await new Promise<void>((resolve) => cut.listen(0, '127.0.0.1', resolve));
+    const { port } = cut.address() as AddressInfo;
+    try {
+      const get = () => createMetadata(`http://127.0.0.1:${port}`).get('user-data');
+      expect(await codeOf(get)).toBe('no-metadata');
+    } finally {
+      await new Promise((resolve) => cut.close(resolve));
+    }
+  });
+
   it.each([
     ['http://169.254.169.254', undefined],
     ['http://[fd00:ec2::254]', undefined],

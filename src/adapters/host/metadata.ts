@@ -36,15 +36,22 @@ export const endpointFault = (endpoint: string): string | undefined => {
 const read = async (body: AsyncIterable<Uint8Array>, path: string): Promise<Uint8Array> => {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > mostBytes) {
-      throw new HostError(
-        'no-metadata',
-        `${path} of the metadata service is over ${mostBytes} bytes`,
-      );
+  try {
+    for await (const chunk of body) {
+      size += chunk.length;
+      if (size > mostBytes) {
+        throw new HostError(
+          'no-metadata',
+          `${path} of the metadata service is over ${mostBytes} bytes`,
+        );
+      }
+      chunks.push(chunk);
     }
-    chunks.push(chunk);
+  } catch (error) {
+    if (error instanceof HostError) throw error;
+    const why = error instanceof Error ? error.message : String(error);
+    const what = `${path} of the metadata service ends within its answer (${why})`;
+    throw new HostError('no-metadata', what, { cause: error });
   }
   return Buffer.concat(chunks);
 };
