@@ -47,7 +47,7 @@ describe('a group that is deleted', () => {
     await life.until('it is held', () => kinds(life).includes('Window'));
     await life.delete();
     await life.until('it is over', () => isOver(life), 120);
-    expect(only(life)?.status).toMatchObject({ status: 'Failed', phase: 'Pending' });
+    expect(only(life)?.status).toMatchObject({ status: 'Failed', phase: 'Ended' });
     expect(kinds(life)).toEqual([]);
     await life.end();
   });
