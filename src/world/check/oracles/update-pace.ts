@@ -83,9 +83,14 @@ class Pace {
     const { book, saw, report } = this.#context;
     const group = this.#groups.get(update.nodeGroup);
     if (group === undefined) return;
+    const members = [...book.cloud.instances.values()].filter(
+      (each) => each.group === group.autoScalingGroup,
+    );
+    // A trail of a cloud with another clock tells of no instance: there is nothing to count.
+    if (members.length === 0) return;
     let [gone, serving] = [0, 0];
-    for (const { instanceId, group: name, state } of book.cloud.instances.values()) {
-      if (name !== group.autoScalingGroup || instanceId === one.instanceId) continue;
+    for (const { instanceId, state } of members) {
+      if (instanceId === one.instanceId) continue;
       const other = book.disruptions.ofInstance(instanceId);
       if (leaving.test(state)) {
         const isYoung = book.now - (this.#leftAt.get(instanceId) ?? 0) <= book.lagMicros;
