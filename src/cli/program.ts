@@ -1,5 +1,6 @@
 // The command line as commander sees it: every command with its flags. Reads no argv; main does.
-import { Command, Help, type Option } from 'commander';
+import type { Command } from 'commander';
+import { baseProgram } from './base-program.ts';
 import { addApproveCommand } from './commands/approve.ts';
 import { addControllerCommand } from './commands/controller.ts';
 import { addCreateCommands } from './commands/create.ts';
@@ -21,24 +22,8 @@ import { addUserDataCommands } from './commands/userdata.ts';
 import { addWorldCommands } from './commands/world.ts';
 import type { CliContext, Connection } from './context.ts';
 
-/** A flag that is off unless given needs no `(default: false)`. */
-const optionDescription = (option: Option): string =>
-  option.defaultValue === false && option.isBoolean()
-    ? option.description
-    : Help.prototype.optionDescription(option);
-
 export const buildProgram = (context: CliContext, version: string): Command => {
-  const program = new Command('drover')
-    .description('The life that Amazon EKS gives its managed node groups, for any cluster')
-    .option(
-      '--data-dir <dir>',
-      'the embedded world meant (default: the environment, then ./.drover)',
-    )
-    .option('--kubeconfig <file>', 'as in kubectl')
-    .option('--context <name>', 'as in kubectl')
-    .configureHelp({ sortSubcommands: true, optionDescription })
-    .showHelpAfterError("(add --help for the command's options and examples)")
-    .exitOverride();
+  const program = baseProgram();
   // No flag of the program: commander would take `create addon --version 1.0.0` for it.
   program
     .command('version')

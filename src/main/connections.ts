@@ -2,8 +2,8 @@
 // ./.drover. All settings of one command come from one of the three, never mixed. A directory is
 // believed only as far as loopback: whatever stands in it, it can run nothing and reach nobody else.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
-import { parse } from 'yaml';
 import { isObject, objectOr } from '../api/json.ts';
 import type { Connection } from '../cli/context.ts';
 import { CommandError, exitCodes } from '../cli/context.ts';
@@ -33,6 +33,8 @@ const entries = (value: unknown, key: string): readonly object[] =>
 
 /** Why this kubeconfig is not one that `drover up` writes, or undefined. */
 const kubeconfigFault = (text: string): string | undefined => {
+  // Loaded where a kubeconfig is read, not by every command: 72 modules.
+  const { parse } = createRequire(import.meta.url)('yaml') as typeof import('yaml');
   let config: unknown;
   try {
     config = parse(text);

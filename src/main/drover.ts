@@ -3,7 +3,6 @@
 
 import { userInfo } from 'node:os';
 import { CommanderError } from 'commander';
-import { createHttp } from '../adapters/http/index.ts';
 import { epochMs, parseTime } from '../api/brand.ts';
 import {
   type CliContext,
@@ -12,7 +11,6 @@ import {
   type Connection,
   exitCodes,
 } from '../cli/context.ts';
-import { buildProgram } from '../cli/program.ts';
 import {
   auditFilesOf,
   connectionSettings,
@@ -191,8 +189,9 @@ const createContext = (): CliContext => {
       });
     },
     controller: async ({ connection, ...settings }) => {
-      const [{ runController, userAgentOf }, log] = await Promise.all([
+      const [{ runController, userAgentOf }, { createHttp }, log] = await Promise.all([
         import('./controller.ts'),
+        import('../adapters/http/index.ts'),
         createLog('info'),
       ]);
       const agent = userAgentOf(settings.compat, version);
@@ -216,12 +215,20 @@ const createLog = async (usual: 'info' | 'warn') => {
   return create({ level: wanted ?? usual });
 };
 
+/** `logs` over files should cost what reading them costs, not what loading all commands does. */
+const programFor = async (words: readonly string[], context: CliContext) => {
+  if (words[0] === 'logs') {
+    return (await import('../cli/logs-program.ts')).buildLogsProgram(context);
+  }
+  return (await import('../cli/program.ts')).buildProgram(context, version);
+};
+
 const main = async (): Promise<number> => {
   const context = createContext();
   try {
     const words = process.argv.slice(2);
     const asked = words.length === 1 && words[0] === '--version' ? ['version'] : words;
-    await buildProgram(context, version).parseAsync(asked, { from: 'user' });
+    await (await programFor(asked, context)).parseAsync(asked, { from: 'user' });
     return exitCodes.done;
   } catch (error) {
     if (error instanceof CommanderError) {

@@ -1,8 +1,6 @@
 // What a user is told when a command fails: one sentence and an exit code, never a stack.
 import { CommandError, type ExitCode, exitCodes } from '../cli/context.ts';
-import { CloudError, KubeError, StoreError } from '../ports/index.ts';
-import { ListenError } from '../serve/index.ts';
-import { DataDirError } from './data-dir.ts';
+import { CloudError, KubeError } from '../ports/index.ts';
 
 const remedies: Readonly<Record<string, string>> = {
   Unreachable:
@@ -21,13 +19,7 @@ export const explainFailure = (
     const message = remedy === undefined ? error.message : `${error.message}; ${remedy}`;
     return { message, exitCode: exitCodes.failed };
   }
-  if (
-    error instanceof StoreError ||
-    error instanceof ListenError ||
-    error instanceof DataDirError
-  ) {
-    return { message: error.message, exitCode: exitCodes.failed };
-  }
+  // Others of ours (of the store, a listener, a data directory) say all in their message.
   const message = error instanceof Error ? error.message : String(error);
   return { message, exitCode: exitCodes.failed };
 };

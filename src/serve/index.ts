@@ -1,5 +1,5 @@
 // Public entry of the listeners.
 export { type ControlAnswer, type ControlRoutes, createFrontListener } from './front-listener.ts';
 export { createKubeListener } from './kube-listener.ts';
-export { ListenError, listenOnLoopback } from './listen.ts';
+export { listenOnLoopback } from './listen.ts';
 export { Pacer, WorldEnded } from './pacer.ts';

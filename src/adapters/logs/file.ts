@@ -28,6 +28,16 @@ export const openLogFile = async (name: string): Promise<LogInput> => {
   }
 };
 
+/**
+ * Memory of a chunk that has been looked at, once it is the last of its block: zlib takes a new block for each, and the
+ * collector, which sees only small objects, would let them add up to 100 MB.
+ */
+const giveBack = ({ buffer, byteOffset, byteLength }: Uint8Array): void => {
+  if (buffer instanceof ArrayBuffer && byteOffset + byteLength === buffer.byteLength) {
+    buffer.transfer(0);
+  }
+};
+
 class LogFile implements LogInput {
   readonly name: string;
   readonly size: number | undefined;
@@ -105,7 +115,10 @@ class LogFile implements LogInput {
     };
     const feeding = feed().catch((error: Error) => gunzip.destroy(error));
     try {
-      for await (const chunk of gunzip) yield chunk as Uint8Array;
+      for await (const chunk of gunzip) {
+        yield chunk as Uint8Array;
+        giveBack(chunk as Uint8Array);
+      }
       await feeding;
     } catch (error) {
       if (error instanceof LogError) throw error;

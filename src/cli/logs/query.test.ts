@@ -94,6 +94,14 @@ describe('drover logs query', () => {
     });
   });
 
+  it('reads compressed logs of many blocks whole, each line once', async () => {
+    const lines = Array.from({ length: 30_000 }, (_, index) => event(index % 10, `v${index}`));
+    const { out } = await run('stats count(*) as n, count_distinct(verb) as d', {
+      'b.gz': gzipSync(lines.join('')),
+    });
+    expect(out).toBe('n,d\n30000,30000');
+  });
+
   it('evaluates what came before damage, and fails', async () => {
     const whole = gzipSync(
       Array.from({ length: 3000 }, (_, index) => event(index % 10, `v${index}`)).join(''),

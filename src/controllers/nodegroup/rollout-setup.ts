@@ -6,8 +6,8 @@ import type {
   Revision,
 } from '../../api/nodegroup-update.ts';
 import { fail } from '../../core/update/index.ts';
-import type { NodeGroupDeps } from './deps.ts';
-import { type RolloutInput, suspendedOf, willAct } from './rollout-input.ts';
+import { mustLead, type NodeGroupDeps } from './deps.ts';
+import { type RolloutInput, suspendedOf } from './rollout-input.ts';
 import { useTemplate } from './rollout-template.ts';
 import { issueOfRefusal } from './trouble.ts';
 import { writeUpdate } from './updates.ts';
@@ -17,13 +17,12 @@ const isUnderWay = ({ status }: NodeGroupUpdate): boolean =>
 
 const suspend = async (
   deps: NodeGroupDeps,
-  input: RolloutInput,
+  { scaling, signal }: RolloutInput,
   { status }: NodeGroupUpdate,
 ): Promise<void> => {
-  const { scaling, signal } = input;
   const processes = (status?.suspends ?? []).filter((one) => !suspendedOf(scaling).includes(one));
   if (processes.length === 0 || status?.phase === 'ScalingDown') return;
-  willAct(deps, input);
+  mustLead(deps);
   const { name } = scaling;
   await deps.cloud.setProcesses({ name, processes, suspended: true }, { signal });
 };
@@ -35,10 +34,10 @@ const setUp = async (
   update: NodeGroupUpdate,
   { templateVersion }: Revision,
 ): Promise<boolean> => {
-  const { scaling } = input;
+  const { scaling, signal } = input;
   // What is no number ($Default) says nothing of what is started.
   if (!(Number(scaling.launchTemplate?.version) >= Number(templateVersion))) {
-    await useTemplate(deps, input, templateVersion);
+    await useTemplate(deps, scaling, templateVersion, signal);
     return true;
   }
   await suspend(deps, input, update);

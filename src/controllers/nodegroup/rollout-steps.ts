@@ -29,7 +29,7 @@ import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { journalStep } from './events.ts';
 import { Impossible } from './impossible.ts';
 import { runHook } from './rollout-hooks.ts';
-import { type RolloutInput, willAct } from './rollout-input.ts';
+import type { RolloutInput } from './rollout-input.ts';
 import { restoreTemplate } from './rollout-template.ts';
 
 /** With force: how long pods that are deleted have to stop, before the instance goes. */
@@ -220,10 +220,9 @@ const refill = async (deps: NodeGroupDeps, input: Input, instanceId: string): Pr
   await write(deps, instanceId, refillWrite(known, cause.id), input.signal);
 };
 
-const lower = async (deps: NodeGroupDeps, input: Input, desired: number) => {
-  const { name } = input.scaling;
-  willAct(deps, input);
-  await deps.cloud.updateGroup({ name, desiredCapacity: desired }, { signal: input.signal });
+const lower = async (deps: NodeGroupDeps, { scaling, signal }: Input, desired: number) => {
+  mustLead(deps);
+  await deps.cloud.updateGroup({ name: scaling.name, desiredCapacity: desired }, { signal });
 };
 
 const run = (deps: NodeGroupDeps, input: Input, step: UpdateStep): Promise<void> => {
@@ -255,7 +254,7 @@ const run = (deps: NodeGroupDeps, input: Input, step: UpdateStep): Promise<void>
       return pause(deps, input);
     case 'Resume': {
       const change = { name: input.scaling.name, processes: step.processes, suspended: false };
-      willAct(deps, input);
+      mustLead(deps);
       return deps.cloud.setProcesses(change, { signal: input.signal });
     }
     case 'Withdraw':

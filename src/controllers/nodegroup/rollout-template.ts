@@ -10,7 +10,7 @@ import { templateFacts } from './create.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { Impossible } from './impossible.ts';
 import { labelled, laterVersion } from './labels.ts';
-import { type RolloutInput, willAct } from './rollout-input.ts';
+import type { RolloutInput } from './rollout-input.ts';
 import { writeUpdate } from './updates.ts';
 
 /** The revision that the spec asks for now, with its template version made. Throws Impossible, CloudError. */
@@ -57,13 +57,13 @@ export const makeTarget = async (
 
 export const useTemplate = async (
   deps: NodeGroupDeps,
-  input: Pick<RolloutInput, 'scaling' | 'memory' | 'signal'>,
+  scaling: ScalingGroup,
   version: string,
+  signal: AbortSignal,
 ): Promise<void> => {
-  const { scaling, signal } = input;
   const { id } = scaling.launchTemplate ?? {};
   if (id === undefined) return;
-  willAct(deps, input);
+  mustLead(deps);
   const types = scaling.overrides === undefined ? {} : { overrides: scaling.overrides };
   const change = { name: scaling.name, launchTemplate: { id, version }, ...types };
   await deps.cloud.updateGroup(change, { signal });
@@ -75,9 +75,8 @@ export const useTemplate = async (
  */
 export const restoreTemplate = async (
   deps: NodeGroupDeps,
-  input: Omit<RolloutInput, 'issues'>,
+  { group, scaling, update, signal }: Omit<RolloutInput, 'issues' | 'memory'>,
 ): Promise<void> => {
-  const { group, scaling, update, signal } = input;
   const { id, version: inUse = '' } = scaling.launchTemplate ?? {};
   const { status } = update;
   if (id === undefined || status?.from === undefined) return;
@@ -91,7 +90,7 @@ export const restoreTemplate = async (
   const data = await asBefore(deps, group, { data: source, before: update }, signal);
   const restored = await laterVersion(deps, { id, after: inUse, data }, signal);
   await writeUpdate(deps, update, { ...status, restored }, signal);
-  await useTemplate(deps, input, restored);
+  await useTemplate(deps, scaling, restored, signal);
 };
 
 /** With the labels of now; as it was where these cannot be told any more. */

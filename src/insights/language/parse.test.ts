@@ -100,6 +100,7 @@ describe('a query', () => {
     expect(shape('filter uri like /api/v1/pods/ | limit 1')).toEqual(
       shape('filter uri =~ /api/v1/pods/\n|limit 1'),
     );
+    expect(parseQuery('filter uri like /^[^/|]+[|/]/ | limit 1').commands).toHaveLength(2);
     expect(shape('fields a.`b.c`[0], `odd-name`')).toEqual(shape('fields `a`.`b.c`.0, `odd-name`'));
   });
 

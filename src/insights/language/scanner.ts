@@ -188,14 +188,15 @@ export class Scanner {
   }
 
   /**
-   * A regular expression between slashes. It ends at the first slash, not escaped, after which the
-   * query can go on; so a slash inside it needs no backslash.
+   * A regular expression between slashes. It ends at the first slash, not escaped and not between
+   * brackets, after which the query can go on; so a slash inside it needs no backslash.
    */
   regex(): string | undefined {
     if (this.text[this.at] !== '/') return undefined;
     for (let at = this.at + 1; at < this.text.length; at++) {
       const unit = this.text[at];
       if (unit === '\\') at++;
+      else if (unit === '[') at = classEnd(this.text, at);
       else if (unit === '/' && endsRegex(this.text, at + 1)) {
         const source = this.text.slice(this.at + 1, at);
         this.#advance(at + 1);
@@ -210,7 +211,13 @@ export class Scanner {
   }
 }
 
-const afterRegex = /^\s*(?:$|[|,)\]#]|(?:and|or|as)\b)/i;
+/** Where a class that begins at `from` ends; `from` itself when it never does before the line does. */
+const classEnd = (text: string, from: number): number => {
+  const found = /^\[\^?\]?(?:[^\]\\\n]|\\.)*\]/.exec(text.slice(from, from + 1000));
+  return found === null ? from : from + found[0].length - 1;
+};
+
+const afterRegex = /^\s*(?:$|[|,)#]|(?:and|or|as)\b)/i;
 
 const endsRegex = (text: string, at: number): boolean => {
   const rest = text.slice(at, at + 200);
