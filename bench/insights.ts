@@ -1,5 +1,5 @@
 // Logs Insights queries over a generated audit log, each as its own process from start to exit, beside what
-// people use for the same today: grep, jq, DuckDB where it is on PATH. Time, processor time, peak memory.
+// people use for the same today: grep, jq, DuckDB by its Node package. Time, processor time, peak memory.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
@@ -27,9 +27,12 @@ const jqNodes =
   'select((.userAgent | contains("vpcLambda")) and .verb != "get" and .verb != "list" and .objectRef.resource == "nodes") | [.objectRef.name, .stageTimestamp]';
 const jqRegex = 'select(.requestURI | test("pods-[0-9]+7\\\\?.*Version")) | .verb';
 const duckStats = (file: string) =>
-  `select json->>'$.userAgent', json->>'$.verb', json->>'$.objectRef.resource', count(*) from read_ndjson_objects('${file}') group by all`;
+  `select (json->>'$.userAgent'), (json->>'$.verb'), (json->>'$.objectRef.resource'), count(*) from read_ndjson_objects('${file}') group by all`;
 const duckNodes = (file: string) =>
-  `select json from read_ndjson_objects('${file}') where contains(json->>'$.userAgent', 'vpcLambda') and json->>'$.verb' not in ('get','list') and json->>'$.objectRef.resource' = 'nodes'`;
+  `select json from read_ndjson_objects('${file}') where contains(json->>'$.userAgent', 'vpcLambda') and (json->>'$.verb') not in ('get','list') and (json->>'$.objectRef.resource') = 'nodes'`;
+
+const duckRegex = (file: string) =>
+  `select count(*) from read_ndjson_objects('${file}') where regexp_matches(json->>'$.requestURI', 'pods-[0-9]+7\\?.*Version')`;
 
 const has = (command: string, ...args: readonly string[]): boolean =>
   spawnSync(command, [...args]).status === 0;
@@ -99,6 +102,13 @@ const drover = (what: string, query: string, file: string): Contender => ({
   ],
 });
 
+const duck = (what: string, sql: string): Contender => ({
+  what,
+  who: 'DuckDB, all cores',
+  command: process.execPath,
+  args: [join(import.meta.dirname, 'support', 'duckdb-query.ts'), sql],
+});
+
 const contenders = (file: string, packed: string): readonly Contender[] => [
   drover("the article's node query", nodeQuery, file),
   {
@@ -114,12 +124,7 @@ const contenders = (file: string, packed: string): readonly Contender[] => [
     args: ['-c', jqNodes, file],
     once: true,
   },
-  {
-    what: "the article's node query",
-    who: 'DuckDB',
-    command: 'duckdb',
-    args: ['-csv', '-c', duckNodes(file)],
-  },
+  duck("the article's node query", duckNodes(file)),
   drover('unselective stats', statsQuery, file),
   {
     what: 'unselective stats',
@@ -128,14 +133,10 @@ const contenders = (file: string, packed: string): readonly Contender[] => [
     args: ['-c', '[.userAgent, .verb, .objectRef.resource]', file],
     once: true,
   },
-  {
-    what: 'unselective stats',
-    who: 'DuckDB',
-    command: 'duckdb',
-    args: ['-csv', '-c', duckStats(file)],
-  },
+  duck('unselective stats', duckStats(file)),
   drover('regular expression', regexQuery, file),
   { what: 'regular expression', who: 'jq', command: 'jq', args: ['-c', jqRegex, file], once: true },
+  duck('regular expression', duckRegex(file)),
   drover('node query, gzip', nodeQuery, packed),
   { what: 'node query, gzip', who: 'gzip -dc, alone', command: 'gzip', args: ['-dc', packed] },
 ];
@@ -178,9 +179,7 @@ const run = async ({ runs, say }: BenchContext): Promise<Outcome> => {
     const events = await writeAuditLog(file, mainMegabytes * megabyte);
     await finish('gzip', ['-1k', file], process.env);
     const all = contenders(file, `${file}.gz`);
-    const isThere = new Map(
-      ['jq', 'duckdb', 'grep', 'gzip'].map((name) => [name, has(name, '--version')]),
-    );
+    const isThere = new Map(['jq', 'grep', 'gzip'].map((name) => [name, has(name, '--version')]));
     for (const contender of all) {
       if (isThere.get(contender.command) === false) {
         notRun.push(`${contender.what} by ${contender.who}: ${contender.command} is not on PATH`);
