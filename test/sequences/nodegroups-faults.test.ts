@@ -1,4 +1,4 @@
-// Ten mistakes that people make in user data and identity (each named by the complaint it comes from), planted
+// Mistakes that people make in user data and identity (each named by the complaint it comes from), planted
 // through what a user has in hand. Each ends in NodeCreationFailure, and its first cause is the right one.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
@@ -21,6 +21,8 @@ interface Planted {
   readonly name: string;
   /** A launch template of one's own with this user data; the image is one's own, too. */
   readonly userData?: string;
+  /** Path of the public parameter that names the image; otherwise one that nobody knows. */
+  readonly image?: string;
   /** What somebody made of mapRoles; `role` is the node role's ARN as it must stand there. */
   readonly mapRoles?: (mapRoles: string, role: string) => string;
   readonly first: {
@@ -60,6 +62,12 @@ const planted: readonly Planted[] = [
     first: { code: 'UserData', what: saying(/TN001/) },
   },
   {
+    name: 'a call of bootstrap.sh on an image of Amazon Linux 2023, which has none (EKS user guide)',
+    userData: '#!/bin/bash\n/etc/eks/bootstrap.sh c\n',
+    image: 'amazon-linux-2023/x86_64/standard',
+    first: { code: 'UserData', what: saying(/FAM001: .*Amazon Linux 2 .*Amazon Linux 2023/) },
+  },
+  {
     name: 'a label that a kubelet may not set (derailed/k9s#1240)',
     userData:
       "#!/bin/bash\n/etc/eks/bootstrap.sh c --kubelet-extra-args '--node-labels=node-role.kubernetes.io/a=b'\n",
@@ -91,11 +99,21 @@ const planted: readonly Planted[] = [
   },
 ];
 
-const withUserData = async (life: GroupLife, userData: string): Promise<JsonObject> => {
+const imageOf = (life: GroupLife, path: string): string => {
+  const Name = `/aws/service/eks/optimized-ami/1.32/${path}/recommended/image_id`;
+  const found = life.world.aws.call('ssm', 'GetParameter', { Name });
+  return String(objectOr(objectOr(found).Parameter).Value);
+};
+
+const withUserData = async (
+  life: GroupLife,
+  userData: string,
+  image: string | undefined,
+): Promise<JsonObject> => {
   const made = life.world.aws.call('ec2', 'CreateLaunchTemplate', {
     LaunchTemplateName: 'mine',
     LaunchTemplateData: {
-      ImageId: life.group('base')?.status?.imageId ?? '',
+      ImageId: image === undefined ? 'ami-00000000000000001' : imageOf(life, image),
       UserData: btoa(userData),
     },
   });
@@ -103,8 +121,8 @@ const withUserData = async (life: GroupLife, userData: string): Promise<JsonObje
   return { launchTemplate: { id: String(id) } };
 };
 
-const plant = async (life: GroupLife, { userData, mapRoles }: Planted): Promise<void> => {
-  const more = userData === undefined ? {} : await withUserData(life, userData);
+const plant = async (life: GroupLife, { userData, image, mapRoles }: Planted): Promise<void> => {
+  const more = userData === undefined ? {} : await withUserData(life, userData, image);
   await life.create({ ...one, ...more, nodeRole: life.createRole('mine') });
   await life.until('the role is let in', () => life.mapRoles().includes('role/mine'), 60);
   const role = 'arn:aws:iam::111111111111:role/mine';

@@ -6,6 +6,7 @@ import {
   evaluateUserData,
   exampleFacts,
   type Family,
+  familyCalled,
   type NodeFacts,
   redacted,
 } from '../../formats/index.ts';
@@ -33,6 +34,8 @@ export interface ShowFlags {
 interface Shown {
   readonly name: string;
   readonly instanceId: string;
+  /** Of its image, where the world knows it. */
+  readonly family: Family | undefined;
   readonly facts: NodeFacts;
   readonly userData: Uint8Array | undefined;
 }
@@ -64,6 +67,7 @@ const lookUp = async (
   return {
     name: String(answer.privateDnsName),
     instanceId: String(answer.instanceId),
+    family: familyCalled(String(answer.family ?? '')),
     facts: factsOf(objectOr(answer.facts)),
     userData: typeof answer.userData === 'string' ? bytesOf(answer.userData) : undefined,
   };
@@ -148,7 +152,7 @@ export const runShow = async (
       `instance ${shown.instanceId} has no user data: nothing was bootstrapped on it`,
     );
   }
-  const { node } = evaluateUserData(shown.userData, shown.facts, family);
+  const { node } = evaluateUserData(shown.userData, shown.facts, family ?? shown.family);
   if (flags.output !== 'table') printDocument(context, flags.output, documentOf(shown, node));
   else if (flags.kubeletArgs === true) context.out(commandLine(node));
   else if (flags.file !== undefined) printOneFile(context, node, flags.file);

@@ -11,6 +11,7 @@ import type { EvaluatedNode } from './evaluated.ts';
 import { metadataCommand, type NodeFacts } from './facts.ts';
 import { evaluateKubeadm } from './kubeadm-join.ts';
 import { evaluateNodeadm } from './nodeadm.ts';
+import { otherFamilyProblems } from './other-family.ts';
 import { type Obstacle, obstacle } from './problem.ts';
 import { evaluateWindows } from './windows.ts';
 
@@ -53,7 +54,11 @@ export interface Evaluation {
 export const evaluateData = (data: UserData, facts: NodeFacts): Evaluation => {
   const bootstrap = readBootstrap(data, metadataCommand(facts));
   const node = evaluators[data.family](bootstrap, facts);
-  const obstacles = [...encodingProblems(data), ...node.obstacles];
+  const obstacles = [
+    ...encodingProblems(data),
+    ...otherFamilyProblems(bootstrap),
+    ...node.obstacles,
+  ];
   return { data, bootstrap, node: { ...node, obstacles } };
 };
 

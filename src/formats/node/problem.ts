@@ -11,6 +11,7 @@ export const fatalRules = [
   'MIME008',
   'ENC001',
   'SIZE001',
+  'FAM001',
   'SH001',
   'SH004',
   'SH005',

@@ -121,8 +121,9 @@ export interface AwsParts {
 export const buildParts = (options: AwsWorldOptions): AwsParts => {
   const scope = new Scope(options);
   const network = new Network(scope);
-  const instances = new Instances(scope, network);
-  const images = new Images(scope);
+  const kubernetesVersion = options.kubernetesVersion ?? '1.32.9';
+  const images = new Images(scope, kubernetesVersion);
+  const instances = new Instances(scope, network, images);
   const keyPairs = new KeyPairs(scope);
   const templates = new LaunchTemplates(scope);
   const queues = new Queues(scope);
@@ -156,7 +157,6 @@ export const buildParts = (options: AwsWorldOptions): AwsParts => {
   if (options.whenClusterActive !== undefined) {
     platform.clusters.whenActive = options.whenClusterActive;
   }
-  const kubernetesVersion = options.kubernetesVersion ?? '1.32.9';
   const messaging = { queues, topics, events };
   const { warmPools } = engine;
   const refreshes = new InstanceRefreshes(store, engine);

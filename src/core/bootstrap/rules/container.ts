@@ -1,6 +1,15 @@
 // Rules on the container of user data: MIME, encodings, size, suppressions.
 import type { Rule } from '../rule.ts';
-import { config, lines, mime, nodeConfig, part, settings, shell } from './samples.ts';
+import {
+  bootstrapCall,
+  config,
+  lines,
+  mime,
+  nodeConfig,
+  part,
+  settings,
+  shell,
+} from './samples.ts';
 
 const nodeType = 'application/node.eks.aws';
 const shellType = 'text/x-shellscript';
@@ -38,6 +47,16 @@ export const containerRules: readonly Rule[] = [
     source: 'Go, mime/multipart',
     bad: { text: mime(part(nodeType, nodeConfig())).replace('"B"', '"C"') },
     good: { text: mime(part(nodeType, nodeConfig())) },
+  },
+  {
+    id: 'FAM001',
+    title: 'User data for another family than the image',
+    severity: 'error',
+    consequence: 'Nothing on the image reads it: the machine runs, and no node appears.',
+    fix: 'Write what the image reads, or launch the image that the user data is for.',
+    source: 'EKS user guide, launch templates and AL2023',
+    bad: { text: bootstrapCall(), options: { family: 'al2023' } },
+    good: { text: nodeConfig(), options: { family: 'al2023' } },
   },
   {
     id: 'MIME004',

@@ -61,7 +61,11 @@ describe('max pods', () => {
 });
 
 describe('user data', () => {
-  const instance = { instanceId: 'i-02eccc7d3fa79fc6f', lifecycle: 'on-demand' as const };
+  const instance = {
+    instanceId: 'i-02eccc7d3fa79fc6f',
+    lifecycle: 'on-demand' as const,
+    kubernetesVersion: '1.32.9',
+  };
   it('gives labels, taints and max pods of the kubelet', () => {
     const call = [
       '/etc/eks/bootstrap.sh c --kubelet-extra-args',

@@ -1,5 +1,6 @@
 // Machine images of EKS' optimized families, per Kubernetes minor and release, and the SSM names
 // under which they are published. Which release is newest is decided by the release date alone.
+import { type Family, familyCalled } from '../../../formats/index.ts';
 import type { Table } from '../../kernel/index.ts';
 import { isoSeconds, type Scope } from '../scope.ts';
 import { firstFamilies, type ImageFamily, imageFamilies } from './image-families.ts';
@@ -15,6 +16,12 @@ export type ImageRow = {
   readonly createdAt: number;
 };
 
+export interface ImageSystem {
+  readonly family: Family | undefined;
+  /** `1.32.9` */
+  readonly kubernetesVersion: string;
+}
+
 export interface PublishedParameter {
   readonly name: string;
   readonly value: string;
@@ -29,9 +36,12 @@ const releaseAgesDays = [20, 6];
 export class Images {
   readonly #scope: Scope;
   readonly #images: Table<ImageRow>;
+  readonly #clusterVersion: string;
 
-  constructor(scope: Scope) {
+  /** `clusterVersion`: what an image brings that says nothing of itself. */
+  constructor(scope: Scope, clusterVersion: string) {
     this.#scope = scope;
+    this.#clusterVersion = clusterVersion;
     this.#images = scope.kernel.tables.open<ImageRow>('aws/ec2/images');
   }
 
@@ -67,6 +77,17 @@ export class Images {
     const minor = fullVersion.split('.').slice(0, 2).join('.');
     if (this.all().some((row) => row.kubernetesVersion === minor)) return;
     for (const age of releaseAgesDays) this.publish(fullVersion, this.#scope.now() - age * dayMs);
+  }
+
+  /** What runs on an image; of one that is not EKS' own nobody knows the family. */
+  systemOf(imageId: string): ImageSystem {
+    const row = this.#images.get(imageId);
+    return row === undefined
+      ? { family: undefined, kubernetesVersion: this.#clusterVersion }
+      : {
+          family: familyCalled(row.family),
+          kubernetesVersion: row.releaseVersion.split('-')[0] ?? row.kubernetesVersion,
+        };
   }
 
   /** Releases of a family, newest first. */

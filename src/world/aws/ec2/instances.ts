@@ -6,6 +6,7 @@ import type { Table, WorldEvent } from '../../kernel/index.ts';
 import { hexString } from '../../kernel/index.ts';
 import type { Tags } from '../filters.ts';
 import { isoMillis, type Scope, sentence, spotNoticeMs, terminatedMemoryMs } from '../scope.ts';
+import type { Images } from './images.ts';
 import { type InstanceType, instanceTypes, maxPodsOf, podAddressesOf } from './instance-types.ts';
 import type { Network, SubnetRow } from './network.ts';
 import { readUserData } from './user-data.ts';
@@ -114,12 +115,14 @@ const component = 'aws.ec2';
 export class Instances {
   readonly #scope: Scope;
   readonly #network: Network;
+  readonly #images: Pick<Images, 'systemOf'>;
   readonly #rows: Table<InstanceRow>;
   readonly #listeners: ((change: StateChange) => void)[] = [];
 
-  constructor(scope: Scope, network: Network) {
+  constructor(scope: Scope, network: Network, images: Pick<Images, 'systemOf'>) {
     this.#scope = scope;
     this.#network = network;
+    this.#images = images;
     this.#rows = scope.kernel.tables.open<InstanceRow>('aws/ec2/instances');
     scope.kernel.register({ name: component, handle: (event) => this.#handle(event) });
   }
@@ -339,6 +342,7 @@ export class Instances {
     const lifecycle = row.capacityType === 'SPOT' ? 'spot' : 'on-demand';
     const { instanceId, instanceType, privateIp, privateDnsName, zone } = row;
     const bootstrap = readUserData(row.userData, {
+      ...this.#images.systemOf(row.imageId),
       instanceId,
       lifecycle,
       instanceType,

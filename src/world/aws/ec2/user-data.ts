@@ -3,6 +3,7 @@
 import {
   evaluateUserData,
   exampleFacts,
+  type Family,
   guessFamily,
   type NodeFacts,
 } from '../../../formats/index.ts';
@@ -43,26 +44,29 @@ const bytesOf = (base64: string): Uint8Array => {
 /** The instance was never meant to be a node: nothing is wrong with it. */
 const notMeant: ReadonlySet<string> = new Set(['SH007', 'CI001', 'WIN003', 'WIN004']);
 
-/** What the world's own images run, until an instance's image is told apart here. */
-const imageVersion = '1.32';
-
 const nothing: Bootstrap = { joins: false, labels: {}, taints: [] };
 
-type Known = Pick<NodeFacts, 'instanceId' | 'lifecycle'> & Partial<NodeFacts>;
+type Known = Pick<NodeFacts, 'instanceId' | 'lifecycle' | 'kubernetesVersion'> &
+  Partial<NodeFacts> & {
+    /** The image's; undefined where nobody knows it: as the text looks. */
+    readonly family?: Family | undefined;
+  };
 
 /** `userData` in base64; `instance` fills what the script would ask the metadata service for. */
 export const readUserData = (userData: string | undefined, instance: Known): Bootstrap => {
   if (userData === undefined) return nothing;
-  const facts = { ...exampleFacts, kubernetesVersion: imageVersion, ...instance };
-  const { data, node, bootstrap } = evaluateUserData(bytesOf(userData), facts);
+  const { family, ...own } = instance;
+  const facts = { ...exampleFacts, ...own };
+  const { data, node, bootstrap } = evaluateUserData(bytesOf(userData), facts, family);
   const { cluster, labels, taints, kubelet, obstacles } = node;
   const isMeant =
-    !obstacles.some(({ rule }) => notMeant.has(rule)) &&
-    (node.family !== 'al2023' ||
-      bootstrap.nodeConfigs.length > 0 ||
-      // It speaks of nodes, where none reads it.
-      guessFamily(data.decoded.text) === 'al2023') &&
-    (node.family !== 'bottlerocket' || cluster.name !== undefined || obstacles.length > 0);
+    obstacles.some(({ rule }) => rule === 'FAM001') ||
+    (!obstacles.some(({ rule }) => notMeant.has(rule)) &&
+      (node.family !== 'al2023' ||
+        bootstrap.nodeConfigs.length > 0 ||
+        // It speaks of nodes, where none reads it.
+        guessFamily(data.decoded.text) === 'al2023') &&
+      (node.family !== 'bottlerocket' || cluster.name !== undefined || obstacles.length > 0));
   const fault = isMeant ? obstacles[0] : undefined;
   const said =
     bootstrap.settings !== undefined || kubelet.flags.some((one) => one.name === 'max-pods');

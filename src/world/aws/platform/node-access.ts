@@ -21,12 +21,13 @@ export interface NodeAccess {
   readonly clusterEndpoint: string | undefined;
 }
 
-type Parts = Pick<AwsParts, 'instances' | 'identity' | 'clusters' | 'entries'>;
+type Parts = Pick<AwsParts, 'instances' | 'images' | 'identity' | 'clusters' | 'entries'>;
 
 export const nodeAccess = (parts: Parts, instanceId: string): NodeAccess | undefined => {
   const row = parts.instances.get(instanceId);
   if (row === undefined) return undefined;
   const { clusterName, endpoint } = readUserData(row.userData, {
+    ...parts.images.systemOf(row.imageId),
     instanceId,
     lifecycle: row.capacityType === 'SPOT' ? 'spot' : 'on-demand',
   });

@@ -1,6 +1,6 @@
 // What a machine was booted from: its user data, and all that its bootstrap would ask the metadata
 // service, EC2 and EKS for. For showing what a node has; judges and changes nothing.
-import type { NodeFacts } from '../../../formats/index.ts';
+import type { Family, NodeFacts } from '../../../formats/index.ts';
 import type { AwsParts } from '../parts.ts';
 import { serviceCidr } from './clusters.ts';
 
@@ -9,17 +9,12 @@ export interface NodeBootstrap {
   readonly privateDnsName: string;
   /** Base64, as EC2 holds it; undefined: the instance has none. */
   readonly userData: string | undefined;
+  /** The image's; left out of one that is not EKS' own. */
+  readonly family?: Family;
   readonly facts: NodeFacts;
 }
 
-type Parts = Pick<
-  AwsParts,
-  'instances' | 'images' | 'clusters' | 'network' | 'scope' | 'kubernetesVersion'
->;
-
-/** Images of releases are named after their Kubernetes version: `1.32.9-20251112`. */
-const versionOf = ({ images, kubernetesVersion }: Parts, imageId: string): string =>
-  images.get(imageId)?.releaseVersion.split('-')[0] ?? kubernetesVersion;
+type Parts = Pick<AwsParts, 'instances' | 'images' | 'clusters' | 'network' | 'scope'>;
 
 export const nodeBootstrap = (parts: Parts, instanceId: string): NodeBootstrap | undefined => {
   const row = parts.instances.get(instanceId);
@@ -27,13 +22,15 @@ export const nodeBootstrap = (parts: Parts, instanceId: string): NodeBootstrap |
   const access = parts.clusters.access();
   const vpcId = parts.network.subnet(row.subnetId)?.vpcId;
   const vpc = parts.network.vpcs().find((one) => one.vpcId === vpcId);
+  const { family, kubernetesVersion } = parts.images.systemOf(row.imageId);
   const { instanceType, zone, privateIp, privateDnsName } = row;
   return {
     instanceId,
     privateDnsName,
     userData: row.userData,
+    ...(family === undefined ? {} : { family }),
     facts: {
-      kubernetesVersion: versionOf(parts, row.imageId),
+      kubernetesVersion,
       instanceId,
       instanceType,
       region: parts.scope.region,
