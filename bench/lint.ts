@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { writeUserData } from '../src/formats/index.ts';
+import { exampleAuthority, writeUserData } from '../src/formats/index.ts';
 import { type Bench, type BenchContext, type Outcome, SeriesCollector } from './support/report.ts';
 
 const run = promisify(execFile);
@@ -17,7 +17,7 @@ const filesPerRun = 2_000;
 const faultyEvery = 10;
 const largestOutput = 256 * 1024 * 1024;
 
-const authority = btoa('-----BEGIN CERTIFICATE-----\nMIIBAAAA\n-----END CERTIFICATE-----\n');
+const authority = exampleAuthority;
 const families = ['al2', 'al2023', 'bottlerocket', 'windows', 'ubuntu'] as const;
 
 const nodeText = (i: number): string => {

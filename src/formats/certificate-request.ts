@@ -1,5 +1,6 @@
 // Reads a PKCS #10 certificate request: who it is for and which names it wants in the certificate.
 // Never verifies the signature: that is the signer's.
+import { type Element, elementsOf, hexOf, MalformedDer } from './der.ts';
 
 export interface CertificateRequest {
   readonly commonName: string;
@@ -18,12 +19,6 @@ export type RequestKey =
   | { readonly kind: 'ed25519' }
   | { readonly kind: 'other'; readonly algorithm: string };
 
-/** One DER element: its tag byte and the bytes of its value. */
-interface Element {
-  readonly tag: number;
-  readonly value: Uint8Array;
-}
-
 const tags = { sequence: 0x30, oid: 0x06, attributes: 0xa0, octets: 0x04 } as const;
 /** Object identifiers, as the hexadecimal of their encoding. */
 const oids = {
@@ -38,38 +33,6 @@ const oids = {
 /** Tags of GeneralName's alternatives, context-specific and primitive. */
 const generalNames = { email: 0x81, dns: 0x82, uri: 0x86, ip: 0x87 } as const;
 
-class MalformedRequest extends Error {}
-
-const lengthAt = (
-  bytes: Uint8Array,
-  at: number,
-): { readonly length: number; readonly at: number } => {
-  const first = bytes[at];
-  if (first === undefined) throw new MalformedRequest('it ends within an element');
-  if (first < 0x80) return { length: first, at: at + 1 };
-  const count = first & 0x7f;
-  if (count === 0 || count > 3) throw new MalformedRequest('an element has no definite length');
-  let length = 0;
-  for (const byte of bytes.subarray(at + 1, at + 1 + count)) length = length * 256 + byte;
-  return { length, at: at + 1 + count };
-};
-
-/** The elements that stand one after another in `bytes`. */
-const elementsOf = (bytes: Uint8Array): readonly Element[] => {
-  const elements: Element[] = [];
-  for (let at = 0; at < bytes.length; ) {
-    const tag = bytes[at] ?? 0;
-    const { length, at: begin } = lengthAt(bytes, at + 1);
-    if (begin + length > bytes.length) throw new MalformedRequest('it ends within an element');
-    elements.push({ tag, value: bytes.subarray(begin, begin + length) });
-    at = begin + length;
-  }
-  return elements;
-};
-
-const hex = (bytes: Uint8Array): string =>
-  [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-
 const text = (bytes: Uint8Array): string =>
   new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
 
@@ -78,7 +41,7 @@ const valuesOf = (subject: Uint8Array, oid: string): readonly string[] =>
     .flatMap((set) => elementsOf(set.value))
     .flatMap((pair) => {
       const [type, value] = elementsOf(pair.value);
-      return type !== undefined && value !== undefined && hex(type.value) === oid
+      return type !== undefined && value !== undefined && hexOf(type.value) === oid
         ? [text(value.value)]
         : [];
     });
@@ -87,19 +50,19 @@ const valuesOf = (subject: Uint8Array, oid: string): readonly string[] =>
 const extensionsOf = (attributes: Uint8Array, oid: string): readonly Uint8Array[] =>
   elementsOf(attributes)
     .map(({ value }) => elementsOf(value))
-    .filter(([type]) => type !== undefined && hex(type.value) === oids.extensionRequest)
+    .filter(([type]) => type !== undefined && hexOf(type.value) === oids.extensionRequest)
     .flatMap(([, set]) => elementsOf(set?.value ?? new Uint8Array()))
     .flatMap(({ value }) => elementsOf(value))
     .flatMap(({ value }) => {
       const parts = elementsOf(value);
-      const isWanted = parts[0]?.tag === tags.oid && hex(parts[0].value) === oid;
+      const isWanted = parts[0]?.tag === tags.oid && hexOf(parts[0].value) === oid;
       return isWanted ? parts.filter(({ tag }) => tag === tags.octets) : [];
     })
     .map(({ value }) => value);
 
 const address = (bytes: Uint8Array): string => {
   if (bytes.length === 4) return [...bytes].join('.');
-  const groups = hex(bytes).match(/.{4}/g) ?? [];
+  const groups = hexOf(bytes).match(/.{4}/g) ?? [];
   return groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':');
 };
 
@@ -113,16 +76,16 @@ const curves: Readonly<Record<string, number>> = {
 const keyOf = (publicKey: Element | undefined): RequestKey => {
   const [algorithm, bits] = elementsOf(publicKey?.value ?? new Uint8Array());
   const [type, parameter] = elementsOf(algorithm?.value ?? new Uint8Array());
-  const name = hex(type?.value ?? new Uint8Array());
+  const name = hexOf(type?.value ?? new Uint8Array());
   if (name === oids.ed25519) return { kind: 'ed25519' };
   if (name === oids.ec) {
-    return { kind: 'ec', bits: curves[hex(parameter?.value ?? new Uint8Array())] ?? 0 };
+    return { kind: 'ec', bits: curves[hexOf(parameter?.value ?? new Uint8Array())] ?? 0 };
   }
   if (name !== oids.rsa) return { kind: 'other', algorithm: name };
   // A bit string begins with the number of its unused bits; an integer with a zero where it would be negative.
   const [numbers] = elementsOf(bits?.value.subarray(1) ?? new Uint8Array());
   const [modulus] = elementsOf(numbers?.value ?? new Uint8Array());
-  const digits = hex(modulus?.value ?? new Uint8Array()).replace(/^(?:00)+/, '');
+  const digits = hexOf(modulus?.value ?? new Uint8Array()).replace(/^(?:00)+/, '');
   return { kind: 'rsa', bits: digits.length * 4 };
 };
 
@@ -135,16 +98,16 @@ const pemPattern =
 
 const derOf = (pem: string): Uint8Array => {
   if (!pem.includes('-----BEGIN CERTIFICATE REQUEST-----')) {
-    throw new MalformedRequest('PEM block type must be CERTIFICATE REQUEST');
+    throw new MalformedDer('PEM block type must be CERTIFICATE REQUEST');
   }
   const block = pem.split('-----BEGIN').length === 2 ? pemPattern.exec(pem) : null;
   if (block?.[1] === undefined) {
-    throw new MalformedRequest('it is not one PEM block of base64');
+    throw new MalformedDer('it is not one PEM block of base64');
   }
   try {
     return Uint8Array.from(atob(block[1].replaceAll(/\s/g, '')), (char) => char.charCodeAt(0));
   } catch {
-    throw new MalformedRequest('the PEM block is not base64');
+    throw new MalformedDer('the PEM block is not base64');
   }
 };
 
@@ -156,12 +119,12 @@ export type ParsedRequest =
 export const parseCertificateRequest = (pem: string): ParsedRequest => {
   try {
     const [whole, ...rest] = elementsOf(derOf(pem));
-    if (rest.length > 0) throw new MalformedRequest('something follows the request');
+    if (rest.length > 0) throw new MalformedDer('something follows the request');
     const [info] = elementsOf(whole?.value ?? new Uint8Array());
     const parts = info?.tag === tags.sequence ? elementsOf(info.value) : [];
     const [, subject, publicKey, attributes] = parts;
     if (subject?.tag !== tags.sequence) {
-      throw new MalformedRequest('it is not a certificate request');
+      throw new MalformedDer('it is not a certificate request');
     }
     const wanted =
       attributes?.tag === tags.attributes
@@ -183,7 +146,7 @@ export const parseCertificateRequest = (pem: string): ParsedRequest => {
       },
     };
   } catch (error) {
-    if (!(error instanceof MalformedRequest)) throw error;
+    if (!(error instanceof MalformedDer)) throw error;
     return { kind: 'error', message: error.message };
   }
 };

@@ -1,6 +1,7 @@
 // The embedded world as one object: API server, its controllers, machines and AWS on one kernel.
 // Only wiring; whoever builds it decides how time passes and where state and audit go.
 
+import { exampleAuthority } from '../formats/index.ts';
 import { accessPoliciesOf } from './access-policies.ts';
 import { type AwsWorld, type ClusterAccess, createAwsWorld } from './aws/index.ts';
 import type { AuditSink, KeptLog, MachineHost, WriteRecord } from './contracts.ts';
@@ -80,10 +81,8 @@ const releaseOf = (aws: AwsWorld, imageId: string): NodeRelease | undefined => {
 /** Where nobody listens the cluster is reachable all the same, for machines that live in here alone. */
 const virtualAccess: ClusterAccess = {
   endpoint: 'https://kubernetes.world',
-  // PEM of what begins as a certificate does: nothing verifies it, nodes only look that it is one.
-  certificateAuthorityData: btoa(
-    '-----BEGIN CERTIFICATE-----\nMIIBAAAA\n-----END CERTIFICATE-----\n',
-  ),
+  // Nothing verifies it, nodes only look that it is one.
+  certificateAuthorityData: exampleAuthority,
 };
 
 /** Builds a world; a restored one takes up its in-flight work at the next step. */

@@ -4,11 +4,12 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { objectOr } from '../../src/api/json.ts';
 import type { JoinCause } from '../../src/core/explain/index.ts';
+import { exampleAuthority } from '../../src/formats/index.ts';
 import { explained } from '../support/explained.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';
 
 const one = { scalingConfig: { minSize: 0, maxSize: 2, desiredSize: 1 } };
-const ca = btoa('-----BEGIN CERTIFICATE-----\nMIIBAAAA\n-----END CERTIFICATE-----\n');
+const ca = exampleAuthority;
 
 const mime = (part: string, closing = '--//--'): string =>
   `MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="//"\n\n--//\n${part}\n${closing}\n`;

@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { objectOr } from '../../src/api/json.ts';
+import { exampleAuthority } from '../../src/formats/index.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';
 
 const one = { scalingConfig: { minSize: 0, maxSize: 2, desiredSize: 1 } };
@@ -98,7 +99,7 @@ describe('a machine whose role the cluster does not let in', () => {
   });
 });
 
-const ca = btoa('-----BEGIN CERTIFICATE-----\nMIIBAAAA\n-----END CERTIFICATE-----\n');
+const ca = exampleAuthority;
 
 describe('a machine whose user data means another cluster, or is wrong', () => {
   it.each([

@@ -14,11 +14,10 @@ import { dirname, join, relative } from 'node:path';
 import { createHost } from '../../src/adapters/host/index.ts';
 import { type CliContext, CommandError } from '../../src/cli/context.ts';
 import { type InitFlags, runInit } from '../../src/cli/node/init.ts';
+import { exampleAuthority } from '../../src/formats/index.ts';
 import type { HostApi, MetadataApi } from '../../src/ports/index.ts';
 
-export const ca = Buffer.from(
-  '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n',
-).toString('base64');
+export const ca = exampleAuthority;
 
 export const nodeConfig = (more: readonly string[] = [], name = 'ironman-2022'): string =>
   [

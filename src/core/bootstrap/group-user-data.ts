@@ -5,6 +5,7 @@ import type { Taint } from '../../api/kube.ts';
 import type { NodeGroupSpec } from '../../api/nodegroup.ts';
 import {
   type ClusterAccess,
+  exampleAuthority,
   type Family,
   familyCalled,
   faultLine,
@@ -19,7 +20,6 @@ import {
   writeUserData,
 } from '../../formats/index.ts';
 import { defaultFamily, injectionOf, reservedFor } from '../provisioning/index.ts';
-import { authority } from './rules/samples.ts';
 
 export interface GroupAsked {
   readonly file: string;
@@ -69,7 +69,7 @@ const defaultType = 'm5.large';
 /** A certificate authority and an endpoint that are none: the shape, where nobody said the value. */
 const example = {
   endpoint: 'https://example.gr7.eu-west-1.eks.amazonaws.com',
-  certificateAuthority: authority,
+  certificateAuthority: exampleAuthority,
   serviceCidr: '10.100.0.0/16',
 } as const;
 

@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { families } from '../../formats/index.ts';
+import { exampleAuthority, families } from '../../formats/index.ts';
 import { lint } from './lint.ts';
 import type { LintOptions } from './options.ts';
-import { authority, config, lines, mime, nodeConfig, part, shell } from './rules/samples.ts';
+import { config, lines, mime, nodeConfig, part, shell } from './rules/samples.ts';
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 const found = (text: string, options: Partial<LintOptions> = {}, name = 'f'): readonly string[] =>
@@ -82,7 +82,9 @@ describe('user data in other files', () => {
       'main.tf',
       lines(
         'user_data = <<EOT',
-        nodeConfig().replace(authority, `\${ca}`).replace('https://example.com', `\${endpoint}`),
+        nodeConfig()
+          .replace(exampleAuthority, `\${ca}`)
+          .replace('https://example.com', `\${endpoint}`),
         'EOT',
       ),
       [],
@@ -146,7 +148,7 @@ describe('an address or a CIDR that is none', () => {
   const range = '10.100.0.0/16';
   const call = (flags: string): string =>
     shell(
-      `/etc/eks/bootstrap.sh c --apiserver-endpoint https://e --b64-cluster-ca ${authority} ${flags}`,
+      `/etc/eks/bootstrap.sh c --apiserver-endpoint https://e --b64-cluster-ca ${exampleAuthority} ${flags}`,
     );
   it.each(['300.1.1.0/99', '10.100.0.0/33', '10.100.0.0', 'fd00:::/64'])(
     'is found: %s',

@@ -10,6 +10,7 @@ export {
 } from './capacity.ts';
 export { type Evaluation, evaluateUserData, takesGzip } from './evaluate.ts';
 export type { EvaluatedNode } from './evaluated.ts';
+export { exampleAuthority } from './example-authority.ts';
 export { exampleFacts, minorOf, type NodeFacts } from './facts.ts';
 export { type NodeFile, redacted } from './files.ts';
 export { instanceTypeFacts } from './instance-types.ts';

@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import {
-  authority,
   flags,
   mime,
   nodeConfig,
@@ -16,6 +15,7 @@ import {
   awsAuthEntries,
   evaluateMaxPods,
   evaluateUserData,
+  exampleAuthority,
   exampleFacts,
   type Family,
   find,
@@ -126,7 +126,7 @@ check(topics.bottlerocket, (given) => evaluate(settings(given), {}, 'bottlerocke
 
 check(topics.windows, ({ instanceType = 'm5.large', parameters = [], text, look }) => {
   const data =
-    text ?? powershell(...parameters.map((one) => one.replace('{authority}', authority)));
+    text ?? powershell(...parameters.map((one) => one.replace('{authority}', exampleAuthority)));
   const { node, rules } = evaluate(data, { instanceType }, 'windows');
   return look === undefined ? rules : node[look];
 });

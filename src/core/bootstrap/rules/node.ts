@@ -1,6 +1,7 @@
 // Rules on NodeConfigs, Bottlerocket's settings and the cluster that they name.
+import { exampleAuthority } from '../../../formats/index.ts';
 import type { Rule } from '../rule.ts';
-import { authority, lines, mime, nodeConfig, nodeConfigOf, part, settings } from './samples.ts';
+import { lines, mime, nodeConfig, nodeConfigOf, part, settings } from './samples.ts';
 
 const nodeType = 'application/node.eks.aws';
 const skipped =
@@ -34,7 +35,7 @@ export const nodeRules: readonly Rule[] = [
     consequence: 'The kubelet cannot verify the API server and does not register.',
     fix: 'Copy certificateAuthority.data of `aws eks describe-cluster` as it is.',
     source: 'article 003',
-    bad: { text: nodeConfig().replace(authority, 'Y2VydGlmaWNhdGVBdXRob3JpdHk=') },
+    bad: { text: nodeConfig().replace(exampleAuthority, 'Y2VydGlmaWNhdGVBdXRob3JpdHk=') },
     good: { text: nodeConfig() },
   },
   {
@@ -75,7 +76,7 @@ export const nodeRules: readonly Rule[] = [
     consequence: skipped,
     fix: 'Mend the value at the place that is named.',
     source: 'amazon-eks-ami, nodeadm/internal/configprovider/chain.go',
-    bad: { text: nodeConfig().replace(authority, `${authority}=`) },
+    bad: { text: nodeConfig().replace(exampleAuthority, `${exampleAuthority}=`) },
     good: { text: nodeConfig() },
   },
   {

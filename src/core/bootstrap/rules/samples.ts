@@ -1,8 +1,5 @@
 // Texts that the rules' samples are made of: the shortest user data of each family that joins.
-const marker = 'CERTIFICATE-----';
-
-/** Base64 of PEM of something that begins as a certificate does. */
-export const authority = btoa(`-----BEGIN ${marker}\nMIIBAAAA\n-----END ${marker}\n`);
+import { exampleAuthority } from '../../../formats/index.ts';
 
 export const lines = (...all: readonly string[]): string => `${all.join('\n')}\n`;
 
@@ -16,7 +13,7 @@ const cluster = [
   '  cluster:',
   '    name: my-cluster',
   '    apiServerEndpoint: https://example.com',
-  `    certificateAuthority: ${authority}`,
+  `    certificateAuthority: ${exampleAuthority}`,
   '    cidr: 10.100.0.0/16',
 ];
 
@@ -43,7 +40,7 @@ export const settings = (...more: readonly string[]): string =>
     '[settings.kubernetes]',
     'cluster-name = "my-cluster"',
     'api-server = "https://example.com"',
-    `cluster-certificate = "${authority}"`,
+    `cluster-certificate = "${exampleAuthority}"`,
     ...more,
   );
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { exampleAuthority } from '../../../formats/index.ts';
 import { aGroup, aTestWorld, type TestWorld } from '../testing.ts';
 import { instanceTypes, maxPodsOf } from './instance-types.ts';
 import { encodeBase64, readUserData } from './user-data.ts';
@@ -94,7 +95,7 @@ describe('user data', () => {
     });
   });
   const endpoint = 'https://e.eks.amazonaws.com:443';
-  const ca = btoa('-----BEGIN CERTIFICATE-----\nMIIBAAAA\n-----END CERTIFICATE-----\n');
+  const ca = exampleAuthority;
   it.each([
     [
       'bootstrap.sh',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Family } from '../../../formats/index.ts';
+import { exampleAuthority, type Family } from '../../../formats/index.ts';
 import { encodeBase64, readUserData } from './user-data.ts';
 
 const instance = {
@@ -7,7 +7,7 @@ const instance = {
   lifecycle: 'on-demand',
   kubernetesVersion: '1.32.9',
 } as const;
-const ca = btoa('-----BEGIN CERTIFICATE-----\nMIIBAAAA\n-----END CERTIFICATE-----\n');
+const ca = exampleAuthority;
 const read = (text: string) => readUserData(encodeBase64(text), instance);
 
 describe('user data of the articles', () => {

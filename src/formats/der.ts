@@ -1,0 +1,40 @@
+// DER, the encoding of certificates and of requests for them: elements of definite length, one after
+// another. Knows no type of them, and reads past no end.
+
+/** One DER element: its tag byte and the bytes of its value. */
+export interface Element {
+  readonly tag: number;
+  readonly value: Uint8Array;
+}
+
+export class MalformedDer extends Error {}
+
+const lengthAt = (
+  bytes: Uint8Array,
+  at: number,
+): { readonly length: number; readonly at: number } => {
+  const first = bytes[at];
+  if (first === undefined) throw new MalformedDer('it ends within an element');
+  if (first < 0x80) return { length: first, at: at + 1 };
+  const count = first & 0x7f;
+  if (count === 0 || count > 3) throw new MalformedDer('an element has no definite length');
+  let length = 0;
+  for (const byte of bytes.subarray(at + 1, at + 1 + count)) length = length * 256 + byte;
+  return { length, at: at + 1 + count };
+};
+
+/** The elements that stand one after another in `bytes`. */
+export const elementsOf = (bytes: Uint8Array): readonly Element[] => {
+  const elements: Element[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const tag = bytes[at] ?? 0;
+    const { length, at: begin } = lengthAt(bytes, at + 1);
+    if (begin + length > bytes.length) throw new MalformedDer('it ends within an element');
+    elements.push({ tag, value: bytes.subarray(begin, begin + length) });
+    at = begin + length;
+  }
+  return elements;
+};
+
+export const hexOf = (bytes: Uint8Array): string =>
+  [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
