@@ -55,11 +55,21 @@ const backUp = async (
   { kube, now, what }: IdentityChange,
   map: AwsAuthMap | undefined,
 ): Promise<void> => {
-  const request = planBackup(await readBackups(kube), map, { before: what, now });
-  if (request?.verb === 'create') {
-    await kube.create(configmaps, request.body, { namespace: backupsName.namespace });
-  } else if (request !== undefined) {
-    await kube.patch(configmaps, backupsName, { type: 'merge', body: request.body });
+  let backups = await readBackups(kube);
+  for (;;) {
+    const request = planBackup(backups, map, { before: what, now });
+    if (request === undefined) return;
+    if (request.verb === 'create') {
+      await kube.create(configmaps, request.body, { namespace: backupsName.namespace });
+      return;
+    }
+    const written = await kube.patch(configmaps, backupsName, {
+      type: 'merge',
+      body: request.body,
+    });
+    if (written.kind !== 'gone') return;
+    // Deleted since it was read: nothing is written before what stands there is kept.
+    backups = undefined;
   }
 };
 

@@ -3,6 +3,7 @@
 // Never shows a secret, never runs what user data says.
 import {
   digestText,
+  type InitImage,
   type InitPlan,
   type InitStep,
   initFiles,
@@ -11,6 +12,8 @@ import {
   type PresentFile,
   pathsOfMark,
   planInit,
+  servicesOf,
+  unitDirectories,
   vendorDropIns,
 } from '../../core/bootstrap/index.ts';
 import {
@@ -112,8 +115,8 @@ const factsFor = async (host: HostApi, source: Source, flags: InitFlags): Promis
   };
 };
 
-const refuseProblems = (evaluation: Evaluation, source: Source): void => {
-  const problems = initProblems(evaluation);
+const refuseProblems = (evaluation: Evaluation, source: Source, image: InitImage): void => {
+  const problems = initProblems(evaluation, image);
   if (problems.length === 0) return;
   const lines = problems.map(
     ({ rule, at, message }) => `  ${source.name}:${at.line}:${at.column}: ${rule}: ${message}`,
@@ -180,6 +183,7 @@ const start = async (
   context: CliContext,
   host: HostApi,
   { owesStart, started }: Extract<InitPlan, { kind: 'plan' }>,
+  files: readonly NodeFile[],
 ): Promise<void> => {
   if (!host.hasSystemd()) {
     const why =
@@ -192,7 +196,9 @@ const start = async (
   }
   if (owesStart) {
     await host.systemctl('daemon-reload');
-    await host.systemctl('restart', 'containerd');
+    for (const service of [...servicesOf(files), 'containerd']) {
+      await host.systemctl('restart', service);
+    }
   }
   await host.systemctl('enable', 'kubelet');
   await host.systemctl(owesStart ? 'restart' : 'start', 'kubelet');
@@ -221,7 +227,8 @@ export const runInit = async (context: CliContext, flags: InitFlags): Promise<vo
   });
   const facts = await factsFor(host, source, flags);
   const evaluation = evaluateUserData(source.userData, facts, familyNamed(flags.family));
-  refuseProblems(evaluation, source);
+  const units = await Promise.all(unitDirectories.map((path) => host.list(path)));
+  refuseProblems(evaluation, source, { units: new Set(units.flat()) });
   const files = initFiles(evaluation, await host.list(vendorDropIns));
   const plan = await planFor(host, files, flags.replace === true);
   if (plan.kind === 'refused') {
@@ -247,6 +254,6 @@ export const runInit = async (context: CliContext, flags: InitFlags): Promise<vo
       ? `${node.nodeName} of ${node.cluster.name}: as it was, nothing to write`
       : `${node.nodeName} of ${node.cluster.name}: ${files.length} files are as its user data says`,
   );
-  if (flags.start === true) await start(context, host, plan);
+  if (flags.start === true) await start(context, host, plan, files);
   else context.out('start it with --start, or: systemctl enable --now kubelet');
 };

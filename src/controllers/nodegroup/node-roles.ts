@@ -178,13 +178,24 @@ export class NodeRoles {
     const { kube, clock } = this.#deps;
     if (map === undefined) return;
     const found = await kube.get<BackupsMap>(configmaps, backupsName, { signal });
-    const backups = found.kind === 'found' ? found.object : undefined;
-    const request = planBackup(backups, map, { before: what, now: clock.now() });
-    if (request?.verb === 'create') {
-      await kube.create(configmaps, request.body, { namespace: where.namespace, signal });
-    } else if (request !== undefined) {
+    let backups = found.kind === 'found' ? found.object : undefined;
+    for (;;) {
+      const request = planBackup(backups, map, { before: what, now: clock.now() });
+      if (request === undefined) return;
+      if (request.verb === 'create') {
+        await kube.create(configmaps, request.body, { namespace: where.namespace, signal });
+        return;
+      }
       const { body } = request;
-      await kube.patch(configmaps, backupsName, { type: 'merge', body }, { signal });
+      const written = await kube.patch(
+        configmaps,
+        backupsName,
+        { type: 'merge', body },
+        { signal },
+      );
+      if (written.kind !== 'gone') return;
+      // Deleted since it was read: nothing is written before what stands there is kept.
+      backups = undefined;
     }
   }
 

@@ -17,7 +17,14 @@ export {
   pathsOfMark,
   planInit,
 } from './init.ts';
-export { initFiles, initProblems, vendorDropIns } from './init-files.ts';
+export {
+  type InitImage,
+  initFiles,
+  initProblems,
+  servicesOf,
+  unitDirectories,
+  vendorDropIns,
+} from './init-files.ts';
 export { type Finding, hasErrors, type LintResult, lint } from './lint.ts';
 export type { Rule, Sample } from './rule.ts';
 export { rules } from './rules/index.ts';

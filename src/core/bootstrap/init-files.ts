@@ -3,19 +3,64 @@
 import {
   type Evaluation,
   find,
+  isAddress,
   type Located,
+  localDisksFile,
   type NodeFile,
   type Problem,
+  resolvedFile,
   specInForce,
+  textsOf,
 } from '../../formats/index.ts';
 
-/** Fields of the NodeConfig that nodeadm acts on and node init does not. */
-const notDone = [
-  ['instance', 'localStorage'],
-  ['instance', 'network'],
-  ['containerd', 'baseRuntimeSpec'],
-  ['cluster', 'enableOutpost'],
-] as const;
+/** What the image has besides a kubelet and containerd. */
+export interface InitImage {
+  /** Units that systemd finds there: `systemd-resolved.service`. */
+  readonly units: ReadonlySet<string>;
+}
+
+export const unitDirectories = ['/etc/systemd/system', '/usr/lib/systemd/system'] as const;
+const resolvedUnit = 'systemd-resolved.service';
+const disksUnit = 'setup-local-disks.service';
+
+/** Fields of the NodeConfig that nodeadm acts on and node init does not, and why. */
+const notDone: readonly {
+  readonly path: readonly [string, ...string[]];
+  readonly why: string;
+  /** With it on the image the field is done. */
+  readonly unit?: string;
+}[] = [
+  {
+    path: ['instance', 'localStorage', 'strategy'],
+    unit: disksUnit,
+    why:
+      `instance store volumes are formatted by EKS’ ${disksUnit}, which is not on this image: ` +
+      'format and mount them with cloud-init, and leave it out here',
+  },
+  {
+    path: ['instance', 'localStorage', 'mountPath'],
+    why: `${disksUnit} takes no other place than its own from here`,
+  },
+  {
+    path: ['instance', 'localStorage', 'disabledMounts'],
+    why: `${disksUnit} takes no list of mounts from here`,
+  },
+  {
+    path: ['instance', 'network'],
+    unit: resolvedUnit,
+    why: `name servers and domains are ${resolvedUnit}’s, which is not on this image: install it`,
+  },
+  {
+    path: ['containerd', 'baseRuntimeSpec'],
+    why: 'it changes the runtime specification of EKS’ images, which this one has not',
+  },
+  {
+    path: ['cluster', 'enableOutpost'],
+    why:
+      'a local cluster on Outposts needs its addresses in /etc/hosts and a client certificate by ' +
+      'aws-iam-authenticator: use EKS’ image there',
+  },
+];
 
 /** Options of bootstrap.sh that do more than the kubelet's and containerd's configuration. */
 const optionsNotDone: ReadonlySet<string> = new Set([
@@ -37,18 +82,33 @@ const families: Readonly<Record<string, string>> = {
 const isSet = (value: Located | undefined): boolean =>
   value !== undefined &&
   !(value.kind === 'scalar' && (value.value === null || value.value === false)) &&
+  !(value.kind === 'scalar' && value.value === '') &&
+  !(value.kind === 'list' && value.items.length === 0) &&
   !(value.kind === 'map' && value.members.size === 0);
 
-const unsupported = ({ bootstrap, data }: Evaluation): readonly Problem[] => {
+/** Words of an INI file that systemd reads: a blank or a line's end in one would begin another. */
+const networkProblems = (spec: Located): readonly Problem[] =>
+  (['nameservers', 'domains'] as const).flatMap((field) =>
+    textsOf(find(spec, 'instance', 'network', field)).flatMap(({ text, at }) => {
+      const fits = field === 'nameservers' ? isAddress(text) : /^~?[A-Za-z0-9._-]+$/.test(text);
+      const what = field === 'nameservers' ? 'no address' : 'no domain';
+      const message = `spec.instance.network.${field}: ${JSON.stringify(text)} is ${what}`;
+      return fits ? [] : [{ rule: 'node init', at, message }];
+    }),
+  );
+
+const unsupported = ({ bootstrap, data }: Evaluation, { units }: InitImage): readonly Problem[] => {
   const say = (at: Problem['at'], message: string): Problem => ({ rule: 'node init', at, message });
   if (data.family === 'al2023') {
     const spec = specInForce(bootstrap);
-    return notDone.flatMap((path) => {
+    const left = notDone.flatMap(({ path, why, unit }) => {
       const value = find(spec, ...path);
-      return value !== undefined && isSet(value)
-        ? [say(value.at, `spec.${path.join('.')} is not done here`)]
+      const isDone = unit !== undefined && units.has(unit);
+      return value !== undefined && isSet(value) && !isDone
+        ? [say(value.at, `spec.${path.join('.')} is not done here: ${why}`)]
         : [];
     });
+    return [...left, ...networkProblems(spec)];
   }
   return bootstrap.calls.flatMap((call) => [
     ...[...call.options]
@@ -63,7 +123,7 @@ const unsupported = ({ bootstrap, data }: Evaluation): readonly Problem[] => {
 };
 
 /** Why nothing is written; empty: all of the user data is done. */
-export const initProblems = (evaluation: Evaluation): readonly Problem[] => {
+export const initProblems = (evaluation: Evaluation, image: InitImage): readonly Problem[] => {
   const { node, data } = evaluation;
   const refusal = families[data.family];
   if (refusal !== undefined) {
@@ -79,11 +139,25 @@ export const initProblems = (evaluation: Evaluation): readonly Problem[] => {
       at: { line: 1, column: 1 },
       message: `${what} is not in the user data, and nobody is asked for it`,
     }));
-  return node.obstacles.length > 0 ? node.obstacles : [...unsupported(evaluation), ...missing];
+  return node.obstacles.length > 0
+    ? node.obstacles
+    : [...unsupported(evaluation, image), ...missing];
 };
 
 export const vendorDropIns = '/usr/lib/systemd/system/kubelet.service.d';
 const dropIns = '/etc/systemd/system/kubelet.service.d';
+
+/** What nodeadm writes at every boot this writes once, so not where a boot empties it. */
+const lasting = (file: NodeFile): NodeFile =>
+  file.path === resolvedFile ? { ...file, path: resolvedFile.replace(/^\/run/, '/etc') } : file;
+
+/** Services besides containerd and the kubelet that must read their files anew, in their order. */
+export const servicesOf = (files: readonly NodeFile[]): readonly string[] => [
+  ...(files.some(({ path }) => path === localDisksFile) ? ['setup-local-disks'] : []),
+  ...(files.some(({ path }) => path === lasting({ path: resolvedFile, content: '', mode: '' }).path)
+    ? ['systemd-resolved']
+    : []),
+];
 
 /**
  * The files of the node and, for each drop-in that the kubelet's package brings, one of the same name that
@@ -92,7 +166,10 @@ const dropIns = '/etc/systemd/system/kubelet.service.d';
 export const initFiles = ({ node }: Evaluation, vendor: readonly string[]): readonly NodeFile[] => {
   const own = new Set(node.files.map(({ path }) => path));
   return [
-    ...node.files.map((file) => (/kubeconfig$/.test(file.path) ? { ...file, mode: '0600' } : file)),
+    // nodeadm leaves the kubeconfig readable for all: it holds a command, no secret. Nobody else needs it.
+    ...node.files
+      .map(lasting)
+      .map((file) => (/kubeconfig$/.test(file.path) ? { ...file, mode: '0600' } : file)),
     ...vendor
       .filter((name) => name.endsWith('.conf') && !own.has(`${dropIns}/${name}`))
       .map((name) => ({

@@ -184,3 +184,19 @@ export const redacted = (one: NodeFile): NodeFile => ({
     .replaceAll(/((?:PASSWORD|SECRET|TOKEN)[A-Z_]*=)[^"\n]+/gi, '$1(not shown)')
     .replaceAll(/(:\/\/[^:/@\s]+:)[^@\s]+@/g, '$1(not shown)@'),
 });
+
+/** In /run: nodeadm writes it at every boot. */
+export const resolvedFile = '/run/systemd/resolved.conf.d/40-eks.conf';
+export const localDisksFile = '/etc/systemd/system/setup-local-disks.service.d/00-strategy.conf';
+
+/** Servers and domains as words; an empty line where there are none, as nodeadm leaves it. */
+export const resolvedConfig = (servers: string, domains: string): NodeFile =>
+  file(
+    resolvedFile,
+    [
+      '[Resolve]',
+      servers === '' ? '' : `DNS=${servers}`,
+      domains === '' ? '' : `Domains=${domains}`,
+      '',
+    ].join('\n'),
+  );

@@ -12,7 +12,7 @@ export { type Evaluation, evaluateUserData, takesGzip } from './evaluate.ts';
 export type { EvaluatedNode } from './evaluated.ts';
 export { exampleAuthority } from './example-authority.ts';
 export { exampleFacts, minorOf, type NodeFacts } from './facts.ts';
-export { type NodeFile, redacted } from './files.ts';
+export { localDisksFile, type NodeFile, redacted, resolvedFile } from './files.ts';
 export { instanceTypeFacts } from './instance-types.ts';
 export { fieldOf } from './kubelet.ts';
 export { kubeletTypeProblems, unknownKubeletFields } from './kubelet-fields.ts';

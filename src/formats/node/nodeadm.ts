@@ -26,7 +26,9 @@ import {
   jsonFile,
   kubeconfig,
   kubeletUnit,
+  localDisksFile,
   type NodeFile,
+  resolvedConfig,
 } from './files.ts';
 import { baseConfig, caFile, kubeletView, nodeNameOf, typeMeta } from './kubelet.ts';
 import { argumentProblems, configProblems } from './kubelet-problems.ts';
@@ -305,6 +307,28 @@ const filesOf = (spec: Located, facts: NodeFacts, parts: Parts): readonly NodeFi
     ),
     kubeletUnit('$NODEADM_KUBELET_ARGS', environmentFile),
     ...environmentFiles(services),
+    ...instanceFiles(find(spec, 'instance')),
+  ];
+};
+
+/** systemd-resolved's, and the strategy for EKS' own service that sets up instance store volumes. */
+const instanceFiles = (instance: Located | undefined): readonly NodeFile[] => {
+  const words = (field: string): string =>
+    textsOf(find(instance, 'network', field))
+      .map((one) => one.text)
+      .join(' ');
+  const [servers, domains] = [words('nameservers'), words('domains')];
+  const strategy = textOf(find(instance, 'localStorage', 'strategy')) ?? '';
+  return [
+    ...(servers === '' && domains === '' ? [] : [resolvedConfig(servers, domains)]),
+    ...(strategy === ''
+      ? []
+      : [
+          file(
+            localDisksFile,
+            `[Service]\nEnvironment=LOCAL_DISK_STRATEGY=${strategy.toLowerCase()}`,
+          ),
+        ]),
   ];
 };
 
