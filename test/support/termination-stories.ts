@@ -21,7 +21,7 @@ const seed = process.env.DROVER_STORY_SEED ?? String(Math.floor(Math.random() * 
 const deployment = 'deployment/nginx-demo-deployment';
 const uncovered = { 'evictions-within-budgets': 'no budget covers the pods on ng1-public-ssh' };
 /** A new leader waits for the lease of the one that was killed, a poll for the next poll. */
-const patienceSeconds = 120;
+const patienceSeconds = 300;
 
 const json = async <T>(world: ServedWorld, ...args: readonly string[]): Promise<T> => {
   const ran = await world.kubectl(...args, '-o', 'json');
