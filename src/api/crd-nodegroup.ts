@@ -175,6 +175,13 @@ export const nodeGroupSpec: Schema = {
   ],
 };
 
+/** `kubectl scale` shows the server no deletionTimestamp; the state that the controller tells is there. */
+export const sizesOfLeaving = {
+  rule: "!(has(oldSelf.status) && has(oldSelf.status.state) && oldSelf.status.state in ['DELETING', 'DELETE_FAILED']) || self.spec.scaling == oldSelf.spec.scaling",
+  message:
+    'Nodegroup cannot be updated as it is currently not in Active State: it is being deleted, and its nodes go whatever its sizes say',
+};
+
 const issue = {
   code: text(63),
   message: longText,

@@ -7,6 +7,7 @@ import {
   nodeGroupStatus,
   nodeGroupUpdateSpec,
   nodeGroupUpdateStatus,
+  sizesOfLeaving,
 } from './crd-nodegroup.ts';
 import {
   boolean,
@@ -229,6 +230,8 @@ const definition = (options: {
   readonly spec: Schema;
   readonly status: Schema;
   readonly scale?: JsonObject;
+  /** Of the object as a whole: its spec beside what its status says. */
+  readonly rules?: readonly JsonObject[];
   readonly columns: readonly Column[];
 }): CustomResourceDefinition => ({
   apiVersion: 'apiextensions.k8s.io/v1',
@@ -250,16 +253,21 @@ const definition = (options: {
         served: true,
         storage: true,
         schema: {
-          openAPIV3Schema: object(
-            {
-              apiVersion: { type: 'string' },
-              kind: { type: 'string' },
-              metadata: { type: 'object' },
-              spec: options.spec,
-              status: options.status,
-            },
-            ['spec'],
-          ),
+          openAPIV3Schema: {
+            ...object(
+              {
+                apiVersion: { type: 'string' },
+                kind: { type: 'string' },
+                metadata: { type: 'object' },
+                spec: options.spec,
+                status: options.status,
+              },
+              ['spec'],
+            ),
+            ...(options.rules === undefined
+              ? {}
+              : { 'x-kubernetes-validations': [...options.rules] }),
+          },
         },
         subresources: {
           status: {},
@@ -281,6 +289,7 @@ const nodeGroups = definition({
   spec: nodeGroupSpec,
   status: nodeGroupStatus,
   scale: { specReplicasPath: '.spec.scaling.desired', statusReplicasPath: '.status.desired' },
+  rules: [sizesOfLeaving],
   columns: [
     { name: 'Status', type: 'string', jsonPath: '.status.state' },
     { name: 'Desired', type: 'integer', jsonPath: '.status.desired' },

@@ -1,0 +1,36 @@
+// A node group that is being deleted: its sizes are nobody's any more, and who asks for others is told so.
+import { describe, expect, it } from 'vitest';
+import { resourceTypes } from '../../src/api/kube.ts';
+import { GroupLife } from '../support/nodegroup-world.ts';
+import { makeGroup, runApp } from '../support/update-world.ts';
+
+const { nodegroups } = resourceTypes;
+const inActive = 'Nodegroup cannot be updated as it is currently not in Active State';
+
+/** As `kubectl scale nodegroup ng --replicas=N`. */
+const scale = (life: GroupLife, replicas: number) => {
+  const patch = { type: 'merge', body: { spec: { replicas } }, subresource: 'scale' } as const;
+  return life.user.patch(nodegroups, { name: 'ng' }, patch);
+};
+
+describe('a node group that is being deleted', () => {
+  it('takes no other size, from kubectl scale neither', async () => {
+    const life = await GroupLife.begin();
+    await makeGroup(life);
+    // Its nodes take their time.
+    await runApp(life, 4, 1);
+    expect(scale(life, 3).kind).not.toBe('error');
+    await life.until('it has three', () => life.isActive(3), 900);
+    life.user.delete(nodegroups, { name: 'ng' });
+    await life.until('it goes', () => life.state() === 'DELETING', 60);
+    expect(JSON.stringify(scale(life, 4))).toContain(inActive);
+    expect(JSON.stringify(life.patch({ spec: { scaling: { desired: 1 } } }))).toContain(inActive);
+    // Anything else is no matter of sizes.
+    expect(life.patch({ metadata: { labels: { team: 'a' } } }).kind).not.toBe('error');
+    const budgets = { group: 'policy', resource: 'poddisruptionbudgets' };
+    life.unmake(budgets, 'default', 'web');
+    await life.until('it is gone', () => life.group() === undefined, 3600);
+    expect(life.check().violations).toEqual([]);
+    await life.end();
+  });
+});
