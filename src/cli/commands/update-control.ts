@@ -143,7 +143,7 @@ const rollback = async (
   const group = await needGroup(kube, name, flags.cluster);
   const change = changeBack(name, await listUpdates(kube, name));
   const request = { group, change, action: 'Rollback', force: flags.force } as const;
-  const { metadata } = await requestUpdate({ kube, clock: context.clock }, request);
+  const { metadata } = await requestUpdate({ kube }, request);
   const progress = progressOf(context);
   progress.info(
     `rollback ${metadata.name} of nodegroup "${name}" to ${revisionText(change)} recorded`,

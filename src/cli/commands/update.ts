@@ -93,7 +93,7 @@ const update = async (
   if (policies !== undefined) needOwnStrategy(group, recorded);
   const planned = { ...recorded, ...(policies === undefined ? {} : { policies }) };
   const request = { group, change, action: 'Update', force, planned } as const;
-  const { metadata } = await requestUpdate({ kube, clock: context.clock }, request);
+  const { metadata } = await requestUpdate({ kube }, request);
   const progress = progressOf(context);
   progress.info(
     `update ${metadata.name} of nodegroup "${name}" to ${revisionText(change)} recorded`,

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { resourceTypes } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdateStatus } from '../../api/nodegroup-update.ts';
+import { updateNameOf } from '../../core/update/index.ts';
 import { VirtualClock } from '../../runtime/testing.ts';
 import { FakeKube } from '../../runtime/testing-kube.ts';
 import { changeBack } from '../commands/update-control.ts';
@@ -78,9 +79,9 @@ describe('a version update', () => {
   const change = { version: '1.32', releaseVersion: '1.32.9-20260919' };
 
   it('is one object of the group, with what EKS tells as params', async () => {
-    const { clock, kube, group } = await setUp();
+    const { kube, group } = await setUp();
     const request = { group, change, action: 'Update', force: true } as const;
-    const made = await requestUpdate({ kube, clock }, request);
+    const made = await requestUpdate({ kube }, request);
     expect(made.metadata.name).toMatch(/^ng-[0-9a-z]{8}$/);
     expect(made.metadata).toMatchObject({ ownerReferences: [{ kind: 'NodeGroup', name: 'ng' }] });
     expect(made.spec).toEqual({
@@ -97,15 +98,54 @@ describe('a version update', () => {
   });
 
   it('is refused while another is in progress', async () => {
-    const { clock, kube, group, put } = await setUp();
+    const { kube, group, put } = await setUp();
     await put('cc-1', running);
     const request = { group, change, action: 'Update', force: false } as const;
-    await expect(requestUpdate({ kube, clock }, request)).rejects.toMatchObject({
+    await expect(requestUpdate({ kube }, request)).rejects.toMatchObject({
       exitCode: 3,
       message: expect.stringMatching(
         /^update cc-1 of ng is in progress, and there is one at a time/,
       ),
     });
+  });
+});
+
+describe('a request that is made twice', () => {
+  const change = { version: '1.32', releaseVersion: '1.32.9-20260919' };
+  const request = (group: NodeGroup, force = false) =>
+    ({ group, change, action: 'Update', force }) as const;
+
+  it('is one update, also when the first answer was lost', async () => {
+    const { kube, group } = await setUp();
+    const first = await requestUpdate({ kube }, request(group));
+    const again = await requestUpdate({ kube }, request(group));
+    expect(again.metadata.uid).toBe(first.metadata.uid);
+    await expect(requestUpdate({ kube }, request(group, true))).rejects.toMatchObject({
+      exitCode: 3,
+      message: expect.stringContaining('asks for the same revision, with other options'),
+    });
+  });
+
+  it('is another one when the first is over', async () => {
+    const { kube, group, put } = await setUp();
+    const first = await requestUpdate({ kube }, request(group));
+    await put(first.metadata.name, {
+      ...running,
+      status: 'Failed',
+      endedAt: '2026-02-01T00:00:00Z',
+    });
+    const again = await requestUpdate({ kube }, request(group));
+    expect(again.metadata.name).not.toBe(first.metadata.name);
+  });
+
+  it('by a changed spec and by a command has one name', async () => {
+    const { group } = await setUp();
+    const asked = { ...group, spec: { ...group.spec, ...change } };
+    const of = (one: NodeGroup) => updateNameOf(one, { change }, []);
+    expect(of(asked)).toBe(of(group));
+    expect(updateNameOf(group, { change, action: 'Rollback' }, [])).not.toBe(of(group));
+    const other = { ...change, releaseVersion: '1.32.9-20260920' };
+    expect(updateNameOf(group, { change: other }, [])).not.toBe(of(group));
   });
 });
 

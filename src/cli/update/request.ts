@@ -1,12 +1,13 @@
 // A version update as an object, after what cannot be has been refused in EKS' words. The strategy is the
 // group's own; who carries it out is the controller.
-import type { JsonObject } from '../../api/json.ts';
+import { isObject, type JsonObject } from '../../api/json.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
-import type {
-  NodeGroupChange,
-  NodeGroupUpdate,
-  NodeGroupUpdateSpec,
+import {
+  type NodeGroupChange,
+  type NodeGroupUpdate,
+  type NodeGroupUpdateSpec,
+  updateStatusOf,
 } from '../../api/nodegroup-update.ts';
 import {
   customImageComplaint,
@@ -23,9 +24,10 @@ import {
   versionParams,
   versionRefusal,
 } from '../../core/scaling/index.ts';
-import type { Clock, CloudApi, KubeApi } from '../../ports/index.ts';
+import { updateNameOf } from '../../core/update/index.ts';
+import { type CloudApi, type KubeApi, KubeError } from '../../ports/index.ts';
 import { CommandError, exitCodes } from '../context.ts';
-import { openUpdateOf } from './read.ts';
+import { listUpdates } from './read.ts';
 
 export interface Asked {
   readonly version: string | undefined;
@@ -130,21 +132,39 @@ export interface Request {
   >;
 }
 
-/** Throws CommandError while another update of the group is in progress. */
+/** What one request asks for beside the revision; what makes two of them different ones. */
+const askedFor = ({ change: _revision, params: _told, ...rest }: NodeGroupUpdateSpec): string =>
+  JSON.stringify({ action: 'Update', ...rest }, (_, value) =>
+    isObject(value)
+      ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => a.localeCompare(b)))
+      : value,
+  );
+
+/** It was recorded already: by this command's first try, or by a changed spec. Throws where it asks for more. */
+const recordedAlready = (
+  known: NodeGroupUpdate,
+  spec: NodeGroupUpdateSpec,
+  group: string,
+): NodeGroupUpdate => {
+  if (askedFor(known.spec) === askedFor(spec)) return known;
+  const id = known.metadata.name;
+  throw new CommandError(
+    exitCodes.refused,
+    `update ${id} of ${group} asks for the same revision, with other options: ` +
+      `\`drover get update ${id} --watch\` shows it, \`drover abort update ${id}\` stops it`,
+  );
+};
+
+/**
+ * One request is one object, however often it is tried. Throws CommandError while another update of the group is in
+ * progress.
+ */
 export const requestUpdate = async (
-  { kube, clock }: { readonly kube: KubeApi; readonly clock: Clock },
+  { kube }: { readonly kube: KubeApi },
   { group, change, action, force, planned = {} }: Request,
 ): Promise<NodeGroupUpdate> => {
   const { name, uid, deletionTimestamp } = group.metadata;
   if (deletionTimestamp !== undefined) refuse(`node group ${name} is being deleted`);
-  const open = await openUpdateOf(kube, name);
-  if (open !== undefined) {
-    const id = open.metadata.name;
-    refuse(
-      `update ${id} of ${name} is in progress, and there is one at a time: ` +
-        `\`drover get update ${id} --watch\` shows it, \`drover abort update ${id}\` stops it`,
-    );
-  }
   const spec: NodeGroupUpdateSpec = {
     nodeGroup: name,
     type: 'VersionUpdate',
@@ -154,14 +174,33 @@ export const requestUpdate = async (
     params: versionParams(change),
     change,
   };
+  const updates = await listUpdates(kube, name);
+  const id = updateNameOf(group, { change, action }, updates);
+  const open = updates.findLast((one) => updateStatusOf(one) === 'InProgress');
+  if (open?.metadata.name === id) return recordedAlready(open, spec, name);
+  if (open !== undefined) {
+    const other = open.metadata.name;
+    refuse(
+      `update ${other} of ${name} is in progress, and there is one at a time: ` +
+        `\`drover get update ${other} --watch\` shows it, \`drover abort update ${other}\` stops it`,
+    );
+  }
+  const type = resourceTypes.nodegroupupdates;
   const object: JsonObject = {
     apiVersion: 'drover.dev/v1alpha1',
     kind: 'NodeGroupUpdate',
     metadata: {
-      name: `${name}-${clock.now().toString(36)}`,
+      name: id,
       ownerReferences: [{ apiVersion: 'drover.dev/v1alpha1', kind: 'NodeGroup', name, uid }],
     },
     spec: JSON.parse(JSON.stringify(spec)) as JsonObject,
   };
-  return kube.create<NodeGroupUpdate>(resourceTypes.nodegroupupdates, object);
+  try {
+    return await kube.create<NodeGroupUpdate>(type, object);
+  } catch (error) {
+    if (!(error instanceof KubeError && error.code === 'AlreadyExists')) throw error;
+    const found = await kube.get<NodeGroupUpdate>(type, { name: id });
+    if (found.kind === 'gone') throw error;
+    return recordedAlready(found.object, spec, name);
+  }
 };

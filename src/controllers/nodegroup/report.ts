@@ -2,7 +2,7 @@
 import type { HealthIssue, NodeGroup, NodeGroupStatus } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
 import { type Ownership, type StatusFacts, statusOf } from '../../core/scaling/index.ts';
-import { failedUpdateOf } from '../../core/update/index.ts';
+import { failedRequestOf, failedUpdateOf } from '../../core/update/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
 import { isReady, nodeOfInstance } from '../informers.ts';
 import type { NodeGroupDeps } from './deps.ts';
@@ -48,6 +48,7 @@ export const report = async (
 ): Promise<NodeGroup | undefined> => {
   const { nodes, clock, journal } = deps;
   const { group, scaling, marking, surge, templateGeneration } = facts;
+  const updates = deps.updates.list();
   const status = statusOf({
     group,
     scaling,
@@ -62,7 +63,9 @@ export const report = async (
     target: facts.target,
     scaleIn: facts.scaleIn,
     failure: facts.failure,
-    ...failedFields(failedUpdateOf(deps.updates.list(), group.metadata.name)),
+    ...failedFields(
+      failedRequestOf(updates, group) ?? failedUpdateOf(updates, group.metadata.name),
+    ),
     isUpdating: isUnderWay(openUpdate(deps, group.metadata.name)),
     ...(memory.made === undefined ? {} : { made: memory.made }),
     marked: marking.status(group, scaling),

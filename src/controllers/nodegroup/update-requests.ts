@@ -9,7 +9,14 @@ import {
   type NodeGroupUpdateSpec,
 } from '../../api/nodegroup-update.ts';
 import { versionParams } from '../../core/scaling/index.ts';
-import { revisionAsked, sameRevisionAsked, withRevision } from '../../core/update/index.ts';
+import {
+  failedRequestOf,
+  revisionAsked,
+  rollbackNameOf,
+  sameRevisionAsked,
+  updateNameOf,
+  withRevision,
+} from '../../core/update/index.ts';
 import { KubeError } from '../../ports/index.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 
@@ -63,18 +70,21 @@ const allBegun = (
     .toSorted((a, b) => (a.status?.startedAt ?? '').localeCompare(b.status?.startedAt ?? ''));
 
 /**
- * A revision in the spec that nobody has taken note of becomes an update of that generation. One object per
- * generation, however often it is tried.
+ * A revision in the spec that nobody has taken note of becomes an update. One object per request, however often
+ * it is tried and whoever else asks for the same; what failed and was taken back is no request before it changes.
  */
 export const requestBySpec = async (
   deps: NodeGroupDeps,
-  { metadata, spec, status }: NodeGroup,
+  group: NodeGroup,
   signal: AbortSignal,
 ): Promise<void> => {
-  const known = status?.requestedRevision;
+  const { metadata, spec, status } = group;
+  const known = status === undefined ? undefined : requestedRevision(deps, group);
   if (known === undefined || sameRevisionAsked(known, spec)) return;
-  const name = `${metadata.name}-${metadata.generation ?? 0}`;
+  const updates = deps.updates.list();
+  if (failedRequestOf(updates, group) !== undefined) return;
   const change = revisionAsked(spec);
+  const name = updateNameOf(group, { change }, updates);
   const annotations = { [byGenerationAnnotation]: String(metadata.generation ?? 0) };
   await createVersionUpdate(deps, metadata, { name, annotations, spec: { change }, signal });
 };
@@ -119,19 +129,20 @@ const createVersionUpdate = async (
 export const rollBack = async (
   deps: NodeGroupDeps,
   { metadata }: NodeGroup,
-  { metadata: { name }, spec, status }: NodeGroupUpdate,
+  update: NodeGroupUpdate,
   signal: AbortSignal,
 ): Promise<void> => {
+  const { spec, status } = update;
   const isAsked = spec.abort === 'RollBack' || status?.goesBack !== undefined;
   if (!isAsked || status?.from === undefined) return;
   const { force, policies } = spec;
   const { strategy, from, goesBack = 'it was aborted' } = status;
   await createVersionUpdate(deps, metadata, {
-    name: `${name}-rollback`,
+    name: rollbackNameOf(update),
     spec: {
       change: revisionAsked(from),
       action: 'Rollback',
-      reason: `update ${name}: ${goesBack}`,
+      reason: `update ${update.metadata.name}: ${goesBack}`,
       ...(policies === undefined ? {} : { policies }),
       ...(force === undefined ? {} : { force }),
       ...(strategy === undefined ? {} : { strategy }),

@@ -1,6 +1,6 @@
 // Public entry of update: the decisions about version updates.
 export { decideUpdate } from './decide.ts';
-export { failedUpdateOf } from './failed-update.ts';
+export { failedRequestOf, failedUpdateOf, rollbackNameOf } from './failed-update.ts';
 export type { BudgetLoad } from './gate.ts';
 export {
   type CronJob,
@@ -11,6 +11,7 @@ export {
   hookJob,
   hookRunOf,
 } from './hooks/index.ts';
+export { updateNameOf } from './identity.ts';
 export { fail } from './journal.ts';
 export { ownCause, updateCauseId } from './nodes.ts';
 export type {
