@@ -200,13 +200,27 @@ describe('launch templates', () => {
       },
     });
     const id = String(objectOr(objectOr(made).LaunchTemplate).LaunchTemplateId);
-    await life.create({ launchTemplate: { id }, instanceTypes: [] });
+    await life.create({ launchTemplate: { id }, instanceTypes: [], labels: { team: 'a' } });
     await life.until('the group is ACTIVE', () => life.isActive(2), 1800);
+    // EKS sets its own, whatever the user data says.
+    const labelsOf = ({ metadata }: JsonObject) => objectOr(objectOr(metadata).labels);
+    expect(life.nodes().map(labelsOf)).toEqual(
+      [1, 2].map(() =>
+        expect.objectContaining({
+          team: 'a',
+          'eks.amazonaws.com/capacityType': 'ON_DEMAND',
+          'eks.amazonaws.com/nodegroup-image': first,
+          'eks.amazonaws.com/sourceLaunchTemplateId': id,
+        }),
+      ),
+    );
     addVersion(life, id, { ImageId: second ?? '' });
     life.patch({ spec: { launchTemplate: { id, version: '2' } } });
     await life.until('it is asked for', () => life.updates().length > 0, 120);
     await untilOver(life);
     expect(latest(life)?.status).toMatchObject({ status: 'Successful' });
+    const imagesNow = life.nodes().map((node) => labelsOf(node)['eks.amazonaws.com/nodegroup-image']);
+    expect(imagesNow).toEqual([second, second]);
     await life.end();
   });
 

@@ -5,6 +5,7 @@ import { type EpochMs, epochMs, parseTime } from '../../api/brand.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
 import { type HealthIssue, launchTemplateNameOf, type NodeGroup } from '../../api/nodegroup.ts';
 import {
+  lacksGroupLabel,
   type MarkPlace,
   type MarksStatus,
   markedBy,
@@ -59,7 +60,9 @@ export class Marking {
       const { name, uid } = node.metadata;
       const place = this.#placeOf(group, scaling, instance);
       const known = this.#uids.get(instanceId);
-      const isAnew = known === undefined ? place.isOwed : known !== uid;
+      // Once for each node that this process sees: who takes the label off later meant it.
+      const isBare = known === undefined && lacksGroupLabel(group, node);
+      const isAnew = isBare || (known === undefined ? place.isOwed : known !== uid);
       let error: KubeError | undefined;
       if (isAnew) error = await this.#patchAnew(group, node, place, signal);
       else if (mustMark(group.spec, before, place, now)) {

@@ -24,6 +24,7 @@ export {
 export {
   type MarkPlace,
   type MarksStatus,
+  lacksGroupLabel,
   markedBy,
   mustMark,
   nodePatch,

@@ -93,9 +93,9 @@ describe('what a node must have that registers anew', () => {
     expect(wantedAnew(group, { imageId, isCurrent })).toEqual({ labels, taints: [] });
   });
 
-  it('is little where the image has a bootstrap of its own', () => {
+  it('is the same where the image has a bootstrap of its own', () => {
     const custom = { ...group, spec: { ...group.spec, amiType: 'CUSTOM' } };
     const { labels } = wantedAnew(custom, { imageId: 'ami-1', isCurrent: false });
-    expect(labels).toEqual({ a: '1', [`${eks}/nodegroup`]: 'ng' });
+    expect(labels).toEqual({ ...always, ...image });
   });
 });

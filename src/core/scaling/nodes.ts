@@ -71,7 +71,8 @@ const groupLabel = 'eks.amazonaws.com/nodegroup';
 
 /**
  * What a node that registers once more has to have (CVE-2025-5187: what a node says of itself then is not what its instance
- * was started with): the spec's labels and taints, and EKS' own labels by the cloud's record of the instance.
+ * was started with), and one whose image brings its own bootstrap: the spec's labels and taints, and EKS' own labels by
+ * the cloud's record of the instance.
  */
 export const wantedAnew = (
   group: NodeGroup,
@@ -79,10 +80,6 @@ export const wantedAnew = (
 ): Wanted => {
   const { spec, metadata } = group;
   const { taints = [] } = spec;
-  // An image of one's own brings its own bootstrap, which says what it likes of EKS' labels but one.
-  if (spec.amiType === 'CUSTOM') {
-    return { labels: { ...spec.labels, [groupLabel]: metadata.name }, taints };
-  }
   const {
     [imageLabel]: image,
     [sourceVersionLabel]: version,
@@ -97,6 +94,10 @@ export const wantedAnew = (
     taints,
   };
 };
+
+/** EKS sets its labels on nodes of images of one's own, whose bootstrap need not know them. */
+export const lacksGroupLabel = ({ spec }: Pick<NodeGroup, 'spec'>, node: Node): boolean =>
+  spec.amiType === 'CUSTOM' && node.metadata.labels?.[groupLabel] === undefined;
 
 const digestOf = ({ labels = {}, taints = [] }: Wanted): string => {
   const pairs = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
