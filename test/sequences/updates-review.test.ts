@@ -219,7 +219,9 @@ describe('launch templates', () => {
     await life.until('it is asked for', () => life.updates().length > 0, 120);
     await untilOver(life);
     expect(latest(life)?.status).toMatchObject({ status: 'Successful' });
-    const imagesNow = life.nodes().map((node) => labelsOf(node)['eks.amazonaws.com/nodegroup-image']);
+    const imagesNow = life
+      .nodes()
+      .map((node) => labelsOf(node)['eks.amazonaws.com/nodegroup-image']);
     expect(imagesNow).toEqual([second, second]);
     await life.end();
   });

@@ -116,8 +116,9 @@ const titles = {
   failed: 'failed',
   waiting: 'marked and waiting',
   done: 'done',
+  takenBack: 'new nodes taken back',
 } as const;
-const order = ['inFlight', 'failed', 'waiting', 'done'] as const;
+const order = ['inFlight', 'failed', 'waiting', 'done', 'takenBack'] as const;
 
 const phaseLines = (view: UpdateView, now: EpochMs): readonly string[] => {
   const { phases = [], endedAt } = view.update.status ?? {};

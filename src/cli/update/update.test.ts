@@ -80,6 +80,35 @@ describe('the nodes of an update', () => {
   });
 });
 
+describe('the nodes of an update that failed', () => {
+  it('are done where they were replaced; new ones that were taken back are told as that', () => {
+    const over = { phase: 'Ended', outcome: 'Drained', handledCauses: ['update/u1'] } as const;
+    const gone = { ...over, endedAt: timePlus(700) };
+    const receivedAt = timePlus(600);
+    const parts = [
+      aPart(1, gone, { followUp: 'Replace' }),
+      aPart(2, gone, { followUp: 'Terminate' }),
+      aPart(3, gone, { followUp: 'Terminate', receivedAt }),
+    ];
+    const phases = [...(running.phases ?? []), { phase: 'Restoring' as const, at: timePlus(500) }];
+    const failed = anUpdate({ status: { ...running, status: 'Failed', phases } });
+    const { nodes } = view(parts, failed);
+    expect(nodes.map(({ name, state, what }) => `${name} ${state}: ${what}`)).toEqual([
+      'n1 done: drained',
+      'n2 done: drained; retired',
+      'n3 takenBack: drained; retired',
+    ]);
+    const lines = describeLines(view(parts, failed), now);
+    expect(lines.slice(lines.indexOf('done:'))).toEqual([
+      'done:',
+      expect.stringContaining('n1'),
+      expect.stringContaining('n2'),
+      'new nodes taken back:',
+      expect.stringContaining('n3'),
+    ]);
+  });
+});
+
 describe('the header', () => {
   it('tells group, revisions, status, phase, progress and time', () => {
     expect(headerLines(view(), now)).toEqual([

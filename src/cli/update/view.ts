@@ -14,8 +14,8 @@ import { isLasting } from '../drain/wait.ts';
 export interface NodeView {
   readonly name: string;
   readonly instanceId: string;
-  /** Waiting: marked, and nothing of it is evicted yet. */
-  readonly state: 'inFlight' | 'waiting' | 'failed' | 'done';
+  /** Waiting: marked, and nothing of it is evicted yet. Taken back: a new node more than asked for, when all was set back. */
+  readonly state: 'inFlight' | 'waiting' | 'failed' | 'done' | 'takenBack';
   /** What happens to it, in words. */
   readonly what: string;
   /** RFC 3339: since when it is drained, or when that ended. */
@@ -125,14 +125,22 @@ const openView = (
   };
 };
 
+/** What goes once all is set back is no old node: those are done with by then. */
+const isSurplus = ({ receivedAt }: DisruptionCause, { status }: NodeGroupUpdate): boolean => {
+  const restoring = status?.phases?.find(({ phase }) => phase === 'Restoring');
+  return restoring !== undefined && receivedAt >= restoring.at;
+};
+
 /** Undefined for a node that has no part in it, or no longer. */
-const nodeView = (disruption: NodeDisruption, id: string): NodeView | undefined => {
+const nodeView = (disruption: NodeDisruption, update: NodeGroupUpdate): NodeView | undefined => {
   const { spec, status } = disruption;
+  const id = causeIdOf(update);
   const cause = ownCause(disruption, id);
   if (cause === undefined || cause.cancelledAt !== undefined) return undefined;
   const instanceId = spec.instanceId ?? disruption.metadata.name;
   const base = { name: status?.node?.name ?? spec.nodeName ?? instanceId, instanceId };
   const ended = endedView(base, disruption, cause);
+  if (ended?.state === 'done' && isSurplus(cause, update)) return { ...ended, state: 'takenBack' };
   if (ended !== undefined) return ended;
   const isGivenBack = status?.handledCauses?.includes(cause.id) === true;
   return isGivenBack ? undefined : openView(base, disruption, cause);
@@ -170,9 +178,8 @@ export interface UpdateFacts {
 }
 
 export const updateView = ({ update, group, disruptions }: UpdateFacts): UpdateView => {
-  const id = causeIdOf(update);
   const nodes = disruptions
-    .flatMap((disruption) => nodeView(disruption, id) ?? [])
+    .flatMap((disruption) => nodeView(disruption, update) ?? [])
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
   return {
     id: update.metadata.name,

@@ -22,9 +22,9 @@ export {
   supportedAmiTypes,
 } from './images.ts';
 export {
+  lacksGroupLabel,
   type MarkPlace,
   type MarksStatus,
-  lacksGroupLabel,
   markedBy,
   mustMark,
   nodePatch,
