@@ -24,10 +24,14 @@ describe('an update that waits', () => {
     await life.until('the first drain', () => draining() === 1, 3600);
     await life.driver.advance(5);
     const [before, since] = [listed, life.seconds];
+    const activities = life.called('DescribeScalingActivities');
     await life.until('the second drain', () => draining() !== 1, 3600);
     expect(life.seconds - since).toBeGreaterThan(20);
     // By the drain itself and by the gate; one for each of four nodes every 2 s would be more than 2.
     expect((listed - before) / (life.seconds - since)).toBeLessThan(1);
+    // Little was started or ended meanwhile: what there is to tell of room has been told.
+    const asked = life.called('DescribeScalingActivities') - activities;
+    expect(asked).toBeLessThan(8);
     await life.end();
   });
 

@@ -11,6 +11,7 @@ import {
 } from '../../core/scaling/index.ts';
 import { CloudError, type ScalingGroup } from '../../ports/index.ts';
 import { isReady, nodeOfInstance } from '../informers.ts';
+import { type ActivityMemory, lookAtActivities } from './activities.ts';
 import type { NodeGroupDeps } from './deps.ts';
 import { joinCausesOf } from './join-causes.ts';
 import { countedOf } from './scale-in.ts';
@@ -97,7 +98,7 @@ const lateIssue = async (
 interface Looked {
   readonly scaling: ScalingGroup;
   readonly unjoined: readonly Unjoined[];
-  readonly memory: { late?: LateFindings };
+  readonly memory: { late?: LateFindings; activities?: ActivityMemory };
 }
 
 export const observeHealth = async (
@@ -109,7 +110,7 @@ export const observeHealth = async (
   const now = deps.clock.now();
   const isShort = countedOf(scaling).length < scaling.desiredCapacity;
   const name = autoScalingGroupNameOf(group);
-  const activities = isShort ? await deps.cloud.describeActivities(name, { signal }) : [];
+  const activities = isShort ? await lookAtActivities(deps, { scaling, memory }, signal) : [];
   const unjoined = await unjoinedOf(deps, group, scaling, signal);
   const late = unjoined.filter((each) => isLate(each, now));
   const join = await lateIssue(deps, group, { scaling, unjoined: late, memory }, signal);

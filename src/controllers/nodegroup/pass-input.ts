@@ -1,8 +1,10 @@
 // What one pass over a node group begins with, and what passes of one process remember. No behaviour.
+import type { EpochMs } from '../../api/brand.ts';
 import type { HealthIssue, NodeGroup } from '../../api/nodegroup.ts';
 import type { ProbeResult } from '../../api/update-pacing.ts';
 import type { HookRun } from '../../core/update/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
+import type { ActivityMemory } from './activities.ts';
 import type { AdoptionMemory } from './adoption.ts';
 import type { Made } from './create.ts';
 import type { NodeRoles } from './node-roles.ts';
@@ -29,6 +31,10 @@ export interface PassMemory extends AdoptionMemory {
   late?: LateFindings;
   /** What an update's gate was last decided on. */
   gate?: GateMemory;
+  /** What Auto Scaling told of its launches when it was last asked. */
+  activities?: ActivityMemory;
+  /** The cloud knows no group of this name, look after look, since then. */
+  missingSince?: EpochMs;
   /** Instances come or go by an update: the cloud is looked at more often. */
   isMoving?: boolean;
   /** The uid of the Node that each instance has, or had last. */

@@ -49,6 +49,9 @@ import { writeBack } from './write.ts';
 /** After an effect the cloud is looked at again this soon. */
 const againMs = 1_000;
 
+/** A group is gone that is missing from every look for so long: EC2 Auto Scaling's answers are not always of now. */
+const missingForMs = 60_000;
+
 export class Pass {
   readonly #deps: NodeGroupDeps;
   readonly #input: PassInput;
@@ -130,7 +133,7 @@ export class Pass {
     const { signal } = this.#input;
     const scaling = this.#scaling;
     const { name } = this.#group.metadata;
-    await releaseUpdates(this.#deps, name, scaling === undefined, signal);
+    await releaseUpdates(this.#deps, name, this.#isMissing(), signal);
     const update = openUpdate(this.#deps, name);
     if (update === undefined) await requestBySpec(this.#deps, this.#group, signal);
     else if (!(await this.#begin(update))) return false;
@@ -147,6 +150,18 @@ export class Pass {
       await pruneUpdates(this.#deps, this.#group.metadata.name, signal);
     }
     return true;
+  }
+
+  /** Somebody else's, or not there for so long that an answer of the cloud that came too early says it no more. */
+  #isMissing(): boolean {
+    const { memory } = this.#input;
+    if (this.#found !== undefined) {
+      delete memory.missingSince;
+      return this.#scaling === undefined;
+    }
+    const now = this.#deps.clock.now();
+    memory.missingSince ??= now;
+    return now - memory.missingSince >= missingForMs;
   }
 
   async #begin(update: NodeGroupUpdate): Promise<boolean> {

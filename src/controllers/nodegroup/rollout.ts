@@ -16,6 +16,7 @@ import {
   type UpdateSurge,
 } from '../../core/update/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
+import { lookAtActivities } from './activities.ts';
 import type { Made } from './create.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { Impossible } from './impossible.ts';
@@ -113,7 +114,7 @@ const decide = async (
     ...one,
     ...gate.found.get(one.nodeName ?? ''),
   }));
-  const activities = await deps.cloud.describeActivities(scaling.name, { signal });
+  const activities = await lookAtActivities(deps, { scaling, memory }, signal);
   const shortages = shortagesOf(activities);
   const weighed = decideUpdate({ ...observation, instances, shortages });
   const { wakeAt = gate.nextAt } = weighed;

@@ -78,8 +78,7 @@ export const wantedAnew = (
   group: NodeGroup,
   { imageId, isCurrent }: { readonly imageId: string | undefined; readonly isCurrent: boolean },
 ): Wanted => {
-  const { spec, metadata } = group;
-  const { taints = [] } = spec;
+  const { taints = [] } = group.spec;
   const {
     [imageLabel]: image,
     [sourceVersionLabel]: version,

@@ -128,6 +128,13 @@ export const statusOf = (facts: StatusFacts): NodeGroupStatus => {
 const surgeOf = ({ surge }: StatusFacts): Pick<NodeGroupStatus, 'surge'> =>
   surge.desired === 0 && surge.maxSize === 0 && surge.base === undefined ? {} : { surge };
 
+/** An adopted group is as its owner made it: of the template that its spec named when it was first looked at. */
+const adoptedTemplate = ({ group, requestedRevision }: StatusFacts) => {
+  const { spec, status } = group;
+  if (spec.autoScalingGroupName === undefined) return undefined;
+  return (status?.requestedRevision ?? requestedRevision)?.launchTemplate;
+};
+
 const wholeStatus = (facts: StatusFacts, halvings: number): NodeGroupStatus => {
   const { group, scaling, scaleIn, made, templateGeneration } = facts;
   const failure = facts.failure && { ...facts.failure, ...boundedIssue(facts.failure, halvings) };
@@ -140,7 +147,7 @@ const wholeStatus = (facts: StatusFacts, halvings: number): NodeGroupStatus => {
   const releaseVersion =
     made?.releaseVersion ?? before?.releaseVersion ?? group.spec.releaseVersion;
   const imageId = made?.imageId ?? before?.imageId;
-  const launchTemplate = made?.launchTemplate ?? before?.launchTemplate;
+  const launchTemplate = made?.launchTemplate ?? before?.launchTemplate ?? adoptedTemplate(facts);
   const conditions = conditionsOf({ ...facts, issues }, counts).map((one) =>
     dated({ ...one, ...(generation && { observedGeneration: generation }) }, facts),
   );
