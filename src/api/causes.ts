@@ -225,6 +225,22 @@ export const liftWrite = (existing: NodeDisruption, causeId: string, lifted: Lif
   );
 
 /**
+ * The one write that lets a drained instance go, once its cooldown is over. `recorded` when it is let go
+ * already, was withdrawn, or is not there.
+ */
+export const freeTerminationWrite = (
+  existing: NodeDisruption,
+  causeId: string,
+  terminationFreeAt: string,
+): CauseWrite =>
+  changeWrite(
+    existing,
+    ({ id, holdTermination, cancelledAt }) =>
+      id === causeId && holdTermination === true && cancelledAt === undefined,
+    (cause) => ({ ...cause, holdTermination: false, terminationFreeAt }),
+  );
+
+/**
  * The one write by which the group starts another in the place of an instance that was to go for good.
  * `recorded` when it is to be replaced already, was withdrawn, or is not there.
  */

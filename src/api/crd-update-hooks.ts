@@ -1,4 +1,4 @@
-// The schemas of update-hooks.ts. Webhooks and other moments are not there: one that names them alone is refused.
+// The schemas of update-hooks.ts. Webhooks are not there: one that names them alone is refused.
 import {
   described,
   listOf,
@@ -36,12 +36,20 @@ export const hookFields: Readonly<Record<string, Schema>> = {
   hooks: {
     ...object({
       preDrain: described('Runs while the node is marked and keeps its pods.', hook),
+      postDrain: described(
+        'Runs as soon as the drain is over; the instance is terminated after it.',
+        hook,
+      ),
+      preTerminate: described(
+        'Runs when the instance would be terminated, which waits for it.',
+        hook,
+      ),
       postReady: described('A new node counts when it is done.', hook),
     }),
     'x-kubernetes-validations': [
       {
         rule: hookKinds.map((kind) => `has(self.${kind})`).join(' || '),
-        message: `hooks has at least one of ${hookKinds.join(' and ')}`,
+        message: `hooks has at least one of ${hookKinds.join(', ')}`,
       },
     ],
   },

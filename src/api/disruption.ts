@@ -48,6 +48,10 @@ export interface DisruptionCause {
   readonly forceFrom?: string;
   /** Waited between the end of the drain and our termination of the instance; absent = 0. */
   readonly cooldownSeconds?: number;
+  /** The drained instance is not terminated until the cause's owner sets it to false. */
+  readonly holdTermination?: boolean;
+  /** Written with that: when it was set to false. */
+  readonly terminationFreeAt?: string;
   /** Set when the cause was withdrawn (undrain, cancelled event); it then no longer counts. */
   readonly cancelledAt?: string;
 }
@@ -172,6 +176,8 @@ export type WaitingOn =
   | { readonly kind: 'settling'; readonly until: string }
   /** Drained; the instance is terminated then, so that load balancers have let go of it. */
   | { readonly kind: 'cooldown'; readonly until: string }
+  /** Drained; the instance stays until its turn comes; `by` names whose, as `update NAME`. */
+  | { readonly kind: 'terminationHold'; readonly by: string }
   /** Marked, and nothing is evicted before its turn comes; `by` names whose, as `update NAME`. */
   | { readonly kind: 'hold'; readonly by: string }
   | {

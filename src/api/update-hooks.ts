@@ -1,7 +1,7 @@
-// Hooks of an update: work of people's own that runs for a node before it is drained, and after a new one is
-// Ready. Part of NodeGroup's `spec.updateConfig`. Decides nothing.
+// Hooks of an update: work of people's own that runs for a node before it is drained, when it is empty and before
+// it is terminated, and after a new one is Ready. Part of NodeGroup's `spec.updateConfig`. Decides nothing.
 
-export const hookKinds = ['preDrain', 'postReady'] as const;
+export const hookKinds = ['preDrain', 'postDrain', 'preTerminate', 'postReady'] as const;
 export type HookKind = (typeof hookKinds)[number];
 
 export const hookFailurePolicies = ['Fail', 'Continue'] as const;

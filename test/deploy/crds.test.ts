@@ -66,6 +66,8 @@ const cause: Full<DisruptionCause> = {
   hold: true,
   forceFrom: t,
   cooldownSeconds: 60,
+  holdTermination: true,
+  terminationFreeAt: t,
   cancelledAt: t,
 };
 const launchTemplate = { id: 'l', name: 'n', version: '1' } as const;
@@ -112,6 +114,7 @@ const waitingOn: {
   settling: { kind: 'settling', until: t },
   hold: { kind: 'hold', by: 'update u' },
   cooldown: { kind: 'cooldown', until: t },
+  terminationHold: { kind: 'terminationHold', by: 'update u' },
   hook: { kind: 'hook', autoScalingGroupName: 'a', hookName: 'h', message: 'm', retryAt: t },
   api: { kind: 'api', what: 'w', message: 'm' },
   instance: { kind: 'instance', message: 'm' },
@@ -192,7 +195,12 @@ const nodeGroup: { spec: Full<NodeGroupSpec>; status: Full<NodeGroupStatus> } = 
       maxUnavailablePercentage: 1,
       updateStrategy: 'DEFAULT',
       ...policies,
-      hooks: { preDrain: nodeHook, postReady: nodeHook },
+      hooks: {
+        preDrain: nodeHook,
+        postDrain: nodeHook,
+        preTerminate: nodeHook,
+        postReady: nodeHook,
+      },
       windows: [{ cron: '0 2 * * *', durationSeconds: 60, timeZone: 'UTC' }],
       windowDefault: 'Closed',
       freezes: [{ from: t, until: t, reason: 'r' }],

@@ -2,8 +2,17 @@
 // before its own is; failure, timeout, abort and deletion; the same end wherever the process is killed.
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
-import { type KubeObject, resourceTypes } from '../../src/api/kube.ts';
-import { type Call, GroupLife, type GroupLifeOptions } from '../support/nodegroup-world.ts';
+import { resourceTypes } from '../../src/api/kube.ts';
+import { type Call, GroupLife } from '../support/nodegroup-world.ts';
+import {
+  beginWithHooks as begin,
+  hook,
+  isDone,
+  jobFor,
+  jobsOf,
+  labelOf,
+  prepare,
+} from '../support/update-hooks.ts';
 import {
   askFor,
   endState,
@@ -12,72 +21,9 @@ import {
   latest,
   makeGroup,
   newest,
-  runApp,
   untilAtRest,
   untilOver,
 } from '../support/update-world.ts';
-
-const namespace = 'default';
-
-interface Work {
-  readonly seconds?: number;
-  readonly exit?: number;
-}
-
-/** A suspended CronJob whose Jobs run for so long and end so. */
-const prepare = (life: GroupLife, name: string, { seconds = 30, exit = 0 }: Work = {}): void => {
-  const annotations = {
-    'world.drover.dev/run-seconds': String(seconds),
-    'world.drover.dev/exit-code': String(exit),
-  };
-  const container = { name: 'work', image: 'work:1', env: [{ name: 'DROVER_NODE', value: 'x' }] };
-  const template = {
-    metadata: { annotations },
-    spec: { restartPolicy: 'Never', containers: [container] },
-  };
-  life.make({ group: 'batch', resource: 'cronjobs' }, namespace, {
-    apiVersion: 'batch/v1',
-    kind: 'CronJob',
-    metadata: { name, namespace },
-    spec: {
-      schedule: '0 0 1 1 *',
-      suspend: true,
-      jobTemplate: { spec: { backoffLimit: 0, ttlSecondsAfterFinished: 5, template } },
-    },
-  });
-};
-
-const hook = (cronJob: string, more: JsonObject = {}): JsonObject => ({
-  job: { namespace, cronJob },
-  ...more,
-});
-
-const jobsOf = (life: GroupLife): readonly KubeObject[] => [
-  ...(life.world.kube.readAll(resourceTypes.jobs) as unknown as Iterable<KubeObject>),
-];
-const isDone = ({ ...job }: KubeObject, type: string): boolean =>
-  JSON.stringify(objectOr(job as unknown as JsonObject).status ?? {}).includes(`"type":"${type}"`);
-const labelOf = ({ metadata }: KubeObject, key: string): string | undefined =>
-  metadata.labels?.[`drover.dev/${key}`];
-const jobFor = (life: GroupLife, kind: string, instanceId: string): KubeObject | undefined =>
-  jobsOf(life).find(
-    (job) => labelOf(job, 'hook') === kind && labelOf(job, 'instance') === instanceId,
-  );
-
-const begin = async (
-  hooks: JsonObject,
-  options: GroupLifeOptions = {},
-  updateConfig: JsonObject = {},
-): Promise<GroupLife> => {
-  const life = await GroupLife.begin(options);
-  await makeGroup(life, { desired: 2 });
-  const patched = life.patch({
-    spec: { updateConfig: { updateStrategy: 'SURGE', hooks, ...updateConfig } },
-  });
-  expect(JSON.stringify(patched)).not.toContain('"kind":"error"');
-  await runApp(life, 4, 2);
-  return life;
-};
 
 const podsOn = (life: GroupLife, node: string): number =>
   [...life.world.kube.readAll(resourceTypes.pods)].filter(
@@ -292,8 +238,8 @@ describe('hooks', () => {
       JSON.stringify(life.patch({ spec: { updateConfig } }));
     const own = { updateStrategy: 'SURGE' };
     expect(refused({ hooks: { preDrain: hook('x') } })).toContain('capacity and hooks are of');
-    expect(refused({ ...own, hooks: {} })).toContain('at least one of preDrain and postReady');
-    expect(refused({ ...own, hooks: { preTerminate: hook('x') } })).toContain('at least one of');
+    expect(refused({ ...own, hooks: {} })).toContain('at least one of preDrain, postDrain');
+    expect(refused({ ...own, hooks: { midDrain: hook('x') } })).toContain('at least one of');
     const webhook = { webhook: { url: 'http://h' } };
     expect(refused({ ...own, hooks: { preDrain: webhook } })).toContain('Required value');
     const ignoring = hook('x', { onFailure: 'Ignore' });
@@ -306,12 +252,17 @@ describe('hooks', () => {
     readonly end: JsonObject;
   }
 
-  /** Both hooks, with a kill after the `nth` write since the update was asked for; 0 = none. */
+  /** All hooks, with a kill after the `nth` write since the update was asked for; 0 = none. */
   const told = async (nth: number): Promise<Told> => {
     const writes: Call[] = [];
     let begun = false;
     const life: GroupLife = await begin(
-      { preDrain: hook('backup'), postReady: hook('smoke') },
+      {
+        preDrain: hook('work'),
+        postDrain: hook('work'),
+        preTerminate: hook('work'),
+        postReady: hook('work'),
+      },
       {
         afterWrite: (call) => {
           if (!begun) return;
@@ -320,8 +271,7 @@ describe('hooks', () => {
         },
       },
     );
-    prepare(life, 'backup');
-    prepare(life, 'smoke');
+    prepare(life, 'work');
     const made = new Set<string>();
     begun = true;
     askFor(life, newest);
@@ -335,7 +285,7 @@ describe('hooks', () => {
     );
     await untilAtRest(life, 2);
     const end = { ...endState(life), jobs: made.size, left: jobsOf(life).length };
-    expect(end).toMatchObject({ updates: [{ status: 'Successful' }], jobs: 4, left: 0 });
+    expect(end).toMatchObject({ updates: [{ status: 'Successful' }], jobs: 8, left: 0 });
     expect(life.check().violations).toEqual([]);
     await life.end();
     return { writes, end };
@@ -343,7 +293,7 @@ describe('hooks', () => {
 
   it('of an update come to the same end, each Job made once, whenever the process is killed', async () => {
     const { writes, end } = await told(0);
-    expect(writes.filter(({ resource }) => resource === 'jobs').length).toBe(8);
+    expect(writes.filter(({ resource }) => resource === 'jobs').length).toBe(16);
     for (let nth = 1; nth <= writes.length; nth++) {
       try {
         expect((await told(nth)).end).toEqual(end);

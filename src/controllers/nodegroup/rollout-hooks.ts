@@ -3,7 +3,7 @@
 import { resourceTypes } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
-import { hookUpdateLabel } from '../../api/update-hooks.ts';
+import { hookKinds, hookUpdateLabel } from '../../api/update-hooks.ts';
 import {
   type CronJob,
   type HookCall,
@@ -107,8 +107,8 @@ export const clearHooks = async (
   update: NodeGroupUpdate,
   signal: AbortSignal,
 ): Promise<void> => {
-  const { preDrain, postReady } = group.spec.updateConfig?.hooks ?? {};
-  const hooks = [preDrain, postReady].flatMap((one) => one?.job.namespace ?? []);
+  const { hooks: asked = {} } = group.spec.updateConfig ?? {};
+  const hooks = hookKinds.flatMap((kind) => asked[kind]?.job.namespace ?? []);
   const labelSelector = `${hookUpdateLabel}=${update.metadata.uid}`;
   for (const namespace of new Set(hooks)) {
     const { items } = await deps.kube.list<HookJob>(jobs, { namespace, labelSelector, signal });

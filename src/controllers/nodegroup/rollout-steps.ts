@@ -3,6 +3,7 @@
 import { epochMs, formatTime } from '../../api/brand.ts';
 import {
   type CauseWrite,
+  freeTerminationWrite,
   type Lifted,
   liftWrite,
   refillWrite,
@@ -18,6 +19,7 @@ import {
   ownCause,
   type Policies,
   policiesOf,
+  type StepHolds,
   shieldAnnotation,
   type UpdateStep,
   updateCauseId,
@@ -60,7 +62,7 @@ const record = async (
   deps: NodeGroupDeps,
   input: Input,
   instanceId: string,
-  more: Pick<DisruptionCause, 'followUp' | 'hold'> & Partial<Lifted>,
+  more: Pick<DisruptionCause, 'followUp' | 'hold' | 'holdTermination'> & Partial<Lifted>,
 ): Promise<void> => {
   const { group, update, signal } = input;
   const node = nodeOfInstance(deps.nodes, instanceId);
@@ -124,11 +126,22 @@ const drainNow = (deps: NodeGroupDeps, input: Input): Lifted => {
 const begin = (
   deps: NodeGroupDeps,
   input: Input,
-  { instanceId, hold }: { readonly instanceId: string; readonly hold?: true },
+  { instanceId, hold, holdTermination }: { readonly instanceId: string } & StepHolds,
   followUp: DisruptionCause['followUp'],
 ): Promise<void> => {
   const how = hold === true ? { hold } : drainNow(deps, input);
-  return record(deps, input, instanceId, { followUp, ...how });
+  const end = holdTermination === true ? { holdTermination } : {};
+  return record(deps, input, instanceId, { followUp, ...how, ...end });
+};
+
+/** Its hooks are over: from now on its drain's record waits for its cooldown alone. */
+const letGo = async (deps: NodeGroupDeps, input: Input, instanceId: string): Promise<void> => {
+  const { update, signal } = input;
+  const known = deps.disruptions.get(instanceId);
+  const cause = ownCause(known, updateCauseId(update.metadata.name));
+  if (known === undefined || cause === undefined) return;
+  const at = formatTime(deps.clock.now());
+  await write(deps, instanceId, freeTerminationWrite(known, cause.id, at), signal);
 };
 
 const lift = async (deps: NodeGroupDeps, input: Input, instanceId: string): Promise<void> => {
@@ -231,6 +244,8 @@ const run = (deps: NodeGroupDeps, input: Input, step: UpdateStep): Promise<void>
       return record(deps, input, step.instanceId, { followUp: 'Replace', hold: true });
     case 'Lift':
       return lift(deps, input, step.instanceId);
+    case 'LetGo':
+      return letGo(deps, input, step.instanceId);
     case 'Replace':
       return begin(deps, input, step, 'Replace');
     case 'Retire':

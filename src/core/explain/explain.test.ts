@@ -86,6 +86,11 @@ describe('explainWaiting', () => {
       `drained; load balancers let go of the node until ${since}, then its instance is terminated`,
     ],
     [
+      'hooks before its end',
+      { kind: 'terminationHold', by: 'update u-1' },
+      'drained; the instance is terminated when update u-1 lets it go, which runs its hooks first',
+    ],
+    [
       'its turn in an update',
       { kind: 'hold', by: 'update u-1' },
       'the node is marked and waits for its turn in update u-1',

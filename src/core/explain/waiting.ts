@@ -80,6 +80,8 @@ const renderers: { readonly [K in WaitingOn['kind']]: (waiting: Of<K>) => string
     `the node is empty; pods already on their way are awaited until ${until}`,
   cooldown: ({ until }) =>
     `drained; load balancers let go of the node until ${until}, then its instance is terminated`,
+  terminationHold: ({ by }) =>
+    `drained; the instance is terminated when ${by} lets it go, which runs its hooks first`,
   hold: ({ by }) => `the node is marked and waits for its turn in ${by}`,
   api: ({ what, message }) => `${what}: ${message}`,
   instance: ({ message }) => `instance: ${message}`,

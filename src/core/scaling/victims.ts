@@ -39,6 +39,14 @@ export interface VictimFacts {
   readonly now: EpochMs;
 }
 
+/** Until when an instance whose drain is over may still be kept: for its cooldown, or by whoever asked. */
+const keptUntil = ({ status }: NodeDisruption, cause: DisruptionCause): number => {
+  const { phase, drainedAt } = status ?? {};
+  const emptyAt = phase === 'Completing' ? parseTime(drainedAt) : undefined;
+  const cooled = (emptyAt ?? 0) + (cause.cooldownSeconds ?? 0) * 1000;
+  return Math.max(cooled, parseTime(cause.terminationFreeAt) ?? 0);
+};
+
 /** How the drain stands that `id` asked for; undefined when it did not, or must ask again. */
 export const victimState = (
   disruption: NodeDisruption,
@@ -56,7 +64,8 @@ export const victimState = (
     return status.outcome === 'Failed' ? { kind: 'failed', message } : { kind: 'drained' };
   }
   // Another cause on the node may have no end of its own; ours has.
-  if (now > (parseTime(cause.deadline) ?? now) + graceMs) return { kind: 'failed', message };
+  const until = Math.max(parseTime(cause.deadline) ?? now, keptUntil(disruption, cause));
+  if (now > until + graceMs) return { kind: 'failed', message };
   return { kind: 'draining' };
 };
 

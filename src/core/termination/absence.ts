@@ -8,7 +8,7 @@ import { type Decision, decision } from './decision.ts';
 import { holdBlocker } from './held.ts';
 import type { Observation } from './observation.ts';
 import { type StatusChange, waitingFields, writeStatus } from './status.ts';
-import { cooldownBlocker, cooldownUntil, mustTerminate } from './terminating.ts';
+import { endBlockers, mustTerminate } from './terminating.ts';
 
 /** An answer is believed this long; then it is asked for again. */
 const believedMs = 30_000;
@@ -73,10 +73,10 @@ export const complete = (
 ): Decision => {
   const began = disruption.status?.startedAt ?? formatTime(now);
   const { waitingOn: left = [], ...fields } = more;
-  const cool = mustTerminate(disruption, demand, how.outcome)
-    ? cooldownUntil(demand, how.outcome, now)
-    : undefined;
-  const waitingOn = cool === undefined ? left : [cooldownBlocker(cool), ...left];
+  const before = mustTerminate(disruption, demand, how.outcome)
+    ? endBlockers(demand, how.outcome, now)
+    : [];
+  const waitingOn = [...before, ...left];
   const change = {
     phase: 'Completing' as const,
     ...how,

@@ -62,6 +62,17 @@ export const isHeld = (disruption: NodeDisruption): boolean =>
 export const holdingCause = (causes: readonly DisruptionCause[]): DisruptionCause | undefined =>
   causes.every(isHolding) ? causes[0] : undefined;
 
+/**
+ * The cause for whose turn a drained instance stays; undefined = none does. One that asks for its end and
+ * waits for nothing is enough.
+ */
+const keepingCause = (causes: readonly DisruptionCause[]): DisruptionCause | undefined => {
+  const ending = causes.filter(
+    ({ followUp }) => followUp === 'Terminate' || followUp === 'Replace',
+  );
+  return ending.every(({ holdTermination }) => holdTermination === true) ? ending[0] : undefined;
+};
+
 /** Whose instance the cloud takes by itself once we let go of it. */
 export const endsByItself: Readonly<Record<DisruptionCause['kind'], boolean>> = {
   ScaleIn: true,
@@ -106,6 +117,8 @@ export interface Demand {
   readonly waitsForReturning: boolean;
   /** Every cause holds: nothing is evicted, no time runs. */
   readonly heldBy?: DisruptionCause;
+  /** Drained, its instance is not terminated yet. */
+  readonly keptBy?: DisruptionCause;
   readonly onDeadline: 'force' | 'fail';
   readonly deadline?: EpochMs;
   /** Of the cause whose deadline forces. */
@@ -200,6 +213,7 @@ export const demandOf = (observation: Observation): Demand => {
   const causes = causesToServe(observation.disruption);
   const hooks = knownHooks(observation, causes);
   const heldBy = holdingCause(causes);
+  const keptBy = keepingCause(causes);
   const terms = causes
     .filter((cause) => !isHolding(cause))
     .map((cause) => termOf(cause, observation));
@@ -217,6 +231,7 @@ export const demandOf = (observation: Observation): Demand => {
     hooks,
     followUp: strongest(causes),
     ...(heldBy === undefined ? {} : { heldBy }),
+    ...(keptBy === undefined ? {} : { keptBy }),
     onDeadline: forcing === undefined ? 'fail' : 'force',
     waitsForReturning: forcing === undefined && causes.some(({ kind }) => kind === 'Update'),
     safetyMs: spot ? spotSafetyMs : safetyMs,

@@ -1,14 +1,17 @@
 // Completing: the node is done with, its hooks are told, and so is whoever asked. What was decided
 // stands in the status; a call that is repeated after a crash finds its work done.
 import { type EpochMs, formatTime } from '../../api/brand.ts';
-import type { NodeDisruptionStatus, WaitingOn } from '../../api/disruption.ts';
+import type { DisruptionCause, NodeDisruptionStatus, WaitingOn } from '../../api/disruption.ts';
 import type { Step } from '../../api/plan.ts';
+import { askAgainAt, askForInstance } from './absence.ts';
 import { type Demand, handledIds } from './causes.ts';
 import { type Decision, decision } from './decision.ts';
+import { kubeletIsReady } from './draining.ts';
+import { terminationBlocker } from './held.ts';
 import { completionDue, type KnownHook } from './hooks.ts';
 import type { Observation } from './observation.ts';
 import { type StatusChange, waitingFields, writeStatus } from './status.ts';
-import { mustTerminate, terminate } from './terminating.ts';
+import { isEndBlocker, mustTerminate, terminate } from './terminating.ts';
 
 const completeStep = ({ ref }: KnownHook, instanceId: string): Step => ({
   kind: 'CompleteHook',
@@ -39,6 +42,20 @@ const beginAgain = ({ disruption, now }: Observation): Decision => {
   return decision({ steps: [writeStatus({ disruption, change, now })] });
 };
 
+/**
+ * Drained, and its owner has not let it go. It may go by itself meanwhile: where its node is not there or not
+ * Ready the instance is asked about. Its `waitingOn` is empty when it is gone.
+ */
+const whileKept = (observation: Observation, keptBy: DisruptionCause): Decision => {
+  const { memory, node } = observation;
+  if (memory.instance?.gone === true) return decision({});
+  const waitingOn = [terminationBlocker(keptBy)];
+  if (node !== undefined && kubeletIsReady(node)) return decision({ waitingOn });
+  const ask = askForInstance(observation);
+  const steps = ask === undefined ? [] : [ask];
+  return decision({ steps, waitingOn, wakeAt: [askAgainAt(observation)] });
+};
+
 export const decideCompleting = (observation: Observation, demand: Demand): Decision => {
   const { disruption, node, now } = observation;
   const { instanceId } = disruption.spec;
@@ -54,15 +71,20 @@ export const decideCompleting = (observation: Observation, demand: Demand): Deci
     });
   }
   if (mustTerminate(disruption, demand, disruption.status?.outcome)) {
-    const decided = terminate(observation, demand);
+    const { keptBy } = demand;
+    const decided =
+      keptBy === undefined ? terminate(observation, demand) : whileKept(observation, keptBy);
     if (decided.waitingOn.length > 0) return decided;
   }
   return end(observation, demand);
 };
 
 /** Pods that were left stay named for those who ask why it was forced. */
-const withoutCooldown = ({ waitingOn, waitingOnTotal = 0 }: NodeDisruptionStatus): StatusChange => {
-  const rest = waitingOn?.filter(({ kind }) => kind !== 'cooldown') ?? [];
+const withoutEndBlockers = ({
+  waitingOn,
+  waitingOnTotal = 0,
+}: NodeDisruptionStatus): StatusChange => {
+  const rest = waitingOn?.filter((one) => !isEndBlocker(one)) ?? [];
   const gone = (waitingOn?.length ?? 0) - rest.length;
   return gone === 0 ? {} : { waitingOn: rest, waitingOnTotal: waitingOnTotal - gone };
 };
@@ -80,7 +102,7 @@ const end = ({ disruption, now }: Observation, demand: Demand): Decision => {
     // A cause that came meanwhile is not among them: it opens the next episode.
     handledCauses: handledIds(disruption, demand.causes),
     ...(message === undefined ? {} : { message }),
-    ...(failed ? withoutCooldown(before) : waitingFields([])),
+    ...(failed ? withoutEndBlockers(before) : waitingFields([])),
   };
   return decision({ steps: [writeStatus({ disruption, demand, change, now })] });
 };

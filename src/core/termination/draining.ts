@@ -36,7 +36,7 @@ const namedWithinMs = 5_000;
 /** Past the deadline the server may say this long that nothing is left, where no hook ends. */
 const confirmMs = 15_000;
 
-const kubeletIsReady = (node: Node): boolean =>
+export const kubeletIsReady = (node: Node): boolean =>
   node.status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ??
   false;
 

@@ -19,6 +19,11 @@ export const holdBlocker = (cause: DisruptionCause): WaitingOn => ({
   by: turnOf(cause),
 });
 
+export const terminationBlocker = (cause: DisruptionCause): WaitingOn => ({
+  kind: 'terminationHold',
+  by: turnOf(cause),
+});
+
 /** What the status says of a hold when the node is (again) marked for this demand. */
 export const holdFields = ({ disruption, now }: Observation, demand: Demand): StatusChange => {
   if (demand.heldBy !== undefined) return waitingFields([holdBlocker(demand.heldBy)]);

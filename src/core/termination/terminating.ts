@@ -5,6 +5,7 @@ import type { DisruptionOutcome, NodeDisruption, WaitingOn } from '../../api/dis
 import type { Step } from '../../api/plan.ts';
 import { causesInForce, type Demand, endsByItself } from './causes.ts';
 import { type Decision, decision } from './decision.ts';
+import { terminationBlocker } from './held.ts';
 import type { Observation } from './observation.ts';
 
 const terminateAgainMs = 5_000;
@@ -33,10 +34,27 @@ export const cooldownUntil = (
   return epochMs(drainedAt + cooldownMs);
 };
 
-export const cooldownBlocker = (until: EpochMs): WaitingOn => ({
+const cooldownBlocker = (until: EpochMs): WaitingOn => ({
   kind: 'cooldown',
   until: formatTime(until),
 });
+
+/** What keeps a drained instance from being asked for, as it is written when the drain is over. */
+export const endBlockers = (
+  demand: Demand,
+  outcome: DisruptionOutcome | undefined,
+  drainedAt: EpochMs | undefined,
+): readonly WaitingOn[] => {
+  const until = cooldownUntil(demand, outcome, drainedAt);
+  return [
+    ...(until === undefined ? [] : [cooldownBlocker(until)]),
+    ...(demand.keptBy === undefined ? [] : [terminationBlocker(demand.keptBy)]),
+  ];
+};
+
+/** Those blockers by kind. */
+export const isEndBlocker = ({ kind }: WaitingOn): boolean =>
+  kind === 'cooldown' || kind === 'terminationHold';
 
 /** Asks for the end of the instance. Its `waitingOn` is empty when nothing is left to do. */
 export const terminate = (observation: Observation, demand: Demand): Decision => {

@@ -2,7 +2,14 @@
 // back to a state that can be told: held nodes given back, the surge gone, drains under way ended. Pure.
 import { epochMs, formatTime, parseTime } from '../../api/brand.ts';
 import { joinTimeoutMs } from '../scaling/index.ts';
-import { type Counted, type Herd, type InstanceState, isWhole, phaseSince } from './nodes.ts';
+import {
+  type Counted,
+  type Herd,
+  type InstanceState,
+  isKeptEmpty,
+  isWhole,
+  phaseSince,
+} from './nodes.ts';
 import type { StatusChange, UpdateDecision, UpdateObservation, UpdateStep } from './observation.ts';
 import { refills } from './surge.ts';
 import { isKept } from './timeouts.ts';
@@ -114,8 +121,12 @@ export const decideRestoring = (observation: UpdateObservation, herd: Herd): Upd
   const { status, surge, desired, actualDesired } = observation;
   const stay: UpdateDecision = { change: undefined, surge, steps: [] };
   const { old, fresh } = herd;
-  const draining = old.filter(({ state }) => state.kind === 'draining' || state.kind === 'drained');
-  const withdraw = old.filter((one) => givesBack.has(one.state.kind) && !isKept(status, one));
+  const isGoing = (one: Counted): boolean =>
+    (one.state.kind === 'draining' || one.state.kind === 'drained') && !isKeptEmpty(one);
+  const draining = old.filter(isGoing);
+  // Hooks run no more: what would have to wait for its own is not terminated.
+  const isReturned = (one: Counted): boolean => givesBack.has(one.state.kind) || isKeptEmpty(one);
+  const withdraw = old.filter((one) => isReturned(one) && !isKept(status, one));
   const steps: UpdateStep[] = [
     ...withdraw.map(
       ({ instance }): UpdateStep => ({ kind: 'Withdraw', instanceId: instance.instanceId }),

@@ -15,6 +15,7 @@ export { updateNameOf } from './identity.ts';
 export { fail } from './journal.ts';
 export { ownCause, updateCauseId } from './nodes.ts';
 export type {
+  StepHolds,
   StepPacing,
   UpdateDecision,
   UpdateInstance,

@@ -1,5 +1,5 @@
 // How far an update is with each of its instances, told by the NodeDisruption of each. Pure.
-import { type EpochMs, parseTime } from '../../api/brand.ts';
+import { type EpochMs, epochMs, parseTime } from '../../api/brand.ts';
 import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
 import { isOfRequest, victimState } from '../scaling/index.ts';
 import type { UpdateInstance, UpdateObservation } from './observation.ts';
@@ -15,13 +15,32 @@ export const ownCause = (
     (cause) => cause.cancelledAt === undefined && isOfRequest(cause.id, id),
   );
 
+export interface Emptied {
+  readonly at: EpochMs;
+  /** Its termination may follow from then on. */
+  readonly cooledAt: EpochMs;
+}
+
+const emptiedOf = (
+  { status }: NodeDisruption,
+  { id, holdTermination, cooldownSeconds = 0 }: DisruptionCause,
+): Emptied | undefined => {
+  const { phase, completingCauses, drainedAt } = status ?? {};
+  if (holdTermination !== true || phase !== 'Completing') return undefined;
+  const at = parseTime(drainedAt);
+  // A drain that failed ends by itself, and the instance stays.
+  if (at === undefined || completingCauses?.includes(id) !== true) return undefined;
+  return { at, cooledAt: epochMs(at + cooldownSeconds * 1000) };
+};
+
 export type InstanceState =
   /** Not asked, or asked and given back. */
   | { readonly kind: 'untouched' }
   | { readonly kind: 'held'; readonly isMarked: boolean }
   /** Held by Drover's own strategy: begun, and not drained before its hook is over. */
   | { readonly kind: 'hooking'; readonly isMarked: boolean }
-  | { readonly kind: 'draining' }
+  /** `emptied`: the drain is over, and its instance stays until this update lets it go. */
+  | { readonly kind: 'draining'; readonly emptied?: Emptied }
   | { readonly kind: 'drained' }
   | { readonly kind: 'failed'; readonly message: string };
 
@@ -37,6 +56,8 @@ export const instanceState = (
   if (cause.hold === true && isOpen) {
     return { kind: 'held', isMarked: status?.phase === 'Draining' };
   }
+  const emptied = isOpen ? emptiedOf(disruption, cause) : undefined;
+  if (emptied !== undefined) return { kind: 'draining', emptied };
   const hasNode = nodeName !== undefined;
   return victimState(disruption, { id, hasNode, now }) ?? { kind: 'untouched' };
 };
@@ -88,6 +109,10 @@ export const isWhole = ({ instance }: Counted): boolean =>
 /** When the phase began in which the update is now. */
 export const phaseSince = ({ status, now }: UpdateObservation): EpochMs =>
   parseTime(status.phases?.findLast(({ phase }) => phase === status.phase)?.at) ?? now;
+
+/** Drained, and kept for its hooks. */
+export const isKeptEmpty = ({ state }: Counted): boolean =>
+  state.kind === 'draining' && state.emptied !== undefined;
 
 /** Old nodes whose drain, or the hook before it, has begun and that still count. */
 export const inFlightOf = ({ old }: Herd): readonly Counted[] =>

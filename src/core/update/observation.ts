@@ -91,15 +91,23 @@ export interface UpdateObservation extends StepPacing {
   readonly now: EpochMs;
 }
 
+/** What of a node that is begun waits for hooks. */
+export interface StepHolds {
+  readonly hold?: true;
+  readonly holdTermination?: true;
+}
+
 export type UpdateStep =
   /** Marks the node and evicts nothing. */
   | { readonly kind: 'Hold'; readonly instanceId: string }
   /** Drains a held node from now on. */
   | { readonly kind: 'Lift'; readonly instanceId: string }
   /** Drains it at once, or with `hold` when it is lifted; its group starts another in its place. */
-  | { readonly kind: 'Replace'; readonly instanceId: string; readonly hold?: true }
+  | ({ readonly kind: 'Replace'; readonly instanceId: string } & StepHolds)
   /** Drains it as Replace does, and ends it with decrement. */
-  | { readonly kind: 'Retire'; readonly instanceId: string; readonly hold?: true }
+  | ({ readonly kind: 'Retire'; readonly instanceId: string } & StepHolds)
+  /** Drained: its instance may be terminated. */
+  | { readonly kind: 'LetGo'; readonly instanceId: string }
   | { readonly kind: 'RunHook'; readonly call: HookCall }
   /** One that is being retired is replaced instead: more are wanted by now. */
   | { readonly kind: 'Refill'; readonly instanceId: string }

@@ -55,7 +55,8 @@ export const decideSurgeUp = (observation: UpdateObservation, herd: Herd): Updat
   if (minimal !== undefined) return minimal;
   const late = epochMs(phaseSince(observation) + joinTimeoutMs);
   const awaitsHook = fresh.some(({ instance }) => instance.awaitsHook === true);
-  if (now < late || awaitsHook) return stay(observation, { surge, wakeAt: late });
+  if (now < late) return stay(observation, { surge, wakeAt: late });
+  if (awaitsHook) return stay(observation, { surge });
   const zones = [...zonesOf(old)];
   const joined = zonesOf(fresh.filter(isWhole));
   const enough = zones.filter((zone) => joined.has(zone)).length >= Math.ceil(zones.length / 2);

@@ -48,6 +48,7 @@ interface CauseOptions {
   readonly hook?: string;
   readonly token?: string;
   readonly hold?: boolean;
+  readonly holdTermination?: boolean;
   readonly forceFrom?: number;
   readonly cooldownSeconds?: number;
 }
@@ -286,6 +287,7 @@ const causeOf = (cause: CauseOptions): JsonObject => ({
   followUp: cause.followUp ?? 'Release',
   ...(cause.deadline === undefined ? {} : { deadline: timeAt(cause.deadline) }),
   ...(cause.hold === undefined ? {} : { hold: cause.hold }),
+  ...(cause.holdTermination === undefined ? {} : { holdTermination: cause.holdTermination }),
   ...(cause.forceFrom === undefined ? {} : { forceFrom: timeAt(cause.forceFrom) }),
   ...(cause.cooldownSeconds === undefined ? {} : { cooldownSeconds: cause.cooldownSeconds }),
   ...(cause.cancelledAt === undefined ? {} : { cancelledAt: timeAt(cause.cancelledAt) }),

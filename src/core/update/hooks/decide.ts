@@ -1,14 +1,24 @@
 // What hooks make of an update by Drover's own strategy: which are to run now, which nodes they keep from being
-// drained or from counting, how one that fails ends the update. Pure.
-import { epochMs, parseTime } from '../../../api/brand.ts';
+// drained, terminated or counted, how one that fails ends the update. Pure.
+import { type EpochMs, epochMs, parseTime } from '../../../api/brand.ts';
 import {
   defaultHookTimeoutSeconds,
+  type HookKind,
   type HookStatus,
   maxToldHooks,
 } from '../../../api/update-hooks.ts';
 import { fail } from '../journal.ts';
-import { type Herd, herdOf, isJoined, ownCause, updateCauseId } from '../nodes.ts';
+import {
+  type Counted,
+  type Herd,
+  herdOf,
+  isJoined,
+  isKeptEmpty,
+  ownCause,
+  updateCauseId,
+} from '../nodes.ts';
 import type {
+  StepHolds,
   UpdateDecision,
   UpdateInstance,
   UpdateObservation,
@@ -28,7 +38,14 @@ const isUnderWay = ({ update, status }: UpdateObservation): boolean =>
   update.spec.abort === undefined &&
   (status.phase === 'ScalingUp' || status.phase === 'Rolling');
 
-/** Each node has at most one at a time: one of before has the first hook, a new one the second. */
+/** Whose cause is new with each try: the hook runs again. */
+const isOfTry: Readonly<Record<HookCall['kind'], boolean>> = {
+  preDrain: true,
+  postDrain: true,
+  preTerminate: true,
+  postReady: false,
+};
+
 const callOf = (
   { update, hooks }: UpdateObservation,
   instance: UpdateInstance,
@@ -38,19 +55,30 @@ const callOf = (
   const hook = hooks?.[kind];
   if (hook === undefined || nodeName === undefined) return [];
   const cause = ownCause(disruption, updateCauseId(update.metadata.name));
-  const tryId = `${update.metadata.uid}/${kind === 'preDrain' ? (cause?.id ?? '') : ''}`;
+  const tryId = `${update.metadata.uid}/${isOfTry[kind] ? (cause?.id ?? '') : ''}`;
   return [{ kind, hook, instanceId, nodeName, name: hookJobName(kind, instanceId, tryId) }];
 };
 
-/** The hooks that are to have run by now: what became of each is looked at. */
+const oldCalls = (
+  observation: UpdateObservation,
+  { instance, state }: Counted,
+): readonly HookCall[] => {
+  // Its marks stand first: no new pods come meanwhile.
+  if (state.kind === 'hooking' && state.isMarked) return callOf(observation, instance, 'preDrain');
+  if (state.kind !== 'draining' || state.emptied === undefined) return [];
+  const isCool = observation.now >= state.emptied.cooledAt;
+  return [
+    ...callOf(observation, instance, 'postDrain'),
+    ...(isCool ? callOf(observation, instance, 'preTerminate') : []),
+  ];
+};
+
+/** The hooks that are to have run by now, in the order of each node: what became of each is looked at. */
 export const hookCalls = (observation: UpdateObservation): readonly HookCall[] => {
   if (!isUnderWay(observation)) return [];
   const { old, fresh } = herdOf(observation);
   return [
-    ...old.flatMap(({ instance, state }) =>
-      // Its marks stand first: no new pods come meanwhile.
-      state.kind === 'hooking' && state.isMarked ? callOf(observation, instance, 'preDrain') : [],
-    ),
+    ...old.flatMap((one) => oldCalls(observation, one)),
     ...fresh.flatMap(({ instance, state }) =>
       isJoined(instance) && state.kind === 'untouched'
         ? callOf(observation, instance, 'postReady')
@@ -70,16 +98,27 @@ const afterDeadline = ({ hook }: HookCall, run: HookRun | undefined, now: number
   return now >= (parseTime(run.since) ?? now) + seconds * 1000 + graceMs;
 };
 
-const lookedAt = (observation: UpdateObservation): readonly Looked[] =>
-  hookCalls(observation).map((call) => {
-    const run = observation.hookRuns?.get(call.name);
-    if (!afterDeadline(call, run, observation.now)) return { call, run };
-    const seconds = call.hook.timeoutSeconds ?? defaultHookTimeoutSeconds;
-    return { call, run: { state: 'Failed', message: `it was not done in ${seconds} s` } };
-  });
-
 const isOver = ({ call, run }: Looked): boolean =>
   run?.state === 'Succeeded' || (run?.state === 'Failed' && call.hook.onFailure === 'Continue');
+
+const lookAt = (observation: UpdateObservation, call: HookCall): Looked => {
+  const run = observation.hookRuns?.get(call.name);
+  if (!afterDeadline(call, run, observation.now)) return { call, run };
+  const seconds = call.hook.timeoutSeconds ?? defaultHookTimeoutSeconds;
+  return { call, run: { state: 'Failed', message: `it was not done in ${seconds} s` } };
+};
+
+/** Each node has at most one at a time: the next begins when the one before it is over. */
+const lookedAt = (observation: UpdateObservation): readonly Looked[] => {
+  const all = hookCalls(observation).map((call) => lookAt(observation, call));
+  const busy = new Set<string>();
+  return all.filter((one) => {
+    const { instanceId } = one.call;
+    if (busy.has(instanceId)) return false;
+    if (!isOver(one)) busy.add(instanceId);
+    return true;
+  });
+};
 
 /** New nodes do not count before their hook is over. */
 export const withHookedNodes = (observation: UpdateObservation): UpdateObservation => {
@@ -95,12 +134,15 @@ export const withHookedNodes = (observation: UpdateObservation): UpdateObservati
   return { ...observation, instances };
 };
 
-/** A node of before is marked first and drained when its hook is over. */
-export const holdFor = (
-  { hooks }: UpdateObservation,
-  { nodeName }: UpdateInstance,
-): { readonly hold?: true } =>
-  hooks?.preDrain === undefined || nodeName === undefined ? {} : { hold: true };
+/** A node of before is marked first and drained when its hook is over, and so it is terminated. */
+export const holdFor = ({ hooks }: UpdateObservation, { nodeName }: UpdateInstance): StepHolds => {
+  if (hooks === undefined || nodeName === undefined) return {};
+  const { preDrain, postDrain, preTerminate } = hooks;
+  return {
+    ...(preDrain === undefined ? {} : { hold: true }),
+    ...(postDrain === undefined && preTerminate === undefined ? {} : { holdTermination: true }),
+  };
+};
 
 const jobOf = ({ hook, name }: HookCall): string => `${hook.job.namespace}/${name}`;
 
@@ -168,20 +210,37 @@ const stepsOf = (
   herd: Herd,
   looked: readonly Looked[],
 ): readonly UpdateStep[] => {
-  const over = new Set(looked.filter(isOver).map(({ call }) => call.instanceId));
-  const isAsked = observation.hooks?.preDrain !== undefined;
+  const over = new Set(looked.filter(isOver).map(({ call }) => `${call.kind}/${call.instanceId}`));
+  // A node that lost its hook, or its Node, waits for nothing.
+  const isFree = ({ instanceId, nodeName }: UpdateInstance, kind: HookKind): boolean =>
+    observation.hooks?.[kind] === undefined ||
+    nodeName === undefined ||
+    over.has(`${kind}/${instanceId}`);
   return [
     ...looked.flatMap(({ call, run }): readonly UpdateStep[] =>
       run === undefined ? [{ kind: 'RunHook', call }] : [],
     ),
-    // A node that lost its hook, or its Node, waits for nothing.
-    ...herd.old.flatMap(({ instance, state }): readonly UpdateStep[] => {
-      const { instanceId, nodeName } = instance;
-      const isFree = over.has(instanceId) || !isAsked || nodeName === undefined;
-      return state.kind === 'hooking' && isFree ? [{ kind: 'Lift', instanceId }] : [];
+    ...herd.old.flatMap((one): readonly UpdateStep[] => {
+      const { instance, state } = one;
+      const { instanceId } = instance;
+      if (state.kind === 'hooking') {
+        return isFree(instance, 'preDrain') ? [{ kind: 'Lift', instanceId }] : [];
+      }
+      const goes = isFree(instance, 'postDrain') && isFree(instance, 'preTerminate');
+      return isKeptEmpty(one) && goes ? [{ kind: 'LetGo', instanceId }] : [];
     }),
   ];
 };
+
+/** When the hook before termination may begin: of drained nodes that cool down. */
+const coolingOf = ({ hooks, now }: UpdateObservation, { old }: Herd): readonly EpochMs[] =>
+  hooks?.preTerminate === undefined
+    ? []
+    : old.flatMap(({ state }) =>
+        state.kind === 'draining' && state.emptied !== undefined && state.emptied.cooledAt > now
+          ? [state.emptied.cooledAt]
+          : [],
+      );
 
 /** The decision with hooks that begin, drains that begin after theirs, and the journal of both. */
 export const withHooks = (
@@ -201,11 +260,15 @@ export const withHooks = (
     ...(same(hooks, observation.status.hooks) ? {} : { hooks }),
   };
   const awaits = goesOn && looked.some((one) => !isOver(one));
-  const lookAt = epochMs(observation.now + lookMs);
+  const times = [
+    ...(next.wakeAt === undefined ? [] : [next.wakeAt]),
+    ...(awaits ? [observation.now + lookMs] : []),
+    ...(goesOn ? coolingOf(observation, herd) : []),
+  ];
   return {
     ...next,
     ...(Object.keys(change).length === 0 ? {} : { change }),
-    ...(awaits ? { wakeAt: epochMs(Math.min(next.wakeAt ?? lookAt, lookAt)) } : {}),
+    ...(times.length === 0 ? {} : { wakeAt: epochMs(Math.min(...times)) }),
     steps: [...next.steps, ...steps],
   };
 };

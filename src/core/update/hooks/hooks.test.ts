@@ -11,7 +11,7 @@ import {
 } from '../../../../test/support/update-observations.ts';
 import { formatTime } from '../../../api/brand.ts';
 import type { NodeGroupUpdateStatus } from '../../../api/nodegroup-update.ts';
-import type { NodeHook } from '../../../api/update-hooks.ts';
+import type { HookKind, NodeHook } from '../../../api/update-hooks.ts';
 import { decideUpdate } from '../decide.ts';
 import type { UpdateInstance, UpdateObservation } from '../observation.ts';
 import { hookCalls } from './decide.ts';
@@ -35,12 +35,33 @@ const decide = (
   more: Partial<UpdateObservation>,
 ) => decideUpdate(observe(status, instances, { surge: { desired: 1, maxSize: 1 }, ...more }));
 
+/** Drained `secondsAgo`, and kept. */
+const emptied = (secondsAgo: number, holdTermination = true): Partial<UpdateInstance> => {
+  const drainedAt = formatTime((now - secondsAgo * 1000) as typeof now);
+  const [cause] = draining.disruption.spec.causes;
+  const causes = [
+    { ...cause, cooldownSeconds: 60, holdTermination },
+  ] as typeof draining.disruption.spec.causes;
+  const status = {
+    episode: 1,
+    phase: 'Completing',
+    outcome: 'Drained',
+    drainedAt,
+    completingCauses: causes.map(({ id }) => id),
+  } as const;
+  return {
+    ...draining,
+    disruption: { ...draining.disruption, spec: { ...draining.disruption.spec, causes }, status },
+  };
+};
+
 const stepsOf = (...asked: Parameters<typeof decide>): string =>
   decide(...asked)
     .steps.map((step) => {
       if (step.kind === 'RunHook') return `RunHook ${step.call.kind} ${step.call.nodeName}`;
       const of = 'instanceId' in step ? step.instanceId : '';
-      return `${step.kind} ${of}${'hold' in step ? ' hold' : ''}`.trim();
+      const keeps = 'holdTermination' in step ? ' keep' : '';
+      return `${step.kind} ${of}${'hold' in step ? ' hold' : ''}${keeps}`.trim();
     })
     .join(', ');
 
@@ -147,6 +168,105 @@ describe('preDrain', () => {
   });
 });
 
+describe('postDrain and preTerminate', () => {
+  const both = { postDrain: hook, preTerminate: hook };
+  const around = { hooks: both, desired: 2 } as const;
+  const herd = (secondsAgo: number) => [
+    aMember('o1', emptied(secondsAgo)),
+    ...members(2, 'n', fresh),
+  ];
+  const nameFor = (kind: HookKind): string => hookJobName(kind, 'i-o1', 'u/update/up');
+  const ran = (...ended: readonly [HookKind, HookRun][]) =>
+    new Map(ended.map(([kind, run]) => [nameFor(kind), run]));
+  const done: HookRun = { state: 'Succeeded' };
+
+  it.each<[string, readonly UpdateInstance[], Partial<UpdateObservation>, string]>([
+    ['keep the instance of a node that is begun', members(2, 'o'), {}, 'Replace i-o2 keep'],
+    [
+      'keep it where one of them is asked for',
+      members(2, 'o'),
+      { hooks: { preDrain: hook, preTerminate: hook } },
+      'Replace i-o2 hold keep',
+    ],
+    ['the first runs when the drain is over', herd(0), {}, 'RunHook postDrain o1'],
+    ['and not before', [aMember('o1', draining), ...members(2, 'n', fresh)], {}, ''],
+    ['the second waits for it', herd(90), {}, 'RunHook postDrain o1'],
+    ['while it runs, too', herd(90), { hookRuns: ran(['postDrain', since(9)]) }, ''],
+    ['and for the time after empty', herd(59), { hookRuns: ran(['postDrain', done]) }, ''],
+    ['and runs then', herd(60), { hookRuns: ran(['postDrain', done]) }, 'RunHook preTerminate o1'],
+    [
+      'the instance is let go after both',
+      herd(60),
+      { hookRuns: ran(['postDrain', done], ['preTerminate', done]) },
+      'LetGo i-o1',
+    ],
+    [
+      'it waits for nobody after the first where there is no second',
+      herd(1),
+      { hooks: { postDrain: hook }, hookRuns: ran(['postDrain', done]) },
+      'LetGo i-o1',
+    ],
+    ['one that is asked for no more lets it go', herd(1), { hooks: {} }, 'LetGo i-o1'],
+    [
+      'one that failed with Continue lets it go, too',
+      herd(60),
+      {
+        hooks: { preTerminate: { ...hook, onFailure: 'Continue' } },
+        hookRuns: ran(['preTerminate', failed]),
+      },
+      'LetGo i-o1',
+    ],
+    [
+      'a node that was deleted has none',
+      [aMember('o1', { ...emptied(1), nodeName: undefined as never }), ...members(2, 'n', fresh)],
+      {},
+      'LetGo i-o1',
+    ],
+    [
+      'an instance that was let go is not let go again',
+      [aMember('o1', emptied(60, false)), ...members(2, 'n', fresh)],
+      {},
+      '',
+    ],
+  ])('%s', (_, instances, more, expected) => {
+    expect(stepsOf(rolling, instances, { ...around, ...more })).toBe(expected);
+  });
+
+  it('the second is looked for when the time after empty is over', () => {
+    const more = { ...around, hookRuns: ran(['postDrain', done]) };
+    expect(decide(rolling, herd(20), more).wakeAt).toBe(now + 40_000);
+  });
+
+  it.each(['postDrain', 'preTerminate'] as const)('%s that fails ends the update', (kind) => {
+    const more = { hooks: { [kind]: hook }, desired: 2, hookRuns: ran([kind, failed]) };
+    const { change, steps } = decide(rolling, herd(60), more);
+    expect(change).toMatchObject({
+      phase: 'Restoring',
+      ending: 'Failed',
+      errors: [{ code: 'Unknown', resourceIds: ['o1'] }],
+    });
+    expect(change?.message).toContain(`Hook ${kind} of node o1`);
+    expect(steps).toEqual([]);
+  });
+
+  it('give the empty node back when the update is set back, and wait for drains under way', () => {
+    const status = { ...rolling, phase: 'Restoring', ending: 'Failed' } as const;
+    const steps = stepsOf(status, [...herd(5), aMember('o2', draining)], around);
+    expect(steps).toContain('Withdraw i-o1');
+    expect(steps).not.toContain('i-o2');
+  });
+
+  it('take as long as they take: a drain that was over in time has not failed meanwhile', () => {
+    const late = { now: (now + 3_600_000) as typeof now, hookRuns: ran(['postDrain', since(5)]) };
+    const { change } = decide(rolling, herd(0), {
+      ...around,
+      hooks: { postDrain: { ...hook, timeoutSeconds: 7_200 } },
+      ...late,
+    });
+    expect(change?.phase).toBeUndefined();
+  });
+});
+
 describe('postReady', () => {
   const post = { hooks: { postReady: hook }, desired: 1, actualDesired: 2 } as const;
   const joined = [aMember('o1'), aMember('n1', fresh)];
@@ -169,6 +289,14 @@ describe('postReady', () => {
   it('that fails is a new node that does not join', () => {
     const { change } = decide(up, joined, { ...post, hookRuns: ran(failed) });
     expect(change?.errors).toMatchObject([{ code: 'NodeCreationFailure', resourceIds: ['n1'] }]);
+  });
+
+  it('that takes longer than nodes may take to join is not looked at without a pause', () => {
+    const more = { ...post, hookRuns: ran(since(1)) };
+    const late = (now + 20 * 60_000) as typeof now;
+    const long = { hooks: { postReady: { ...hook, timeoutSeconds: 7_200 } }, now: late };
+    const phases = [{ phase: 'ScalingUp', at: formatTime(now) }] as const;
+    expect(decide({ ...up, phases }, joined, { ...more, ...long }).wakeAt).toBe(late + 5_000);
   });
 
   it('that is not over takes no node away: those that serve stay enough', () => {

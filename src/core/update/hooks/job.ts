@@ -31,6 +31,8 @@ export type HookRun =
 
 const words: Readonly<Record<HookKind, string>> = {
   preDrain: 'pre-drain',
+  postDrain: 'post-drain',
+  preTerminate: 'pre-terminate',
   postReady: 'post-ready',
 };
 

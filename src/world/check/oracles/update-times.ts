@@ -1,6 +1,6 @@
 // Oracle 7, second half: what a cause asks for in time. Nothing is forced before `forceFrom`; a drain
 // that may not force gives up at its deadline, names what held it, and takes no instance; between
-// the end of a drain and our termination lies the cooldown.
+// the end of a drain and our termination lies the cooldown, and the word of whoever keeps it for hooks.
 import { both, type Context, type Oracle } from '../oracle.ts';
 import {
   type Call,
@@ -50,6 +50,14 @@ const checkForce = (context: Context, entry: Request): void => {
   report({ subject: pod.key, message: `forced ${seconds} s before anything may be` });
 };
 
+/** Whoever asked for its end keeps it for hooks, and nobody else asked. */
+const isKept = (context: Context, one: DisruptionState): boolean => {
+  const ending = causesOf(context, one).filter(
+    ({ followUp }) => followUp === 'Terminate' || followUp === 'Replace',
+  );
+  return ending.length > 0 && ending.every(({ isKeeping }) => isKeeping);
+};
+
 const checkTermination = (context: Context, entry: Call): void => {
   const { book, saw, report } = context;
   const instanceId = book.instanceOfCall(entry);
@@ -61,6 +69,7 @@ const checkTermination = (context: Context, entry: Call): void => {
   saw();
   const told = (message: string) => report({ subject: instanceId, message });
   if (one.outcome === 'Failed') told('terminated although its drain had failed');
+  if (isKept(context, one)) told('terminated although its owner had not let it go');
   if (one.outcome !== 'Drained' && one.outcome !== 'Forced') return;
   const asked = one.causes.filter(
     ({ id, isCancelled, isHolding, seenAt }) =>

@@ -103,6 +103,14 @@ describe('updates-keep-their-times', () => {
       });
     expect(said(end(late.at(111)))).toEqual([]);
   });
+  it('reports a termination before its owner let the drained instance go', () => {
+    const keeping = { ...update, cooldownSeconds: 60, holdTermination: true };
+    const early = [`${i1}: terminated although its owner had not let it go`];
+    expect(said(end(drained([keeping]).at(400)))).toEqual(early);
+    const free = { ...update, id: 'v' };
+    expect(said(end(drained([keeping, free]).at(400)))).toEqual([]);
+    expect(said(end(drained([{ ...keeping, holdTermination: false }]).at(400)))).toEqual([]);
+  });
   it('reports a termination after a drain that failed', () => {
     expect(said(end(drained(cool, 'Failed').at(400)))).toEqual([
       `${i1}: terminated although its drain had failed`,

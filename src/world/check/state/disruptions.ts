@@ -24,6 +24,8 @@ export interface CauseState {
   readonly hook: HookCause | undefined;
   /** Its node is marked and keeps its pods. */
   readonly isHolding: boolean;
+  /** Its instance stays, drained, until its owner lets it go. */
+  readonly isKeeping: boolean;
   readonly forceFromAt: number | undefined;
   /** Between the end of the drain and our termination. */
   readonly cooldownMicros: number;
@@ -115,6 +117,7 @@ const causesOf = (
       followUp: textOf(cause.followUp),
       hook: cause.hook === undefined ? undefined : hookOf(objectOr(cause.hook)),
       isHolding: cause.hold === true,
+      isKeeping: cause.holdTermination === true,
       forceFromAt: timeOf(cause.forceFrom),
       cooldownMicros: (numberOf(cause.cooldownSeconds) ?? 0) * microsPerSecond,
       seenAt: before?.seenAt ?? at,
