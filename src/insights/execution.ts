@@ -5,6 +5,7 @@ import { Row } from './evaluate/row.ts';
 import type { Value } from './evaluate/values.ts';
 import type { Query } from './language/ast.ts';
 import { type LineCounts, LineFeed, noLines } from './lines.ts';
+import { isWithin, type TimeRange } from './patterns/periods.ts';
 import { type Plan, planQuery } from './plan.ts';
 import { type Needles, needlesOf } from './prefilter.ts';
 import { MemoryBudget } from './stages/budget.ts';
@@ -43,6 +44,10 @@ export interface QueryResult {
   readonly notices: readonly string[];
 }
 
+/** What has a beginning; without an end it goes as far as now. */
+const rangeOf = ({ startMs, endMs, nowMs }: ExecutionOptions): TimeRange | undefined =>
+  startMs === undefined ? undefined : { startMs, endMs: endMs ?? nowMs };
+
 const usualLimit = 10_000;
 const usualMemoryBytes = 256 * 1024 * 1024;
 const noNeedles: Needles = { inValues: [], inText: [] };
@@ -66,6 +71,7 @@ export class Execution {
       nowMs: options.nowMs,
       budget,
       defaultLimit: options.defaultLimit ?? usualLimit,
+      range: rangeOf(options),
       onMatch: () => {
         this.#matched++;
       },
@@ -107,7 +113,9 @@ export class Execution {
         this.#withoutTime++;
         return;
       }
-      if (timeMs < (startMs ?? timeMs) || timeMs > (endMs ?? timeMs)) return;
+      const isAsked = timeMs >= (startMs ?? timeMs) && timeMs <= (endMs ?? timeMs);
+      const { alsoWithin } = this.#plan;
+      if (!isAsked && (alsoWithin === undefined || !isWithin(alsoWithin, timeMs))) return;
     }
     this.#first.push(new Row(event, [], this.#order++));
   }

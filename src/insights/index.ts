@@ -1,7 +1,13 @@
 // Public entry of the Logs Insights query language: parse, evaluate over logs, explain what is wrong.
 
 export { compileCondition } from './condition.ts';
-export { LogEvent, type LogSource, readPointer } from './evaluate/event.ts';
+export {
+  cloudFieldCap,
+  type FieldCap,
+  LogEvent,
+  type LogSource,
+  readPointer,
+} from './evaluate/event.ts';
 export { toJson, toText, type Value } from './evaluate/values.ts';
 export { Execution, type QueryResult, type ResultRow } from './execution.ts';
 export { parseQuery } from './language/parse.ts';

@@ -6,8 +6,10 @@ import { Names, type Read, type Row } from './evaluate/row.ts';
 import { toText } from './evaluate/values.ts';
 import type { Command, NamedExpression, Query } from './language/ast.ts';
 import { QueryError } from './language/query-error.ts';
+import { periodBefore, type TimeRange } from './patterns/periods.ts';
 import { compileStatsColumn } from './stages/aggregates.ts';
 import type { MemoryBudget } from './stages/budget.ts';
+import { diffColumns, PatternStage, patternColumns } from './stages/pattern-stage.ts';
 import {
   AssignStage,
   DedupStage,
@@ -31,6 +33,8 @@ export interface PlanOptions {
   readonly defaultLimit: number;
   /** Told of each event that the filters let through. */
   readonly onMatch: () => void;
+  /** The time range asked for; undefined where it has no beginning. */
+  readonly range: TimeRange | undefined;
 }
 
 export interface Plan {
@@ -40,13 +44,17 @@ export interface Plan {
   /** True when rows are events: each has a `@ptr`. */
   readonly hasPointers: boolean;
   readonly notices: readonly string[];
+  /** The range before, of which `diff` needs the events too. */
+  readonly alsoWithin: TimeRange | undefined;
 }
 
 type Link = (next: Stage) => Stage;
 
 export const planQuery = (query: Query, options: PlanOptions): Plan => {
   const planner = new Planner(options);
-  for (const command of query.commands) planner.add(command);
+  for (const [index, command] of query.commands.entries()) {
+    planner.add(command, query.commands[index + 1]);
+  }
   return planner.plan(query.commands.some(({ kind }) => kind === 'limit'));
 };
 
@@ -60,6 +68,7 @@ class Planner {
   #order: readonly OrderKey[] | undefined;
   #isOrdered = false;
   #columns: readonly Column[] = [];
+  #alsoWithin: TimeRange | undefined;
   /** Which columns a later `fields` adds to, and which a `display` has fixed. */
   #choice: 'none' | 'fields' | 'display' | 'stats' = 'none';
 
@@ -75,7 +84,7 @@ class Planner {
     };
   }
 
-  add(command: Command): void {
+  add(command: Command, following: Command | undefined): void {
     switch (command.kind) {
       case 'fields':
       case 'display':
@@ -117,7 +126,13 @@ class Planner {
         const slot = this.#define(command.alias);
         this.#addColumn(command.alias);
         this.#links.push((next) => new UnnestStage(read, slot, next));
+        return;
       }
+      case 'pattern':
+        this.#pattern(command, following);
+        return;
+      case 'diff':
+      // What it adds, the `pattern` before it does.
     }
   }
 
@@ -195,16 +210,44 @@ class Planner {
     const { budget } = this.#options;
     this.#countMatches();
     this.#links.push((next) => new StatsStage({ by, columns, budget }, next));
-    const { names, slots } = this.#names.closed(named.map(({ name }) => name));
+    this.#close(named.map(({ name }) => name));
+  }
+
+  /** From here on there are rows of these columns alone, in an order of their own. */
+  #close(columns: readonly string[]): void {
+    const { names, slots } = this.#names.closed(columns);
     this.#names = names;
     // Which order rows came in makes no difference to what is counted.
     this.#order = undefined;
     this.#isOrdered = true;
     this.#choice = 'stats';
-    this.#columns = named.map(({ name }, index) => {
+    this.#columns = columns.map((name, index) => {
       const slot = slots[index] ?? 0;
       return { name, read: (row: Row) => row.slots[slot] };
     });
+  }
+
+  #pattern(
+    { operand }: Command & { readonly kind: 'pattern' },
+    following: Command | undefined,
+  ): void {
+    const read = compile(operand, this.#context);
+    const { budget, range } = this.#options;
+    let ranges: readonly [TimeRange, TimeRange] | undefined;
+    if (following?.kind === 'diff') {
+      if (range === undefined) {
+        throw new QueryError(
+          '`diff` compares a time range with the one before it, and no range is given',
+          following.span,
+          'say where it begins and ends, with --start and --end',
+        );
+      }
+      this.#alsoWithin = periodBefore(range, following.period);
+      ranges = [range, this.#alsoWithin];
+    }
+    this.#countMatches();
+    this.#links.push((next) => new PatternStage({ read, ranges, budget }, next));
+    this.#close([...patternColumns, ...(ranges === undefined ? [] : diffColumns)]);
   }
 
   #parse(command: Command & { readonly kind: 'parse' }): void {
@@ -253,6 +296,7 @@ class Planner {
       columns: this.#choice === 'none' ? [...usual, ...this.#columns] : this.#columns,
       hasPointers: this.#names.isOpen,
       notices: [...this.#notices],
+      alsoWithin: this.#alsoWithin,
     };
   }
 }

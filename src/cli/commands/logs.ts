@@ -13,6 +13,10 @@ const addQuery = (logs: Command, context: CliContext, connection: () => Connecti
     .option('--end <moment>', 'events of then or earlier')
     .option('--limit <rows>', 'rows where the query has no limit (default: 10000)')
     .option(
+      '--field-cap <fields>',
+      'fields of an event that have names, as CloudWatch with 200 (default: none, all have)',
+    )
+    .option(
       '--log-group <name>',
       'run it in CloudWatch Logs on this group (name or ARN, up to 50 times)',
       (name: string, before: readonly string[] = []) => [...before, name],

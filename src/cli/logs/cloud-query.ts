@@ -63,12 +63,15 @@ export const runCloudQuery = async (
   context.err(summaryOf(result));
 };
 
-const refuseMistakes = ({ files, groups }: CloudQuery): void => {
+const refuseMistakes = ({ files, groups, flags }: CloudQuery): void => {
   const usage = (message: string) => new CommandError(exitCodes.usage, message);
   if (files.length > 0) {
     throw usage(
       `a query runs in CloudWatch (--log-group) or over files (${files[0]}), not over both`,
     );
+  }
+  if (flags.fieldCap !== undefined) {
+    throw usage('--field-cap is for files: CloudWatch has its own');
   }
   if (groups.length > maxLogGroups) {
     throw usage(`CloudWatch takes ${maxLogGroups} log groups a query, not ${groups.length}`);

@@ -102,6 +102,15 @@ describe('drover logs query', () => {
     expect(out).toBe('n,d\n30000,30000');
   });
 
+  it('gives names to so many fields as asked for, and says what it left out', async () => {
+    const log = { 'a.log': '{"a":1,"b":{"c":[2,3]},"d":4}\n{"d":5}\n' };
+    const { out, err } = await run('fields a, b.c.0, b.c.1, d | sort d', log, { fieldCap: '2' });
+    expect(out).toBe('a,b.c.0,b.c.1,d\n,,,5\n1,2,,');
+    expect(err).toMatch(/^! 1 event has more than 2 fields: .*--field-cap none/m);
+    expect((await run('fields d | sort d', log, { fieldCap: 'none' })).out).toBe('d\n4\n5');
+    expect((await run('fields d', log, { fieldCap: 'many' })).error).toMatchObject({ exitCode: 2 });
+  });
+
   it('evaluates what came before damage, and fails', async () => {
     const whole = gzipSync(
       Array.from({ length: 3000 }, (_, index) => event(index % 10, `v${index}`)).join(''),

@@ -1,8 +1,10 @@
 // drover logs query: one query over log files, standard input or the world's audit log. Reads each
 // once from front to back.
 import {
+  cloudFieldCap,
   Execution,
   explainQueryError,
+  type FieldCap,
   parseQuery,
   QueryError,
   QueryLimitError,
@@ -16,6 +18,7 @@ export interface QueryFlags {
   readonly start?: string;
   readonly end?: string;
   readonly limit?: string;
+  readonly fieldCap?: string;
   /** Given, the query runs in CloudWatch Logs. */
   readonly logGroup?: readonly string[];
   readonly region?: string;
@@ -42,6 +45,20 @@ export const parseLimit = (text: string | undefined): number | undefined => {
   throw new CommandError(exitCodes.usage, `--limit takes 1 to ${maxRows} rows, not ${text}`);
 };
 
+const maxFieldCap = 100_000;
+
+/** Throws CommandError. */
+const parseFieldCap = (text: string | undefined): FieldCap | undefined => {
+  if (text === undefined || text === 'none') return undefined;
+  if (/^[1-9]\d{0,5}$/.test(text) && Number(text) <= maxFieldCap) {
+    return { fields: Number(text), cut: 0 };
+  }
+  throw new CommandError(
+    exitCodes.usage,
+    `--field-cap takes none or a number of fields (CloudWatch: ${cloudFieldCap}), not ${text}`,
+  );
+};
+
 export const runQuery = async (
   context: CliContext,
   connection: Connection,
@@ -58,6 +75,7 @@ export const runQuery = async (
     throw new CommandError(exitCodes.usage, message);
   }
   const limit = parseLimit(flags.limit);
+  const cap = parseFieldCap(flags.fieldCap);
   const isWorlds = files.length === 0;
   const nowMs = isWorlds ? (await context.cluster(connection)).now : context.clock.now();
   const moment = (flag: 'start' | 'end') => {
@@ -78,7 +96,11 @@ export const runQuery = async (
   const troubles = await readLogs(context, {
     files: isWorlds ? await context.auditFiles(connection) : files,
     open: ({ name }) => {
-      const feed = execution.open({ stream: streamOf(name), log: name });
+      const feed = execution.open({
+        stream: streamOf(name),
+        log: name,
+        ...(cap === undefined ? {} : { cap }),
+      });
       return {
         push: (bytes) => explained(query, () => feed.push(bytes)),
         end: () => explained(query, () => feed.end()),
@@ -89,13 +111,22 @@ export const runQuery = async (
       return `${Math.round(bytes / 1_000_000)} MB read, ${matched} events matched`;
     },
   });
-  const result = explained(query, () => execution.finish());
+  const finished = explained(query, () => execution.finish());
+  const result = { ...finished, notices: [...finished.notices, ...cutNotices(cap)] };
   for (const line of renderResult(result, flags.output)) context.out(line);
   tellTroubles(context, troubles);
   for (const notice of noticesOf(result)) context.err(`! ${notice}`);
   context.err(summaryOf(result));
   failOn(troubles);
 };
+
+const cutNotices = (cap: FieldCap | undefined): readonly string[] =>
+  cap === undefined || cap.cut === 0
+    ? []
+    : [
+        `${cap.cut} ${cap.cut === 1 ? 'event has' : 'events have'} more than ${cap.fields} fields: the others have no ` +
+          'names (--field-cap none), `parse` and `jsonParse(@message)` find them',
+      ];
 
 /** Errors of the language with their place, of memory with their remedy. */
 const explained = <T>(query: string, run: () => T): T => {

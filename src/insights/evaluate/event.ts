@@ -4,11 +4,23 @@ import { isObject, type Json, type JsonObject } from '../../api/json.ts';
 import { fromJson, type Value } from './values.ts';
 
 /** Where events come from. */
+/** CloudWatch discovers so many fields of a JSON event ("Supported logs and discovered fields"). */
+export const cloudFieldCap = 200;
+
+/** How many fields of an event have names; the others are in `@message` alone. */
+export interface FieldCap {
+  readonly fields: number;
+  /** Events that had more. */
+  cut: number;
+}
+
 export interface LogSource {
   /** `@logStream` */
   readonly stream: string;
   /** `@log`: account and log group, or the file. */
   readonly log: string;
+  /** All fields have names where it is absent. */
+  readonly cap?: FieldCap;
 }
 
 /** Fields of an audit event, then of other programs' JSON logs, that tell when it happened. */
@@ -33,6 +45,8 @@ export class LogEvent {
   readonly offset: number;
   #time: number | undefined | typeof unparsed;
   #json: JsonObject | undefined | typeof unparsed = unparsed;
+  #named: JsonObject | typeof unparsed = unparsed;
+  #isCut = false;
 
   constructor(source: LogSource, message: string, offset: number, timeMs?: number) {
     this.source = source;
@@ -45,6 +59,21 @@ export class LogEvent {
   get json(): JsonObject | undefined {
     if (this.#json === unparsed) this.#json = parseObject(this.message);
     return this.#json;
+  }
+
+  /** What of it can be asked for by name. */
+  get named(): JsonObject | undefined {
+    const { cap } = this.source;
+    const { json } = this;
+    if (cap === undefined || json === undefined) return json;
+    if (this.#named === unparsed) {
+      this.#named = capped(json, cap.fields);
+      if (this.#named !== json && !this.#isCut) {
+        this.#isCut = true;
+        cap.cut++;
+      }
+    }
+    return this.#named;
   }
 
   /** Epoch milliseconds; undefined when nothing in the event tells. */
@@ -61,8 +90,44 @@ export class LogEvent {
   /** Forgets what can be parsed again: for events that are kept. */
   release(): void {
     this.#json = unparsed;
+    this.#named = unparsed;
   }
 }
+
+/** Below that, what there is counts as one field: nobody asks for it by name. */
+const maxCapDepth = 100;
+
+/** The first fields in the order of the text; the same object where there are no more. */
+const capped = (json: JsonObject, fields: number): JsonObject => {
+  if (leavesOf(json, fields) <= fields) return json;
+  let left = fields;
+  const keep = (value: Json, depth = 0): Json | undefined => {
+    if (left <= 0) return undefined;
+    if (typeof value !== 'object' || value === null || depth > maxCapDepth) {
+      left--;
+      return value;
+    }
+    if (Array.isArray(value)) {
+      return value.map((one) => keep(one, depth + 1)).filter((one) => one !== undefined);
+    }
+    const members = Object.entries(value).map(
+      ([name, one]) => [name, keep(one as Json, depth + 1)] as const,
+    );
+    return Object.fromEntries(members.filter(([, one]) => one !== undefined)) as JsonObject;
+  };
+  return keep(json) as JsonObject;
+};
+
+/** Counts no further than one more than `enough`. */
+const leavesOf = (value: Json, enough: number, depth = 0): number => {
+  if (typeof value !== 'object' || value === null || depth > maxCapDepth) return 1;
+  let count = 0;
+  for (const one of Object.values(value)) {
+    count += leavesOf(one as Json, enough - count, depth + 1);
+    if (count > enough) break;
+  }
+  return count;
+};
 
 /** What `@ptr` points at; undefined for a text that is none. */
 export const readPointer = (

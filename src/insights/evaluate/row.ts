@@ -108,7 +108,7 @@ export class Names {
     // A member of the JSON that itself begins with @ is shown with two.
     const [first = '', ...rest] = path;
     const own = pathReader(first.startsWith('@@') ? [first.slice(1), ...rest] : path);
-    return ({ event }) => own(event?.json);
+    return ({ event }) => own(event?.named);
   }
 }
 

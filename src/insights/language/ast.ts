@@ -1,4 +1,5 @@
 // The syntax tree of a Logs Insights query. Data only; positions are kept for messages and names.
+import type { DiffPeriod } from '../patterns/periods.ts';
 import type { Span } from './query-error.ts';
 
 export type BinaryOperator = '+' | '-' | '*' | '/' | '%' | '^';
@@ -110,6 +111,9 @@ export type Command =
       readonly span: Span;
     }
   | { readonly kind: 'dedup'; readonly fields: readonly Expression[]; readonly span: Span }
+  | { readonly kind: 'pattern'; readonly operand: Expression; readonly span: Span }
+  /** Always behind `pattern`. */
+  | { readonly kind: 'diff'; readonly period: DiffPeriod; readonly span: Span }
   | {
       readonly kind: 'unnest';
       readonly field: Expression;

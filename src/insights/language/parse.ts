@@ -1,6 +1,7 @@
 // A query's text to its syntax tree: commands between `|`. A command that is not evaluated here is
 // refused by its name and place, never skipped: rows that a skipped command would have changed are
 // wrong answers that nobody notices.
+import { diffPeriods } from '../patterns/periods.ts';
 import type { Command, Expression, NamedExpression, Query, SortKey } from './ast.ts';
 import { ExpressionParser } from './parse-expression.ts';
 import { closest, QueryError } from './query-error.ts';
@@ -11,15 +12,17 @@ export const maxQueryLength = 10_000;
 /** The largest that `limit` takes (CWL_QuerySyntax-Limit). */
 const maxLimit = 100_000;
 
+/** Of a log group of the standard class. */
+const maxStats = 10;
+
 const supported = [
   ...['fields', 'display', 'filter', 'stats', 'sort', 'limit', 'parse', 'dedup', 'unnest'],
+  ...['pattern', 'diff'],
 ] as const;
 
 /** Commands of the language that are not evaluated here, and why or what to do instead. */
 const refused: Readonly<Record<string, string>> = {
-  pattern: 'it groups messages by a learned pattern, which is not documented',
   anomaly: 'it compares with a trained model, which only CloudWatch has',
-  diff: 'it compares learned patterns, as `pattern` finds them; run the query twice, with two ranges',
   unmask: 'nothing is masked in a file; write `fields`',
   filterindex: 'there are no field indexes; write `filter`',
   source: 'name the files on the command line, or the log group in the call',
@@ -74,9 +77,7 @@ class QueryParser {
       );
     }
     const command = this.#parsers[kind](span.start);
-    if (before.filter((one) => one.kind === 'stats').length >= 2 && command.kind === 'stats') {
-      throw new QueryError('a query has at most two `stats`', command.span);
-    }
+    refuseOrder(command, before);
     return command;
   }
 
@@ -98,6 +99,12 @@ class QueryParser {
       span: this.#scan.span(start),
     }),
     unnest: (start) => this.#unnest(start),
+    pattern: (start) => ({
+      kind: 'pattern',
+      operand: this.#expressions.expression(),
+      span: this.#scan.span(start),
+    }),
+    diff: (start) => this.#diff(start),
   };
 
   #list<T>(item: () => T): readonly T[] {
@@ -192,12 +199,52 @@ class QueryParser {
     return { kind: 'unnest', field, alias: this.#alias(), span: this.#scan.span(start) };
   }
 
+  #diff(start: number): Command {
+    const { shown, span } = this.#scan.here();
+    const word = this.#scan.word();
+    const period = diffPeriods.find((one) => one.toLowerCase() === word?.toLowerCase());
+    if (word !== undefined && period === undefined) {
+      const near = closest(word, diffPeriods);
+      const hint = near === undefined ? undefined : `did you mean \`${near}\`?`;
+      throw new QueryError(
+        `\`diff\` takes nothing or one of ${diffPeriods.join(', ')}, not ${shown}`,
+        span,
+        hint,
+      );
+    }
+    return { kind: 'diff', period: period ?? 'previous', span: this.#scan.span(start) };
+  }
+
   #unexpected(wanted: string): QueryError {
     const { shown, span } = this.#scan.here();
     const after = /^`(?:&&|&)`$/.test(shown) ? 'write `and`' : undefined;
     return new QueryError(`expected ${wanted}, found ${shown}`, span, after);
   }
 }
+
+/** What may not stand behind what stands before it. */
+const refuseOrder = (command: Command, before: readonly Command[]): void => {
+  const kinds = before.map(({ kind }) => kind);
+  const { kind, span } = command;
+  if (kind === 'stats' && kinds.filter((one) => one === 'stats').length >= maxStats) {
+    throw new QueryError(`a query has at most ${maxStats} \`stats\``, span);
+  }
+  if (kind === 'pattern' && (kinds.includes('pattern') || kinds.includes('stats'))) {
+    throw new QueryError('`pattern` takes events: it stands once, before `stats`', span);
+  }
+  if (kind !== 'diff') return;
+  if (kinds.at(-1) !== 'pattern') {
+    throw new QueryError('`diff` compares patterns: it stands after `pattern` alone', span);
+  }
+  const cut = before.find((one) => ['limit', 'dedup'].includes(one.kind));
+  if (cut !== undefined) {
+    throw new QueryError(
+      `\`${cut.kind}\` before \`pattern\` leaves \`diff\` parts of two time ranges to compare`,
+      cut.span,
+      'put it after `diff`',
+    );
+  }
+};
 
 const supportedHint = `commands: ${supported.join(', ')}`;
 

@@ -47,6 +47,10 @@ const command = (one: Command): string => {
     }
     case 'dedup':
       return `dedup ${listOf(one.fields, expression)}`;
+    case 'pattern':
+      return `pattern ${expression(one.operand)}`;
+    case 'diff':
+      return one.period === 'previous' ? 'diff' : `diff ${one.period}`;
     case 'unnest':
       return `unnest ${expression(one.field)} into ${alias(one.alias)}`;
   }

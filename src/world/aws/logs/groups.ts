@@ -41,6 +41,10 @@ export class LogGroups {
     this.#clusters = clusters;
   }
 
+  now(): number {
+    return this.#scope.now();
+  }
+
   all(): readonly LogGroup[] {
     return this.#clusters
       .all()

@@ -1,38 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AwsInput } from '../../../wire/index.ts';
-import type { KeptLog } from '../../contracts.ts';
-import { type Answer, aTestWorld, type TestWorld } from '../testing.ts';
-
-const group = '/aws/eks/c/cluster';
-const startAt = Date.UTC(2026, 8, 25, 13);
-
-class MemoryLog implements KeptLog {
-  #bytes = Buffer.alloc(0);
-  /** What was given up from the front. */
-  dropped = 0;
-  add(...lines: readonly string[]): void {
-    this.#bytes = Buffer.concat([
-      this.#bytes,
-      Buffer.from(lines.map((line) => `${line}\n`).join('')),
-    ]);
-  }
-  extent() {
-    return { start: this.dropped, end: this.#bytes.length };
-  }
-  read(from: number, length: number): Uint8Array {
-    return Buffer.from(this.#bytes.subarray(from, from + length));
-  }
-}
-
-const event = (second: number, more: object): string =>
-  JSON.stringify({
-    kind: 'Event',
-    verb: 'get',
-    userAgent: 'kubectl/v1.32',
-    objectRef: { resource: 'pods', name: `p${second}` },
-    ...more,
-    stageTimestamp: new Date(startAt - 60_000 + second * 1000).toISOString(),
-  });
+import type { Answer, TestWorld } from '../testing.ts';
+import { event, group, MemoryLog, startAt, worldWith } from './testing.ts';
 
 let world: TestWorld;
 let log: MemoryLog;
@@ -49,17 +18,7 @@ beforeEach(() => {
     event(3, { verb: 'create', userAgent: 'vpcLambda/v0.0.0', responseStatus: { code: 429 } }),
     event(4, { verb: 'list' }),
   );
-  world = aTestWorld({
-    auditLog: log,
-    clusterAccess: () => ({ endpoint: 'https://e', certificateAuthorityData: 'Y2E=' }),
-  });
-  world.call('eks', 'CreateCluster', {
-    name: 'c',
-    roleArn: 'arn:aws:iam::111111111111:role/eks',
-    resourcesVpcConfig: { subnetIds: world.foundation.publicSubnets.map((one) => one.subnetId) },
-    logging: { clusterLogging: [{ types: ['audit', 'api'], enabled: true }] },
-  });
-  world.advance(180);
+  world = worldWith(log);
 });
 
 const logs = (operation: string, input: AwsInput = {}): Answer =>

@@ -1,8 +1,10 @@
 // Logs Insights queries over the control plane's audit log. They run in slices of world time, as CloudWatch
 // works while its caller asks again; what they found is kept in memory and gone with the process.
 import {
+  cloudFieldCap,
   Execution,
   explainQueryError,
+  type LineFeed,
   type LogSource,
   parseQuery,
   QueryError,
@@ -23,6 +25,7 @@ import type { KeptLog } from '../../contracts.ts';
 import { microsPerMs } from '../../kernel/index.ts';
 import { pageOf } from '../paging.ts';
 import { refuse, type Scope, type ServiceHandlers } from '../scope.ts';
+import { discoveredFields } from './discovered.ts';
 import { invalidParameter, invalidToken, type LogGroup, type LogGroups } from './groups.ts';
 import { eventAt } from './record.ts';
 
@@ -31,7 +34,7 @@ type Status = 'Scheduled' | 'Running' | 'Complete' | 'Failed' | 'Cancelled';
 interface QueryRun {
   readonly id: string;
   readonly queryString: string;
-  readonly groupName: string;
+  readonly groupNames: readonly string[];
   readonly createdAt: number;
   readonly execution: Execution;
   status: Status;
@@ -81,8 +84,8 @@ export class LogQueries {
       readonly endMs: number;
       readonly limit: number | undefined;
     },
-    group: LogGroup,
-    source: LogSource,
+    groups: readonly LogGroup[],
+    sources: readonly LogSource[],
   ): QueryRun {
     const running = this.all().filter(({ status }) => isUnderWay(status)).length;
     if (running >= maxRunning) {
@@ -93,7 +96,7 @@ export class LogQueries {
     const run: QueryRun = {
       id: this.#scope.uuid(component),
       queryString,
-      groupName: group.name,
+      groupNames: groups.map(({ name }) => name),
       createdAt: this.#scope.now(),
       execution: compiled(queryString, {
         startMs,
@@ -110,28 +113,36 @@ export class LogQueries {
       if (this.#runs.size <= maxKept) break;
       if (!isUnderWay(status)) this.#runs.delete(id);
     }
-    this.#run(run, group.auditStream === undefined ? undefined : source);
+    this.#run(run, sources);
     return run;
   }
 
-  #run(run: QueryRun, source: LogSource | undefined): void {
+  /** One source after the other, each from the log's beginning to where it ends now. */
+  #run(run: QueryRun, sources: readonly LogSource[]): void {
     const { start, end } = this.#log.extent();
-    const feed = source === undefined ? undefined : run.execution.open(source, start);
+    const waiting = [...sources];
+    let feed: LineFeed | undefined;
     let at = start;
     const slice = (): void => {
       run.status = 'Running';
       try {
-        const bytes =
-          feed === undefined ? undefined : this.#log.read(at, Math.min(sliceBytes, end - at));
-        if (bytes !== undefined && bytes.length > 0) {
+        const left = feed === undefined ? 0 : Math.min(sliceBytes, end - at);
+        const bytes = this.#log.read(at, left);
+        if (bytes.length > 0) {
           feed?.push(bytes);
           at += bytes.length;
-          run.timer = this.#scope.kernel.after(sliceMicros, slice);
-          return;
+        } else {
+          feed?.end();
+          const source = waiting.shift();
+          if (source === undefined) {
+            run.result = run.execution.finish();
+            run.status = 'Complete';
+            return;
+          }
+          feed = run.execution.open(source, start);
+          at = start;
         }
-        feed?.end();
-        run.result = run.execution.finish();
-        run.status = 'Complete';
+        run.timer = this.#scope.kernel.after(sliceMicros, slice);
       } catch (error) {
         if (!(error instanceof QueryLimitError)) throw error;
         run.status = 'Failed';
@@ -169,23 +180,33 @@ const compiled = (
   }
 };
 
+/** CloudWatch's bound of a query. */
+const maxGroups = 50;
+
 const groupsAskedFor = (input: AwsInput, groups: LogGroups): readonly LogGroup[] => {
   const one = optionalText(input, 'logGroupName');
-  const names = [
-    ...(one === undefined ? [] : [one]),
-    ...texts(input, 'logGroupNames'),
-    ...texts(input, 'logGroupIdentifiers'),
-  ];
-  if (names.length === 0) {
+  const given = [
+    one === undefined ? [] : [one],
+    texts(input, 'logGroupNames'),
+    texts(input, 'logGroupIdentifiers'),
+  ].filter((names) => names.length > 0);
+  const [names, ...others] = given;
+  if (names === undefined || others.length > 0) {
     throw invalidParameter(
       'Exactly one of logGroupName, logGroupNames or logGroupIdentifiers is required.',
     );
   }
-  return names.map((name) => groups.find(name));
+  if (names.length > maxGroups) {
+    throw invalidParameter(`A query takes ${maxGroups} log groups, not ${names.length}.`);
+  }
+  // A group that is named twice, by name and by ARN, is read once.
+  return [
+    ...new Map(names.map((name) => groups.find(name)).map((group) => [group.name, group])).values(),
+  ];
 };
 
 const startQuery = (groups: LogGroups, queries: LogQueries, input: AwsInput) => {
-  const [group] = groupsAskedFor(input, groups);
+  const asked = groupsAskedFor(input, groups);
   const language = optionalText(input, 'queryLanguage') ?? 'CWLI';
   if (language !== 'CWLI')
     throw invalidParameter(`The query language ${language} is not supported here: use CWLI.`);
@@ -195,14 +216,16 @@ const startQuery = (groups: LogGroups, queries: LogQueries, input: AwsInput) => 
   ];
   if (start > end) throw invalidParameter('startTime must not be after endTime.');
   const limit = optionalNumber(input, 'limit');
-  if (group === undefined) throw invalidParameter('A log group is required.');
   const request = {
     queryString: text(input, 'queryString'),
     startMs: start * 1000,
     endMs: end * 1000,
     limit,
   };
-  return { queryId: queries.start(request, group, groups.sourceOf(group)).id };
+  const sources = asked
+    .filter(({ auditStream }) => auditStream !== undefined)
+    .map((group) => ({ ...groups.sourceOf(group), cap: { fields: cloudFieldCap, cut: 0 } }));
+  return { queryId: queries.start(request, asked, sources).id };
 };
 
 const renderRow = (columns: readonly string[], { values, pointer }: ResultRow) => {
@@ -234,7 +257,7 @@ const queryResults = (queries: LogQueries, input: AwsInput) => {
       estimatedRecordsSkipped: 0,
       bytesScanned: bytes,
       estimatedBytesSkipped: 0,
-      logGroupsScanned: 1,
+      logGroupsScanned: run.groupNames.length,
     },
     ...(page.nextToken === undefined ? {} : { nextToken: page.nextToken }),
   };
@@ -245,7 +268,7 @@ const describeQueries = (queries: LogQueries, input: AwsInput) => {
   const status = optionalText(input, 'status');
   const found = queries
     .all()
-    .filter((run) => group === undefined || run.groupName === group)
+    .filter((run) => group === undefined || run.groupNames.includes(group))
     .filter((run) => status === undefined || run.status === status);
   const page = pageOf(found, {
     max: optionalNumber(input, 'maxResults') ?? 50,
@@ -260,7 +283,7 @@ const describeQueries = (queries: LogQueries, input: AwsInput) => {
       queryString: run.queryString,
       status: run.status,
       createTime: run.createdAt,
-      logGroupName: run.groupName,
+      logGroupName: run.groupNames[0],
     })),
     ...(page.nextToken === undefined ? {} : { nextToken: page.nextToken }),
   };
@@ -278,6 +301,7 @@ export const queryHandlers = (groups: LogGroups, queries: LogQueries): ServiceHa
     return { success: true };
   },
   DescribeQueries: (input) => describeQueries(queries, input),
+  GetLogGroupFields: (input) => discoveredFields(groups, queries.log, input),
   GetLogRecord: (input) => ({
     logRecord: eventAt(groups, queries.log, text(input, 'logRecordPointer')),
   }),

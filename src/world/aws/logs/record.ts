@@ -14,9 +14,18 @@ const flattened = (value: Json | undefined, name: string, into: Record<string, s
   if (typeof value !== 'object') into[name] = String(value);
   else {
     for (const [key, below] of Object.entries(value)) {
-      flattened(below as Json, name === '' ? key : `${name}.${key}`, into);
+      // A member of the JSON that itself begins with @ is shown with two.
+      const shown = name === '' && key.startsWith('@') ? `@${key}` : key;
+      flattened(below as Json, name === '' ? shown : `${name}.${shown}`, into);
     }
   }
+};
+
+/** An event's fields by their dotted names. */
+export const fieldsOf = (json: Json | undefined): Readonly<Record<string, string>> => {
+  const fields: Record<string, string> = {};
+  flattened(json, '', fields);
+  return fields;
 };
 
 export const eventAt = (
@@ -35,8 +44,7 @@ export const eventAt = (
   const to = Math.min(end, place.offset + longestLineBytes);
   const [event] = eventsBetween(log, source, { from: place.offset, to });
   if (event?.json === undefined) throw gone();
-  const record: Record<string, string> = {};
-  flattened(event.json, '', record);
+  const record = fieldsOf(event.json);
   const time = event.timeMs === undefined ? {} : { '@timestamp': String(event.timeMs) };
   const { stream, log: logName } = source;
   return {

@@ -1,0 +1,118 @@
+// `pattern`, and `diff` after it: events counted by the pattern of a text, in one time range or in two. Keeps each
+// text that masking leaves, never an event.
+import type { Read, Row } from '../evaluate/row.ts';
+import { Row as NewRow } from '../evaluate/row.ts';
+import { toText, type Value } from '../evaluate/values.ts';
+import { type Pattern, patternsOf, type Shape } from '../patterns/cluster.ts';
+import { mask } from '../patterns/mask.ts';
+import { isWithin, type TimeRange } from '../patterns/periods.ts';
+import type { MemoryBudget } from './budget.ts';
+import type { Stage } from './stage.ts';
+
+export const patternColumns = ['@pattern', '@ratio', '@sampleCount', '@severityLabel'] as const;
+export const diffColumns = ['@diffEventCount', '@differenceDescription'] as const;
+
+interface Kept extends Shape {
+  readonly varies: boolean[];
+  readonly counts: number[];
+}
+
+const shapeBytes = 400;
+const valueBytes = 80;
+
+/** The first word of a text that names a level, wherever it stands. */
+const levelWord =
+  /\b(?:(fatal|critical|severe|error|err|exception|panic)|(warn|warning)|(info|notice)|(debug|trace))\b/i;
+const levels = ['Error', 'Warning', 'Info', 'Debug'] as const;
+
+export const severityOf = (pattern: string): string | undefined => {
+  const found = levelWord.exec(pattern);
+  return found === null ? undefined : levels[found.slice(1).findIndex((one) => one !== undefined)];
+};
+
+const describe = (now: number, before: number): string => {
+  if (before === 0) return 'New';
+  if (now === 0) return 'Gone';
+  if (now === before) return 'No change';
+  const [count, word] = now > before ? [now - before, 'more'] : [before - now, 'fewer'];
+  return `${count} ${word} event${count === 1 ? '' : 's'}`;
+};
+
+export class PatternStage implements Stage {
+  readonly #read: Read;
+  /** What `diff` compares: the range asked for, and the one before. */
+  readonly #ranges: readonly [TimeRange, TimeRange] | undefined;
+  readonly #budget: MemoryBudget;
+  readonly #next: Stage;
+  readonly #shapes = new Map<string, Kept>();
+
+  constructor(
+    options: {
+      readonly read: Read;
+      readonly ranges: readonly [TimeRange, TimeRange] | undefined;
+      readonly budget: MemoryBudget;
+    },
+    next: Stage,
+  ) {
+    this.#read = options.read;
+    this.#ranges = options.ranges;
+    this.#budget = options.budget;
+    this.#next = next;
+  }
+
+  push(row: Row): void {
+    const text = toText(this.#read(row));
+    if (text === undefined) return;
+    const masked = mask(text);
+    const known = this.#shapes.get(masked.text);
+    const shape = known ?? this.#open(masked.text, masked.values);
+    if (known !== undefined) {
+      for (const [index, value] of masked.values.entries()) {
+        if (value !== shape.values[index]) shape.varies[index] = true;
+      }
+    }
+    this.#count(shape, row.event?.timeMs);
+  }
+
+  #count({ counts }: Kept, timeMs: number | undefined): void {
+    const ranges = this.#ranges;
+    if (ranges === undefined) counts[0] = (counts[0] ?? 0) + 1;
+    else if (timeMs !== undefined) {
+      // Ranges longer than a day and the day before overlap: an event may be of both.
+      for (const [index, range] of ranges.entries()) {
+        if (isWithin(range, timeMs)) counts[index] = (counts[index] ?? 0) + 1;
+      }
+    }
+  }
+
+  #open(text: string, values: readonly string[]): Kept {
+    const counts = this.#ranges === undefined ? [0] : [0, 0];
+    const shape = { text, values, varies: values.map(() => false), counts };
+    this.#shapes.set(text, shape);
+    this.#budget.charge(
+      shapeBytes + text.length * 2 + values.length * valueBytes,
+      () => `\`pattern\` has met ${this.#shapes.size} texts without a pattern in common`,
+      'add a `filter`, or take the pattern of a shorter field, such as requestURI',
+    );
+    return shape;
+  }
+
+  finish(): void {
+    const all = patternsOf([...this.#shapes.values()]);
+    this.#shapes.clear();
+    const events = all.reduce((sum, { counts }) => sum + (counts[0] ?? 0), 0);
+    const weight = ({ counts: [now = 0, before] }: Pattern): number =>
+      before === undefined ? now : Math.abs(now - before);
+    const sorted = all.toSorted((a, b) => weight(b) - weight(a) || (a.text < b.text ? -1 : 1));
+    for (const [order, { text, counts }] of sorted.entries()) {
+      const [now = 0, before] = counts;
+      const ratio = events === 0 ? 0 : Math.round((now / events) * 10_000) / 10_000;
+      const compared: readonly Value[] =
+        before === undefined ? [] : [now - before, describe(now, before)];
+      this.#next.push(
+        new NewRow(undefined, [text, ratio, now, severityOf(text), ...compared], order),
+      );
+    }
+    this.#next.finish();
+  }
+}
