@@ -214,11 +214,19 @@ describe('which node goes next', () => {
 });
 
 describe('how soon it is looked at again', () => {
+  const leaves = (phase: 'Draining' | 'Ended', minutes: number) => {
+    const startedAt = formatTime(epochMs(now - minutes * 60_000));
+    const disruption = aDisruption({ kind: 'LifecycleHook' }, { episode: 1, phase, startedAt });
+    return anInstance('n1', { isCounted: false, disruption });
+  };
   const busy = (instances: readonly UpdateInstance[], more: Partial<UpdateObservation> = {}) =>
     decideUpdate(observe({ strategy: 'DEFAULT', ...since('Rolling', 1) }, instances, more))
       .isMoving === true;
   it.each([
     ['soon where an instance leaves', [anInstance('n1', { isCounted: false })], {}, true],
+    ['soon where one that leaves was drained', [leaves('Ended', 200)], {}, true],
+    ['soon where one that leaves is drained since minutes', [leaves('Draining', 2)], {}, true],
+    ['not while budgets hold one that leaves for long', [leaves('Draining', 4)], {}, false],
     ['soon where one is missing', [anInstance('n1')], { actualDesired: 2 }, true],
     [
       'not while a drain goes on',
