@@ -10,6 +10,29 @@ export interface LinkedAbort {
   unlink(): void;
 }
 
+const waiting = new WeakMap<AbortSignal, Set<() => void>>();
+
+/**
+ * Calls `run` once when `signal` aborts, unless the answer is called before. One listener serves all: calls that end long
+ * before their process does would else come and go by the thousand in an EventTarget, which is slow at that.
+ */
+export const onAbort = (signal: AbortSignal, run: () => void): (() => void) => {
+  let all = waiting.get(signal);
+  if (all === undefined) {
+    const fresh = new Set<() => void>();
+    all = fresh;
+    waiting.set(signal, fresh);
+    const tell = (): void => {
+      waiting.delete(signal);
+      for (const one of fresh) one();
+    };
+    signal.addEventListener('abort', tell, { once: true });
+  }
+  const own = (): void => run();
+  all.add(own);
+  return () => all.delete(own);
+};
+
 /** Without a reason of its own every abort would make a DOMException and walk the stack for it. */
 const ended = new Error('ended');
 
@@ -18,11 +41,11 @@ export const linkedAbort = (parent: AbortSignal): LinkedAbort => {
   const controller = new AbortController();
   const follow = (): void => controller.abort(parent.reason);
   if (parent.aborted) follow();
-  else parent.addEventListener('abort', follow, { once: true });
+  const unlink = parent.aborted ? (): void => {} : onAbort(parent, follow);
   return {
     signal: controller.signal,
     abort: (reason = ended) => controller.abort(reason),
-    unlink: () => parent.removeEventListener('abort', follow),
+    unlink,
   };
 };
 
@@ -30,7 +53,7 @@ export const linkedAbort = (parent: AbortSignal): LinkedAbort => {
 export const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
+    else onAbort(signal, resolve);
   });
 
 /** Sleeps; false when the signal ended the sleep. */

@@ -1,5 +1,5 @@
 // Public entry of the runtime: what controllers stand on. See docs/designs/runtime.md.
-export { DeadlineError, linkedAbort, sleepOrAbort, withDeadline } from './abort.ts';
+export { DeadlineError, linkedAbort, onAbort, sleepOrAbort, withDeadline } from './abort.ts';
 export { Backoff, retry } from './backoff.ts';
 export { describeError } from './errors.ts';
 export { Informer } from './informer.ts';

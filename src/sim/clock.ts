@@ -1,6 +1,7 @@
 // The Clock port over the world's kernel: time that moves only when the world's events do.
 import { type DurationMs, type EpochMs, epochMs } from '../api/brand.ts';
 import type { Clock } from '../ports/index.ts';
+import { onAbort } from '../runtime/index.ts';
 import { type Kernel, microsPerMs } from '../world/kernel/index.ts';
 
 export class SimClock implements Clock {
@@ -29,16 +30,17 @@ export class SimClock implements Clock {
         reject(signal.reason);
         return;
       }
-      const abort = (): void => {
-        this.#kernel.cancel(handle);
-        reject(signal?.reason);
-      };
       const wake = (): void => {
-        signal?.removeEventListener('abort', abort);
+        forget?.();
         resolve();
       };
       const handle = this.#kernel.after(duration * microsPerMs, () => this.#whenAwake(wake));
-      signal?.addEventListener('abort', abort, { once: true });
+      const forget =
+        signal &&
+        onAbort(signal, () => {
+          this.#kernel.cancel(handle);
+          reject(signal.reason);
+        });
     });
   }
 }

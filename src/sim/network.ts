@@ -1,6 +1,7 @@
 // The network between a controller and the world: how long calls take, and what goes wrong on the
 // way. One instance per controller process; a crashed process' network is cut for good.
 import type { Random } from '../ports/index.ts';
+import { onAbort } from '../runtime/index.ts';
 import type { Kernel, Micros } from '../world/kernel/index.ts';
 
 /** What happens to one call. `lost` = the effect happened, the answer never came. */
@@ -102,14 +103,15 @@ export class Network {
         return;
       }
       let settled = false;
-      const abort = (): void => {
-        settled = true;
-        reject(signal?.reason);
-      };
-      signal?.addEventListener('abort', abort, { once: true });
+      const forget =
+        signal &&
+        onAbort(signal, () => {
+          settled = true;
+          reject(signal.reason);
+        });
       const finish = (settle: () => void): void =>
         this.leg(() => {
-          signal?.removeEventListener('abort', abort);
+          forget?.();
           if (!settled) settle();
         });
       this.leg(() => {

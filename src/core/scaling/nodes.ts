@@ -98,7 +98,16 @@ export const wantedAnew = (
 export const lacksGroupLabel = ({ spec }: Pick<NodeGroup, 'spec'>, node: Node): boolean =>
   spec.amiType === 'CUSTOM' && node.metadata.labels?.[groupLabel] === undefined;
 
-const digestOf = ({ labels = {}, taints = [] }: Wanted): string => {
+/** Asked for with every node at every look; what is wanted is another object when it changes. */
+const digests = new WeakMap<Wanted, string>();
+
+const digestOf = (wanted: Wanted): string => {
+  const known = digests.get(wanted) ?? digest(wanted);
+  digests.set(wanted, known);
+  return known;
+};
+
+const digest = ({ labels = {}, taints = [] }: Wanted): string => {
   const pairs = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
   const parts = taints.map(({ key, value = '', effect }) => `${key}=${value}:${effect}`);
   return fnv1aHex(JSON.stringify([pairs.toSorted(), parts.toSorted()]));

@@ -114,13 +114,17 @@ const wantedAtFirst = ({ requested, target }: StatusFacts): number =>
 /** docs/designs/termination.md: a status is at most 16 KB. */
 const maxStatusBytes = 16_384;
 const utf8 = new TextEncoder();
-const bytesOf = (status: NodeGroupStatus): number => utf8.encode(JSON.stringify(status)).length;
+const isTooLong = (status: NodeGroupStatus): boolean => {
+  const text = JSON.stringify(status);
+  // No character takes more than three bytes of UTF-8 for each of its units.
+  return text.length * 3 > maxStatusBytes && utf8.encode(text).length > maxStatusBytes;
+};
 
 /** What is wrong is told shorter until the whole fits. */
 export const statusOf = (facts: StatusFacts): NodeGroupStatus => {
   for (let halvings = 0; ; halvings++) {
     const status = wholeStatus(facts, halvings);
-    if (halvings === maxHalvings || bytesOf(status) <= maxStatusBytes) return status;
+    if (halvings === maxHalvings || !isTooLong(status)) return status;
   }
 };
 

@@ -52,9 +52,30 @@ type Known = Pick<NodeFacts, 'instanceId' | 'lifecycle' | 'kubernetesVersion'> &
     readonly family?: Family | undefined;
   };
 
+/** A machine's user data is asked for at each step of its start; few texts are in use at a time. */
+const mostTexts = 16;
+const mostInstances = 1024;
+const known = new Map<string, Map<string, Bootstrap>>();
+
 /** `userData` in base64; `instance` fills what the script would ask the metadata service for. */
 export const readUserData = (userData: string | undefined, instance: Known): Bootstrap => {
   if (userData === undefined) return nothing;
+  let ofText = known.get(userData);
+  if (ofText === undefined) {
+    if (known.size >= mostTexts) known.clear();
+    ofText = new Map();
+    known.set(userData, ofText);
+  }
+  const key = JSON.stringify(instance);
+  const before = ofText.get(key);
+  if (before !== undefined) return before;
+  if (ofText.size >= mostInstances) ofText.clear();
+  const read = evaluate(userData, instance);
+  ofText.set(key, read);
+  return read;
+};
+
+const evaluate = (userData: string, instance: Known): Bootstrap => {
   const { family, ...own } = instance;
   const facts = { ...exampleFacts, ...own };
   const { data, node, bootstrap } = evaluateUserData(bytesOf(userData), facts, family);

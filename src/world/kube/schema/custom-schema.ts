@@ -45,6 +45,31 @@ export const textsIn = (schema: JsonObject, key: string): readonly string[] => {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 };
 
+/**
+ * Whether a schema or one below it `is` so. Remembered: schemas never change, and are asked about with every write of an
+ * object that has them.
+ */
+export const someBelow = (
+  is: (schema: JsonObject) => boolean,
+): ((schema: JsonObject) => boolean) => {
+  const known = new WeakMap<JsonObject, boolean>();
+  const look = (schema: JsonObject): boolean => {
+    const before = known.get(schema);
+    if (before !== undefined) return before;
+    const names = Object.keys(objectIn(schema, 'properties') ?? {});
+    const members = names.flatMap((name): readonly JsonObject[] => {
+      const member = memberSchema(schema, name);
+      return member === undefined ? [] : [member];
+    });
+    const others = [objectIn(schema, 'items'), objectIn(schema, 'additionalProperties')];
+    const below = [...members, ...others];
+    const found = is(schema) || below.some((one) => one !== undefined && look(one));
+    known.set(schema, found);
+    return found;
+  };
+  return look;
+};
+
 export const childPath = (path: string, key: string): string =>
   path === '' ? key : `${path}.${key}`;
 

@@ -22,7 +22,13 @@ interface At {
   readonly root: boolean;
 }
 
+/** Objects that a schema knows whole, and that have all of its defaults. They never change. */
+const known = new WeakMap<JsonObject, JsonObject>();
+const complete = new WeakMap<JsonObject, JsonObject>();
+
 function pruneObject(value: JsonObject, schema: JsonObject, at: At, unknown: string[]): JsonObject {
+  if (known.get(value) === schema) return value;
+  const before = unknown.length;
   const draft = new ObjectDraft(value);
   const always: readonly string[] =
     at.root || flag(schema, 'x-kubernetes-embedded-resource') ? ROOT_MEMBERS : [];
@@ -38,7 +44,9 @@ function pruneObject(value: JsonObject, schema: JsonObject, at: At, unknown: str
       draft.delete(key);
     }
   }
-  return draft.finish();
+  const pruned = draft.finish();
+  if (pruned === value && unknown.length === before) known.set(value, schema);
+  return pruned;
 }
 
 function prune(value: Json, schema: JsonObject, at: At, unknown: string[]): Json {
@@ -62,6 +70,7 @@ export function pruneCustom(schema: JsonObject, object: JsonObject): Pruned {
 }
 
 function defaultMembers(value: JsonObject, schema: JsonObject): JsonObject {
+  if (complete.get(value) === schema) return value;
   const draft = new ObjectDraft(value);
   const properties = objectIn(schema, 'properties') ?? {};
   for (const [key, member] of Object.entries(value)) {
@@ -78,7 +87,9 @@ function defaultMembers(value: JsonObject, schema: JsonObject): JsonObject {
     const below = memberSchema(schema, key);
     if (member !== undefined && below !== undefined) draft.set(key, withDefaults(member, below));
   }
-  return draft.finish();
+  const filled = draft.finish();
+  if (filled === value) complete.set(value, schema);
+  return filled;
 }
 
 function withDefaults(value: Json, schema: JsonObject): Json {

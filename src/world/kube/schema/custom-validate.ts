@@ -12,6 +12,7 @@ import {
   oldElement,
   oldMember,
   type SchemaError,
+  someBelow,
   textIn,
   textsIn,
 } from './custom-schema.ts';
@@ -176,8 +177,15 @@ function duplicates(schema: JsonObject, list: readonly Json[], path: string): Sc
   });
 }
 
+/** Whether a list below could hold something twice: most schemas have none such. */
+const hasUniqueLists = someBelow((schema) => {
+  const type = textIn(schema, 'x-kubernetes-list-type');
+  return type === 'map' || type === 'set';
+});
+
 /** Elements of sets and list maps are unique. */
 function uniqueErrors(schema: JsonObject, value: Json, path: string): SchemaError[] {
+  if (!hasUniqueLists(schema)) return [];
   if (Array.isArray(value)) {
     const list: readonly Json[] = value;
     const items = objectIn(schema, 'items');
@@ -203,8 +211,8 @@ export function schemaErrors(
 ): readonly SchemaError[] {
   const errors = validate({ schema, value: object, old, path: '' });
   // Lists that held duplicates before may go on holding them.
-  if (old === undefined || uniqueErrors(schema, old, '').length === 0) {
-    errors.push(...uniqueErrors(schema, object, ''));
-  }
+  const twice = uniqueErrors(schema, object, '');
+  if (twice.length === 0) return errors;
+  if (old === undefined || uniqueErrors(schema, old, '').length === 0) errors.push(...twice);
   return errors;
 }

@@ -87,8 +87,15 @@ const NOT_CHECKED: SchemaError = {
     'invalid; correct the existing errors to complete validation',
 };
 
-const hasRules = (schema: JsonObject): boolean =>
-  JSON.stringify(schema).includes('"x-kubernetes-validations"');
+const haveRules = new WeakMap<JsonObject, boolean>();
+
+const hasRules = (schema: JsonObject): boolean => {
+  const known = haveRules.get(schema);
+  if (known !== undefined) return known;
+  const found = JSON.stringify(schema).includes('"x-kubernetes-validations"');
+  haveRules.set(schema, found);
+  return found;
+};
 
 /** `old` on update: transition rules need it, and what did not change is not blamed again. */
 export function validateAgainstStructuralSchema(

@@ -97,8 +97,14 @@ const rangeError = (text: string, part: string): TimeText => ({
   message: `parsing time "${text}": ${part} out of range`,
 });
 
+/** What the server wrote itself, of a day that every month has: nearly all there is. */
+const CANONICAL =
+  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{6})?Z$/;
+
 /** `micro`: a MicroTime, which demands and keeps six fractional digits. */
 export function normalizeTime(text: string, micro: boolean): TimeText {
+  const canonical = CANONICAL.exec(text);
+  if (canonical !== null && micro === (canonical[1] !== undefined)) return { kind: 'ok', text };
   const parts = [...PARTS, micro ? FRACTION : OPTIONAL_FRACTION, ZONE];
   const found: string[] = [];
   let rest = text;

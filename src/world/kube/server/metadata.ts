@@ -187,11 +187,12 @@ export function carriedMetadata(given: JsonObject, old: Stored): JsonObject {
   if (listOf(next.ownerReferences).length === 0) next.ownerReferences = undefined;
   // Who manages what is worked out once the rest of the write is known.
   next.managedFields = before.managedFields;
-  delete next.selfLink;
+  next.selfLink = undefined;
+  const kept: Record<string, Json> = {};
   for (const [key, value] of Object.entries(next)) {
-    if (value === undefined || value === null) delete next[key];
+    if (value !== undefined && value !== null) kept[key] = value;
   }
-  return values.deepEqual(next, before) ? before : next;
+  return values.deepEqual(kept, before) ? before : kept;
 }
 
 const immutable = [

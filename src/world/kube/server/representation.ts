@@ -29,11 +29,14 @@ const acceptable = new Set([
   'application/vnd.kubernetes.protobuf',
 ]);
 
+const plain: Shape = { kind: 'object' };
+
 /**
  * The first form of Accept that we can give. Answers are JSON whatever the client prefers, as long
  * as it takes JSON at all.
  */
 export function shapeOf(accept: string): Shape {
+  if (accept === 'application/json') return plain;
   for (const option of accept.split(',')) {
     const [media = '', ...parameters] = option.split(';').map((part) => part.trim());
     if (!acceptable.has(media) || media.endsWith('protobuf') || media.endsWith('yaml')) continue;

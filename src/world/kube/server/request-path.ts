@@ -10,8 +10,20 @@ export interface ResourcePath {
   readonly subresource: string | undefined;
 }
 
+/** The same few thousand paths are asked for again and again. */
+const mostKnown = 4096;
+const known = new Map<string, ResourcePath | undefined>();
+
 /** Undefined for paths that name no resource (discovery, health, OpenAPI). */
 export function parseResourcePath(path: string): ResourcePath | undefined {
+  if (known.has(path)) return known.get(path);
+  const parsed = parse(path);
+  if (known.size >= mostKnown) known.clear();
+  known.set(path, parsed);
+  return parsed;
+}
+
+function parse(path: string): ResourcePath | undefined {
   const parts = path.split('/').filter((part, index) => index > 0 || part !== '');
   if (parts.at(-1) === '') parts.pop();
   const legacy = parts[0] === 'api';
