@@ -226,7 +226,12 @@ describe('how soon it is looked at again', () => {
     ['soon where an instance leaves', [anInstance('n1', { isCounted: false })], {}, true],
     ['soon where one that leaves was drained', [leaves('Ended', 200)], {}, true],
     ['soon where one that leaves is drained since minutes', [leaves('Draining', 2)], {}, true],
-    ['not while budgets hold one that leaves for long', [leaves('Draining', 4)], {}, false],
+    [
+      'not while budgets hold one that leaves',
+      [leaves('Draining', 4)],
+      { actualDesired: 0 },
+      false,
+    ],
     ['soon where one is missing', [anInstance('n1')], { actualDesired: 2 }, true],
     [
       'not while a drain goes on',
