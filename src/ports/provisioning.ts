@@ -76,6 +76,22 @@ export interface StackState {
   readonly tags: Readonly<Record<string, string>>;
 }
 
+export interface AccessPolicyFacts {
+  readonly policyArn: string;
+  readonly scope: 'cluster' | 'namespace';
+  readonly namespaces: readonly string[];
+}
+
+export interface AccessEntryFacts {
+  readonly principalArn: string;
+  /** EKS' own word. */
+  readonly type: string;
+  /** Undefined when it is made: EKS makes one of the principal. */
+  readonly username: string | undefined;
+  readonly groups: readonly string[];
+  readonly policies: readonly AccessPolicyFacts[];
+}
+
 export interface StackFailure {
   readonly logicalId: string;
   readonly type: string;
@@ -125,6 +141,13 @@ export interface ProvisioningApi {
   /** Why resources of the stack could not be made, the first cause first. */
   stackFailures(name: string, options?: CallOptions): Promise<readonly StackFailure[]>;
   deleteStack(name: string, options?: CallOptions): Promise<void>;
+  /** Undefined where the cluster's authentication mode knows none. */
+  listAccessEntries(
+    cluster: string,
+    options?: CallOptions,
+  ): Promise<readonly AccessEntryFacts[] | undefined>;
+  /** Its policies with it. Throws InvalidRequest when the principal has one. */
+  createAccessEntry(cluster: string, entry: AccessEntryFacts, options?: CallOptions): Promise<void>;
   listAddons(cluster: string, options?: CallOptions): Promise<readonly AddonFacts[]>;
   createAddon(
     cluster: string,

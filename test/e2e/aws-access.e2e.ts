@@ -181,8 +181,21 @@ describe('access entries', { skip: skipWhen('access entries', whyNot), timeout: 
       ['--principal-arn', role.replace('1111', '2222'), '--type', 'EC2_LINUX'],
       /InvalidParameterException/,
     ],
-    ['create-access-entry', ['--principal-arn', 'me'], /InvalidParameterException/],
-    ['describe-access-entry', ['--principal-arn', role], /ResourceNotFoundException/],
+    [
+      'create-access-entry',
+      ['--principal-arn', 'arn:aws:sts::111111111111:assumed-role/a/b'],
+      /InvalidParameterException.*The principalArn parameter format is not valid/,
+    ],
+    [
+      'create-access-entry',
+      ['--principal-arn', role],
+      /InvalidParameterException.*The specified principalArn is invalid: invalid principal\./,
+    ],
+    [
+      'describe-access-entry',
+      ['--principal-arn', role],
+      /ResourceNotFoundException.*access entries with 'list-access-entries'/,
+    ],
     ['delete-access-entry', ['--principal-arn', role], /ResourceNotFoundException/],
   ];
   for (const [operation, args, words] of refusals) {

@@ -95,6 +95,20 @@ autoModeConfig:
   enabled: false
 `;
 
+const accessEntries = `apiVersion: eksctl.io/v1alpha5
+kind: ClusterConfig
+metadata: {name: entries, region: eu-west-1}
+accessConfig:
+  authenticationMode: API
+  accessEntries:
+    - principalARN: arn:aws:iam::111111111111:user/dev
+      kubernetesUsername: dev
+      kubernetesGroups: [viewers]
+      accessPolicies:
+        - policyARN: arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy
+          accessScope: {type: namespace, namespaces: [default]}
+`;
+
 const inFiles = (): {
   readonly file: (name: string, text: string) => string;
   clean: () => void;
@@ -250,6 +264,40 @@ describe('drover create cluster', {
       ]);
       assert.deepEqual(nodegroup.scalingConfig, { minSize: 2, maxSize: 4, desiredSize: 2 });
       assert.equal((nodegroup.tags as Record<string, string>)['auto-delete'], 'no');
+    });
+  });
+
+  describe('with access entries', () => {
+    let world: ServedWorld;
+    const suite = suiteWorld({
+      args: emptyWorld,
+      judged: {
+        settled: true,
+        exempt: { ...nothingLeaves, 'desired-within-bounds': 'no group is made' },
+      },
+    });
+    before(() => {
+      world = suite.world;
+    });
+
+    it('lets in whom the file names, with their policies, and identity show lists them', async () => {
+      const file = files.file('entries.yaml', accessEntries);
+      const ran = await world.drover('create', 'cluster', '-f', file);
+      assert.equal(ran.code, 0, ran.stderr + ran.stdout);
+      assert.match(
+        ran.stdout,
+        /creating access entry for principal ARN arn:aws:iam::1{12}:user\/dev\n/,
+      );
+      const user = ['--principal-arn', 'arn:aws:iam::111111111111:user/dev'];
+      const found = await world.aws(
+        ...['eks', 'list-associated-access-policies', '--cluster-name', 'entries', ...user],
+      );
+      assert.match(found.stdout, /AmazonEKSViewPolicy[\s\S]*"namespaces": \[\s*"default"/);
+      const shown = await world.drover('identity', 'show');
+      assert.match(
+        shown.stdout,
+        /^arn:aws:iam::1{12}:user\/dev +STANDARD +dev +viewers +AmazonEKSViewPolicy@default *$/m,
+      );
     });
   });
 });

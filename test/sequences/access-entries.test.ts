@@ -50,6 +50,23 @@ describe('a cluster that begins to know access entries', () => {
     expect(mapRoles(life)).toBe(before);
     await life.end();
   });
+
+  it('has one for a role that EKS passed over, made by the controller that sees the new mode', async () => {
+    const life = await GroupLife.begin();
+    const role = life.facts.managed[0]?.spec.nodeRole ?? '';
+    eks(life, 'UpdateClusterConfig', {
+      name: 'c',
+      accessConfig: { authenticationMode: 'API_AND_CONFIG_MAP' },
+    });
+    await life.until('EKS has made it', () => JSON.stringify(entries(life)).includes(role), 60);
+    eks(life, 'DeleteAccessEntry', { principalArn: role });
+    await life.until('it is there', () => JSON.stringify(entries(life)).includes(role), 600);
+    // Once for each mode: who takes it away after that has meant it.
+    eks(life, 'DeleteAccessEntry', { principalArn: role });
+    await life.driver.advance(1200);
+    expect(entries(life)).toEqual([]);
+    await life.end();
+  });
 });
 
 describe('a node group in a cluster with access entries', () => {

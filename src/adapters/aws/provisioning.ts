@@ -18,6 +18,7 @@ import {
   createClients,
   tagsOf,
 } from './clients.ts';
+import { entryCalls } from './entries.ts';
 
 type Clients = ReturnType<typeof createClients>;
 
@@ -331,6 +332,7 @@ export const createAwsProvisioning = (options: AwsOptions): ProvisioningApi => {
     ...clusterCalls(clients),
     ...nodegroupCalls(clients),
     ...addonCalls(clients),
+    ...entryCalls(clients),
     ...networkCalls(clients),
     ...stackCalls(clients),
   };

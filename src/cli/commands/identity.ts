@@ -2,6 +2,8 @@
 // there before a write of Drover's. Only `restore` writes, with a backup of what it writes over.
 import type { Command } from 'commander';
 import { epochMs } from '../../api/brand.ts';
+import { resourceTypes } from '../../api/kube.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
 import {
   type Backup,
   backupsIn,
@@ -10,6 +12,7 @@ import {
   planRestore,
 } from '../../core/identity/index.ts';
 import { awsAuthEntries } from '../../formats/index.ts';
+import type { AccessPolicyFacts } from '../../ports/index.ts';
 import { changeAwsAuth, readAwsAuth, readBackups, rolesInUse, roleUsers } from '../aws-auth.ts';
 import {
   type CliContext,
@@ -32,7 +35,64 @@ const backupDocument = ({ number, at, before, data }: Backup) => ({
   roles: (awsAuthEntries(data.mapRoles) ?? []).length,
 });
 
-/** The json and yaml form is version 1: `{roles, users, backups}`. */
+interface ShownEntry {
+  readonly cluster: string;
+  readonly principalArn: string;
+  readonly type: string;
+  readonly username: string;
+  readonly groups: readonly string[];
+  readonly policies: readonly string[];
+}
+
+const scopeText = ({ policyArn, scope, namespaces }: AccessPolicyFacts): string =>
+  `${policyArn.slice(policyArn.lastIndexOf('/') + 1)}${scope === 'cluster' ? '' : `@${namespaces.join('+')}`}`;
+
+/** Of the clusters whose mode knows entries; in mode API nothing else lets anybody in. */
+const accessEntriesOf = async (
+  context: CliContext,
+  connection: Connection,
+): Promise<readonly ShownEntry[]> => {
+  const api = await context.provisioning(connection);
+  const cloud = await context.cloud(connection);
+  const shown: ShownEntry[] = [];
+  for (const cluster of await clustersHere(context, connection)) {
+    const mode = (await cloud.describeCluster(cluster))?.authenticationMode ?? 'CONFIG_MAP';
+    if (mode === 'CONFIG_MAP') continue;
+    for (const { username = '', policies, ...entry } of (await api.listAccessEntries(cluster)) ??
+      []) {
+      shown.push({ cluster, ...entry, username, policies: policies.map(scopeText) });
+    }
+  }
+  return shown;
+};
+
+/** The world has one cluster; in an account only those that node groups name are this API server's. */
+const clustersHere = async (
+  context: CliContext,
+  connection: Connection,
+): Promise<readonly string[]> => {
+  const { embedded } = await context.cluster(connection);
+  if (embedded) return (await context.provisioning(connection)).listClusters();
+  const kube = await context.kube(connection);
+  const { items } = await kube.list<NodeGroup>(resourceTypes.nodegroups);
+  return [...new Set(items.map(({ spec }) => spec.clusterName))];
+};
+
+const printEntries = (context: CliContext, entries: readonly ShownEntry[]): void => {
+  if (entries.length === 0) return;
+  context.out('');
+  const rows = entries.map(({ principalArn, type, username, groups, policies }) => [
+    principalArn,
+    type,
+    username,
+    groups.join(',') || '-',
+    policies.join(',') || '-',
+  ]);
+  const header = ['ACCESS ENTRY', 'TYPE', 'USERNAME', 'GROUPS', 'POLICIES'];
+  for (const line of renderTable(header, rows)) context.out(line);
+};
+
+/** The json and yaml form is version 1: `{roles, users, accessEntries, backups}`. */
 const show = async (context: CliContext, connection: Connection, flags: OutputFlags) => {
   const kube = await context.kube(connection);
   const map = await readAwsAuth(kube);
@@ -48,15 +108,17 @@ const show = async (context: CliContext, connection: Connection, flags: OutputFl
   const roles = entries.map((entry) => ({ ...entry, usedBy: users.get(entry.arn) ?? '' }));
   const backups = backupsIn(await readBackups(kube)).map(backupDocument);
   const others = awsAuthEntries(map?.data?.mapUsers, 'userarn') ?? [];
+  const accessEntries = await accessEntriesOf(context, connection);
   const { output } = flags;
   if (output !== 'table') {
-    return printDocument(context, output, { roles, users: others, backups });
+    return printDocument(context, output, { roles, users: others, accessEntries, backups });
   }
   const rows = [
     ...roles.map(({ arn, username, groups, usedBy }) => [arn, username, groups.join(','), usedBy]),
     ...others.map(({ arn, username, groups }) => [arn, username, groups.join(','), '']),
   ];
   for (const line of renderTable(['ARN', 'USERNAME', 'GROUPS', 'USED BY'], rows)) context.out(line);
+  printEntries(context, accessEntries);
   if (backups.length === 0) return;
   context.out('');
   const kept = backups.map(({ number, at, roles: count, before }) => [

@@ -124,6 +124,33 @@ const addAddons = async ({ api, config, progress }: ClusterCreation): Promise<vo
   );
 };
 
+/** What is there stays as it is: EKS makes one of who creates the cluster. */
+const addAccessEntries = async ({ api, config, progress }: ClusterCreation): Promise<void> => {
+  const wanted = config.accessEntries ?? [];
+  if (wanted.length === 0) return;
+  const there = new Set(
+    (await api.listAccessEntries(config.name))?.map(({ principalArn }) => principalArn),
+  );
+  const failed: string[] = [];
+  for (const entry of wanted) {
+    if (there.has(entry.principalArn)) continue;
+    progress.info(`creating access entry for principal ARN ${entry.principalArn}`);
+    try {
+      await api.createAccessEntry(config.name, entry);
+    } catch (error) {
+      if (!(error instanceof CloudError) || error.retry !== 'never') throw error;
+      progress.failed(`access entry ${entry.principalArn}: ${error.message}`);
+      failed.push(entry.principalArn);
+    }
+  }
+  if (failed.length === 0) return;
+  throw new CommandError(
+    exitCodes.failed,
+    `cluster ${config.name} stands; access entries of ${failed.join(', ')} are not whole: ` +
+      '`aws eks create-access-entry` and `associate-access-policy` make them',
+  );
+};
+
 /** What would stop the node groups is told before the cluster: families, images, key pairs. */
 const refuseGroups = async ({ api, config, embedded }: ClusterCreation): Promise<void> => {
   for (const group of config.groups) {
@@ -168,6 +195,7 @@ export const createCluster = async (creation: ClusterCreation): Promise<void> =>
     progress.info(`cluster "${config.name}" has an OIDC issuer; service accounts may use it`);
   }
   if (!embedded) {
+    await addAccessEntries(creation);
     await addAddons(creation);
     // Our kubeconfig names another cluster, and is not ours to change.
     progress.info(
@@ -198,6 +226,7 @@ export const createCluster = async (creation: ClusterCreation): Promise<void> =>
       throw error;
     }
   }
+  await addAccessEntries(creation);
   await addAddons(creation);
   progress.done(`EKS cluster "${config.name}" in "${config.region}" region is ready`);
 };

@@ -76,6 +76,19 @@ export class NodeRoles {
   }
 
   /**
+   * The cluster's mode now. Where it is another one than `before` and knows access entries, the role has one
+   * afterwards: what stands in aws-auth ends with the next mode. Throws Impossible, CloudError.
+   */
+  async keep(group: NodeGroup, before: string | undefined, signal: AbortSignal): Promise<string> {
+    const { cloud, journal } = this.#deps;
+    const cluster = await cloud.describeCluster(group.spec.clusterName, { signal });
+    const mode = cluster?.authenticationMode ?? 'CONFIG_MAP';
+    if (cluster === undefined || mode === before || !hasEntries(cluster)) return mode;
+    if (await admitByEntry(this.#deps, group, signal)) journalRole(journal, group, 'added');
+    return mode;
+  }
+
+  /**
    * The group's end: its role goes if we added it and nobody else has it, then `release` lets the object
    * go. What cannot be taken out stays, and is logged: a group is not kept for it.
    */

@@ -12,7 +12,7 @@ import type { LateFindings } from './observe.ts';
 import type { GateMemory } from './rollout-pods.ts';
 
 /** What is tried each for itself: that one succeeds says nothing about another. */
-export type Effect = 'adopt' | 'marks' | 'create' | 'template' | 'sizes' | 'update';
+export type Effect = 'adopt' | 'marks' | 'create' | 'identity' | 'template' | 'sizes' | 'update';
 
 /** Known to this process alone; a restart costs a look or a call more. */
 export interface PassMemory extends AdoptionMemory {
@@ -37,6 +37,8 @@ export interface PassMemory extends AdoptionMemory {
   missingSince?: EpochMs;
   /** Instances come or go by an update: the cloud is looked at more often. */
   isMoving?: boolean;
+  /** The cluster's authentication mode by the last look, and when that was. */
+  mode?: { readonly name: string; readonly lookedAt: number };
   /** The uid of the Node that each instance has, or had last. */
   readonly nodeUids: Map<string, string>;
   /** Since when something of a group that ends cannot be deleted. */

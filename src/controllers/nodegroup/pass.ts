@@ -48,6 +48,8 @@ import { writeBack } from './write.ts';
 
 /** After an effect the cloud is looked at again this soon. */
 const againMs = 1_000;
+/** A mode changes once or twice in a cluster's life, and people wait some minutes between. */
+const modeLookMs = 300_000;
 
 /** A group is gone that is missing from every look for so long: EC2 Auto Scaling's answers are not always of now. */
 const missingForMs = 60_000;
@@ -143,6 +145,7 @@ export class Pass {
       return true;
     }
     this.#input.memory.trouble.delete('create');
+    await this.#keepAdmitted();
     await this.#mark(scaling);
     if (!(await this.#resize(scaling, update))) return false;
     if (update !== undefined) {
@@ -214,6 +217,17 @@ export class Pass {
       await roles.admit(this.#group, signal);
       memory.made = await createGroup(this.#deps, this.#group, signal);
       this.#acted();
+    });
+  }
+
+  /** A cluster may change how it knows nodes while they live (EKS: from aws-auth to access entries). */
+  async #keepAdmitted(): Promise<void> {
+    const { memory, roles, signal } = this.#input;
+    const now = this.#deps.clock.now();
+    if (memory.mode !== undefined && now < memory.mode.lookedAt + modeLookMs) return;
+    await this.#attempt('identity', async () => {
+      const name = await roles.keep(this.#group, memory.mode?.name, signal);
+      memory.mode = { name, lookedAt: now };
     });
   }
 

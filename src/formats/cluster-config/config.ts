@@ -1,6 +1,7 @@
 // eksctl's ClusterConfig as Drover works with it: checked against its shape, omitted fields filled
 // with eksctl's defaults, and the rules that span several fields. Never reads files or the cloud.
 import { isObject, type Json, type JsonObject } from '../../api/json.ts';
+import { type AccessEntryConfig, accessEntriesOf, accessEntryFaults } from './access-entries.ts';
 import { checkYaml, type Fault, type Position } from './check.ts';
 import { clusterConfigShape, managedGroup, selfManagedGroup } from './fields.ts';
 import { groupFaults } from './group-faults.ts';
@@ -50,6 +51,7 @@ export interface ClusterConfig {
   /** The control plane's log streams that exist, in EKS' words. */
   readonly logTypes: readonly string[];
   readonly authenticationMode: 'CONFIG_MAP' | 'API_AND_CONFIG_MAP' | 'API';
+  readonly accessEntries?: readonly AccessEntryConfig[];
   readonly addons: readonly AddonConfig[];
   readonly groups: readonly GroupConfig[];
 }
@@ -120,6 +122,7 @@ const configOf = (value: Json): ClusterConfig => {
     authenticationMode: authenticationModeOf(
       member(member(value, 'accessConfig'), 'authenticationMode'),
     ),
+    accessEntries: accessEntriesOf(member(member(value, 'accessConfig'), 'accessEntries')),
     addons: objectsOf(member(value, 'addons')).map((addon) => ({
       name: textOf(addon.name) ?? '',
       version: textOf(addon.version),
@@ -152,7 +155,7 @@ const clusterFaults = (config: ClusterConfig): readonly (readonly [string, strin
     const message = 'with iam.serviceRoleARN: set the boundary on that role';
     faults.push(['iam.serviceRolePermissionsBoundary', message]);
   }
-  return faults;
+  return [...faults, ...accessEntryFaults(config.accessEntries ?? [], config.authenticationMode)];
 };
 
 /** Rules that no single field shows. */

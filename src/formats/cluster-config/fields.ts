@@ -1,5 +1,6 @@
 // The fields of eksctl's ClusterConfig (eksctl.io/v1alpha5), as facts: those that Drover honours or
 // records, and those that it refuses with a reason. Never decides what a value leads to.
+import { accessEntriesShape } from './access-entries.ts';
 import { flag, integer, list, map, object, refused, type Shape, text } from './shape.ts';
 
 const resourceId = (prefix: string): Shape =>
@@ -265,7 +266,7 @@ export const clusterConfigShape = object(
         value: true,
         why: 'who creates the cluster goes on to let its nodes in',
       }),
-      accessEntries: later,
+      accessEntries: accessEntriesShape,
     }),
     addons: list(
       object(

@@ -17,6 +17,7 @@ const network = 'id: vpc-01234567, subnets: {private: {x: {id: subnet-01234567}}
 const ami = 'ami: ami-0123456789abcdef0';
 const template = 'launchTemplate: {id: lt-01234567}';
 const role = 'arn:aws:iam::111122223333:role/r';
+const view = 'arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy';
 
 describe('refused', () => {
   it.each([
@@ -29,6 +30,24 @@ describe('refused', () => {
       'accessConfig: {bootstrapClusterCreatorAdminPermissions: false}',
       /bootstrapClusterCreatorAdminPermissions cannot be false/,
     ],
+    [
+      `accessConfig: {authenticationMode: CONFIG_MAP, accessEntries: [{principalARN: '${role}'}]}`,
+      /accessEntries with authenticationMode CONFIG_MAP/,
+    ],
+    [
+      `accessConfig: {accessEntries: [{principalARN: '${role}', type: EC2_LINUX, kubernetesGroups: [a]}]}`,
+      /accessEntries\[0\] is of type EC2_LINUX/,
+    ],
+    [
+      `accessConfig: {accessEntries: [{principalARN: '${role}'}, {principalARN: '${role}'}]}`,
+      /accessEntries\[1\] is a second entry of arn:/,
+    ],
+    [
+      `accessConfig: {accessEntries: [{principalARN: '${role}', accessPolicies: [{policyARN: '${view}', accessScope: {type: namespace}}]}]}`,
+      /accessEntries\[0\] has a policy for namespaces and names none/,
+    ],
+    [`accessConfig: {accessEntries: [{principalARN: me}]}`, /principalARN .*IAM role or user/],
+    [`accessConfig: {accessEntries: [{principalARN: '${role}', tags: {a: b}}]}`, /tags/],
     ['vpc: {subnets: {public: {x: {az: eu-west-1a}}}}', /vpc\.subnets without vpc\.id/],
     ['vpc: {securityGroup: sg-01234567}', /vpc\.securityGroup without vpc\.id/],
     [`vpc: {${network}, nat: {gateway: Disable}}`, /vpc\.nat with vpc\.id/],

@@ -104,7 +104,7 @@ export class AccessEntries {
     throw refuse(
       'ResourceNotFoundException',
       'The specified principalArn could not be found. You can view your available access entries ' +
-        "with 'aws eks list-access-entries'.",
+        "with 'list-access-entries'.",
     );
   }
 
@@ -159,6 +159,13 @@ export class AccessEntries {
     return this.#identity.role(name ?? '')?.id;
   }
 
+  /** Of a role of this account; EKS asks IAM for it. */
+  isThere(arn: string): boolean {
+    const [, account, kind, name] = partsOf(arn) ?? [];
+    const isOwnRole = kind === 'role' && account === this.scope.account;
+    return !isOwnRole || this.#identity.role(name ?? '') !== undefined;
+  }
+
   /** Of this principal, as long as it is the one that the entry was made for. */
   live(cluster: string, principalArn: string): AccessEntryRow | undefined {
     const row = this.get(cluster, principalArn);
@@ -182,7 +189,7 @@ export const checkModeChange = (row: ClusterRow, wanted: string): void => {
   const [from, to] = [modes.indexOf(row.authenticationMode), modes.indexOf(wanted)];
   if (to === from + 1) return;
   throw refuse(
-    'InvalidRequestException',
+    'InvalidParameterException',
     `Unsupported authentication mode update from ${row.authenticationMode} to ${wanted}`,
   );
 };

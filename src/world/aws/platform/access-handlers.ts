@@ -73,7 +73,13 @@ const createEntry = (parts: Parts, input: AwsInput) => {
   const [, account, kind] =
     /^arn:aws[a-z-]*:iam::(\d{12}):(role|user)\/.+$/.exec(principalArn) ?? [];
   if (account === undefined) {
-    throw invalidParameter('The specified principalArn is invalid: invalid principal.');
+    throw invalidParameter('The principalArn parameter format is not valid');
+  }
+  if (principalArn.includes(':role/aws-service-role/')) {
+    throw invalidParameter(
+      'The caller is not allowed to modify access entries with a principalArn value of a Service ' +
+        'Linked Role',
+    );
   }
   const username = optionalText(input, 'username');
   const groups = texts(input, 'kubernetesGroups');
@@ -88,6 +94,9 @@ const createEntry = (parts: Parts, input: AwsInput) => {
   }
   checkUsername(username);
   checkGroups(groups);
+  if (!entries.isThere(principalArn)) {
+    throw invalidParameter('The specified principalArn is invalid: invalid principal.');
+  }
   if (entries.get(cluster, principalArn) !== undefined) {
     throw refuse(
       'ResourceInUseException',
