@@ -1,5 +1,6 @@
-// The schemas of update-hooks.ts. Webhooks are not there: one that names them alone is refused.
+// The schemas of update-hooks.ts. A hook is a Job or a webhook.
 import {
+  count,
   described,
   listOf,
   longText,
@@ -8,13 +9,41 @@ import {
   positive,
   type Schema,
   text,
+  time,
 } from './crd-schema.ts';
-import { hookFailurePolicies, hookKinds, maxToldHooks } from './update-hooks.ts';
+import { hookFailurePolicies, hookKinds, maxDoneWebhooks, maxToldHooks } from './update-hooks.ts';
 
 const nameOf = (maxLength: number): Schema => ({ ...text(maxLength), minLength: 1 });
 
-const hook: Schema = object(
+const webhook: Schema = object(
   {
+    url: described(
+      'https. Plain http is called on loopback alone, and loopback where the controller may (--allow-loopback-webhooks).',
+      { ...text(2_048), pattern: '^https?://[^/@?#\\s]+(/[^@?#\\s]*)?$' },
+    ),
+    caBundle: described('PEM in base64: who signs the certificate of the server.', {
+      ...text(65_536),
+      pattern: '^[A-Za-z0-9+/=\\s]*$',
+    }),
+    bearerTokenSecret: described(
+      'Its value is sent as Authorization: Bearer; the controller needs the right to get this Secret.',
+      object({ namespace: nameOf(63), name: nameOf(253), key: nameOf(253) }, ['namespace', 'name']),
+    ),
+  },
+  ['url'],
+);
+
+const eitherOf: Schema = {
+  'x-kubernetes-validations': [
+    {
+      rule: 'has(self.job) != has(self.webhook)',
+      message: 'a hook has one of job and webhook',
+    },
+  ],
+};
+
+const hook: Schema = {
+  ...object({
     job: object(
       {
         namespace: nameOf(63),
@@ -26,10 +55,11 @@ const hook: Schema = object(
       ['namespace', 'cronJob'],
     ),
     timeoutSeconds: { ...positive, maximum: 86_400 },
+    webhook,
     onFailure: described('Default Fail: the update ends.', oneOf(hookFailurePolicies)),
-  },
-  ['job'],
-);
+  }),
+  ...eitherOf,
+};
 
 /** Properties of `spec.updateConfig`. */
 export const hookFields: Readonly<Record<string, Schema>> = {
@@ -64,11 +94,15 @@ export const hookStatus: Readonly<Record<string, Schema>> = {
         instanceId: text(63),
         node: text(),
         job: text(317),
+        webhook: text(2_048),
         state: oneOf(['Running', 'Failed']),
+        since: time,
+        attempt: count,
         message: longText,
       },
-      ['hook', 'instanceId', 'job', 'state'],
+      ['hook', 'instanceId', 'state'],
     ),
     maxToldHooks,
   ),
+  webhooksDone: listOf(text(128), maxDoneWebhooks),
 };

@@ -132,6 +132,7 @@ export const resourceTypes = {
   pods: builtIn('', 'v1', 'pods', 'Pod', true),
   namespaces: builtIn('', 'v1', 'namespaces', 'Namespace', false),
   configmaps: builtIn('', 'v1', 'configmaps', 'ConfigMap', true),
+  secrets: builtIn('', 'v1', 'secrets', 'Secret', true),
   events: builtIn('', 'v1', 'events', 'Event', true),
   leases: builtIn('coordination.k8s.io', 'v1', 'leases', 'Lease', true),
   deployments: builtIn('apps', 'v1', 'deployments', 'Deployment', true),

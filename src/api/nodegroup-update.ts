@@ -151,6 +151,8 @@ export interface NodeGroupUpdateStatus {
   /** What keeps the next step from beginning now; drains under way go on. */
   readonly holds?: readonly Hold[];
   readonly hooks?: readonly HookStatus[];
+  /** Webhooks of hooks that are done, while it goes on. */
+  readonly webhooksDone?: readonly string[];
   /** Where its group has waves. */
   readonly wave?: WaveStatus;
   readonly failingProbes?: readonly FailingProbe[];

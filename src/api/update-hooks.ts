@@ -6,12 +6,29 @@ export type HookKind = (typeof hookKinds)[number];
 
 export const hookFailurePolicies = ['Fail', 'Continue'] as const;
 
-export interface NodeHook {
-  readonly job: {
+export interface JobHook {
+  readonly namespace: string;
+  /** A CronJob, a suspended one as a rule, whose jobTemplate is run, as `kubectl create job --from` does. */
+  readonly cronJob: string;
+}
+
+export interface WebhookHook {
+  /** https, no user, query or fragment, as of Kubernetes' own webhooks. */
+  readonly url: string;
+  /** PEM in base64: who signs the server's certificate. */
+  readonly caBundle?: string;
+  readonly bearerTokenSecret?: {
     readonly namespace: string;
-    /** A CronJob, a suspended one as a rule, whose jobTemplate is run, as `kubectl create job --from` does. */
-    readonly cronJob: string;
+    readonly name: string;
+    /** Default `token`. */
+    readonly key?: string;
   };
+}
+
+/** One of the two. */
+export interface NodeHook {
+  readonly job?: JobHook;
+  readonly webhook?: WebhookHook;
   /** Default 600. */
   readonly timeoutSeconds?: number;
   /** Default Fail: the update ends. */
@@ -26,13 +43,22 @@ export interface HookStatus {
   readonly instanceId: string;
   readonly node?: string;
   /** Namespace and name of the Job. */
-  readonly job: string;
+  readonly job?: string;
+  /** Its URL. */
+  readonly webhook?: string;
   readonly state: 'Running' | 'Failed';
+  /** Of a webhook: its time counts from then. */
+  readonly since?: string;
+  /** Of a webhook: how often it was asked, told when that has doubled or the answer is another. */
+  readonly attempt?: number;
   readonly message?: string;
 }
 
 /** The status tells no more of them. */
 export const maxToldHooks = 40;
+
+/** Webhooks that are done, by the names of their calls, as long as the update goes on. */
+export const maxDoneWebhooks = 100;
 
 export const defaultHookTimeoutSeconds = 600;
 

@@ -57,6 +57,8 @@ export interface UpOptions {
   readonly port: number | undefined;
   readonly speed: number | 'max';
   readonly seed: number | undefined;
+  /** Its controllers may call webhooks of hooks on this machine. */
+  readonly allowLoopbackWebhooks: boolean;
 }
 
 export interface ControllerOptions {
@@ -64,6 +66,7 @@ export interface ControllerOptions {
   readonly compat: 'eks' | 'native';
   readonly leaderElect: boolean;
   readonly approveCertificates: boolean;
+  readonly allowLoopbackWebhooks: boolean;
   readonly connection: Connection;
 }
 

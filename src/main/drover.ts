@@ -200,7 +200,7 @@ const createContext = (): CliContext => {
         const cloud = await awsCloud(connection, agent, unattended);
         const { POD_NAME: podName } = env;
         const own = podName === undefined ? {} : { podName };
-        const http = createHttp();
+        const http = createHttp({ allowLoopback: settings.allowLoopbackWebhooks });
         await runController(settings, { kube, cloud, http, clock: wallClock, log, signal, ...own });
       } finally {
         await kube.close();

@@ -18,8 +18,9 @@ export const startEmbeddedControllers = (options: {
   readonly world: World;
   readonly log: Log;
   readonly signal: AbortSignal;
+  readonly allowLoopbackWebhooks?: boolean;
 }): Promise<void> => {
-  const { world, log, signal } = options;
+  const { world, log, signal, allowLoopbackWebhooks: allowLoopback = false } = options;
   const ports = createInProcessPorts(world, {
     component: 'drover',
     identity: { user: nodeManagerUser, userAgent: nodeManagerAgent },
@@ -29,7 +30,7 @@ export const startEmbeddedControllers = (options: {
   return runControlPlane(
     {
       ...ports,
-      http: createHttp(),
+      http: createHttp({ allowLoopback }),
       log,
       journal: journalTo(log),
       queueUrl: noticesQueueUrl(world),

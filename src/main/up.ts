@@ -195,7 +195,12 @@ const begin = async ({ options, deps, dir, stored, closers }: Beginning): Promis
     signal: stopping.signal,
   });
   const controllers = options.controller
-    ? startEmbeddedControllers({ world, log, signal: stopping.signal })
+    ? startEmbeddedControllers({
+        world,
+        log,
+        signal: stopping.signal,
+        allowLoopbackWebhooks: options.allowLoopbackWebhooks,
+      })
     : Promise.resolve();
   // A world that cannot go on stops the process with its error; nothing else may hide it.
   running.catch(stop);

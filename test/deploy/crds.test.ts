@@ -168,6 +168,11 @@ const policies = {
 
 const nodeHook = {
   job: { namespace: 'n', cronJob: 'c' },
+  webhook: {
+    url: 'https://h',
+    caBundle: 'YQ==',
+    bearerTokenSecret: { namespace: 'n', name: 's', key: 'k' },
+  },
   timeoutSeconds: 1,
   onFailure: 'Continue',
 } as const;
@@ -327,10 +332,14 @@ const nodeGroupUpdate: { spec: Full<NodeGroupUpdateSpec>; status: Full<NodeGroup
         instanceId: 'i',
         node: 'n',
         job: 'n/j',
+        webhook: 'https://h',
         state: 'Failed',
+        since: t,
+        attempt: 1,
         message: 'm',
       },
     ],
+    webhooksDone: ['n'],
     holds: [{ kind: 'Window', reason: 'r', since: t, until: t }],
     wave: { number: 1, of: 2, upTo: 3, doneAt: t },
     failingProbes: [{ name: 'p', failures: 1, message: 'm' }],

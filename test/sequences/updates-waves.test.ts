@@ -131,6 +131,7 @@ const answering = (answer: () => number) => {
       asked.push(url);
       return { status: answer() };
     },
+    post: () => Promise.reject(new Error('a probe is a GET')),
   };
   return { http, asked };
 };

@@ -1,9 +1,11 @@
-// Probes by HTTP against a server on this machine: answers are values, everything else a code; link-local
-// addresses are called neither by number nor by name.
-import { createServer, type Server } from 'node:http';
+// Probes and webhooks by HTTP against servers on this machine: answers are values, everything else a code; link-local
+// addresses are called neither by number nor by name, loopback by webhooks only where that is allowed.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HttpError } from '../../ports/index.ts';
+import { createPki } from '../signer/index.ts';
 import { createHttp } from './index.ts';
 
 let server: Server;
@@ -75,5 +77,134 @@ describe('a GET of the Http port', () => {
     'nonsense',
   ])('never calls %s', async (url) => {
     expect(await codeOf(url)).toBe('NotAllowed');
+  });
+});
+
+interface Seen {
+  readonly request: IncomingMessage;
+  readonly body: string;
+}
+
+/** Answers by path, as `/503` and `/503/retry-after-value`. */
+const answering = (seen: Seen[]) => (request: IncomingMessage, response: ServerResponse) => {
+  let body = '';
+  request.on('data', (part) => {
+    body += String(part);
+  });
+  request.on('end', () => {
+    seen.push({ request, body });
+    const [, status = '200', wait] = (request.url ?? '').split('/');
+    if (status === 'never') return;
+    const retry = wait === undefined ? {} : { 'retry-after': decodeURIComponent(wait) };
+    response.writeHead(Number(status), { location: '/200', ...retry });
+    response.end('{}');
+  });
+};
+
+describe('a POST of the Http port', () => {
+  const seen: Seen[] = [];
+  const plain = createServer(answering(seen));
+  let origin = '';
+  let port = 0;
+  const allowed = createHttp({ allowLoopback: true });
+  const how = { body: '{"a":1}', idempotencyKey: 'k-1', timeoutMs: 5_000 } as const;
+
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => {
+      plain.listen(0, '127.0.0.1', resolve);
+    });
+    port = (plain.address() as AddressInfo).port;
+    origin = `http://127.0.0.1:${port}`;
+  });
+  afterAll(() => {
+    plain.closeAllConnections();
+    plain.close();
+  });
+
+  const failing = async (url: string, http = createHttp(), more = {}): Promise<HttpError> => {
+    try {
+      await http.post(url, { ...how, ...more });
+    } catch (error) {
+      if (error instanceof HttpError) return error;
+      throw error;
+    }
+    throw new Error(`${url} answered`);
+  };
+
+  it('sends body, key and token', async () => {
+    seen.length = 0;
+    const answer = await allowed.post(`${origin}/204`, { ...how, bearerToken: 't0ken' });
+    expect(answer).toEqual({ status: 204 });
+    const [one] = seen;
+    expect(one?.request.method).toBe('POST');
+    expect(one?.body).toBe('{"a":1}');
+    expect(one?.request.headers).toMatchObject({
+      'content-type': 'application/json',
+      'idempotency-key': 'k-1',
+      authorization: 'Bearer t0ken',
+    });
+  });
+
+  it('tells how long it is to wait, a date by the clock of the server', async () => {
+    const later = new Date(Date.now() + 60_000).toUTCString();
+    const waits = async (value: string) =>
+      (await allowed.post(`${origin}/503/${encodeURIComponent(value)}`, how)).retryAfterSeconds;
+    expect(await waits('7')).toBe(7);
+    const seconds = (await waits(later)) ?? 0;
+    expect(seconds).toBeGreaterThan(50);
+    expect(seconds).toBeLessThan(70);
+    expect(await waits('soon')).toBeUndefined();
+    expect((await allowed.post(`${origin}/503`, how)).retryAfterSeconds).toBeUndefined();
+  });
+
+  it('follows no redirect, gives up in time and names no token', async () => {
+    seen.length = 0;
+    expect(await allowed.post(`${origin}/307`, how)).toEqual({ status: 307 });
+    expect(seen).toHaveLength(1);
+    const more = { timeoutMs: 50, bearerToken: 't0ken' };
+    const late = await failing(`${origin}/never`, allowed, more);
+    expect(late.code).toBe('Timeout');
+    expect(`${late.message} ${String(late.cause)}`).not.toContain('t0ken');
+  });
+
+  it.each(['127.0.0.1', 'localhost', '[::1]', '0.0.0.0', '[::]', '[::ffff:127.0.0.1]', '127.1'])(
+    'calls %s only where it was told that it may',
+    async (host) => {
+      seen.length = 0;
+      for (const scheme of ['http', 'https']) {
+        const { code, message } = await failing(`${scheme}://${host}:${port}/200`);
+        expect([code, message.includes('--allow-loopback-webhooks')]).toEqual(['NotAllowed', true]);
+      }
+      expect(seen).toEqual([]);
+    },
+  );
+
+  it.each([
+    'https://169.254.169.254/latest/meta-data/',
+    'https://[fe80::1]/',
+    'https://[fd00:ec2::23]/',
+    'http://192.0.2.1/',
+    'https://user:word@192.0.2.1/',
+    'ftp://192.0.2.1/',
+    'nonsense',
+  ])('never calls %s', async (url) => {
+    expect((await failing(url, allowed)).code).toBe('NotAllowed');
+  });
+
+  it('believes a certificate that its own authority has signed, and no other', async () => {
+    const pki = await createPki(Date.now());
+    const { certificate: cert, key } = pki.server;
+    const tls = createTlsServer({ cert, key }, answering([]));
+    await new Promise<void>((resolve) => {
+      tls.listen(0, '127.0.0.1', resolve);
+    });
+    const url = `https://localhost:${(tls.address() as AddressInfo).port}/200`;
+    try {
+      expect(await allowed.post(url, { ...how, ca: pki.ca.certificate })).toEqual({ status: 200 });
+      expect((await failing(url, allowed)).code).toBe('Unreachable');
+    } finally {
+      tls.closeAllConnections();
+      tls.close();
+    }
   });
 });

@@ -8,6 +8,7 @@ interface ControllerFlags {
   readonly compat: 'eks' | 'native';
   readonly leaderElect: boolean;
   readonly approveCertificates: boolean;
+  readonly allowLoopbackWebhooks: boolean;
 }
 
 /** Undefined when absent. Throws CommandError for what cannot be a queue's address. */
@@ -48,6 +49,11 @@ export const addControllerCommand = (
       "approve kubelets' certificate requests that name their own instance; on EKS the platform does",
       false,
     )
+    .option(
+      '--allow-loopback-webhooks',
+      'hooks of updates may be webhooks on the machine this runs on, plain http too',
+      false,
+    )
     .addHelpText(
       'after',
       `
@@ -62,12 +68,14 @@ Examples:
 
 Exit codes: 0 told to stop, 1 cannot work (rights, definitions), 2 usage.`,
     )
-    .action(async ({ queueUrl, compat, leaderElect, approveCertificates }: ControllerFlags) => {
+    .action(async ({ queueUrl, ...flags }: ControllerFlags) => {
+      const { compat, leaderElect, approveCertificates, allowLoopbackWebhooks } = flags;
       await context.controller({
         queueUrl: checkQueueUrl(queueUrl),
         compat,
         leaderElect,
         approveCertificates,
+        allowLoopbackWebhooks,
         connection: connection(),
       });
     });

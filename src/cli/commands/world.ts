@@ -39,6 +39,7 @@ const addUp = (program: Command, context: CliContext, connection: () => Connecti
     )
     .option('--demo', 'fill it with the cluster of the articles (ironman-2022)', false)
     .option('--no-controller', "leave Drover's own controllers out")
+    .option('--allow-loopback-webhooks', 'hooks of updates may be webhooks on this machine', false)
     .option('--port <port>', 'AWS endpoint; the Kubernetes API is one above; 0 picks free ones')
     .option('--speed <factor>', 'world seconds per second, or max', '1')
     .option('--seed <number>', "seed of the world's chance, for a new world")
@@ -55,6 +56,7 @@ Examples:
       await context.up({
         demo: options.demo === true,
         controller: options.controller !== false,
+        allowLoopbackWebhooks: options.allowLoopbackWebhooks === true,
         dataDir: connection().dataDir ?? '.drover',
         port:
           port === undefined ? undefined : integer('--port', String(port), { min: 0, max: 65_534 }),

@@ -1,6 +1,7 @@
 // What keeps an update from going on, in print: a line for each hold, with its age and its end; hooks of its nodes
 // that run or failed. Pure.
 import { type EpochMs, parseTime } from '../../api/brand.ts';
+import { targetText } from '../../core/update/index.ts';
 import { formatDuration } from '../duration.ts';
 import type { UpdateView } from './view.ts';
 
@@ -23,15 +24,17 @@ export const holdLines = ({ update, status }: UpdateView, now: EpochMs): readonl
           `held by ${kind}${ageText(since, now)}: ${reason}${endText(until, now)}`,
       );
 
-/** `hook preDrain runs for node-1 (Job ops/pre-drain-i-1-ab)`. */
+/** `hook preDrain runs for node-1 (Job ops/pre-drain-i-1-ab)`; of a webhook, what it answered last. */
 export const hookLines = ({ update, status }: UpdateView): readonly string[] =>
   (update.status?.hooks ?? [])
     .filter(({ state }) => state === 'Failed' || status === 'InProgress')
-    .map(({ hook, state, node, instanceId, job, message }) => {
-      const of = `${node ?? instanceId} (Job ${job})`;
-      return state === 'Running'
-        ? `hook ${hook} runs for ${of}`
-        : `hook ${hook} failed for ${of}: ${message ?? ''}`;
+    .map((one) => {
+      const { hook, state, node, instanceId, message, attempt } = one;
+      const of = `${node ?? instanceId} (${targetText(one)})`;
+      if (state === 'Failed') return `hook ${hook} failed for ${of}: ${message ?? ''}`;
+      const tries = attempt === undefined ? '' : `, asked ${attempt} or more times`;
+      const said = message === undefined ? '' : `: ${message}`;
+      return `hook ${hook} runs for ${of}${attempt === 1 ? ', asked once' : tries}${said}`;
     });
 
 /** `wave 1 of 3, up to 2 nodes`; the rest of the group is behind the last. */

@@ -14,6 +14,13 @@ import type { GateMemory } from './rollout-pods.ts';
 /** What is tried each for itself: that one succeeds says nothing about another. */
 export type Effect = 'adopt' | 'marks' | 'create' | 'identity' | 'template' | 'sizes' | 'update';
 
+/** Those that are over, and webhooks that were asked and are not. */
+export interface HookMemory {
+  readonly uid: string;
+  readonly ended: Map<string, HookRun>;
+  readonly asked: Map<string, HookRun>;
+}
+
 /** Known to this process alone; a restart costs a look or a call more. */
 export interface PassMemory extends AdoptionMemory {
   /** Our last change of the cloud: what was seen before it is not believed after it. */
@@ -24,8 +31,8 @@ export interface PassMemory extends AdoptionMemory {
   readonly trouble: Map<Effect, HealthIssue>;
   /** What the health probes of an update found last. */
   probed?: { readonly uid: string; readonly results: readonly ProbeResult[] };
-  /** Hooks of an update that are over, by the names of their Jobs. */
-  hooked?: { readonly uid: string; readonly ended: Map<string, HookRun> };
+  /** Hooks of an update, by the names of their calls. */
+  hooked?: HookMemory;
   made?: Made;
   /** What was found out last about instances that are late to join. */
   late?: LateFindings;

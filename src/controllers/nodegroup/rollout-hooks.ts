@@ -1,9 +1,9 @@
 // Looks at the Jobs of an update's hooks, makes them from their CronJobs, and takes away what an update that ends
-// leaves of them. A Job's name says whose it is: who comes after a crash finds it again. Decides nothing.
+// leaves of them; webhooks are asked beside them. A Job's name says whose it is: who comes after a crash finds it again. Decides nothing.
 import { resourceTypes } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
-import { hookKinds, hookUpdateLabel } from '../../api/update-hooks.ts';
+import { hookKinds, hookUpdateLabel, type JobHook } from '../../api/update-hooks.ts';
 import {
   type CronJob,
   type HookCall,
@@ -14,7 +14,8 @@ import {
 } from '../../core/update/index.ts';
 import { KubeError } from '../../ports/index.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
-import type { PassMemory } from './pass-input.ts';
+import type { HookMemory, PassMemory } from './pass-input.ts';
+import { askWebhooks } from './rollout-webhooks.ts';
 
 const { jobs, cronjobs } = resourceTypes;
 
@@ -24,20 +25,20 @@ const wordsOf = (error: KubeError): string =>
   error.code === 'Forbidden' ? `${error.message}. ${rightsRemedy}` : error.message;
 
 /** What ended stays so: it is asked for once. */
-const endedRuns = (memory: PassMemory, update: NodeGroupUpdate): Map<string, HookRun> => {
-  const { uid } = update.metadata;
-  if (memory.hooked?.uid !== uid) memory.hooked = { uid, ended: new Map() };
-  return memory.hooked.ended;
+const runsOf = (memory: PassMemory, { metadata }: NodeGroupUpdate): HookMemory => {
+  const { uid } = metadata;
+  if (memory.hooked?.uid !== uid) memory.hooked = { uid, ended: new Map(), asked: new Map() };
+  return memory.hooked;
 };
 
 /** Undefined: it has not begun, or nobody can say at the moment. */
 const look = async (
   { kube }: NodeGroupDeps,
   update: NodeGroupUpdate,
-  call: HookCall,
+  call: HookCall & { readonly job: JobHook },
   signal: AbortSignal,
 ): Promise<HookRun | undefined> => {
-  const { namespace } = call.hook.job;
+  const { namespace } = call.job;
   try {
     const found = await kube.get<HookJob>(jobs, { namespace, name: call.name }, { signal });
     return found.kind === 'gone' ? undefined : hookRunOf(found.object, update, call);
@@ -56,23 +57,31 @@ export const lookAtHooks = async (
 ): Promise<ReadonlyMap<string, HookRun>> => {
   const runs = new Map<string, HookRun>();
   if (calls.length === 0) return runs;
-  const ended = endedRuns(memory, update);
-  for (const call of calls) {
-    const run = ended.get(call.name) ?? (await look(deps, update, call, signal));
-    if (run === undefined) continue;
+  const known = runsOf(memory, update);
+  const found = (call: HookCall, run: HookRun | undefined): void => {
+    if (run === undefined) return;
     runs.set(call.name, run);
-    if (run.state !== 'Running') ended.set(call.name, run);
+    if (run.state !== 'Running') known.ended.set(call.name, run);
+  };
+  const open = calls.filter(({ name }) => !known.ended.has(name));
+  for (const call of calls) found(call, known.ended.get(call.name));
+  for (const call of open) {
+    const { job } = call.hook;
+    if (job !== undefined) found(call, await look(deps, update, { ...call, job }, signal));
   }
+  const webhooks = open.filter(({ hook }) => hook.webhook !== undefined);
+  const answers = await askWebhooks(deps, known.asked, { update, calls: webhooks }, signal);
+  for (const [call, run] of answers) found(call, run);
   return runs;
 };
 
 const make = async (
   { kube, ...deps }: NodeGroupDeps,
   update: NodeGroupUpdate,
-  call: HookCall,
+  call: HookCall & { readonly job: JobHook },
   signal: AbortSignal,
 ): Promise<string | undefined> => {
-  const { namespace, cronJob: name } = call.hook.job;
+  const { namespace, cronJob: name } = call.job;
   const cronJob = await kube.get<CronJob>(cronjobs, { namespace, name }, { signal });
   if (cronJob.kind === 'gone') return `there is no CronJob ${namespace}/${name}`;
   mustLead(deps);
@@ -87,9 +96,11 @@ export const runHook = async (
   { update, call }: { readonly update: NodeGroupUpdate; readonly call: HookCall },
   signal: AbortSignal,
 ): Promise<void> => {
+  const { job } = call.hook;
+  if (job === undefined) return;
   let refused: string | undefined;
   try {
-    refused = await make(deps, update, call, signal);
+    refused = await make(deps, update, { ...call, job }, signal);
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     if (error.code === 'AlreadyExists') return;
@@ -97,7 +108,7 @@ export const runHook = async (
     refused = wordsOf(error);
   }
   if (refused === undefined) return;
-  endedRuns(memory, update).set(call.name, { state: 'Failed', message: refused });
+  runsOf(memory, update).ended.set(call.name, { state: 'Failed', message: refused });
 };
 
 /** Of an update that ends: Jobs that failed stay with it, to be looked at; the others go. */
@@ -108,7 +119,7 @@ export const clearHooks = async (
   signal: AbortSignal,
 ): Promise<void> => {
   const { hooks: asked = {} } = group.spec.updateConfig ?? {};
-  const hooks = hookKinds.flatMap((kind) => asked[kind]?.job.namespace ?? []);
+  const hooks = hookKinds.flatMap((kind) => asked[kind]?.job?.namespace ?? []);
   const labelSelector = `${hookUpdateLabel}=${update.metadata.uid}`;
   for (const namespace of new Set(hooks)) {
     const { items } = await deps.kube.list<HookJob>(jobs, { namespace, labelSelector, signal });

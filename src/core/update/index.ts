@@ -3,6 +3,7 @@ export { decideUpdate } from './decide.ts';
 export { failedRequestOf, failedUpdateOf, rollbackNameOf } from './failed-update.ts';
 export type { BudgetLoad } from './gate.ts';
 export {
+  afterAnswer,
   type CronJob,
   type HookCall,
   type HookJob,
@@ -10,6 +11,11 @@ export {
   hookCalls,
   hookJob,
   hookRunOf,
+  isToldOf,
+  targetText,
+  type WebhookAnswer,
+  webhookBody,
+  webhookTryMs,
 } from './hooks/index.ts';
 export { updateNameOf } from './identity.ts';
 export { fail } from './journal.ts';

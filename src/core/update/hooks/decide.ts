@@ -1,12 +1,7 @@
 // What hooks make of an update by Drover's own strategy: which are to run now, which nodes they keep from being
 // drained, terminated or counted, how one that fails ends the update. Pure.
 import { type EpochMs, epochMs, parseTime } from '../../../api/brand.ts';
-import {
-  defaultHookTimeoutSeconds,
-  type HookKind,
-  type HookStatus,
-  maxToldHooks,
-} from '../../../api/update-hooks.ts';
+import { defaultHookTimeoutSeconds, type HookKind } from '../../../api/update-hooks.ts';
 import { fail } from '../journal.ts';
 import {
   type Counted,
@@ -25,7 +20,8 @@ import type {
   UpdateStep,
 } from '../observation.ts';
 import { stay } from '../waiting.ts';
-import { type HookCall, type HookRun, hookJobName } from './job.ts';
+import { type HookCall, hookJobName, type RunningHook } from './job.ts';
+import { doneOf, journalOf, type Looked, sentenceOf } from './told.ts';
 
 /** Jobs are looked at so often while they run. */
 const lookMs = 5_000;
@@ -87,15 +83,18 @@ export const hookCalls = (observation: UpdateObservation): readonly HookCall[] =
   ];
 };
 
-interface Looked {
-  readonly call: HookCall;
-  readonly run: HookRun | undefined;
-}
+const secondsOf = ({ hook }: HookCall): number => hook.timeoutSeconds ?? defaultHookTimeoutSeconds;
 
-const afterDeadline = ({ hook }: HookCall, run: HookRun | undefined, now: number): boolean => {
-  if (run?.state !== 'Running') return false;
-  const seconds = hook.timeoutSeconds ?? defaultHookTimeoutSeconds;
-  return now >= (parseTime(run.since) ?? now) + seconds * 1000 + graceMs;
+/** From then on one that still runs has failed. */
+const latestOf = (call: HookCall, { since }: RunningHook, now: EpochMs): EpochMs => {
+  const began = parseTime(since) ?? now;
+  return epochMs(began + secondsOf(call) * 1000 + (call.hook.webhook === undefined ? graceMs : 0));
+};
+
+/** When one that is not over is looked at again. */
+const nextLookOf = ({ call, run }: Looked, now: EpochMs): EpochMs => {
+  if (run?.state !== 'Running' || run.nextAt === undefined) return epochMs(now + lookMs);
+  return epochMs(Math.min(run.nextAt, latestOf(call, run, now)));
 };
 
 const isOver = ({ call, run }: Looked): boolean =>
@@ -103,9 +102,14 @@ const isOver = ({ call, run }: Looked): boolean =>
 
 const lookAt = (observation: UpdateObservation, call: HookCall): Looked => {
   const run = observation.hookRuns?.get(call.name);
-  if (!afterDeadline(call, run, observation.now)) return { call, run };
-  const seconds = call.hook.timeoutSeconds ?? defaultHookTimeoutSeconds;
-  return { call, run: { state: 'Failed', message: `it was not done in ${seconds} s` } };
+  if (run?.state !== 'Running' || observation.now < latestOf(call, run, observation.now)) {
+    return { call, run };
+  }
+  const said = run.message === undefined ? '' : `; at last ${run.message}`;
+  return {
+    call,
+    run: { state: 'Failed', message: `it was not done in ${secondsOf(call)} s${said}` },
+  };
 };
 
 /** Each node has at most one at a time: the next begins when the one before it is over. */
@@ -142,33 +146,6 @@ export const holdFor = ({ hooks }: UpdateObservation, { nodeName }: UpdateInstan
     ...(preDrain === undefined ? {} : { hold: true }),
     ...(postDrain === undefined && preTerminate === undefined ? {} : { holdTermination: true }),
   };
-};
-
-const jobOf = ({ hook, name }: HookCall): string => `${hook.job.namespace}/${name}`;
-
-const sentenceOf = (call: HookCall, message: string): string =>
-  `Hook ${call.kind} of node ${call.nodeName} (Job ${jobOf(call)}) failed: ${message}`;
-
-const toldOf = ({ call, run }: Looked): HookStatus => ({
-  hook: call.kind,
-  instanceId: call.instanceId,
-  node: call.nodeName,
-  job: jobOf(call),
-  state: run?.state === 'Failed' ? 'Failed' : 'Running',
-  ...(run?.state === 'Failed' ? { message: run.message.slice(0, 1_000) } : {}),
-});
-
-/** Those that run, and those that failed, of before too. */
-const journalOf = (
-  { status }: UpdateObservation,
-  looked: readonly Looked[],
-): readonly HookStatus[] | undefined => {
-  const now = looked.filter(({ run }) => run?.state !== 'Succeeded').map(toldOf);
-  const before = (status.hooks ?? []).filter(
-    ({ state, job }) => state === 'Failed' && !now.some((one) => one.job === job),
-  );
-  const all = [...before, ...now].slice(-maxToldHooks);
-  return all.length === 0 ? undefined : all;
 };
 
 /** The end of an update whose hook failed; undefined where none did, or its failure is gone on without. */
@@ -218,7 +195,8 @@ const stepsOf = (
     over.has(`${kind}/${instanceId}`);
   return [
     ...looked.flatMap(({ call, run }): readonly UpdateStep[] =>
-      run === undefined ? [{ kind: 'RunHook', call }] : [],
+      // A webhook is asked once the journal says so.
+      run === undefined && call.hook.job !== undefined ? [{ kind: 'RunHook', call }] : [],
     ),
     ...herd.old.flatMap((one): readonly UpdateStep[] => {
       const { instance, state } = one;
@@ -254,15 +232,18 @@ export const withHooks = (
   const goesOn = isUnderWay(observation) && !isLeft(next);
   const kept = goesOn ? looked : looked.filter(({ run }) => run?.state === 'Failed');
   const hooks = journalOf(observation, kept);
+  const { status } = observation;
+  const webhooksDone = goesOn ? doneOf(status, looked) : undefined;
   const steps = goesOn ? stepsOf(observation, herd, looked) : [];
   const change = {
     ...next.change,
-    ...(same(hooks, observation.status.hooks) ? {} : { hooks }),
+    ...(same(hooks, status.hooks) ? {} : { hooks }),
+    ...(same(webhooksDone, status.webhooksDone) ? {} : { webhooksDone }),
   };
-  const awaits = goesOn && looked.some((one) => !isOver(one));
+  const waiting = goesOn ? looked.filter((one) => !isOver(one)) : [];
   const times = [
     ...(next.wakeAt === undefined ? [] : [next.wakeAt]),
-    ...(awaits ? [observation.now + lookMs] : []),
+    ...waiting.map((one) => nextLookOf(one, observation.now)),
     ...(goesOn ? coolingOf(observation, herd) : []),
   ];
   return {

@@ -314,7 +314,14 @@ describe('postReady', () => {
 
 describe('the Job of a hook', () => {
   const { update } = observe({}, []);
-  const call = { kind: 'preDrain', hook, instanceId: 'i-1', nodeName: 'n1', name: 'j' } as const;
+  const call = {
+    kind: 'preDrain',
+    hook,
+    job,
+    instanceId: 'i-1',
+    nodeName: 'n1',
+    name: 'j',
+  } as const;
   const metadata = { name: 'work', uid: 'c', resourceVersion: '1', creationTimestamp: 't' };
   const cronJob = (spec: object) => ({
     apiVersion: 'batch/v1',

@@ -8,3 +8,5 @@ export {
   hookJob,
   hookRunOf,
 } from './job.ts';
+export { isToldOf, targetText } from './told.ts';
+export { afterAnswer, type WebhookAnswer, webhookBody, webhookTryMs } from './webhook.ts';

@@ -1,4 +1,5 @@
 // The Job that a hook is for one node: its name, and what is made of the CronJob's template. Pure.
+import type { EpochMs } from '../../../api/brand.ts';
 import type { JsonObject } from '../../../api/json.ts';
 import { isObject, objectOr } from '../../../api/json.ts';
 import type { KubeObject } from '../../../api/kube.ts';
@@ -9,6 +10,7 @@ import {
   hookInstanceLabel,
   hookKindLabel,
   hookUpdateLabel,
+  type JobHook,
   type NodeHook,
 } from '../../../api/update-hooks.ts';
 import { fnv1a } from '../../fnv.ts';
@@ -19,13 +21,22 @@ export interface HookCall {
   readonly hook: NodeHook;
   readonly instanceId: string;
   readonly nodeName: string;
-  /** Of its Job: the same for the same try, whoever asks. */
+  /** Of its Job, and a webhook's idempotency key: the same for the same try, whoever asks. */
   readonly name: string;
+}
+
+export interface RunningHook {
+  readonly state: 'Running';
+  readonly since: string;
+  /** Of a webhook: how often it was asked, what it said last, when it is asked next. */
+  readonly attempt?: number;
+  readonly message?: string;
+  readonly nextAt?: EpochMs;
 }
 
 /** As far as it is known what became of it; one that is not told has not begun. */
 export type HookRun =
-  | { readonly state: 'Running'; readonly since: string }
+  | RunningHook
   | { readonly state: 'Succeeded' }
   | { readonly state: 'Failed'; readonly message: string };
 
@@ -62,8 +73,12 @@ const labelsOf = ({ metadata }: NodeGroupUpdate, { kind, instanceId }: HookCall)
 });
 
 /** Kubernetes stops it when its time is over, and deletes it with the update. */
-export const hookJob = ({ spec }: CronJob, update: NodeGroupUpdate, call: HookCall): JsonObject => {
-  const { hook, name, nodeName, instanceId, kind } = call;
+export const hookJob = (
+  { spec }: CronJob,
+  update: NodeGroupUpdate,
+  call: HookCall & { readonly job: JobHook },
+): JsonObject => {
+  const { hook, job: target, name, nodeName, instanceId, kind } = call;
   const metadata = objectOr(spec.jobTemplate.metadata);
   // A Job that is gone before the update has seen how it ended would be run again.
   const {
@@ -89,7 +104,7 @@ export const hookJob = ({ spec }: CronJob, update: NodeGroupUpdate, call: HookCa
     kind: 'Job',
     metadata: {
       name,
-      namespace: hook.job.namespace,
+      namespace: target.namespace,
       labels: { ...objectOr(metadata.labels), ...labels },
       annotations: objectOr(metadata.annotations),
       ownerReferences: [
