@@ -9,6 +9,8 @@ export interface LineCounts {
   bytes: number;
   /** Lines that are no JSON object, as their first and last characters tell. */
   notJson: number;
+  /** Lines that begin and end as one and are none, of those that were parsed. */
+  broken: number;
   /** Lines of which bytes were no UTF-8, of those that were decoded. */
   badText: number;
   /** Longer than a line may be; left out. */
@@ -21,6 +23,7 @@ export const noLines = (): LineCounts => ({
   lines: 0,
   bytes: 0,
   notJson: 0,
+  broken: 0,
   badText: 0,
   tooLong: 0,
   unfinished: 0,
@@ -66,7 +69,13 @@ export class LineFeed {
     readonly offset?: number;
   }) {
     this.#offset = options.offset ?? 0;
-    this.#source = options.source;
+    const { counts } = options;
+    this.#source = {
+      ...options.source,
+      onBroken: () => {
+        counts.broken++;
+      },
+    };
     this.#onEvent = options.onEvent;
     this.#counts = options.counts;
     const { inValues, inText } = options.needles;

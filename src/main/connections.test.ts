@@ -59,6 +59,14 @@ describe('the settings of a command', () => {
     expect(settings.droverUrl).toBeUndefined();
   });
 
+  it('leave the region to the profile where nothing names it', () => {
+    const region = (env: Parameters<typeof connectionSettings>[1]) =>
+      connectionSettings({}, { KUBECONFIG: '/prod', ...env }).aws.region;
+    expect(region({ AWS_PROFILE: 'prod' })).toBeUndefined();
+    expect(region({ AWS_REGION: '', AWS_DEFAULT_REGION: 'eu-west-3' })).toBe('eu-west-3');
+    expect(region({ AWS_ENDPOINT_URL: 'http://127.0.0.1:1' })).toBe('us-east-1');
+  });
+
   it.each<[string, Parameters<typeof aWorld>[0]]>([
     ['would run a program', { config: kubeconfig({ user: '{ exec: { command: /bin/sh } }' }) }],
     ['leaves this machine', { config: kubeconfig({ server: 'https://evil.example:443' }) }],

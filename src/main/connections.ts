@@ -103,13 +103,24 @@ export interface ConnectionSettings {
   readonly kubeconfig: string | undefined;
   readonly droverUrl: string | undefined;
   readonly aws: {
-    readonly region: string;
+    /** Absent: the SDK's own rules, which read the profile's in ~/.aws/config. */
+    readonly region: string | undefined;
     readonly endpoint: string | undefined;
     readonly accessKeyId: string | undefined;
     readonly secretAccessKey: string | undefined;
     readonly sessionToken: string | undefined;
   };
 }
+
+/** Where the endpoint is named, the region is a word in signatures alone. */
+const regionOfEndpoints = 'us-east-1';
+
+/** The command line's order: flag, AWS_REGION, AWS_DEFAULT_REGION; then the profile's, by the SDK. */
+const regionOf = ({ region }: Connection, values: Values): string | undefined =>
+  region ||
+  values.AWS_REGION ||
+  values.AWS_DEFAULT_REGION ||
+  (values.AWS_ENDPOINT_URL === undefined ? undefined : regionOfEndpoints);
 
 /** `nearby: false` never looks at ./.drover: for what runs unattended. */
 export const connectionSettings = (
@@ -125,8 +136,7 @@ export const connectionSettings = (
     kubeconfig: connection.kubeconfig ?? values.KUBECONFIG,
     droverUrl: values.DROVER_URL,
     aws: {
-      // The SDKs' order.
-      region: connection.region ?? values.AWS_REGION ?? values.AWS_DEFAULT_REGION ?? 'us-east-1',
+      region: regionOf(connection, values),
       endpoint: values.AWS_ENDPOINT_URL,
       accessKeyId: values.AWS_ACCESS_KEY_ID,
       secretAccessKey: values.AWS_SECRET_ACCESS_KEY,

@@ -70,7 +70,7 @@ const awsOptions = (connection: Connection, userAgent: string, finding: Finding)
   const { aws } = connectionSettings(connection, env, finding);
   const { region, endpoint, accessKeyId, secretAccessKey, sessionToken } = aws;
   return {
-    region,
+    ...(region === undefined ? {} : { region }),
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(accessKeyId === undefined || secretAccessKey === undefined
       ? {}

@@ -15,15 +15,18 @@ export interface LogInput {
   readonly close: () => Promise<void>;
 }
 
+type LogErrorCode = 'unreadable' | 'truncated' | 'packed';
+
 /**
  * `unreadable`: it cannot be opened or read, never to be tried again without a change of its name
- * or rights. `truncated`: compressed data that ends before its end.
+ * or rights. `truncated`: compressed data that ends before its end. `packed`: compressed in a way that
+ * is not unpacked here; nothing of it was read.
  */
 export class LogError extends Error {
   override readonly name = 'LogError';
-  readonly code: 'unreadable' | 'truncated';
+  readonly code: LogErrorCode;
 
-  constructor(code: 'unreadable' | 'truncated', message: string, options?: ErrorOptions) {
+  constructor(code: LogErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
   }

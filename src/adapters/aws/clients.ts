@@ -5,7 +5,8 @@ import { cloudErrorFrom } from './errors.ts';
 export interface AwsOptions {
   /** Absent: AWS_ENDPOINT_URL or the services' own. */
   readonly endpoint?: string;
-  readonly region: string;
+  /** Absent: AWS_REGION, else the region of the profile (AWS_PROFILE) in ~/.aws/config. */
+  readonly region?: string;
   /** Absent: the SDK's usual chain (environment, profile, container, instance). */
   readonly credentials?: {
     readonly accessKeyId: string;
@@ -20,7 +21,7 @@ const connectTimeoutMs = 5_000;
 const requestTimeoutMs = 30_000;
 
 const settings = (options: AwsOptions) => ({
-  region: options.region,
+  ...(options.region === undefined ? {} : { region: options.region }),
   maxAttempts: 1,
   requestHandler: {
     connectionTimeout: connectTimeoutMs,

@@ -26,10 +26,18 @@ export const cloudErrorCode = (operation: string, error: unknown): CloudErrorCod
   });
 };
 
+/** The SDK's words where neither the environment nor the profile names a region. */
+const noRegion = 'Region is missing';
+const regionRemedy =
+  'no AWS region is named: set AWS_REGION, or `region` for the profile (AWS_PROFILE) in ~/.aws/config, or give --region';
+
 /** `what` is the operation that was being asked for, e.g. `CompleteLifecycleAction`. */
 export const cloudErrorFrom = (what: string, error: unknown): CloudError => {
-  const text = error instanceof Error ? error.message || error.name : String(error);
-  return new CloudError(cloudErrorCode(what, error), `${what}: ${text}`, { cause: error });
+  const said = error instanceof Error ? error.message || error.name : String(error);
+  if (said === noRegion) {
+    return new CloudError('InvalidRequest', `${what}: ${regionRemedy}`, { cause: error });
+  }
+  return new CloudError(cloudErrorCode(what, error), `${what}: ${said}`, { cause: error });
 };
 
 /** Undefined where the service says that the thing named does not exist. */

@@ -1,13 +1,41 @@
-// Log files and standard input as chunks of bytes: gzip is known by its first bytes, whatever the
-// name. A file is read as far as it reached when it was opened, however it grows meanwhile.
+// Log files and standard input as chunks of bytes: gzip and zstd are known by their first bytes, whatever the
+// name; other packed files are refused. A file is read as far as it reached when it was opened, however it grows meanwhile.
 import { type FileHandle, open } from 'node:fs/promises';
-import { createGunzip } from 'node:zlib';
+import type { Transform } from 'node:stream';
+import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { LogError, type LogInput } from '../../ports/index.ts';
 
 /** Two of them are in use: one is read into while the other is looked at. */
 const chunkBytes = 1024 * 1024;
 
-const isGzip = (bytes: Uint8Array): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b;
+const outputBytes = 256 * 1024;
+
+interface Format {
+  readonly name: string;
+  readonly begins: readonly number[];
+  /** Undefined where this cannot be unpacked here; then with what. */
+  readonly unpack?: () => Transform;
+  readonly tool?: string;
+}
+
+const formats: readonly Format[] = [
+  {
+    name: 'gzip',
+    begins: [0x1f, 0x8b],
+    unpack: () => createGunzip({ chunkSize: outputBytes }),
+  },
+  {
+    name: 'zstd',
+    begins: [0x28, 0xb5, 0x2f, 0xfd],
+    unpack: () => createZstdDecompress({ chunkSize: outputBytes }),
+  },
+  { name: 'bzip2', begins: [0x42, 0x5a, 0x68], tool: 'bzcat' },
+  { name: 'xz', begins: [0xfd, 0x37, 0x7a, 0x58, 0x5a], tool: 'xzcat' },
+  { name: 'zip', begins: [0x50, 0x4b, 0x03, 0x04], tool: 'unzip -p' },
+];
+
+const formatOf = (bytes: Uint8Array): Format | undefined =>
+  formats.find(({ begins }) => begins.every((byte, index) => bytes[index] === byte));
 
 const unreadable = (name: string, error: unknown): LogError => {
   const why = error instanceof Error ? error.message : String(error);
@@ -62,12 +90,21 @@ class LogFile implements LogInput {
     const source = this.#plain();
     const first = await source.next();
     if (first.done === true) return;
-    if (!isGzip(first.value)) {
+    const format = formatOf(first.value);
+    if (format === undefined) {
       yield first.value;
       yield* source;
       return;
     }
-    yield* this.#unpacked(first.value, source);
+    if (format.unpack === undefined) {
+      const { name } = this;
+      const how = `\`${format.tool} ${name} | drover logs ... -\``;
+      throw new LogError(
+        'packed',
+        `${name} is packed with ${format.name}: unpack it first, ${how}`,
+      );
+    }
+    yield* this.#unpacked(format.unpack(), first.value, source);
   }
 
   async *#plain(): AsyncGenerator<Uint8Array, void> {
@@ -99,23 +136,23 @@ class LogFile implements LogInput {
   }
 
   async *#unpacked(
+    unpacking: Transform,
     first: Uint8Array,
     rest: AsyncGenerator<Uint8Array, void>,
   ): AsyncGenerator<Uint8Array, void> {
-    const gunzip = createGunzip({ chunkSize: 256 * 1024 });
     const feed = async (): Promise<void> => {
       let chunk: Uint8Array | undefined = first;
-      while (chunk !== undefined && !gunzip.destroyed) {
+      while (chunk !== undefined && !unpacking.destroyed) {
         // The source uses a chunk's memory again as soon as the next is asked for.
-        await new Promise<void>((resolve) => gunzip.write(chunk, () => resolve()));
+        await new Promise<void>((resolve) => unpacking.write(chunk, () => resolve()));
         const next = await rest.next();
         chunk = next.done === true ? undefined : next.value;
       }
-      gunzip.end();
+      unpacking.end();
     };
-    const feeding = feed().catch((error: Error) => gunzip.destroy(error));
+    const feeding = feed().catch((error: Error) => unpacking.destroy(error));
     try {
-      for await (const chunk of gunzip) {
+      for await (const chunk of unpacking) {
         yield chunk as Uint8Array;
         giveBack(chunk as Uint8Array);
       }
@@ -127,7 +164,7 @@ class LogFile implements LogInput {
         cause: error,
       });
     } finally {
-      gunzip.destroy();
+      unpacking.destroy();
     }
   }
 }

@@ -31,7 +31,7 @@ const addQuery = (logs: Command, context: CliContext, connection: () => Connecti
       'after',
       [
         '',
-        'Files may be compressed (gzip); `-` is standard input. docs/insights.md tells the language.',
+        'Files may be compressed (gzip, zstd); `-` is standard input. docs/insights.md tells the language.',
         '',
         'Examples:',
         '  drover logs query \'filter verb = "patch" and objectRef.resource = "nodes"\'',

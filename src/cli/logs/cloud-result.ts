@@ -39,6 +39,7 @@ export const resultOf = (state: LogQueryState, expected: readonly string[]): Que
       lines: state.recordsScanned,
       bytes: state.bytesScanned,
       notJson: 0,
+      broken: 0,
       badText: 0,
       tooLong: 0,
       unfinished: 0,

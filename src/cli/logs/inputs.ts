@@ -43,6 +43,7 @@ export const readLogs = async (
         }
       } catch (error) {
         if (!(error instanceof LogError)) throw error;
+        if (error.code === 'packed') throw new CommandError(exitCodes.usage, error.message);
         troubles.push(`${error.message}; what came before it was read`);
       }
       feed.end();

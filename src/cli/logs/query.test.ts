@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openLogFile } from '../../adapters/logs/index.ts';
 import { epochMs } from '../../api/brand.ts';
@@ -97,9 +97,12 @@ describe('drover logs query', () => {
   it('reads compressed logs of many blocks whole, each line once', async () => {
     const lines = Array.from({ length: 30_000 }, (_, index) => event(index % 10, `v${index}`));
     const { out } = await run('stats count(*) as n, count_distinct(verb) as d', {
-      'b.gz': gzipSync(lines.join('')),
+      'b.gz': gzipSync(lines.slice(0, 20_000).join('')),
+      'c.log': zstdCompressSync(lines.slice(20_000).join('')),
     });
     expect(out).toBe('n,d\n30000,30000');
+    const { error } = await run('limit 1', { 'd.bz2': Buffer.from('BZh91AY&SY') });
+    expect(error).toMatchObject({ exitCode: 2, message: expect.stringMatching(/bzip2.*bzcat/) });
   });
 
   it('gives names to so many fields as asked for, and says what it left out', async () => {
@@ -136,6 +139,13 @@ describe('drover logs query', () => {
     expect(err).toContain('! 3 lines are no JSON object: only @message stands for them');
     expect(err).toContain('! 1 line has bytes that are no UTF-8');
     expect(err).toContain('! 1 log ends without a line break');
+    // What looks like JSON is seen not to be where it is read, once, though a kept row is read again.
+    const broken = { 'b.log': '{"verb": }\n{"verb":"get"}\n' };
+    const told = await run('fields verb | sort verb | limit 2', broken);
+    expect([told.out, told.err]).toEqual([
+      'verb\nget\n',
+      '! 1 line is no JSON object: only @message stands for them\n2 rows; 2 of 2 events matched (0.0 kB scanned)',
+    ]);
   });
 
   it('reads UTF-16, a byte order mark, Windows line ends and lines of an export', async () => {

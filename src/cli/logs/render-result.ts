@@ -91,7 +91,8 @@ const count = (number: number, one: string, several: string): string =>
 
 /** What a reader must know to trust the rows. */
 export const noticesOf = (result: QueryResult): readonly string[] => {
-  const { notJson, badText, tooLong, unfinished } = result.counts;
+  const { badText, tooLong, unfinished } = result.counts;
+  const notJson = result.counts.notJson + result.counts.broken;
   const all: readonly (readonly [number, string])[] = [
     [
       notJson,

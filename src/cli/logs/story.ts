@@ -47,7 +47,8 @@ export const runStory = async (
   const stories = wanted(reader, flags);
   for (const line of rendered(stories, flags, reader)) context.out(line);
   tellTroubles(context, troubles);
-  if (counts.notJson > 0) context.err(`! ${counts.notJson} lines are no JSON object`);
+  const notJson = counts.notJson + counts.broken;
+  if (notJson > 0) context.err(`! ${notJson} lines are no JSON object`);
   if (reader.isFull) context.err('! the log tells more than is kept: the rest was left out');
   const homeless = reader.homeless().length;
   if (homeless > 0) context.err(`! of ${homeless} evicted pods nothing tells where they ran`);

@@ -21,6 +21,8 @@ export interface LogSource {
   readonly log: string;
   /** All fields have names where it is absent. */
   readonly cap?: FieldCap;
+  /** Told once of each event that looks like a JSON object and is none. */
+  readonly onBroken?: () => void;
 }
 
 /** Fields of an audit event, then of other programs' JSON logs, that tell when it happened. */
@@ -57,7 +59,10 @@ export class LogEvent {
 
   /** The message as a JSON object; undefined when it is none. */
   get json(): JsonObject | undefined {
-    if (this.#json === unparsed) this.#json = parseObject(this.message);
+    if (this.#json === unparsed) {
+      this.#json = parseObject(this.message);
+      if (this.#json === undefined && endsObject.test(this.message)) this.source.onBroken?.();
+    }
     return this.#json;
   }
 
@@ -89,10 +94,14 @@ export class LogEvent {
 
   /** Forgets what can be parsed again: for events that are kept. */
   release(): void {
-    this.#json = unparsed;
+    // What is no JSON stays so.
+    if (this.#json !== undefined) this.#json = unparsed;
     this.#named = unparsed;
   }
 }
+
+/** Begins and ends as an object does; what does not is counted without being parsed. */
+const endsObject = /^\{.*\}$/s;
 
 /** Below that, what there is counts as one field: nobody asks for it by name. */
 const maxCapDepth = 100;
