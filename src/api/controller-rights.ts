@@ -39,6 +39,7 @@ export const controllerNamespaceRules: readonly JsonObject[] = [
   rule('coordination.k8s.io', ['leases'], ['get', 'patch'], [leaderLease.name]),
   rule('', ['configmaps'], ['create']),
   rule('', ['configmaps'], ['get', 'patch'], ['aws-auth', 'drover-aws-auth-backups']),
+  rule('', ['configmaps'], ['get'], ['amazon-vpc-cni']),
 ];
 
 /** Besides, for the hooks of updates: Jobs made from CronJobs' templates, seen and taken away. */

@@ -6,6 +6,7 @@ import {
   CloudError,
   type CloudErrorCode,
   type CloudInstance,
+  type ClusterAccess,
   type HookCall,
   type Image,
   type InstanceTypeFacts,
@@ -263,7 +264,7 @@ export class FakeCloud implements CloudApi {
   async describeImages(): Promise<readonly Image[]> {
     return [];
   }
-  async describeCluster(): Promise<undefined> {
+  async describeCluster(): Promise<ClusterAccess | undefined> {
     return undefined;
   }
   async hasKeyPair(): Promise<boolean> {

@@ -63,6 +63,26 @@ describe('a Windows node group', { skip: skipWhen('a Windows node group', whyNot
       });
       const wide = await kubectl.ok('get nodes -o wide -l kubernetes.io/os=windows');
       assert.match(wide, /Windows Server 2022 Datacenter +10\.0\.20348/);
+      const ids = await kubectl.ok(
+        'get nodes -l kubernetes.io/os=windows -o jsonpath={.items[0].spec.providerID}',
+      );
+      const console = await aws.ok(
+        `ec2 get-console-output --output text --instance-id ${ids.trim().split('/').at(-1)}`,
+      );
+      assert.match(
+        console,
+        /\d{4}\/\d\d\/\d\d \d\d:\d\d:\d\dZ: OsProductName: Windows Server 2022 Datacenter/,
+      );
+      assert.match(console, /Windows is Ready to use/);
+      assert.doesNotMatch(console, /systemd|cloud-init|Linux version/);
+      const condition = async (): Promise<string> =>
+        kubectl.ok(
+          'get ng win -o jsonpath={.status.conditions[?(@.type=="WindowsSupported")].reason}',
+        );
+      await eventually('the group says what its pods will lack', async () => {
+        await drover.ok('world advance 30s');
+        return (await condition()) === 'WindowsAddresses';
+      });
       const mapRoles = await kubectl.ok(
         '-n kube-system get configmap aws-auth -o jsonpath={.data.mapRoles}',
       );
@@ -106,6 +126,10 @@ describe('a Windows node group', { skip: skipWhen('a Windows node group', whyNot
         return /1\/1 +Running/.test(await kubectl.ok(`get pods ${selected}`));
       });
       assert.match(await drover.ok('explain nodegroup win'), /nothing keeps its nodes out/);
+      await eventually('the group says that it has all', async () => {
+        await drover.ok('world advance 60s');
+        return (await condition()) === 'Supported';
+      });
     });
   });
 });

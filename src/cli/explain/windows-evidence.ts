@@ -1,7 +1,7 @@
 // What a Windows group needs of its cluster, as far as it can be read: the VPC CNI's ConfigMap, other nodes, the address
 // family, what kubelets said of pods without an address. Reads only.
 import { type KubeObject, type Node, resourceTypes } from '../../api/kube.ts';
-import type { WindowsEvidence } from '../../core/explain/index.ts';
+import { vpcAgentOf, type WindowsEvidence } from '../../core/explain/index.ts';
 import { type CloudApi, CloudError, type KubeApi, KubeError } from '../../ports/index.ts';
 
 interface ConfigMap extends KubeObject {
@@ -17,6 +17,7 @@ interface Event extends KubeObject {
 }
 
 const where = { namespace: 'kube-system', name: 'amazon-vpc-cni' } as const;
+const agent = { namespace: 'kube-system', name: 'aws-node' } as const;
 const groupLabel = 'eks.amazonaws.com/nodegroup';
 
 /** What may not be read is left out. */
@@ -32,6 +33,11 @@ const orUnknown = async <T>(reading: Promise<T>): Promise<T | undefined> => {
 const vpcCniOf = async (kube: KubeApi): Promise<WindowsEvidence['vpcCni']> => {
   const found = await kube.get<ConfigMap>(resourceTypes.configmaps, where);
   return found.kind === 'gone' ? 'absent' : (found.object.data ?? {});
+};
+
+const vpcAgentIn = async (kube: KubeApi): Promise<WindowsEvidence['vpcAgent']> => {
+  const found = await kube.get<KubeObject>(resourceTypes.daemonsets, agent);
+  return found.kind === 'gone' ? undefined : vpcAgentOf(found.object);
 };
 
 const refusedOf = async (
@@ -60,6 +66,7 @@ export const gatherWindowsEvidence = async (
   const names = new Set(own.map(({ metadata }) => metadata.name));
   return {
     vpcCni: await orUnknown(vpcCniOf(kube)),
+    vpcAgent: await orUnknown(vpcAgentIn(kube)),
     otherNodes: nodes?.filter(({ metadata }) => metadata.labels?.['kubernetes.io/os'] !== 'windows')
       .length,
     serviceCidr: (await orUnknown(cloud.describeCluster(group.cluster)))?.serviceCidr,

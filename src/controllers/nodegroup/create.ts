@@ -27,6 +27,7 @@ import type { LaunchTemplate, NewHook, Subnet } from '../../ports/index.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { Impossible } from './impossible.ts';
 import { ensureRemoteAccess, findRemoteAccess } from './remote-access.ts';
+import { checkWindows } from './windows.ts';
 
 export type Made = Pick<
   NodeGroupStatus,
@@ -188,6 +189,7 @@ export const createGroup = async (
   group: NodeGroup,
   signal: AbortSignal,
 ): Promise<Made> => {
+  await checkWindows(deps, group, signal);
   const subnets = await checkSubnets(deps, group, signal);
   await ensureProfile(deps, group, signal);
   await ensureRemoteAccess(deps, group, subnets[0]?.vpcId ?? '', signal);

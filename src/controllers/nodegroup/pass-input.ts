@@ -10,6 +10,7 @@ import type { Made } from './create.ts';
 import type { NodeRoles } from './node-roles.ts';
 import type { LateFindings } from './observe.ts';
 import type { GateMemory } from './rollout-pods.ts';
+import type { WindowsMemory } from './windows.ts';
 
 /** What is tried each for itself: that one succeeds says nothing about another. */
 export type Effect = 'adopt' | 'marks' | 'create' | 'identity' | 'template' | 'sizes' | 'update';
@@ -48,6 +49,8 @@ export interface PassMemory extends AdoptionMemory {
   mode?: { readonly name: string; readonly lookedAt: number };
   /** The uid of the Node that each instance has, or had last. */
   readonly nodeUids: Map<string, string>;
+  /** What the cluster lacked for Windows nodes by the last look. */
+  windows?: WindowsMemory;
   /** Since when something of a group that ends cannot be deleted. */
   inUseSince?: number;
 }

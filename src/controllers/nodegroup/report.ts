@@ -13,6 +13,7 @@ import { tellStatus } from './tell.ts';
 import { ownIssues } from './trouble.ts';
 import { requestedRevision } from './update-requests.ts';
 import { openUpdate } from './updates.ts';
+import { windowsLacks } from './windows.ts';
 import { writeStatus } from './write.ts';
 
 export interface ReportFacts {
@@ -49,7 +50,9 @@ export const report = async (
   const { nodes, clock, journal } = deps;
   const { group, scaling, marking, surge, templateGeneration } = facts;
   const updates = deps.updates.list();
+  const windows = await windowsLacks(deps, group, memory, signal);
   const status = statusOf({
+    ...(windows === undefined ? {} : { windows }),
     group,
     scaling,
     isReady: (instanceId) => {

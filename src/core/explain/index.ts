@@ -9,4 +9,5 @@ export type {
   RoleMap,
   WindowsEvidence,
 } from './joining-evidence.ts';
+export { vpcAgentOf, windowsCauses } from './joining-windows.ts';
 export { explainWaiting } from './waiting.ts';

@@ -25,6 +25,8 @@ export type JoinCauseCode =
   | 'WindowsAddresses'
   | 'WindowsNeedsLinux'
   | 'WindowsNeedsIPv4'
+  | 'WindowsCustomNetworking'
+  | 'WindowsPodSecurityGroups'
   | 'Unknown';
 
 export interface JoinCause {
@@ -81,6 +83,8 @@ export interface GroupUserDataInForce {
 export interface WindowsEvidence {
   /** Data of the ConfigMap kube-system/amazon-vpc-cni; `absent`: there is none. */
   readonly vpcCni: Readonly<Record<string, string>> | 'absent' | undefined;
+  /** Environment of the container aws-node of the DaemonSet of that name; undefined: not known. */
+  readonly vpcAgent: Readonly<Record<string, string>> | undefined;
   /** Nodes with another system than Windows, Ready or not. */
   readonly otherNodes: number | undefined;
   readonly serviceCidr: string | undefined;

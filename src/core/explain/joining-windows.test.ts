@@ -1,7 +1,7 @@
 // What a Windows group misses in its cluster: named with what shows it, whether or not its nodes have joined.
 import { describe, expect, it } from 'vitest';
 import { epochMs } from '../../api/brand.ts';
-import { type JoinEvidence, joinCauses, type WindowsEvidence } from './index.ts';
+import { type JoinEvidence, joinCauses, vpcAgentOf, type WindowsEvidence } from './index.ts';
 
 const role = 'arn:aws:iam::111122223333:role/node';
 const mapped = (...groups: string[]) =>
@@ -9,6 +9,7 @@ const mapped = (...groups: string[]) =>
 const all = ['system:bootstrappers', 'system:nodes', 'eks:kube-proxy-windows'];
 const whole: WindowsEvidence = {
   vpcCni: { 'enable-windows-ipam': 'true' },
+  vpcAgent: {},
   otherNodes: 1,
   serviceCidr: '10.100.0.0/16',
   refused: [],
@@ -67,5 +68,32 @@ describe('a Windows group', () => {
     expect(causes({}, { roles })).toMatchObject([
       { code: 'RoleMappedWrongly', certainty: 'possible' },
     ]);
+  });
+
+  it.each([
+    [
+      'AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG',
+      'WindowsCustomNetworking',
+      /their addresses are of the node/,
+    ],
+    ['ENABLE_POD_ENI', 'WindowsPodSecurityGroups', /those of the node are theirs/],
+  ])('that cannot have %s is told of it, as something possible', (name, code, what) => {
+    const container = {
+      name: 'aws-node',
+      env: [
+        { name, value: 'true' },
+        { name: 'other', value: 'x' },
+      ],
+    };
+    const daemonSet = {
+      apiVersion: 'apps/v1',
+      kind: 'DaemonSet',
+      metadata: { name: 'aws-node' },
+      spec: { template: { spec: { containers: [container] } } },
+    };
+    const [cause] = causes({ vpcAgent: vpcAgentOf(daemonSet) });
+    expect(cause).toMatchObject({ code, certainty: 'possible' });
+    expect(cause?.what).toMatch(what);
+    expect(causes({ vpcAgent: { [name]: 'false' } })).toEqual([]);
   });
 });

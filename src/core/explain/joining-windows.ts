@@ -1,5 +1,6 @@
 // What a Windows group needs of its cluster and does not find (EKS user guide, "windows-support"; article 003): nodes join
 // all the same, and their pods do not run. Pure; what was not looked at is no cause.
+import { objectOr } from '../../api/json.ts';
 import type { JoinCause, JoinEvidence, WindowsEvidence } from './joining-evidence.ts';
 
 const switchName = 'enable-windows-ipam';
@@ -66,8 +67,58 @@ const familyCauses = ({ serviceCidr }: WindowsEvidence): readonly JoinCause[] =>
         },
       ];
 
+/** What Linux nodes of the cluster do with the VPC CNI and Windows nodes cannot (EKS user guide). */
+const settings = [
+  {
+    name: 'AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG',
+    code: 'WindowsCustomNetworking',
+    what: 'custom networking is on, and Windows pods take no part in it: their addresses are of the node’s subnet',
+    remedy: 'Give the group subnets with room for its pods; ENIConfig objects do nothing for them',
+  },
+  {
+    name: 'ENABLE_POD_ENI',
+    code: 'WindowsPodSecurityGroups',
+    what: 'security groups for pods are on, and Windows pods have none: those of the node are theirs',
+    remedy:
+      'Let the node’s security groups allow what the pods need; SecurityGroupPolicy objects do nothing for them',
+  },
+] as const;
+
+const agentCauses = ({ vpcAgent }: WindowsEvidence): readonly JoinCause[] =>
+  settings
+    .filter(({ name }) => vpcAgent?.[name] === 'true')
+    .map(({ name, code, what, remedy }) => ({
+      code,
+      certainty: 'possible',
+      what,
+      evidence: [`DaemonSet kube-system/aws-node has ${name}: "true"`],
+      remedy: [remedy],
+      instances: [],
+    }));
+
+/** Environment of the DaemonSet's container aws-node, as far as it stands there in words. */
+export const vpcAgentOf = (daemonSet: object): Readonly<Record<string, string>> => {
+  const template = objectOr(objectOr(objectOr({ ...daemonSet }).spec).template);
+  const { containers } = objectOr(template.spec);
+  const agent = (Array.isArray(containers) ? containers : [])
+    .map((one) => objectOr(one))
+    .find(({ name }) => name === 'aws-node');
+  const env = Array.isArray(agent?.env) ? agent.env.map((one) => objectOr(one)) : [];
+  return Object.fromEntries(
+    env.flatMap(({ name, value }) => (typeof value === 'string' ? [[String(name), value]] : [])),
+  );
+};
+
 /** None for groups of other systems. */
-export const windowsCauses = ({ isWindows, windows }: JoinEvidence): readonly JoinCause[] =>
+export const windowsCauses = ({
+  isWindows,
+  windows,
+}: Pick<JoinEvidence, 'isWindows' | 'windows'>): readonly JoinCause[] =>
   !isWindows || windows === undefined
     ? []
-    : [...addressCauses(windows), ...linuxCauses(windows), ...familyCauses(windows)];
+    : [
+        ...addressCauses(windows),
+        ...linuxCauses(windows),
+        ...familyCauses(windows),
+        ...agentCauses(windows),
+      ];

@@ -45,7 +45,7 @@ export {
 } from './ownership.ts';
 export { byAge, type Candidate, chooseForScaleIn, type Victim } from './scale-in.ts';
 export { clamp, decideSizes, type SizeFacts, type Sizes, sizeChange } from './sizes.ts';
-export { type StatusFacts, statusOf } from './status.ts';
+export { type StatusFacts, statusOf, type WindowsLack } from './status.ts';
 export {
   defaultInstanceType,
   encodedUserData,

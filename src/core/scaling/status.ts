@@ -27,7 +27,15 @@ export interface GroupView {
   readonly instances: readonly GroupInstance[];
 }
 
+/** What the cluster lacks for Windows nodes: a word as a reason, and sentences. */
+export interface WindowsLack {
+  readonly code: string;
+  readonly message: string;
+}
+
 export interface StatusFacts {
+  /** Undefined: no Windows group. */
+  readonly windows?: readonly WindowsLack[];
   readonly group: NodeGroup;
   /** Undefined: the cloud knows no group of this name. */
   readonly scaling: GroupView | undefined;
@@ -211,6 +219,7 @@ const conditionsOf = (facts: StatusFacts, counts: Counts): readonly Condition[] 
       condition('Ready', 'False', reason, message),
       condition('Progressing', progress, reason, message),
       degraded,
+      ...windowsSupported(facts),
     ];
   }
   const wanted = scaling.desiredCapacity;
@@ -219,7 +228,23 @@ const conditionsOf = (facts: StatusFacts, counts: Counts): readonly Condition[] 
     counts.ready >= wanted
       ? condition('Ready', 'True', 'NodesReady', nodes)
       : condition('Ready', 'False', 'NodesNotReady', nodes);
-  return [ready, progressing(facts, scaling, counts), degraded];
+  return [ready, progressing(facts, scaling, counts), degraded, ...windowsSupported(facts)];
+};
+
+/** Of Windows groups alone: nodes join without these, and pods do not run as their owners mean. */
+const windowsSupported = ({ windows }: StatusFacts): readonly Condition[] => {
+  if (windows === undefined) return [];
+  const [first] = windows;
+  return [
+    first === undefined
+      ? condition(
+          'WindowsSupported',
+          'True',
+          'Supported',
+          'The cluster has what Windows nodes need.',
+        )
+      : condition('WindowsSupported', 'False', first.code, first.message),
+  ];
 };
 
 const progressing = (facts: StatusFacts, scaling: GroupView, { instances }: Counts): Condition => {

@@ -29,6 +29,8 @@ export const consoleLines = (
   more: {
     readonly release: NodeRelease;
     readonly seconds: number;
+    /** The world's time: `2026-01-30T22:48:50Z`. */
+    readonly at: string;
     /** Undefined: the cluster lets it in. */
     readonly refusal: JoinRefusal | undefined;
   },
@@ -36,6 +38,9 @@ export const consoleLines = (
   const stamp = `[${more.seconds.toFixed(6).padStart(12)}]`;
   const host = machine.privateDnsName.split('.')[0] ?? '';
   const unit = (text: string): string => `${stamp} ${text}`;
+  if (more.release.operatingSystem === 'windows') {
+    return windowsLines(step, machine, (text) => `${ec2LaunchTime(more.at)}: ${text}`, more);
+  }
   switch (step) {
     case 'firmware':
       return [unit(`DMI: Amazon EC2 ${machine.instanceType}/, BIOS 1.0 10/16/2017`)];
@@ -136,6 +141,54 @@ const kubeletLines = (
     unit('kubelet: certificate signing request approved and issued'),
     unit('kubelet: serving on port 10250'),
   ];
+};
+
+/** As EC2Launch writes it: `2026/01/30 22:48:50Z`. */
+const ec2LaunchTime = (at: string): string => at.replace('T', ' ').replaceAll('-', '/');
+
+/**
+ * EC2Launch's words, Start-EKSBootstrap.ps1's as users have seen them in its output
+ * (aws-ia/terraform-aws-eks-blueprints#193), then the kubelet's, which a real console has not: a world has
+ * no event log to look into.
+ */
+const windowsLines = (
+  step: BootStep['name'],
+  machine: Machine,
+  unit: Unit,
+  {
+    release,
+    refusal,
+  }: { readonly release: NodeRelease; readonly refusal: JoinRefusal | undefined },
+): readonly string[] => {
+  switch (step) {
+    case 'firmware':
+      return [];
+    case 'kernel':
+      return [
+        unit(`OsVersion: ${release.kernelVersion}`),
+        unit(`OsProductName: ${release.osImage}`),
+        unit(`Instance ID: ${machine.instanceId}, AMI ID: ${machine.imageId}`),
+      ];
+    case 'cloud-init':
+      return [
+        unit('Userdata execution begins'),
+        unit('<powershell> tag was provided.. running powershell content'),
+      ];
+    case 'containerd':
+      return [unit('Windows is Ready to use')];
+    case 'bootstrap':
+      if (refusal?.kind === 'userData' || refusal?.kind === 'unknownCluster') {
+        return bootstrapLines(machine, unit, refusal).slice(1);
+      }
+      return [
+        unit('Creating/Updating kubeconfig...'),
+        unit('Creating/Updating EKS CNI plugin config...'),
+        unit('Creating/Updating kubelet configuration file...'),
+        unit('Registering kublet and kube-proxy services...'),
+      ];
+    case 'kubelet':
+      return kubeletLines(machine, unit, refusal);
+  }
 };
 
 /** A kubelet that had joined, and whose next request is refused. */

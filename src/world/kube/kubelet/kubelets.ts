@@ -1,5 +1,6 @@
 // All simulated kubelets as one actor: machines are switched on and off by the cloud, boot in
 // steps, register, run pods, and go still under faults. Implements MachineHost.
+import { epochMs, formatKubeTime } from '../../../api/brand.ts';
 import type {
   JoinGate,
   JoinRefusal,
@@ -206,7 +207,12 @@ export class Kubelets implements MachineHost, Actor {
     const refusal = this.#refusalOf(machine, joins);
     const release = this.hosts.release(host);
     const seconds = this.#upSeconds(host);
-    const lines = consoleLines(step.name, machine, { release, seconds, refusal });
+    const lines = consoleLines(step.name, machine, {
+      release,
+      seconds,
+      at: this.#stamp(),
+      refusal,
+    });
     this.hosts.print(instanceId, lines);
     const isBroken = refusal?.kind === 'unknownCluster' || refusal?.kind === 'userData';
     if (step.name === 'bootstrap' && isBroken) {
@@ -231,6 +237,10 @@ export class Kubelets implements MachineHost, Actor {
     return joins ? this.#gate(instanceId) : { kind: 'unauthorized' };
   }
 
+  #stamp(): string {
+    return formatKubeTime(epochMs(Math.floor(this.#kernel.now() / microsPerMs)));
+  }
+
   #upSeconds(host: Host): number {
     return (this.#kernel.now() - host.poweredAt) / microsPerSecond;
   }
@@ -251,7 +261,7 @@ export class Kubelets implements MachineHost, Actor {
       if (host.phase === 'refused') {
         if (refusal !== undefined) continue;
         const release = this.hosts.release(host);
-        const more = { release, seconds: this.#upSeconds(host), refusal };
+        const more = { release, seconds: this.#upSeconds(host), at: this.#stamp(), refusal };
         this.hosts.print(machine.instanceId, consoleLines('kubelet', machine, more));
         const current = this.hosts.get(machine.instanceId) ?? host;
         this.#register(this.hosts.set(current, { phase: 'running' }));
