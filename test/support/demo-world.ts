@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TraceEntry } from '../../src/api/trace.ts';
+import { awsVersion, clientPath } from './aws-client.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const drover = join(root, 'bin', 'drover.mjs');
@@ -49,7 +50,8 @@ export const missing = async (
   args: readonly string[],
 ): Promise<string | undefined> => {
   try {
-    const { code } = await run(file, args);
+    const { code } = await run(file, args, { env: { ...process.env, PATH: clientPath } });
+    if (file === 'aws' && code === 0) process.stdout.write(`with ${awsVersion}\n`);
     return code === 0 ? undefined : `${file} ${args.join(' ')} exits with ${code}`;
   } catch {
     return `${file} is not installed`;
@@ -121,7 +123,7 @@ export class ServedWorld {
     }
     // A home of its own, so that kubectl's discovery cache of an earlier world is not used.
     this.#env = {
-      PATH: process.env.PATH,
+      PATH: clientPath,
       ...(process.env.PYENV_ROOT === undefined ? {} : { PYENV_ROOT: process.env.PYENV_ROOT }),
       HOME: this.#home,
       AWS_PAGER: '',
