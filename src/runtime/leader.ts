@@ -1,6 +1,7 @@
 // Leader election on one Lease of a fixed name, as client-go does it (15 s lease, 10 s to renew,
 // a try every 2 s): who leads, since which takeover, and whether that is still certain right now.
-// Narrows the window in which a paused leader still writes; nothing at the API server closes it.
+// Narrows the window in which a paused leader still writes; in a cluster deploy/fence.yaml, a
+// ValidatingAdmissionPolicy that reads this Lease, closes it. Calls to the cloud nothing fences.
 import { durationMs, type EpochMs } from '../api/brand.ts';
 import type { JsonObject } from '../api/json.ts';
 import { type KubeObject, resourceTypes } from '../api/kube.ts';
