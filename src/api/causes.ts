@@ -37,9 +37,20 @@ export const hookCauseId = (hook: {
   readonly token?: string;
 }): string => `hook/${hook.autoScalingGroupName}/${hook.name}/${hook.token ?? 'polled'}`;
 
-/** Same id; or the same hook, once with its token and once without. */
+/** Of an event found in EC2's list; AWS Health's messages name theirs by an ARN. */
+const scheduledEventPrefix = 'maintenance/instance-event-';
+
+/** The two have no name in common for one event of an instance: its start tells it. */
+const isSameEvent = (a: DisruptionCause, b: DisruptionCause): boolean =>
+  a.kind === 'Maintenance' &&
+  b.kind === 'Maintenance' &&
+  a.deadline !== undefined &&
+  a.deadline === b.deadline &&
+  a.id.startsWith(scheduledEventPrefix) !== b.id.startsWith(scheduledEventPrefix);
+
+/** Same id; or the same hook, once with its token and once without; or the same scheduled event. */
 const isSameCause = (a: DisruptionCause, b: DisruptionCause): boolean => {
-  if (a.id === b.id) return true;
+  if (a.id === b.id || isSameEvent(a, b)) return true;
   if (a.hook === undefined || b.hook === undefined) return false;
   const sameHook =
     a.hook.autoScalingGroupName === b.hook.autoScalingGroupName && a.hook.name === b.hook.name;

@@ -14,7 +14,7 @@ import type { DisruptionCause, NodeDisruption } from '../api/disruption.ts';
 import { resourceTypes } from '../api/kube.ts';
 import type { NodeGroup } from '../api/nodegroup.ts';
 import type { ScheduledChangeNotice } from '../api/notice.ts';
-import { type Clock, type KubeApi, KubeError } from '../ports/index.ts';
+import { type Clock, type KubeApi, KubeError, type ScheduledEvent } from '../ports/index.ts';
 import type { Informer } from '../runtime/index.ts';
 
 /** Of a NodeDisruption's definition. */
@@ -103,6 +103,23 @@ export const spotCause = (facts: {
   };
 };
 
+const maintenanceTerms = (facts: {
+  readonly startsAt: string | undefined;
+  readonly group: NodeGroup;
+  readonly now: EpochMs;
+}): Pick<DisruptionCause, 'receivedAt' | 'deadline' | 'onDeadline' | 'followUp'> => {
+  const { startsAt, group, now } = facts;
+  const opens = parseTime(startsAt);
+  // From the opening on EC2 may act at any moment, as after a spot warning.
+  const deadline = opens === undefined ? undefined : Math.max(opens, now + spotNoticeMs);
+  return {
+    receivedAt: formatTime(now),
+    ...(deadline === undefined ? {} : { deadline: formatTime(epochMs(deadline)) }),
+    onDeadline: group.spec.drain?.onDeadline ?? 'force',
+    followUp: 'Replace',
+  };
+};
+
 /**
  * Maintenance that AWS Health announces. There is time until the window opens, so pods leave as
  * budgets allow, and the instance is replaced before EC2 stops or reboots it.
@@ -114,18 +131,32 @@ export const maintenanceCause = (facts: {
 }): DisruptionCause => {
   const { notice, group, now } = facts;
   const { eventArn, eventTypeCode, startsAt } = notice;
-  const opens = parseTime(startsAt);
-  // From the opening on EC2 may act at any moment, as after a spot warning.
-  const deadline = opens === undefined ? undefined : Math.max(opens, now + spotNoticeMs);
   return {
     kind: 'Maintenance',
     id: `maintenance/${eventArn}`.slice(0, maxCauseIdLength),
-    receivedAt: formatTime(now),
-    ...(deadline === undefined ? {} : { deadline: formatTime(epochMs(deadline)) }),
-    onDeadline: group.spec.drain?.onDeadline ?? 'force',
-    followUp: 'Replace',
+    ...maintenanceTerms({ startsAt, group, now }),
     requestedBy: 'AWS Health',
     reason: `${eventTypeCode.slice(0, 200)}${startsAt === undefined ? '' : ` at ${startsAt}`}`,
+  };
+};
+
+export const scheduledEventCauseId = ({ id }: ScheduledEvent): string =>
+  `maintenance/${id}`.slice(0, maxCauseIdLength);
+
+/** The same, found in EC2's list of scheduled events: no message had told of it. */
+export const scheduledEventCause = (facts: {
+  readonly event: ScheduledEvent;
+  readonly group: NodeGroup;
+  readonly now: EpochMs;
+}): DisruptionCause => {
+  const { event, group, now } = facts;
+  const { code, notBefore } = event;
+  return {
+    kind: 'Maintenance',
+    id: scheduledEventCauseId(event),
+    ...maintenanceTerms({ startsAt: notBefore, group, now }),
+    requestedBy: 'EC2',
+    reason: `found scheduled: ${code.slice(0, 200)}${notBefore === undefined ? '' : ` at ${notBefore}`}`,
   };
 };
 

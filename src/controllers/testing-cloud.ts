@@ -15,6 +15,7 @@ import {
   type ScalingActivity,
   type ScalingGroup,
   type ScalingInstance,
+  type ScheduledEvent,
   type SecurityGroup,
   type Stack,
   type Subnet,
@@ -37,6 +38,7 @@ type Verb =
   | 'heartbeatHook'
   | 'terminateInGroup'
   | 'describeInstances'
+  | 'describeScheduledEvents'
   | 'updateGroup'
   | 'tagGroup';
 
@@ -64,6 +66,8 @@ export class FakeCloud implements CloudApi {
   readonly #failures: { readonly verb: Verb; readonly code: CloudErrorCode; left: number }[] = [];
   readonly #hanging = new Set<Verb>();
   readonly #states = new Map<string, string>();
+  /** Shown until somebody changes it. */
+  scheduledEvents: readonly ScheduledEvent[] = [];
   #sent = 0;
   #arrived = (): void => undefined;
 
@@ -205,6 +209,10 @@ export class FakeCloud implements CloudApi {
       const state = this.#states.get(instanceId);
       return state === undefined ? [] : [{ ...anyInstance, instanceId, state }];
     });
+  }
+  async describeScheduledEvents(): Promise<readonly ScheduledEvent[]> {
+    await this.#call('describeScheduledEvents');
+    return this.scheduledEvents;
   }
   async describeLaunchTemplate(): Promise<never> {
     throw new CloudError('Unsupported', 'the fake has no launch templates');

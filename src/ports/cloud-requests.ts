@@ -145,3 +145,26 @@ export const activityZone = (details: string | undefined): { readonly zone?: str
   const zone = /"Availability Zone"\s*:\s*"([^"]+)"/.exec(details ?? '')?.[1];
   return zone === undefined ? {} : { zone };
 };
+
+/**
+ * DescribeInstanceStatus of the instances that EC2 has scheduled something for: its filter spares
+ * listing all others. The codes are those of EC2's user guide, "Scheduled events for your instances".
+ */
+export const scheduledEventsRequest = () => ({
+  Filters: [
+    {
+      Name: 'event.code',
+      Values: [
+        'instance-reboot',
+        'system-reboot',
+        'system-maintenance',
+        'instance-retirement',
+        'instance-stop',
+      ],
+    },
+  ],
+});
+
+/** EC2 says in an event's description that it is over. */
+export const isOverEvent = (description: string): boolean =>
+  /^\[(?:Completed|Canceled)\]/.test(description);

@@ -99,6 +99,19 @@ export interface CloudInstance {
   readonly publicDnsName?: string;
 }
 
+/** What EC2 has scheduled for an instance: maintenance of its host, a reboot, its retirement. */
+export interface ScheduledEvent {
+  /** EC2's own: instance-event-... */
+  readonly id: string;
+  readonly instanceId: string;
+  /** EC2's own word: system-reboot, instance-retirement, ... */
+  readonly code: string;
+  /** RFC 3339: EC2 does nothing to the instance before. Absent where EC2 names no time. */
+  readonly notBefore?: string;
+  /** It was carried out, or called off; EC2 shows it for about a week more. */
+  readonly isOver: boolean;
+}
+
 export interface LaunchTemplateFacts {
   readonly instanceType?: string;
   readonly imageId?: string;
@@ -248,6 +261,8 @@ export interface CloudApi extends CloudAccess {
     instanceIds: readonly string[],
     options?: CallOptions,
   ): Promise<readonly CloudInstance[]>;
+  /** Of all running instances of the account; EC2 keeps those that are over for about a week. */
+  describeScheduledEvents(options?: CallOptions): Promise<readonly ScheduledEvent[]>;
   /** What a launch template version launches; `$Latest` and `$Default` are allowed. */
   describeLaunchTemplate(
     template: { readonly id: string; readonly version: string },

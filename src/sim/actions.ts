@@ -100,6 +100,30 @@ const rebalance = (context: ActionContext): void => {
   context.onWarning('rebalance-recommendation');
 };
 
+/** EC2 announces it days ahead. Half of the messages never come: EC2's own list has it all the same. */
+const maintenance = (context: ActionContext): void => {
+  const { world, random } = context;
+  const node = pickOf(random, liveNodes(context));
+  if (node === undefined) return;
+  const code = random.next() < 0.5 ? 'system-reboot' : 'instance-retirement';
+  tellOrLose(context, () => world.aws.scheduleEvent(node.instanceId, code));
+};
+
+const maintenanceOff = (context: ActionContext): void => {
+  tellOrLose(context, () => context.world.aws.cancelEvents() > 0);
+};
+
+/** `tell` is what AWS Health sends a message about; true when it has. */
+const tellOrLose = ({ world, random, onFault }: ActionContext, tell: () => boolean): void => {
+  const isLost = random.next() < 0.5 && !world.faults.active('message-loss');
+  if (isLost) world.faults.inject('message-loss', {});
+  const isTold = tell();
+  if (!isLost) return;
+  world.faults.clear('message-loss');
+  if (!isTold) return;
+  onFault(healthMessageLost, 'on');
+};
+
 const hardwareFailure = (context: ActionContext): void => {
   const node = pickOf(context.random, liveNodes(context));
   if (node !== undefined) context.world.aws.kill(node.instanceId);
@@ -237,6 +261,9 @@ const barePod = (context: ActionContext): void => {
   });
 };
 
+/** A fault of a single message: its own row in what a batch has met. */
+export const healthMessageLost = 'health-message-lost';
+
 const worldFaults: readonly [FaultKind, ...FaultKind[]] = [
   'message-loss',
   'message-duplicate',
@@ -269,6 +296,8 @@ const weighted: readonly (readonly [number, (context: ActionContext) => void])[]
   [3, resize],
   [2, spot],
   [1, rebalance],
+  [2, maintenance],
+  [1, maintenanceOff],
   [1, hardwareFailure],
   [4, manualDrain],
   [4, undrain],

@@ -2,6 +2,7 @@
 // anything. A batch in which a fault kind never fired or a phase was never entered is a failure.
 import { disruptionPhases } from '../api/disruption.ts';
 import { updatePhases, updateStrategies } from '../api/nodegroup-update.ts';
+import { healthMessageLost } from './actions.ts';
 import { networkFaultKinds } from './fault-plan.ts';
 import type { LifeResult } from './life.ts';
 import type { Met } from './meetings.ts';
@@ -66,6 +67,7 @@ export const mergeBatch = (
 const worldFaultKinds = [
   'F11-clock-skew',
   'message-loss',
+  healthMessageLost,
   'message-duplicate',
   'message-delay',
   'message-malformed',

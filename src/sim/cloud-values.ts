@@ -2,14 +2,16 @@
 // more than one operation shares. Pure.
 import { epochMs, formatKubeTime } from '../api/brand.ts';
 import { isObject, type JsonObject, objectOr } from '../api/json.ts';
-import type {
-  CloudInstance,
-  HookCall,
-  InstanceProfile,
-  InstanceTypeFacts,
-  LifecycleHook,
-  ScalingGroup,
-  ScalingInstance,
+import {
+  type CloudInstance,
+  type HookCall,
+  type InstanceProfile,
+  type InstanceTypeFacts,
+  isOverEvent,
+  type LifecycleHook,
+  type ScalingGroup,
+  type ScalingInstance,
+  type ScheduledEvent,
 } from '../ports/index.ts';
 
 export const objects = (value: unknown): readonly JsonObject[] =>
@@ -94,6 +96,16 @@ export const toCloudInstance = (instance: JsonObject): CloudInstance => ({
     .map(textOf)
     .filter((address) => address !== ''),
 });
+
+/** All that is scheduled for one instance. */
+export const toScheduledEvents = (status: JsonObject): readonly ScheduledEvent[] =>
+  objects(status.Events).map((event) => ({
+    id: textOf(event.InstanceEventId),
+    instanceId: textOf(status.InstanceId),
+    code: textOf(event.Code),
+    notBefore: timeOf(event.NotBefore),
+    isOver: isOverEvent(textOf(event.Description)),
+  }));
 
 export const toInstanceType = (type: JsonObject): InstanceTypeFacts => ({
   name: textOf(type.InstanceType),

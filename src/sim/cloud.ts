@@ -17,8 +17,10 @@ import {
   type QueueMessage,
   type ScalingActivity,
   type ScalingGroup,
+  type ScheduledEvent,
   type Stack,
   type Subnet,
+  scheduledEventsRequest,
   tagGroupRequest,
   updateGroupRequest,
 } from '../ports/index.ts';
@@ -42,6 +44,7 @@ import {
   toGroup,
   toHook,
   toInstanceType,
+  toScheduledEvents,
 } from './cloud-values.ts';
 import type { Network } from './network.ts';
 
@@ -210,6 +213,20 @@ export class SimCloudApi implements CloudApi {
       (reservation) => objects(reservation.Instances).map(toCloudInstance),
     );
     return reservations.flat();
+  }
+
+  async describeScheduledEvents(options: Options = {}): Promise<readonly ScheduledEvent[]> {
+    const input = scheduledEventsRequest();
+    const member = 'InstanceStatuses';
+    const statuses = await this.#calls.all(
+      'ec2',
+      'DescribeInstanceStatus',
+      input,
+      member,
+      options,
+      toScheduledEvents,
+    );
+    return statuses.flat();
   }
 
   async listStacks(options: Options = {}): Promise<readonly Stack[]> {

@@ -8,7 +8,7 @@ import { checkTrace } from '../world/check/index.ts';
 import type { WorldClient } from '../world/contracts.ts';
 import { createWorld, nodeManagerAgent, seedCluster, type World } from '../world/index.ts';
 import { microsPerSecond, Tables } from '../world/kernel/index.ts';
-import { act, setUpGroup } from './actions.ts';
+import { act, healthMessageLost, setUpGroup } from './actions.ts';
 import { Driver, type Settle } from './driver.ts';
 import { drawRates, type FaultRates, noRates } from './fault-plan.ts';
 import { Fleet } from './fleet.ts';
@@ -68,6 +68,8 @@ const healLimitSeconds = 24 * 3600;
 const replicasLimitSeconds = 120;
 /** Auto Scaling moves instances between zones one after the other. */
 const maxRounds = 6;
+/** The second source is looked at every minute; with refusals and restarts, a few times. */
+const untoldMicros = 180 * microsPerSecond;
 /** Every controller has looked again at all there is. */
 const restSeconds = 90;
 /** Boot of a node, start of a pod, and the backoff of both. */
@@ -95,6 +97,8 @@ class Life {
   readonly #meetings: Meetings;
   #fleet: Fleet | undefined;
   readonly #managedGroups = new Set<string>();
+  /** Until then what a lost message told of may still be unknown. */
+  #untoldUntil = 0;
   #failure: unknown;
 
   constructor(options: LifeOptions) {
@@ -122,6 +126,7 @@ class Life {
     this.#meetings = new Meetings(this.#world, () => [
       ...this.#world.faults.list().map(({ kind }) => kind),
       ...((this.#fleet?.clockSkew ?? 0) > 0 ? ['F11-clock-skew'] : []),
+      ...(this.#world.kernel.now() < this.#untoldUntil ? [healthMessageLost] : []),
     ]);
   }
 
@@ -217,6 +222,7 @@ class Life {
       onFault: (fault: string, what: 'on' | 'off') => {
         this.#recorder.fault(fault, what);
         if (what === 'on') this.#fired(fault);
+        if (fault === healthMessageLost) this.#untoldUntil = kernel.now() + untoldMicros;
       },
       onCall: (operation: string, input: JsonObject, error?: string) =>
         this.#recorder.call({

@@ -1,8 +1,10 @@
 // What of a world's work is still open: drains, hooks, node groups, updates, applications that are not whole.
 // A life waits until nothing is. Looks only, and by what anybody can see.
+import { parseTime } from '../api/brand.ts';
 import { type JsonObject, objectOr } from '../api/json.ts';
 import type { NodeGroup } from '../api/nodegroup.ts';
 import type { World } from '../world/index.ts';
+import { microsPerMs } from '../world/kernel/index.ts';
 
 export const resources = {
   nodes: { group: '', resource: 'nodes' },
@@ -15,14 +17,19 @@ export const resources = {
 export const phaseOf = (disruption: JsonObject): string =>
   String(objectOr(disruption.status).phase ?? 'Pending');
 
+/** What EC2 has scheduled is days ahead, and its budgets have until then; no life waits for that. */
+const longestWaitMs = 2 * 24 * 3_600_000;
+
 /**
  * A drain without a deadline against budgets may stand for ever: that is what was asked for. It must
  * then name nothing but budgets.
  */
-const isBlockedForGood = (disruption: JsonObject): boolean => {
+const isBlockedForGood = (disruption: JsonObject, nowMs: number): boolean => {
   const status = objectOr(disruption.status);
   const { waitingOn, deadline, phase } = status;
-  if (phase !== 'Draining' || deadline !== undefined) return false;
+  if (phase !== 'Draining') return false;
+  const endsAt = typeof deadline === 'string' ? parseTime(deadline) : undefined;
+  if (endsAt !== undefined && endsAt - nowMs < longestWaitMs) return false;
   const blockers: readonly unknown[] = Array.isArray(waitingOn) ? waitingOn : [];
   const kinds = blockers.map((blocker) => objectOr(blocker).kind);
   return kinds.length > 0 && kinds.every((kind) => kind === 'pdb' || kind === 'multiplePdbs');
@@ -62,9 +69,10 @@ const groupsAreSettled = ({ kube }: World): boolean => {
 export const isQuiet = (world: World): boolean => {
   if (!groupsAreSettled(world) || !updatesAreOver(world)) return false;
   const blocked = new Set<string>();
+  const nowMs = world.kernel.now() / microsPerMs;
   for (const disruption of world.kube.readAll(resources.disruptions)) {
     if (phaseOf(disruption) === 'Ended') continue;
-    if (!isBlockedForGood(disruption)) return false;
+    if (!isBlockedForGood(disruption, nowMs)) return false;
     blocked.add(String(objectOr(disruption.spec).instanceId));
   }
   return waitingInstances(world).every((instanceId) => blocked.has(instanceId));

@@ -71,6 +71,7 @@ export class TraceRecorder {
     this.#attachLifecycle(world);
     this.#attachInstances(world);
     this.#attachGroups(world);
+    this.#attachScheduled(world);
   }
 
   #object(resource: string, { type, object }: StoreChange): void {
@@ -124,6 +125,18 @@ export class TraceRecorder {
         privateDnsName: text(row?.privateDnsName),
         addresses: [text(row?.privateIp)],
       });
+    });
+  }
+
+  /** What EC2 has scheduled for an instance, whether or not anybody was told of it. */
+  #attachScheduled(world: World): void {
+    const { tables } = world.kernel;
+    const events = tables.open<JsonObject>('aws/ec2/scheduled-events');
+    tables.observe('aws/ec2/scheduled-events', (id) => {
+      const row = events.get(id);
+      if (row === undefined) return;
+      const what = row.state === 'scheduled' ? 'on' : 'off';
+      this.fault(text(row.code), what, { id, instanceId: text(row.instanceId) });
     });
   }
 

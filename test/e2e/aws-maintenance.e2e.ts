@@ -126,4 +126,26 @@ describe('scheduled maintenance', {
     assert.match((await eventsOf(instance))[0]?.Description ?? '', /^\[Canceled\]/);
     assert.equal(await kubectl.ok('get pods -l app=held -o', uids), before);
   });
+
+  it('a reboot of which no message comes is found in the list of EC2, and so is its end', async () => {
+    const { node, instance } = await machineOf('demo-ng');
+    // The pods that the budget of the story before holds keep the node where it is.
+    await inject('inject', 'message-loss');
+    await inject('inject', 'system-reboot', '--node', node);
+    await inject('advance', '2m');
+    const disruption = `nodedisruption/${instance}`;
+    const told = await kubectl.ok(`get ${disruption} -o`, 'jsonpath={.spec.causes[-1:]}');
+    assert.match(told, /"id":"maintenance\/instance-event-0[0-9a-f]{16}"/);
+    assert.match(told, /"reason":"found scheduled: system-reboot at /);
+    const isCordoned = 'jsonpath={.spec.unschedulable}';
+    await eventually('the node is marked', async () =>
+      (await kubectl.ok(`get node ${node} -o`, isCordoned)) === 'true' ? true : undefined,
+    );
+    await inject('clear', 'system-reboot');
+    await inject('advance', '2m');
+    await eventually('the node is given back', async () =>
+      (await kubectl.ok(`get node ${node} -o`, isCordoned)) === '' ? true : undefined,
+    );
+    await inject('clear', 'message-loss');
+  });
 });

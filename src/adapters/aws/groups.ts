@@ -5,15 +5,18 @@ import type {
   LaunchTemplateSpecification,
   LifecycleHook as SdkHook,
 } from '@aws-sdk/client-auto-scaling';
-import type { Instance as Ec2Instance } from '@aws-sdk/client-ec2';
+import type { Instance as Ec2Instance, InstanceStatus } from '@aws-sdk/client-ec2';
 import type { JsonObject } from '../../api/json.ts';
-import type {
-  CloudApi,
-  CloudInstance,
-  HookCall,
-  LifecycleHook,
-  ScalingGroup,
-  ScalingInstance,
+import {
+  type CloudApi,
+  type CloudInstance,
+  type HookCall,
+  isOverEvent,
+  type LifecycleHook,
+  type ScalingGroup,
+  type ScalingInstance,
+  type ScheduledEvent,
+  scheduledEventsRequest,
 } from '../../ports/index.ts';
 import { allPages, batchesOf, type CallOptions, type Clients, call, tagsOf } from './clients.ts';
 
@@ -156,6 +159,34 @@ const describeBatch = async (
   });
 };
 
+const eventsOf = ({ InstanceId = '', Events = [] }: InstanceStatus): readonly ScheduledEvent[] =>
+  Events.map(({ InstanceEventId = '', Code = '', Description = '', NotBefore }) => ({
+    id: InstanceEventId,
+    instanceId: InstanceId,
+    code: Code,
+    isOver: isOverEvent(Description),
+    ...(NotBefore === undefined ? {} : { notBefore: NotBefore.toISOString() }),
+  }));
+
+const describeEvents = async (
+  clients: Clients,
+  options: CallOptions,
+): Promise<readonly ScheduledEvent[]> => {
+  const { sdk, client } = await clients.ec2();
+  const statuses = await allPages(async (token) => {
+    const command = new sdk.DescribeInstanceStatusCommand({
+      ...scheduledEventsRequest(),
+      MaxResults: 1000,
+      ...(token === undefined ? {} : { NextToken: token }),
+    });
+    const page = await call('DescribeInstanceStatus', options, (http) =>
+      client.send(command, http),
+    );
+    return { items: page.InstanceStatuses ?? [], next: page.NextToken };
+  });
+  return statuses.flatMap(eventsOf);
+};
+
 export const groupCalls = (
   clients: Clients,
 ): Pick<
@@ -166,8 +197,10 @@ export const groupCalls = (
   | 'heartbeatHook'
   | 'terminateInGroup'
   | 'describeInstances'
+  | 'describeScheduledEvents'
   | 'describeLaunchTemplate'
 > => ({
+  describeScheduledEvents: (options = {}) => describeEvents(clients, options),
   describeLaunchTemplate: async ({ id, version }, options = {}) => {
     const { sdk, client } = await clients.ec2();
     const command = new sdk.DescribeLaunchTemplateVersionsCommand({

@@ -1,6 +1,6 @@
 // The level-triggered backstop: looks every 30 s at who waits in a lifecycle hook of a managed
 // group, records terminations whose message never came, and completes launch hooks when the node is
-// Ready. Completes no termination and touches no foreign hook.
+// Ready; every minute at what EC2 has scheduled. Completes no termination and touches no foreign hook.
 import { type EpochMs, epochMs, instanceIdOfProviderId, parseTime } from '../../api/brand.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
@@ -16,7 +16,7 @@ import {
   type ScalingInstance,
 } from '../../ports/index.ts';
 import { type Change, describeError, type Informer, WorkQueue } from '../../runtime/index.ts';
-import { type OwnsHook, ownHooks, recordCause } from '../causes.ts';
+import { type OwnsHook, ownHooks, recordCause, withdrawCause } from '../causes.ts';
 import { GroupDirectory } from '../group-directory.ts';
 import { isReady, nodeOfInstance } from '../informers.ts';
 import {
@@ -25,7 +25,8 @@ import {
   launchKey,
   type WaitingInstance,
 } from './decide.ts';
-import { journalAction } from './events.ts';
+import { journalAction, journalScheduled } from './events.ts';
+import { decideScheduled, type ScheduledAction, type ScheduledInstance } from './scheduled.ts';
 
 export interface LifecycleDeps {
   readonly kube: KubeApi;
@@ -48,6 +49,8 @@ export interface LifecycleController {
 }
 
 const pollEveryMs = 30_000;
+/** EC2 announces maintenance days ahead, and at the least minutes: one call a minute for all groups. */
+const scheduledEveryMs = 60_000;
 /** Nodes become Ready in flocks: one look for those of a second. */
 const gatherMs = 1_000;
 
@@ -60,15 +63,15 @@ class Lifecycle {
   readonly #deps: LifecycleDeps;
   readonly #directory: GroupDirectory;
   readonly #ownsHook: OwnsHook;
-  /** One key: the look at all groups. */
-  readonly #queue: WorkQueue<'look'>;
+  /** The look at all groups, and the one at EC2's events: either fails and is repeated by itself. */
+  readonly #queue: WorkQueue<'look' | 'scheduled'>;
   readonly #triedAt = new Map<string, number>();
 
   constructor(deps: LifecycleDeps) {
     this.#deps = deps;
     this.#directory = new GroupDirectory(deps);
     this.#ownsHook = deps.ownsHook ?? ownHooks();
-    this.#queue = new WorkQueue({ ...deps, name: 'lifecycle', concurrency: 1 });
+    this.#queue = new WorkQueue({ ...deps, name: 'lifecycle', concurrency: 2 });
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -89,7 +92,11 @@ class Lifecycle {
       }),
     ];
     this.#queue.add('look');
-    await this.#queue.run((_, inner) => this.#look(inner), signal);
+    this.#queue.add('scheduled');
+    await this.#queue.run(
+      (key, inner) => (key === 'look' ? this.#look(inner) : this.#lookAtEvents(inner)),
+      signal,
+    );
     for (const stop of stopListening) stop();
   }
 
@@ -188,6 +195,57 @@ class Lifecycle {
         instance: action.kind === 'record' ? action.subject.name : action.call.instanceId,
         error: describeError(error),
       });
+    }
+  }
+
+  /** What AWS Health tells by messages, by a second way. Throws CloudError. */
+  async #lookAtEvents(signal: AbortSignal): Promise<{ readonly nextAt: EpochMs }> {
+    const { clock, cloud } = this.#deps;
+    const since = clock.now();
+    const isAlone = this.#deps.nodeGroups.list().length === 0;
+    const events = isAlone ? [] : await cloud.describeScheduledEvents({ signal });
+    const found: ScheduledInstance[] = [];
+    for (const event of events) {
+      // Who came since the last look is found by the next one: other people's instances stay cheap.
+      const seen = since - scheduledEveryMs;
+      const name = await this.#directory.groupOfInstance(event.instanceId, seen, signal);
+      const group = name === undefined ? undefined : this.#directory.holderOf(name);
+      if (group === undefined) continue;
+      const { instanceId } = event;
+      const node = nodeOfInstance(this.#deps.nodes, instanceId);
+      const disruption = this.#deps.disruptions.get(instanceId);
+      found.push({ event, group, node, disruption });
+    }
+    for (const action of decideScheduled(found, clock.now())) {
+      await this.#applyScheduled(action, signal);
+    }
+    return { nextAt: epochMs(since + scheduledEveryMs) };
+  }
+
+  /** As `#apply`: the next look repeats what fails. */
+  async #applyScheduled(action: ScheduledAction, signal: AbortSignal): Promise<void> {
+    const { journal, log, isLeader } = this.#deps;
+    if (isLeader?.() === false) return;
+    const instance = action.subject.name;
+    try {
+      if (action.kind === 'withdraw') {
+        await withdrawCause(this.#deps, { name: instance, causeId: action.causeId }, signal);
+      } else {
+        const written = await recordCause(this.#deps, action, signal);
+        if (written === 'recorded') return;
+        if (written === 'refused') {
+          log.error('a cause has no place among those in force', {
+            instance,
+            cause: action.cause.id,
+          });
+          return;
+        }
+      }
+      journalScheduled(journal, action);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      const facts = { action: action.kind, instance, error: describeError(error) };
+      log.warn('scheduled event not taken in, trying again at the next look', facts);
     }
   }
 

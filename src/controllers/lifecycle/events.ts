@@ -1,6 +1,7 @@
-// What the backstop tells: found terminations and completed launches. Decides nothing.
+// What the backstop tells: found terminations and maintenance, completed launches. Decides nothing.
 import type { Journal } from '../../ports/index.ts';
 import type { LifecycleAction } from './decide.ts';
+import type { ScheduledAction } from './scheduled.ts';
 
 export const journalAction = (journal: Journal, action: LifecycleAction): void => {
   if (action.kind === 'record') {
@@ -12,4 +13,11 @@ export const journalAction = (journal: Journal, action: LifecycleAction): void =
   const { instanceId, autoScalingGroupName, hookName } = action.call;
   const facts = { group: autoScalingGroupName, hook: hookName };
   journal.record({ type: 'lifecycle:launch:completed', subject: instanceId, facts });
+};
+
+export const journalScheduled = (journal: Journal, action: ScheduledAction): void => {
+  const subject = action.subject.name;
+  const facts = { cause: action.kind === 'record' ? action.cause.id : action.causeId };
+  const type = `lifecycle:maintenance:${action.kind === 'record' ? 'found' : 'over'}`;
+  journal.record({ type, subject, facts });
 };

@@ -272,8 +272,9 @@ export class Story {
     });
   }
 
-  fault(fault: string, what: 'on' | 'off' | 'fired'): this {
-    return this.add({ kind: 'fault', at: this.micros, fault, what });
+  fault(fault: string, what: 'on' | 'off' | 'fired', facts?: JsonObject): this {
+    const more = facts === undefined ? {} : { facts };
+    return this.add({ kind: 'fault', at: this.micros, fault, what, ...more });
   }
 }
 

@@ -107,6 +107,30 @@ const durable: readonly Mutant[] = [
       },
     ],
   },
+  {
+    name: 'maintenance-is-looked-at-once',
+    oracles: ['messages-are-durable'],
+    kind: 'timing',
+    edits: [
+      {
+        file: 'src/controllers/lifecycle/controller.ts',
+        find: 'const scheduledEveryMs = 60_000;',
+        replace: 'const scheduledEveryMs = 60_000_000;',
+      },
+    ],
+  },
+  {
+    name: 'maintenance-that-is-called-off-goes-on',
+    oracles: ['messages-are-durable'],
+    kind: 'logic',
+    edits: [
+      {
+        file: 'src/controllers/lifecycle/scheduled.ts',
+        find: '.filter((cause) => cause.cancelledAt === undefined && isOf(cause, event))',
+        replace: '.filter((cause) => cause.cancelledAt !== undefined && isOf(cause, event))',
+      },
+    ],
+  },
 ];
 
 const sized: readonly Mutant[] = [

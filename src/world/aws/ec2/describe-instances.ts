@@ -9,7 +9,7 @@ import {
 } from '../../../wire/index.ts';
 import { applyFilters, type FilterTable, readFilters, tagList } from '../filters.ts';
 import { pageOf } from '../paging.ts';
-import { refuse, type Scope, type ServiceHandlers, sentence } from '../scope.ts';
+import { isoSeconds, refuse, type Scope, type ServiceHandlers, sentence } from '../scope.ts';
 import type { Images } from './images.ts';
 import { type InstanceRow, type Instances, stateCodes } from './instances.ts';
 import type { Network } from './network.ts';
@@ -63,6 +63,35 @@ const instanceFilters: FilterTable<InstanceRow> = {
   'instance.group-id': (row) => row.securityGroupIds,
 };
 
+/** DescribeInstanceStatus has filters of its own: of the instance no more than zone and state. */
+const statusFilters = (parts: StatusParts): FilterTable<InstanceRow> => {
+  const ofEvents =
+    (read: (event: ReturnType<ScheduledEvents['describe']>) => string | undefined) =>
+    (row: InstanceRow): readonly string[] =>
+      parts.scheduled
+        .of(row.instanceId)
+        .flatMap((event) => read(parts.scheduled.describe(event)) ?? []);
+  const time = (at: number | undefined): string | undefined =>
+    at === undefined ? undefined : isoSeconds(at).replace('Z', '.000Z');
+  const status = (row: InstanceRow): string => renderStatus(parts, row).InstanceStatus.Status;
+  const reachability = (row: InstanceRow): readonly string[] =>
+    renderStatus(parts, row).InstanceStatus.Details.map((one) => one.Status);
+  return {
+    'availability-zone': (row) => row.zone,
+    'event.code': ofEvents((event) => event.Code),
+    'event.description': ofEvents((event) => event.Description),
+    'event.instance-event-id': ofEvents((event) => event.InstanceEventId),
+    'event.not-after': ofEvents((event) => time(event.NotAfter)),
+    'event.not-before': ofEvents((event) => time(event.NotBefore)),
+    'instance-state-name': (row) => row.state,
+    'instance-state-code': (row) => String(stateCodes[row.state]),
+    'instance-status.reachability': reachability,
+    'instance-status.status': status,
+    'system-status.reachability': reachability,
+    'system-status.status': status,
+  };
+};
+
 /** Throws as EC2 does for the first ids that it does not know. */
 export const needInstances = (
   instances: Instances,
@@ -79,7 +108,7 @@ export const needInstances = (
 
 export const instanceReadHandlers = (parts: StatusParts): ServiceHandlers => ({
   DescribeInstances: (input) => {
-    const page = findInstances(parts, input, () => true);
+    const page = findInstances(parts, input, () => true, instanceFilters);
     return {
       Reservations: page.items.map((row) => ({
         ReservationId: row.reservationId,
@@ -92,7 +121,8 @@ export const instanceReadHandlers = (parts: StatusParts): ServiceHandlers => ({
   },
   DescribeInstanceStatus: (input) => {
     const showsAll = optionalFlag(input, 'IncludeAllInstances') ?? false;
-    const page = findInstances(parts, input, (row) => showsAll || row.state === 'running');
+    const shown = (row: InstanceRow): boolean => showsAll || row.state === 'running';
+    const page = findInstances(parts, input, shown, statusFilters(parts));
     return {
       InstanceStatuses: page.items.map((row) => renderStatus(parts, row)),
       ...(page.nextToken === undefined ? {} : { NextToken: page.nextToken }),
@@ -110,15 +140,11 @@ const findInstances = (
   { instances }: Ec2Parts,
   input: AwsInput,
   passes: (row: InstanceRow) => boolean,
+  filters: FilterTable<InstanceRow>,
 ) => {
   const ids = texts(input, 'InstanceIds');
   const named = ids.length > 0 ? needInstances(instances, ids) : [...instances.all()];
-  const found = applyFilters(
-    named.filter(passes),
-    readFilters(input),
-    instanceFilters,
-    (row) => row.tags,
-  );
+  const found = applyFilters(named.filter(passes), readFilters(input), filters, (row) => row.tags);
   return pageOf(found, {
     max: optionalNumber(input, 'MaxResults') ?? 1000,
     token: optionalText(input, 'NextToken'),

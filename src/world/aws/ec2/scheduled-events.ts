@@ -121,7 +121,13 @@ export class ScheduledEvents {
   }
 
   /** As DescribeInstanceStatus shows it. */
-  describe(row: ScheduledEventRow) {
+  describe(row: ScheduledEventRow): {
+    readonly InstanceEventId: string;
+    readonly Code: string;
+    readonly Description: string;
+    readonly NotBefore: number;
+    readonly NotAfter?: number;
+  } {
     const prefix = { scheduled: '', completed: '[Completed] ', canceled: '[Canceled] ' }[row.state];
     return {
       InstanceEventId: row.id,

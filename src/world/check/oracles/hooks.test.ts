@@ -298,3 +298,44 @@ describe('messages-are-durable', () => {
     expect(judge(messages, remove(known, spot))).toEqual({ said: [], saw: 1 });
   });
 });
+
+describe('messages-are-durable, of what EC2 schedules', () => {
+  const facts = { id: 'instance-event-1', instanceId: i1 };
+  const scheduled = (more: { group?: string } = {}) =>
+    new Story().state(i1, 'InService', more).at(1).fault('system-reboot', 'on', facts);
+  const maintenance = { kind: 'Maintenance', id: 'maintenance/instance-event-1' };
+
+  it('reports maintenance of an instance that serves on and that no cause names', () => {
+    expect(judge(messages, scheduled().at(302)).said).toEqual([
+      expect.stringContaining('no NodeDisruption ever said so'),
+    ]);
+    const known = scheduled()
+      .at(300)
+      .disruption(i1, { causes: [maintenance] });
+    expect(judge(messages, known.at(302))).toEqual({ said: [], saw: 1 });
+  });
+
+  it('owes nothing within five minutes, to who leaves first, and to foreign groups', () => {
+    const leaves = scheduled().at(200).state(i1, 'Terminating:Wait').at(302);
+    leaves.state(i1, 'Terminating:Proceed').at(400);
+    for (const story of [scheduled().at(300), scheduled({ group: 'theirs' }).at(400), leaves]) {
+      expect(judge(messages, story)).toEqual({ said: [], saw: 0 });
+    }
+  });
+
+  it('reports a cause that stands long after its event was called off', () => {
+    const off = () =>
+      scheduled()
+        .at(5)
+        .disruption(i1, { causes: [maintenance] })
+        .at(10)
+        .fault('system-reboot', 'off', facts);
+    expect(judge(messages, off().at(311)).said).toEqual([
+      expect.stringContaining('was never withdrawn'),
+    ]);
+    const withdrawn = off()
+      .at(70)
+      .disruption(i1, { causes: [{ ...maintenance, cancelledAt: 70 }] });
+    expect(judge(messages, withdrawn.at(311))).toEqual({ said: [], saw: 1 });
+  });
+});

@@ -1,11 +1,12 @@
 // Oracle 4: a message is deleted only when what it asks for is in the journal. Where the trace knows
 // which message a receipt stood for, each deletion is checked; besides, no hook of ours may have been
-// open for long without a cause in the journal, whatever became of its messages.
+// open for long without a cause in the journal, whatever became of its messages; nor may maintenance.
 import type { Notice } from '../../../api/notice.ts';
 import { parseNotice } from '../../../formats/index.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import type { Wait } from '../state/cloud.ts';
 import { microsPerMinute } from '../state/read.ts';
+import { watchScheduled } from './scheduled.ts';
 
 /** A notice that asks for something. */
 type Action = Extract<Notice, { readonly kind: 'terminate' | 'launch' | 'spotInterruption' }>;
@@ -58,8 +59,11 @@ export const messages: Oracle = {
   watch: (context) => {
     const { book, saw, report } = context;
     const waits = new Set<Wait>();
+    const scheduled = watchScheduled(context);
     return {
+      fault: (entry) => scheduled.fault(entry),
       lifecycle: (entry) => {
+        scheduled.lifecycle(entry);
         const wait = book.cloud.instances.get(entry.instanceId)?.wait;
         if (wait?.kind === 'terminate' && book.isManaged(wait.group)) waits.add(wait);
       },
@@ -82,6 +86,7 @@ export const messages: Oracle = {
         });
       },
       end: () => {
+        scheduled.end();
         for (const wait of waits) {
           const until = wait.leftAt ?? book.facts.endedAt;
           if (until - wait.startedAt < noticedWithinMicros) continue;

@@ -1,0 +1,77 @@
+// The second source for what AWS Health tells by a message: EC2's own list of scheduled events. Decides
+// which of them nobody has recorded, and which recorded ones are over. Pure; drains nothing.
+import { type EpochMs, parseTime } from '../../api/brand.ts';
+import type { DisruptionSubject } from '../../api/causes.ts';
+import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
+import type { Node } from '../../api/kube.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
+import type { ScheduledEvent } from '../../ports/index.ts';
+import { scheduledEventCause, scheduledEventCauseId } from '../causes.ts';
+
+export interface ScheduledInstance {
+  readonly event: ScheduledEvent;
+  readonly group: NodeGroup;
+  readonly node: Node | undefined;
+  readonly disruption: NodeDisruption | undefined;
+}
+
+export type ScheduledAction =
+  | {
+      readonly kind: 'record';
+      readonly subject: DisruptionSubject;
+      readonly cause: DisruptionCause;
+    }
+  | { readonly kind: 'withdraw'; readonly subject: DisruptionSubject; readonly causeId: string };
+
+export const decideScheduled = (
+  scheduled: readonly ScheduledInstance[],
+  now: EpochMs,
+): readonly ScheduledAction[] => {
+  const recorded = new Set<string>();
+  return scheduled.toSorted(bySoonest).flatMap((each): readonly ScheduledAction[] => {
+    const subject = subjectOf(each);
+    const causes = maintenanceOf(each.disruption);
+    const { event, group } = each;
+    if (event.isOver) {
+      // The closing message may be lost as the first one was.
+      return causes
+        .filter((cause) => cause.cancelledAt === undefined && isOf(cause, event))
+        .map((cause) => ({ kind: 'withdraw', subject, causeId: cause.id }));
+    }
+    const cause = scheduledEventCause({ event, group, now });
+    const isTold = causes.some(
+      (known) => known.id === cause.id || (isInForce(known) && endsInTime(known, cause)),
+    );
+    // One at a time for each instance: what comes later is in time with the soonest.
+    if (isTold || recorded.has(event.instanceId)) return [];
+    recorded.add(event.instanceId);
+    return [{ kind: 'record', subject, cause }];
+  });
+};
+
+const startOf = ({ event }: ScheduledInstance): number => parseTime(event.notBefore) ?? Infinity;
+const bySoonest = (a: ScheduledInstance, b: ScheduledInstance): number =>
+  startOf(a) === startOf(b) ? 0 : startOf(a) - startOf(b);
+
+const subjectOf = ({ event, group, node }: ScheduledInstance): DisruptionSubject => ({
+  name: event.instanceId,
+  instanceId: event.instanceId,
+  nodeGroup: group.metadata.name,
+  ...(node === undefined ? {} : { nodeName: node.metadata.name }),
+});
+
+const maintenanceOf = (disruption: NodeDisruption | undefined): readonly DisruptionCause[] =>
+  (disruption?.spec.causes ?? []).filter(({ kind }) => kind === 'Maintenance');
+
+const isInForce = ({ cancelledAt }: DisruptionCause): boolean => cancelledAt === undefined;
+
+/** AWS Health and EC2 have no name in common for one event: its instance and its start tell it. */
+const isOf = (cause: DisruptionCause, event: ScheduledEvent): boolean =>
+  cause.id === scheduledEventCauseId(event) ||
+  (event.notBefore !== undefined && parseTime(cause.deadline) === parseTime(event.notBefore));
+
+/** Whatever it was told of: the instance is replaced before `event` needs it to be. */
+const endsInTime = (known: DisruptionCause, event: DisruptionCause): boolean => {
+  const [knownAt, eventAt] = [parseTime(known.deadline), parseTime(event.deadline)];
+  return eventAt === undefined || (knownAt !== undefined && knownAt <= eventAt);
+};
