@@ -15,6 +15,7 @@ import {
 import {
   type EksFaceOptions,
   groupsOf,
+  inUse,
   needCluster,
   needGroup,
   notFound,
@@ -105,9 +106,20 @@ const updateHandlers = (options: EksFaceOptions): Readonly<Record<string, AwsHan
   };
 };
 
+/** A group without an Auto Scaling group, since it could not be made, is attached all the same. */
+const clusterHandlers = (options: EksFaceOptions): Readonly<Record<string, AwsHandler>> => ({
+  DeleteCluster: async (input, ctx) => {
+    const { name: clusterName } = await needCluster(options, text(input, 'name'), ctx);
+    const groups = await groupsOf(options, clusterName);
+    if (groups.length > 0) throw inUse('Cluster has nodegroups attached', { clusterName });
+    return options.world.DeleteCluster?.(input, ctx);
+  },
+});
+
 /** Handlers to put beside those of the world's own EKS service. */
 export const createEksFace = (options: EksFaceOptions): AwsHandlers => ({
   eks: {
+    ...clusterHandlers(options),
     ...groupHandlers(options),
     ...updateHandlers(options),
     ...tagHandlers(options),

@@ -61,8 +61,9 @@ const withNodegroups = (services: AwsHandlers, face: AwsHandlers): AwsHandlers =
     const own = services[service] ?? {};
     const entries = Object.entries(operations).map(([name, handler]) => {
       const other = own[name];
+      const isOurs = name === 'DeleteCluster' || other === undefined;
       const either: AwsHandler = (input, ctx) =>
-        isAboutNodegroup(input) || other === undefined ? handler(input, ctx) : other(input, ctx);
+        isOurs || isAboutNodegroup(input) ? handler(input, ctx) : other(input, ctx);
       return [name, either] as const;
     });
     merged[service] = { ...own, ...Object.fromEntries(entries) };

@@ -36,6 +36,10 @@ describe('the instance profile of a node group', () => {
     await life.until('it is told', () => life.state() === 'CREATE_FAILED', 60);
     expect(life.group()?.status?.health).toMatchObject([{ code: 'IamNodeRoleNotFound' }]);
     expect(life.called('CreateLaunchTemplate')).toBe(0);
+    // It has no Auto Scaling group, and its cluster is in use all the same.
+    expect(await life.refused('DeleteCluster', { name: 'c' })).toBe(
+      'ResourceInUseException: Cluster has nodegroups attached',
+    );
     life.world.aws.call('iam', 'CreateRole', {
       RoleName: 'later',
       AssumeRolePolicyDocument: JSON.stringify({ Version: '2012-10-17', Statement: [] }),

@@ -4,7 +4,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { argv, env, exit, stdout } from 'node:process';
 import { serveSettled } from './serve.ts';
 
@@ -33,10 +33,19 @@ const runPytest = (checkout: string, url: string, report: string): Promise<strin
   new Promise((resolve) => {
     const child = spawn(
       'python3',
-      ['-m', 'pytest', '-q', '--continue-on-collection-errors', `--junitxml=${report}`, ...suites],
+      [
+        ...['-m', 'pytest', '-q', '-p', 'names', '--continue-on-collection-errors'],
+        ...[`--junitxml=${report}`, ...suites],
+      ],
       {
         cwd: checkout,
-        env: { ...env, TEST_SERVER_MODE: 'true', TEST_SERVER_MODE_ENDPOINT: url },
+        env: {
+          ...env,
+          // Of names.py; the checkout itself comes with `-m`.
+          PYTHONPATH: [import.meta.dirname, env.PYTHONPATH ?? ''].join(delimiter),
+          TEST_SERVER_MODE: 'true',
+          TEST_SERVER_MODE_ENDPOINT: url,
+        },
       },
     );
     let told = '';

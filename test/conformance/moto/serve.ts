@@ -23,6 +23,8 @@ const settleSeconds = 40;
 const longestCallSeconds = 600;
 
 const testSubnets = ['subnet-12345ab', 'subnet-67890cd'];
+const testRole = 'role_name';
+const testKeyPair = 'eksKeypair';
 
 const silent: Log = {
   debug: () => {},
@@ -53,9 +55,12 @@ class SettledWorld {
 
   constructor() {
     seedEmpty(this.#world);
-    // moto's tests of EKS name subnets that nobody has made: here they stand.
+    // moto's tests of EKS name subnets, a role and a key pair that nobody has made: here they stand.
     const subnets = testSubnets.map((subnetId) => ({ subnetId, isPublic: true }));
     this.#world.aws.ensureNetwork({ vpcId: 'vpc-0a1b2c3d', subnets });
+    const AssumeRolePolicyDocument = JSON.stringify({ Version: '2012-10-17', Statement: [] });
+    this.#world.aws.call('iam', 'CreateRole', { RoleName: testRole, AssumeRolePolicyDocument });
+    this.#world.aws.call('ec2', 'CreateKeyPair', { KeyName: testKeyPair });
     const { signal } = this.#stop;
     void startEmbeddedControllers({ world: this.#world, log: silent, signal }).catch(() => {});
   }
