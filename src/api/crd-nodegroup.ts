@@ -337,6 +337,11 @@ export const nodeGroupUpdateStatus: Schema = object(
       ]),
       20,
     ),
+    skippedTypes: listOf(object({ type: text(63), message: longText }, ['type', 'message']), 20),
+    fallbacks: listOf(
+      object({ zone: text(63), type: text(63), nodes: count }, ['zone', 'type', 'nodes']),
+      100,
+    ),
     waitingSince: time,
     phases: listOf(object({ phase: oneOf(updatePhases), at: time }, ['phase', 'at']), 40),
     failedNodes: listOf(

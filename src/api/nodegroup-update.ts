@@ -105,6 +105,19 @@ export interface UpdateShortage {
   readonly at: string;
 }
 
+/** An instance type of the group that is left out while it is updated, and why. */
+export interface SkippedType {
+  readonly type: string;
+  readonly message: string;
+}
+
+/** New nodes of a zone that are not of the group's first instance type: it had no room there. */
+export interface UpdateFallback {
+  readonly zone: string;
+  readonly type: string;
+  readonly nodes: number;
+}
+
 /** How many nodes were done when. */
 export interface UpdatePace {
   readonly at: string;
@@ -165,6 +178,8 @@ export interface NodeGroupUpdateStatus {
   readonly pace?: readonly UpdatePace[];
   /** Where there was no room for a new node when last one was wanted. */
   readonly shortages?: readonly UpdateShortage[];
+  readonly skippedTypes?: readonly SkippedType[];
+  readonly fallbacks?: readonly UpdateFallback[];
   /** Nothing moves since then: new instances do not become nodes. */
   readonly waitingSince?: string;
   /** When each phase began, in order. */

@@ -355,6 +355,8 @@ const nodeGroupUpdate: { spec: Full<NodeGroupUpdateSpec>; status: Full<NodeGroup
     },
     pace: [{ at: t, done: 1, paused: true }],
     shortages: [{ zone: 'z', code: 'c', message: 'm', at: t }],
+    skippedTypes: [{ type: 't', message: 'm' }],
+    fallbacks: [{ zone: 'z', type: 't', nodes: 1 }],
     waitingSince: t,
     phases: [{ phase: 'Preparing', at: t }],
     failedNodes: [{ instanceId: 'i', node: 'n', message: 'm', outcome: 'Skipped' }],

@@ -3,10 +3,13 @@
 import { type Command, Option } from 'commander';
 import type { JoinCause } from '../../core/explain/index.ts';
 import { joinCauses } from '../../core/explain/index.ts';
-import type { CliContext, Connection, OutputFormat } from '../context.ts';
+import type { KubeApi } from '../../ports/index.ts';
+import { type CliContext, CommandError, type Connection, type OutputFormat } from '../context.ts';
 import { documentVersion } from '../drain/render.ts';
 import { formatDuration } from '../duration.ts';
 import { printDocument } from '../output.ts';
+import { openUpdateOf } from '../update/read.ts';
+import { typeLines } from '../update/types.ts';
 import { type Gathered, gatherJoinEvidence, timeLeft } from './join-evidence.ts';
 
 /** More ids say nothing more. */
@@ -45,10 +48,20 @@ const bootingLines = (
     });
 };
 
+/** Of the update that is under way; a cluster that knows none has none. */
+const typesOf = async (kube: KubeApi, name: string): Promise<readonly string[]> => {
+  try {
+    return typeLines((await openUpdateOf(kube, name))?.status ?? {});
+  } catch (error) {
+    if (error instanceof CommandError) return [];
+    throw error;
+  }
+};
+
 export const nodegroupLines = (
   gathered: Gathered,
   causes: readonly JoinCause[],
-  now: number,
+  { now, types }: { readonly now: number; readonly types: readonly string[] },
 ): readonly string[] => {
   const { group, joined, desired, unseen } = gathered;
   const head = `node group ${group.name} (${group.state}): ${joined} of ${desired} nodes joined and Ready`;
@@ -59,6 +72,7 @@ export const nodegroupLines = (
   return [
     head,
     ...nothing,
+    ...types,
     ...causes.flatMap(causeLines),
     ...bootingLines(gathered, causes, now),
     ...unseen.map((text) => `not looked at: ${text}`),
@@ -101,8 +115,9 @@ Exit codes: 0 explained, 1 no such group, 2 usage.`,
       const { now } = await context.cluster(connection());
       const gathered = await gatherJoinEvidence(kube, cloud, { name, now });
       const causes = joinCauses(gathered.evidence);
+      const types = await typesOf(kube, name);
       if (output === 'table') {
-        for (const line of nodegroupLines(gathered, causes, now)) context.out(line);
+        for (const line of nodegroupLines(gathered, causes, { now, types })) context.out(line);
       } else {
         const { group, joined, desired, unseen } = gathered;
         printDocument(context, output, {
@@ -112,6 +127,7 @@ Exit codes: 0 explained, 1 no such group, 2 usage.`,
           joined,
           desired,
           causes,
+          instanceTypes: types,
           notLookedAt: unseen,
         });
       }

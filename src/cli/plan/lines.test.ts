@@ -28,6 +28,17 @@ const planOf = (count: number, blockers: number): UpdatePlan =>
 const heightOf = (lines: readonly string[]): number =>
   lines.reduce((all, line) => all + Math.max(1, Math.ceil(line.length / 80)), 0);
 
+it('a plan tells which instance types a zone may get', () => {
+  const skipped = [{ type: 'c5.large', message: 'too little' }];
+  const instanceTypes = { order: ['m5.large', 'm5.xlarge'], skipped };
+  expect(screenLines({ ...planOf(3, 0), instanceTypes })).toEqual(
+    expect.arrayContaining([
+      'instance types in each zone: m5.large, else m5.xlarge',
+      '  c5.large left out: too little',
+    ]),
+  );
+});
+
 describe('a plan on a screen', () => {
   const sizes = [
     [0, 0],

@@ -192,12 +192,24 @@ const blockerLines = (blockers: readonly PlanFinding[], space: number): readonly
   ].map(cut);
 };
 
+/** What a zone without room for the first instance type gets. */
+const typeLines = ({ instanceTypes }: UpdatePlan): readonly string[] => {
+  if (instanceTypes === undefined) return [];
+  const { order, skipped } = instanceTypes;
+  const left = skipped.map(({ type, message }) => `${type} left out: ${message}`);
+  return [
+    ...wrapped(`instance types in each zone: ${order.join(', else ')}`, '', '  '),
+    ...left.flatMap((text) => wrapped(text, '  ', '    ')),
+  ];
+};
+
 const headLines = (plan: UpdatePlan): readonly string[] => {
   const by = plan.managedBy === 'eks' ? ', managed by EKS' : '';
   return [
     verdictText(plan),
     `${plan.group} in ${plan.cluster}${by}: ${fromTo(plan, '->')}`,
     ...sumLines(plan),
+    ...typeLines(plan),
     ...(plan.holds ?? []).flatMap(({ kind, reason }) =>
       wrapped(`held by ${kind}: ${reason}`, '', '  '),
     ),

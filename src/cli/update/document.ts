@@ -7,6 +7,7 @@ import { documentVersion } from '../drain/render.ts';
 import { formatDuration } from '../duration.ts';
 import { heldText } from './holds.ts';
 import { headerLines, nodeLine } from './screen.ts';
+import { typeLines } from './types.ts';
 import { fromTo, type UpdateView } from './view.ts';
 
 export const updateHeader = [
@@ -82,6 +83,8 @@ const updateItem = (view: UpdateView) => {
     startedAt: status?.startedAt ?? null,
     endedAt: status?.endedAt ?? null,
     shortages: status?.shortages ?? [],
+    skippedTypes: status?.skippedTypes ?? [],
+    fallbacks: status?.fallbacks ?? [],
     phases: status?.phases ?? [],
     errors: status?.errors ?? [],
   };
@@ -186,6 +189,10 @@ export const describeLines = (view: UpdateView, now: EpochMs): readonly string[]
     ...section(
       'no room for new nodes',
       (status?.shortages ?? []).map(({ zone, code, message: why }) => `  ${zone}: ${code}: ${why}`),
+    ),
+    ...section(
+      'instance types',
+      typeLines(status ?? {}).map((line) => `  ${line}`),
     ),
     ...section('asked for', [
       ...spec.params.map(({ type, value }) => `  ${type}: ${value}`),

@@ -109,6 +109,19 @@ describe('the nodes of an update that failed', () => {
   });
 });
 
+it('the instance types of new nodes are told where they are not all of the first', () => {
+  const status = {
+    ...running,
+    fallbacks: [{ zone: 'z1', type: 'm5.xlarge', nodes: 2 }],
+    skippedTypes: [{ type: 'c5.large', message: 'too little' }],
+  };
+  const lines = describeLines(view([], anUpdate({ status })), now);
+  expect(lines.slice(lines.indexOf('instance types:')).slice(1, 3)).toEqual([
+    "  z1: 2 new nodes of m5.xlarge: no room there for the group's first type",
+    '  c5.large left out meanwhile: too little',
+  ]);
+});
+
 describe('the header', () => {
   it('tells group, revisions, status, phase, progress and time', () => {
     expect(headerLines(view(), now)).toEqual([

@@ -47,6 +47,7 @@ export const instancesOf = (
     return {
       instanceId,
       zone: instance.availabilityZone,
+      instanceType: instance.instanceType,
       isCounted: counted.has(instance),
       isTarget: isOfRevision(target, { version: instance.launchTemplateVersion, restored }, node),
       isReady: node !== undefined && isReady(node) && instance.lifecycleState === 'InService',

@@ -9,6 +9,7 @@ import type { NodeGroupDeps } from './deps.ts';
 import { Impossible } from './impossible.ts';
 import { netDesired } from './request.ts';
 import { instancesOf, type RolloutInput, statusOf, suspendedOf } from './rollout-input.ts';
+import { findSkippedTypes } from './rollout-ladder.ts';
 import { makeTarget } from './rollout-template.ts';
 import { issueOfRefusal } from './trouble.ts';
 import { writeUpdate } from './updates.ts';
@@ -36,6 +37,14 @@ const surgeOf = async (
   if (old.length === 0) return 0;
   if (strategy !== 'SURGE') return eksSurge(await zonesOf(deps, group, signal), maxUnavailable);
   return ownSurge(old.length, new Set(old.map(({ zone }) => zone)).size, maxUnavailable);
+};
+
+const skippedOf = (deps: NodeGroupDeps, input: RolloutInput, target: Revision) => {
+  const { group, scaling, signal } = input;
+  const old = instancesOf(deps, group, scaling, target).filter(
+    ({ isCounted, isTarget }) => isCounted && !isTarget,
+  );
+  return findSkippedTypes(deps, { group, scaling }, old, signal);
 };
 
 /** Moving instances between zones in the middle of an update would end new ones (reference updates 3.1, 7). */
@@ -76,7 +85,9 @@ const prepare = async (deps: NodeGroupDeps, input: RolloutInput): Promise<void> 
   const phases = [...(status.phases ?? []), { phase, at: formatTime(deps.clock.now()) }];
   const running = disturbing.filter((one) => !suspendedOf(scaling).includes(one));
   const suspends = status.strategy === 'SURGE' && surge > 0 ? { suspends: running } : {};
-  const next = { ...status, target, maxUnavailable, surge, phase, phases, ...suspends };
+  const skipped = status.strategy === 'SURGE' ? await skippedOf(deps, input, target) : [];
+  const types = skipped.length === 0 ? {} : { skippedTypes: skipped };
+  const next = { ...status, target, maxUnavailable, surge, phase, phases, ...suspends, ...types };
   await writeUpdate(deps, update, next, signal);
 };
 

@@ -8,6 +8,7 @@ import type {
 import { fail } from '../../core/update/index.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { type RolloutInput, suspendedOf } from './rollout-input.ts';
+import { narrowed } from './rollout-ladder.ts';
 import { useTemplate } from './rollout-template.ts';
 import { issueOfRefusal } from './trouble.ts';
 import { writeUpdate } from './updates.ts';
@@ -34,10 +35,18 @@ const setUp = async (
   update: NodeGroupUpdate,
   { templateVersion }: Revision,
 ): Promise<boolean> => {
-  const { scaling, signal } = input;
+  const { group, scaling, signal } = input;
+  const version = scaling.launchTemplate?.version ?? templateVersion;
+  const types =
+    isUnderWay(update) && update.status ? narrowed(group, scaling, update.status) : undefined;
+  const overrides = types === undefined ? {} : { overrides: types };
   // What is no number ($Default) says nothing of what is started.
   if (!(Number(scaling.launchTemplate?.version) >= Number(templateVersion))) {
-    await useTemplate(deps, scaling, templateVersion, signal);
+    await useTemplate(deps, scaling, { version: templateVersion, ...overrides }, signal);
+    return true;
+  }
+  if (types !== undefined) {
+    await useTemplate(deps, scaling, { version, ...overrides }, signal);
     return true;
   }
   await suspend(deps, input, update);

@@ -32,7 +32,8 @@ import { journalStep } from './events.ts';
 import { Impossible } from './impossible.ts';
 import { runHook } from './rollout-hooks.ts';
 import type { RolloutInput } from './rollout-input.ts';
-import { restoreTemplate } from './rollout-template.ts';
+import { widened } from './rollout-ladder.ts';
+import { restoreTemplate, useTemplate } from './rollout-template.ts';
 
 /** With force: how long pods that are deleted have to stop, before the instance goes. */
 const forcedGraceMs = 11 * 60_000;
@@ -238,6 +239,16 @@ const lower = async (deps: NodeGroupDeps, { scaling, signal }: Input, desired: n
   await deps.cloud.updateGroup({ name: scaling.name, desiredCapacity: desired }, { signal });
 };
 
+const restoreTypes = async (
+  deps: NodeGroupDeps,
+  { group, scaling, signal }: Input,
+): Promise<void> => {
+  const overrides = widened(group, scaling);
+  const { version } = scaling.launchTemplate ?? {};
+  if (overrides === undefined || version === undefined) return;
+  await useTemplate(deps, scaling, { version, overrides }, signal);
+};
+
 const run = (deps: NodeGroupDeps, input: Input, step: UpdateStep): Promise<void> => {
   switch (step.kind) {
     case 'Hold':
@@ -272,6 +283,8 @@ const run = (deps: NodeGroupDeps, input: Input, step: UpdateStep): Promise<void>
       mustLead(deps);
       return deps.cloud.setProcesses(change, { signal: input.signal });
     }
+    case 'RestoreTypes':
+      return restoreTypes(deps, input);
     case 'Withdraw':
       return withdraw(deps, input, step.instanceId);
     case 'Lower':

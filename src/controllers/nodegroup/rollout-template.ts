@@ -55,16 +55,22 @@ export const makeTarget = async (
   };
 };
 
+interface Used {
+  readonly version: string;
+  /** Absent: the instance types that it chooses among stay. */
+  readonly overrides?: ScalingGroup['overrides'];
+}
+
 export const useTemplate = async (
   deps: NodeGroupDeps,
   scaling: ScalingGroup,
-  version: string,
+  { version, overrides = scaling.overrides }: Used,
   signal: AbortSignal,
 ): Promise<void> => {
   const { id } = scaling.launchTemplate ?? {};
   if (id === undefined) return;
   mustLead(deps);
-  const types = scaling.overrides === undefined ? {} : { overrides: scaling.overrides };
+  const types = overrides === undefined ? {} : { overrides };
   const change = { name: scaling.name, launchTemplate: { id, version }, ...types };
   await deps.cloud.updateGroup(change, { signal });
 };
@@ -90,7 +96,7 @@ export const restoreTemplate = async (
   const data = await asBefore(deps, group, { data: source, before: update }, signal);
   const restored = await laterVersion(deps, { id, after: inUse, data }, signal);
   await writeUpdate(deps, update, { ...status, restored }, signal);
-  await useTemplate(deps, scaling, restored, signal);
+  await useTemplate(deps, scaling, { version: restored }, signal);
 };
 
 /** With the labels of now; as it was where these cannot be told any more. */

@@ -23,6 +23,7 @@ import { Impossible } from './impossible.ts';
 import { netDesired, noSurge } from './request.ts';
 import { clearHooks, lookAtHooks } from './rollout-hooks.ts';
 import { instancesOf, type RolloutInput, statusOf, suspendedOf } from './rollout-input.ts';
+import { ladderOf } from './rollout-ladder.ts';
 import { paceOf } from './rollout-pacing.ts';
 import { lookAtGate } from './rollout-pods.ts';
 import { prepareOrFail } from './rollout-prepare.ts';
@@ -97,6 +98,7 @@ const decide = async (
     policies,
     history: paceHistory(deps, update),
     ...(await paceOf(deps, input, update)),
+    ...ladderOf(group, scaling, status),
     ...(hooks === undefined ? {} : { hooks }),
     now: deps.clock.now(),
   };

@@ -6,6 +6,7 @@ import { decideRestoring, decideScalingDown } from './ending.ts';
 import { goingBack } from './going-back.ts';
 import { withHookedNodes, withHooks } from './hooks/index.ts';
 import { enter, fail, withProgress } from './journal.ts';
+import { fallbackChange } from './ladder.ts';
 import { isMoving } from './moving.ts';
 import { type Herd, herdOf } from './nodes.ts';
 import type { UpdateDecision, UpdateObservation, UpdateStep } from './observation.ts';
@@ -82,6 +83,7 @@ export const decideUpdate = (seen: UpdateObservation): UpdateDecision => {
   const back = goingBack(observation, herd, givenBack(herd, decided));
   const held = withHolds(observation, withProgress(observation, herd, back));
   const told = isMoving(observation, herd) ? { ...held, isMoving: true } : held;
-  if (Object.keys(change).length === 0) return told;
-  return { ...told, change: { ...change, ...told.change } };
+  const changed = { ...change, ...fallbackChange(observation, herd) };
+  if (Object.keys(changed).length === 0) return told;
+  return { ...told, change: { ...changed, ...told.change } };
 };

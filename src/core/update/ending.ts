@@ -191,6 +191,7 @@ export const decideRestoring = (observation: UpdateObservation, herd: Herd): Upd
     };
   }
   if (retiring.length > 0 || herd.leaving.length > 0) return stay;
+  if (observation.isNarrowed === true) return { ...stay, steps: [{ kind: 'RestoreTypes' }] };
   if (observation.suspended.length > 0) {
     return { ...stay, steps: [{ kind: 'Resume', processes: observation.suspended }] };
   }

@@ -19,6 +19,7 @@ export {
 } from './hooks/index.ts';
 export { updateNameOf } from './identity.ts';
 export { fail } from './journal.ts';
+export { podsAsk, skippedTypes } from './ladder.ts';
 export { ownCause, updateCauseId } from './nodes.ts';
 export type {
   StepHolds,

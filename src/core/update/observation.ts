@@ -19,6 +19,7 @@ import type { Policies } from './policy.ts';
 export interface UpdateInstance {
   readonly instanceId: string;
   readonly zone: string;
+  readonly instanceType?: string;
   /** It counts towards the desired capacity: not terminating, not detached. */
   readonly isCounted: boolean;
   readonly isTarget: boolean;
@@ -81,6 +82,10 @@ export interface UpdateObservation extends StepPacing {
   readonly history?: readonly (readonly UpdatePace[])[];
   /** Where the last launch failed for want of room; undefined: not looked at in this pass. */
   readonly shortages?: readonly UpdateShortage[];
+  /** The group's instance types in people's order, where EC2 Auto Scaling chooses among them. */
+  readonly types?: readonly string[];
+  /** Types are left out of it now. */
+  readonly isNarrowed?: boolean;
   /** Absent: EKS'. */
   readonly policies?: Policies;
   readonly hooks?: UpdateHooks;
@@ -123,6 +128,8 @@ export type UpdateStep =
   /** The update begins nothing more until somebody resumes it. */
   | { readonly kind: 'Pause' }
   | { readonly kind: 'Resume'; readonly processes: readonly string[] }
+  /** All instance types of the group, in people's order. */
+  | { readonly kind: 'RestoreTypes' }
   | { readonly kind: 'Withdraw'; readonly instanceId: string }
   /** Sets the Auto Scaling group's desired capacity: it chooses which instance goes. */
   | { readonly kind: 'Lower'; readonly desired: number }

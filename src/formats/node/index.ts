@@ -7,6 +7,7 @@ export {
   maxPodsOf,
   recommendedMaxPods,
   reservedMemoryMiB,
+  reservedMillicores,
 } from './capacity.ts';
 export { type Evaluation, evaluateUserData, takesGzip } from './evaluate.ts';
 export type { EvaluatedNode } from './evaluated.ts';

@@ -35,6 +35,19 @@ describe('a plan', () => {
     expect(planUpdate(five())).toEqual(planUpdate(five()));
   });
 
+  it('says which instance types a zone may get, where Drover’s own strategy has several', () => {
+    const instanceTypes = ['m5.large', 'c5.large', 'm5.xlarge'];
+    const spec = { containers: [{ name: 'a', resources: { requests: { memory: '5Gi' } } }] };
+    const pods = [aPod('large', { node: 'n1', owner: 'ReplicaSet/large', spec })];
+    const plan = planUpdate(five({ pods, group: { ...surge, instanceTypes } }));
+    expect(plan.instanceTypes).toEqual({
+      order: ['m5.large', 'm5.xlarge'],
+      skipped: [{ type: 'c5.large', message: expect.stringContaining('5Gi of memory') }],
+    });
+    const ofEks = five({ pods, group: { ...five().group, instanceTypes } });
+    expect(planUpdate(ofEks).instanceTypes).toBeUndefined();
+  });
+
   it("counts launches and evictions: EKS' surplus and what lands on it come on top", () => {
     const plan = planUpdate(five());
     expect(plan).toMatchObject({

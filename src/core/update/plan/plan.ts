@@ -1,9 +1,10 @@
 // The plan of an update: verdict, sums, order and batches, and what the preflight found. The same
 // snapshot gives the same plan. Pure; nothing here changes anything.
 import { formatTime } from '../../../api/brand.ts';
-import type { UpdateStrategy, Waiver } from '../../../api/nodegroup-update.ts';
+import type { SkippedType, UpdateStrategy, Waiver } from '../../../api/nodegroup-update.ts';
+import { podsAsk, skippedTypes } from '../ladder.ts';
 import type { Outlook } from '../pacing/index.ts';
-import { type Finding, runChecks, type Snapshot, viewOf } from '../preflight/index.ts';
+import { type Finding, runChecks, type Snapshot, type View, viewOf } from '../preflight/index.ts';
 import { boundsOf } from './bounds.ts';
 import { type CloudTimes, modelOf } from './build.ts';
 import { forecastOf, noForecast, quantileOf } from './forecast.ts';
@@ -66,6 +67,11 @@ export interface UpdatePlan {
   /** EKS drains in an order of chance; Drover by zones, and by chance where these are equal. */
   readonly order: 'random' | 'byZone';
   readonly batches: readonly PlanBatch[];
+  /** Of several types: a zone without room for the first gets the next that is not left out. */
+  readonly instanceTypes?: {
+    readonly order: readonly string[];
+    readonly skipped: readonly SkippedType[];
+  };
   /** What would keep it from beginning at once: windows, freezes, a missing approval. */
   readonly holds: Outlook['holds'];
   readonly findings: readonly PlanFinding[];
@@ -158,6 +164,21 @@ const sums = (input: ModelInput, runs: readonly RunResult[]) => {
   };
 };
 
+const ladderOf = ({ oldNodes, snapshot }: View): Pick<UpdatePlan, 'instanceTypes'> => {
+  const { instanceTypes: types, strategy } = snapshot.group;
+  if (strategy !== 'SURGE' || types.length < 2) return {};
+  const loads = oldNodes.map(({ node }) => {
+    const { name } = node.metadata;
+    return {
+      node: name,
+      asks: podsAsk(snapshot.pods.filter(({ spec }) => spec.nodeName === name)),
+    };
+  });
+  const skipped = skippedTypes(types, loads);
+  const left = new Set(skipped.map(({ type }) => type));
+  return { instanceTypes: { order: types.filter((type) => !left.has(type)), skipped } };
+};
+
 export const planUpdate = (snapshot: Snapshot, options: PlanOptions = {}): UpdatePlan => {
   const { waivers = [], runs: count = defaultRuns } = options;
   const { group, target } = snapshot;
@@ -198,6 +219,7 @@ export const planUpdate = (snapshot: Snapshot, options: PlanOptions = {}): Updat
     order: group.strategy === 'SURGE' ? 'byZone' : 'random',
     batches: isNothing ? [] : batchesOf(input, simulate(input, seed, { medians: true })),
     findings,
+    ...(isNothing ? {} : ladderOf(view)),
     waivers,
     assumptions: isNothing ? [] : assumptionsOf(input),
   };

@@ -3,4 +3,4 @@ export { checks } from './checks/index.ts';
 export type { Finding } from './finding.ts';
 export { runChecks } from './run.ts';
 export type { Snapshot } from './snapshot.ts';
-export { viewOf } from './view.ts';
+export { type View, viewOf } from './view.ts';
