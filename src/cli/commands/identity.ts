@@ -150,7 +150,7 @@ const check = async (context: CliContext, connection: Connection, flags: OutputF
   if (errors === 0) return;
   throw new CommandError(
     exitCodes.refused,
-    `kube-system/aws-auth has ${errors} finding${errors === 1 ? '' : 's'} that keep nodes out`,
+    `kube-system/aws-auth has ${errors} finding${errors === 1 ? ' that keeps' : 's that keep'} nodes out`,
   );
 };
 

@@ -90,6 +90,28 @@ describe('user data in other files', () => {
       [],
     ],
     [
+      'a mistake beside a variable is one all the same',
+      'main.tf',
+      lines(
+        'user_data = <<EOT',
+        '#!/bin/bash',
+        `/etc/eks/bootstrap.sh \${name} --kubelet-extra-args '--register-with-taints=a=b'`,
+        'EOT',
+      ),
+      ['TN001 3:76'],
+    ],
+    [
+      'a variable within a word is nobody’s mistake',
+      'main.tf',
+      lines(
+        'user_data = <<EOT',
+        '#!/bin/bash',
+        `/etc/eks/bootstrap.sh c --kubelet-extra-args '--register-with-taints=a=\${b}'`,
+        'EOT',
+      ),
+      [],
+    ],
+    [
       'eksctl’s ClusterConfig',
       'cluster.yaml',
       lines(

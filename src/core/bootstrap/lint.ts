@@ -72,6 +72,16 @@ const evaluateWith = (userData: Uint8Array | string, options: LintOptions): Eval
     options.family,
   );
 
+/** Whether the word at `column` (from 1) is a template's, in part or as a whole: its value is not known yet. */
+const isOfTemplate = (line: string, column: number): boolean => {
+  const variables = /(?:[$%]\{[^}]*\}|\{\{.*?\}\}|[$%]\{.*|\{\{.*)/g;
+  // Of one character each, and none that ends a word.
+  const plain = line.replaceAll(variables, (text) => '\u0000'.repeat(text.length));
+  const before = /[^\s,]*$/.exec(plain.slice(0, column - 1))?.[0] ?? '';
+  const after = /^[^\s,]*/.exec(plain.slice(column - 1))?.[0] ?? '';
+  return `${before}${after}`.includes('\u0000');
+};
+
 const lintEmbedded = (embedded: EmbeddedText, options: LintOptions): readonly Problem[] => {
   const evaluation = evaluateWith(embedded.text, {
     ...options,
@@ -84,7 +94,7 @@ const lintEmbedded = (embedded: EmbeddedText, options: LintOptions): readonly Pr
     launchedBy: options.launchedBy ?? embedded.launchedBy,
   })
     .filter(
-      ({ rule, at }) => !ofValues.has(rule) || !/\$\{|%\{|\{\{/.test(lines[at.line - 1] ?? ''),
+      ({ rule, at }) => !ofValues.has(rule) || !isOfTemplate(lines[at.line - 1] ?? '', at.column),
     )
     .map((problem) => ({ ...problem, at: embedded.positionOf(problem.at) }));
 };
