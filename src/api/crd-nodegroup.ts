@@ -20,7 +20,7 @@ import {
 } from './crd-schema.ts';
 import { hookFields, hookStatus } from './crd-update-hooks.ts';
 import { pacingFields, pacingStatus } from './crd-update-pacing.ts';
-import { ownStrategyRule, updatePolicyFields, updatePolicyRules } from './crd-update-policy.ts';
+import { ownStrategyRules, updatePolicyFields, updatePolicyRules } from './crd-update-policy.ts';
 import { maxDiskGiB } from './nodegroup.ts';
 import { updatePhases, updateStrategies } from './nodegroup-update.ts';
 
@@ -108,7 +108,7 @@ const updateConfig: Schema = {
       message: 'only one of maxUnavailable and maxUnavailablePercentage may be set',
     },
     ...updatePolicyRules,
-    ownStrategyRule,
+    ...ownStrategyRules,
   ],
 };
 
@@ -322,6 +322,7 @@ export const nodeGroupUpdateStatus: Schema = object(
         done: count,
         draining: count,
         failed: count,
+        emptied: count,
         quarantined: count,
         eta: object({ p50: time, p90: time }, ['p50', 'p90']),
       },

@@ -1,7 +1,12 @@
 // The schema of what an update does when a step does not succeed: exactly the types of update-policy.ts, and
 // the rules by which the API server refuses what makes no sense.
 import { boolean, count, object, oneOf, positive, type Schema } from './crd-schema.ts';
-import { drainTimeoutPolicies, maxQuarantinedNodes, shortagePolicies } from './update-policy.ts';
+import {
+  drainTimeoutPolicies,
+  maxQuarantinedNodes,
+  maxSoakSeconds,
+  shortagePolicies,
+} from './update-policy.ts';
 
 const drain: Schema = {
   ...object({
@@ -25,6 +30,10 @@ export const updatePolicyFields: Readonly<Record<string, Schema>> = {
     onShortage: oneOf(shortagePolicies),
     waitSeconds: { ...count, maximum: 172_800 },
   }),
+  blueGreen: object({
+    soakSeconds: { ...count, maximum: maxSoakSeconds },
+    batchSoakSeconds: { ...count, maximum: maxSoakSeconds },
+  }),
   rollback: object({ auto: boolean, failedNewNodes: { ...positive, maximum: 100 } }, ['auto']),
 };
 
@@ -35,9 +44,33 @@ export const updatePolicyRules = [
   },
 ];
 
-/** EKS' strategies do as EKS does. */
-export const ownStrategyRule = {
-  rule: "!(has(self.drain) || has(self.maxQuarantined) || has(self.rollback) || has(self.capacity) || has(self.hooks)) || (has(self.updateStrategy) && self.updateStrategy == 'SURGE')",
-  message:
-    'drain, maxQuarantined, rollback, capacity and hooks are of updateStrategy: SURGE, which must be set with them',
-};
+const isStrategy = (name: string): string =>
+  `(has(self.updateStrategy) && self.updateStrategy == '${name}')`;
+
+/** EKS' strategies do as EKS does, and blue/green has all its new nodes before the first old one goes. */
+export const ownStrategyRules = [
+  {
+    rule: `!(has(self.drain) || has(self.rollback) || has(self.hooks)) || ${isStrategy('SURGE')} || ${isStrategy('BLUE_GREEN')}`,
+    message:
+      'drain, rollback and hooks are of updateStrategy: SURGE or BLUE_GREEN, which must be set with them',
+  },
+  {
+    rule: `!(has(self.maxQuarantined) || has(self.capacity)) || ${isStrategy('SURGE')}`,
+    message:
+      'maxQuarantined and capacity are of updateStrategy: SURGE, which must be set with them',
+  },
+  {
+    rule: `!has(self.blueGreen) || ${isStrategy('BLUE_GREEN')}`,
+    message: 'blueGreen is of updateStrategy: BLUE_GREEN, which must be set with it',
+  },
+  {
+    rule: `!(has(self.drain) && has(self.drain.onTimeout) && self.drain.onTimeout == 'Quarantine') || !${isStrategy('BLUE_GREEN')}`,
+    message:
+      'drain.onTimeout: Quarantine makes no sense with updateStrategy: BLUE_GREEN, which ends with no old node left or with all of them',
+  },
+  {
+    rule: `!(has(self.hooks) && (has(self.hooks.postDrain) || has(self.hooks.preTerminate))) || !${isStrategy('BLUE_GREEN')}`,
+    message:
+      'hooks.postDrain and hooks.preTerminate are not there with updateStrategy: BLUE_GREEN, whose old nodes are kept between the two',
+  },
+];

@@ -58,9 +58,16 @@ export interface NodeGroupUpdateSpec {
   readonly change: NodeGroupChange;
 }
 
-/** EKS' two, and ours: SURGE makes exactly as many new nodes as are needed. */
-export const updateStrategies = ['DEFAULT', 'MINIMAL', 'SURGE'] as const;
+/**
+ * EKS' two, and ours, which make exactly as many new nodes as are needed: SURGE a few at a time, BLUE_GREEN all of them
+ * before the first old one is touched.
+ */
+export const updateStrategies = ['DEFAULT', 'MINIMAL', 'SURGE', 'BLUE_GREEN'] as const;
 export type UpdateStrategy = (typeof updateStrategies)[number];
+
+/** Policies, hooks and the care for autoscalers and zones are of these; EKS' strategies do as EKS does. */
+export const isOwnStrategy = (strategy: string | undefined): boolean =>
+  strategy === 'SURGE' || strategy === 'BLUE_GREEN';
 
 /**
  * docs/designs/updates.md; Applied is of ConfigUpdates: the change stands in the NodeGroup. Pending: nothing
@@ -73,6 +80,7 @@ export const updatePhases = [
   'ScalingUp',
   'Marking',
   'Rolling',
+  'Soaking',
   'ScalingDown',
   'Restoring',
   'Ended',
@@ -132,6 +140,8 @@ export interface UpdateProgress {
   readonly done: number;
   readonly draining: number;
   readonly failed: number;
+  /** Of BLUE_GREEN: empty, and kept until the soak is over. */
+  readonly emptied?: number;
   /** Of those that failed: left cordoned, each with a new node beside it. */
   readonly quarantined?: number;
   /** Absent where there is no ground for it: too few nodes seen, or paused. */

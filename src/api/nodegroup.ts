@@ -14,13 +14,13 @@ export interface NodeGroupScaling {
 
 /**
  * EKS' three fields; when a step may begin, whatever the strategy; what happens when one does not succeed and
- * what runs beside it, of Drover's own strategy alone.
+ * what runs beside it, of Drover's own strategies alone.
  */
 export interface UpdateConfig extends UpdatePolicies, UpdatePacing {
   readonly maxUnavailable?: number;
   readonly maxUnavailablePercentage?: number;
-  /** EKS' two, and Drover's own. */
-  readonly updateStrategy?: 'DEFAULT' | 'MINIMAL' | 'SURGE';
+  /** EKS' two, and Drover's own two. */
+  readonly updateStrategy?: 'DEFAULT' | 'MINIMAL' | 'SURGE' | 'BLUE_GREEN';
   readonly hooks?: UpdateHooks;
 }
 

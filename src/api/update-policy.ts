@@ -1,5 +1,6 @@
-// What an update by Drover's own strategy does when a step does not succeed: a drain that is not over in
-// time, new nodes that do not join. Part of a node group's updateConfig, and of one update. No behaviour.
+// What an update by one of Drover's own strategies does when a step does not succeed: a drain that is not over in
+// time, new nodes that do not join; and how long blue/green keeps old nodes. Part of a node group's updateConfig, and
+// of one update. No behaviour.
 
 /** What happens when a node's drain is not over in time. */
 export const drainTimeoutPolicies = ['Fail', 'Skip', 'Quarantine', 'Force', 'Pause'] as const;
@@ -31,12 +32,24 @@ export interface UpdateCapacity {
   readonly waitSeconds?: number;
 }
 
+/** Of BLUE_GREEN: how long the nodes of before are kept when they are empty. */
+export interface UpdateBlueGreen {
+  /** From the last old node being empty until they are terminated; default: 3600, as GKE. */
+  readonly soakSeconds?: number;
+  /** After each maxUnavailable of them before the next are begun; default: 0, each place is used again at once. */
+  readonly batchSoakSeconds?: number;
+}
+
+/** GKE keeps a blue pool no longer either. */
+export const maxSoakSeconds = 7 * 24 * 3600;
+
 export interface UpdatePolicies {
   readonly drain?: UpdateDrain;
   /** With Quarantine: one more and the update fails; default: 1. */
   readonly maxQuarantined?: number;
   readonly rollback?: UpdateRollback;
   readonly capacity?: UpdateCapacity;
+  readonly blueGreen?: UpdateBlueGreen;
 }
 
 /** On a node whose drain was not over in time and that stays cordoned until somebody has looked at it. */

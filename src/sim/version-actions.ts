@@ -99,6 +99,25 @@ const drawPolicies = ({ random }: ActionContext): JsonObject => {
   };
 };
 
+const drawSoak = ({ random }: ActionContext): JsonObject => ({
+  soakSeconds: pickOf(random, [0, 120, 600]) ?? 0,
+  batchSoakSeconds: pickOf(random, [0, 0, 60]) ?? 0,
+});
+
+/** Blue/green has no quarantine, and no other strategy a soak. */
+const fitting = (context: ActionContext, strategy: string, policies: JsonObject): JsonObject => {
+  if (strategy !== 'BLUE_GREEN') return { ...policies, blueGreen: null };
+  const { onTimeout, ...drain } = objectOr(policies.drain);
+  const isQuarantine = onTimeout === undefined || onTimeout === 'Quarantine';
+  return {
+    ...policies,
+    drain: { ...drain, onTimeout: isQuarantine ? 'Skip' : onTimeout },
+    maxQuarantined: null,
+    capacity: null,
+    blueGreen: context.random.next() < 0.9 ? drawSoak(context) : null,
+  };
+};
+
 const drawUpdateConfig = (context: ActionContext): JsonObject => {
   const { random } = context;
   const strategy = pickOf(random, updateStrategies) ?? 'SURGE';
@@ -109,9 +128,12 @@ const drawUpdateConfig = (context: ActionContext): JsonObject => {
     updateStrategy: random.next() < 0.8 ? strategy : null,
     maxUnavailable: isShare ? null : most,
     maxUnavailablePercentage: isShare ? percentage : null,
-    ...drawPolicies(context),
+    ...fitting(context, strategy, drawPolicies(context)),
   };
 };
+
+const soakOf = (context: ActionContext, strategy: string): JsonObject =>
+  strategy === 'BLUE_GREEN' ? { policies: { blueGreen: drawSoak(context) } } : {};
 
 /** How many at once, and how: often while an update runs that has been told otherwise. */
 export const changeUpdateConfig = (context: ActionContext): void => {
@@ -152,7 +174,7 @@ export const askForVersion = (context: ActionContext): void => {
       type: 'VersionUpdate',
       params: [],
       change,
-      ...(random.next() < 0.6 ? { strategy } : {}),
+      ...(random.next() < 0.6 ? { strategy, ...soakOf(context, strategy) } : {}),
       ...(random.next() < 0.3 ? { force: true } : {}),
     },
   });

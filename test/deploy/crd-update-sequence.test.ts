@@ -31,6 +31,7 @@ const spec: Full<NodeGroupUpdateSequenceSpec> = {
     maxQuarantined: 1,
     rollback: { auto: true, failedNewNodes: 1 },
     capacity: { onShortage: 'Fail', waitSeconds: 1 },
+    blueGreen: { soakSeconds: 1, batchSoakSeconds: 1 },
   },
   paused: true,
   abort: 'Stop',

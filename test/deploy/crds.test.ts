@@ -164,6 +164,7 @@ const policies = {
   maxQuarantined: 1,
   rollback: { auto: true, failedNewNodes: 1 },
   capacity: { onShortage: 'Fail', waitSeconds: 1 },
+  blueGreen: { soakSeconds: 1, batchSoakSeconds: 1 },
 } as const;
 
 const nodeHook = {
@@ -350,6 +351,7 @@ const nodeGroupUpdate: { spec: Full<NodeGroupUpdateSpec>; status: Full<NodeGroup
       done: 1,
       draining: 1,
       failed: 0,
+      emptied: 1,
       quarantined: 1,
       eta: { p50: t, p90: t },
     },

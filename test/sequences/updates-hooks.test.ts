@@ -237,7 +237,7 @@ describe('hooks', () => {
     const refused = (updateConfig: JsonObject): string =>
       JSON.stringify(life.patch({ spec: { updateConfig } }));
     const own = { updateStrategy: 'SURGE' };
-    expect(refused({ hooks: { preDrain: hook('x') } })).toContain('capacity and hooks are of');
+    expect(refused({ hooks: { preDrain: hook('x') } })).toContain('rollback and hooks are of');
     expect(refused({ ...own, hooks: {} })).toContain('at least one of preDrain, postDrain');
     expect(refused({ ...own, hooks: { midDrain: hook('x') } })).toContain('at least one of');
     const webhook = { webhook: { url: 'http://h' } };

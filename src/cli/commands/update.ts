@@ -1,11 +1,12 @@
 // drover update (or upgrade) nodegroup: eksctl's command and flags. Records a NodeGroupUpdate, which the
 // controller carries out, and watches it until its end.
 import { type Command, Option } from 'commander';
+import { type UpdateStrategy, updateStrategies } from '../../api/nodegroup-update.ts';
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
 import { patienceMs } from '../duration.ts';
 import { askedBy, readPlan, recordedOf, refuseStale } from '../plan/carry-out.ts';
 import { type Progress, progressOf } from '../progress.ts';
-import { needOwnStrategy, type PolicyFlags, policiesAsked } from '../update/policies.ts';
+import { needFittingPolicies, type PolicyFlags, policiesAsked } from '../update/policies.ts';
 import { needGroup } from '../update/read.ts';
 import { changeWanted, requestUpdate } from '../update/request.ts';
 import { revisionText } from '../update/view.ts';
@@ -19,6 +20,7 @@ interface UpdateFlags extends PolicyFlags {
   readonly releaseVersion?: string;
   readonly launchTemplateVersion?: string;
   readonly plan?: string;
+  readonly strategy?: UpdateStrategy;
   readonly forceUpgrade: boolean;
   readonly force: boolean;
   readonly region?: string;
@@ -90,8 +92,12 @@ const update = async (
     await refuseStale({ kube, cloud, provisioning, now }, group, plan);
   }
   const recorded = plan && recordedOf(plan);
-  if (policies !== undefined) needOwnStrategy(group, recorded);
-  const planned = { ...recorded, ...(policies === undefined ? {} : { policies }) };
+  const planned = {
+    ...recorded,
+    ...(flags.strategy === undefined ? {} : { strategy: flags.strategy }),
+    ...(policies === undefined ? {} : { policies }),
+  };
+  needFittingPolicies(group, planned);
   const request = { group, change, action: 'Update', force, planned } as const;
   const { metadata } = await requestUpdate({ kube }, request);
   const progress = progressOf(context);
@@ -124,6 +130,9 @@ export const addUpdateCommand = (
     )
     .option('--release-version <release>', 'of the images; default: the newest of that version')
     .option('--launch-template-version <version>', "of the group's own launch template")
+    .addOption(
+      new Option('--strategy <strategy>', "default: the group's own").choices(updateStrategies),
+    )
     .option('--plan <file>', 'as `drover plan update --out` saved it; refused when it is stale')
     .option('--force', 'pods that budgets hold after 15 minutes are deleted', false)
     .option('--on-timeout <policy>', 'of a drain: Fail, Skip, Quarantine, Force or Pause')
@@ -137,6 +146,8 @@ export const addUpdateCommand = (
       "until a node of such a zone goes; default: the group's, or 5m",
     )
     .option('--auto-rollback [nodes]', 'back again when so many new nodes do not join; default: 1')
+    .option('--soak <duration>', 'of BLUE_GREEN: old nodes are kept empty so long; default: 1h')
+    .option('--batch-soak <duration>', 'of BLUE_GREEN: the same after each batch; default: 0s')
     .addOption(new Option('--force-upgrade', "eksctl's word for --force").default(false))
     .option('-r, --region <region>', 'AWS region')
     .option('-w, --wait [bool]', 'watch it until its end; the default', true)
@@ -145,14 +156,16 @@ export const addUpdateCommand = (
     .addHelpText(
       'after',
       `
-The group's own strategy is used (spec.updateConfig.updateStrategy). From --on-timeout to --auto-rollback the
-flags are of strategy SURGE, and say for this update what spec.updateConfig says for all. ^C ends the watching alone.
+Without --strategy the group's own is used (spec.updateConfig.updateStrategy). From --on-timeout to --batch-soak the
+flags are of strategies SURGE and BLUE_GREEN, and say for this update what spec.updateConfig says for all. BLUE_GREEN
+keeps the old nodes for a while: \`drover abort update X --rollback\` then goes back to them. ^C ends the watching alone.
 
 Examples:
   drover update nodegroup demo-ng --cluster ironman-2022
   drover upgrade nodegroup --name demo-ng --cluster ironman-2022 --kubernetes-version 1.33 --wait=false
   drover update ng demo-ng --release-version 1.32.9-20260919 --force
   drover update ng demo-ng --plan plan.json
+  drover update ng demo-ng --strategy BLUE_GREEN --soak 30m
   drover update ng demo-ng --drain-timeout 10m --on-timeout Quarantine --max-quarantined 2
 
 Exit codes: 0 Successful (or recorded), 1 Failed, 2 usage, 3 refused or Cancelled, 4 not over in time,

@@ -13,6 +13,7 @@ interface OtherFlags {
   readonly kubernetesVersion?: string;
   readonly releaseVersion?: string;
   readonly launchTemplateVersion?: string;
+  readonly strategy?: string;
 }
 
 /** Throws CommandError: no plan, a blocked one, or flags that would be another plan. */
@@ -21,11 +22,12 @@ export const readPlan = async (
   path: string,
   flags: OtherFlags,
 ): Promise<PlanFile> => {
-  const given = [flags.kubernetesVersion, flags.releaseVersion, flags.launchTemplateVersion];
+  const { kubernetesVersion, releaseVersion, launchTemplateVersion, strategy } = flags;
+  const given = [kubernetesVersion, releaseVersion, launchTemplateVersion, strategy];
   if (given.some((flag) => flag !== undefined)) {
     throw new CommandError(
       exitCodes.usage,
-      '--plan says what the group is to become: leave version, release and template out',
+      '--plan says what the group is to become: leave version, release, template and strategy out',
     );
   }
   const plan = parsePlan(path, await context.readFile(path));

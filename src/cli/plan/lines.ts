@@ -37,6 +37,7 @@ const verdictText = (plan: UpdatePlan): string => {
 
 const sumLines = (plan: UpdatePlan): readonly string[] => {
   const { launches, surge, evictions, pods, minutes, lowerBound, kStar, maxUnavailable } = plan;
+  const more = plan.extraNodeHours;
   if (plan.nodes === 0) return [];
   const again = evictions - pods;
   const bound = lowerBound.by === 'nodes' ? 'by nodes' : `by budget ${lowerBound.budget ?? ''}`;
@@ -45,7 +46,8 @@ const sumLines = (plan: UpdatePlan): readonly string[] => {
     `${plural(plan.nodes, 'node')}, ${maxUnavailable} at a time, strategy ${plan.strategy}; ` +
       `${plural(pods, 'pod')} to move`,
     `launches ${launches} (${surge} first), evictions ${evictions}` +
-      (again > 0 ? ` (${again} for a second time)` : ''),
+      (again > 0 ? ` (${again} for a second time)` : '') +
+      (more > 0 ? `; ${more} node-hours more` : ''),
     `minutes ${minutes.p50} (p50), ${minutes.p90} (p90); at least ${lowerBound.minutes}, ` +
       `${bound}${most}`,
     ...(plan.lateRunsPercent === 0

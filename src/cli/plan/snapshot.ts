@@ -140,6 +140,12 @@ const groupFacts = (
     force: request.force,
     drainTimeoutSeconds: policies.drainTimeoutMs / 1000,
     cooldownSeconds: policies.cooldownSeconds,
+    ...(strategyUsed === 'BLUE_GREEN'
+      ? {
+          soakSeconds: (policies.soakMs ?? 0) / 1000,
+          batchSoakSeconds: (policies.batchSoakMs ?? 0) / 1000,
+        }
+      : {}),
     current: {
       version: status?.version ?? spec.version,
       ...(releaseVersion === undefined ? {} : { releaseVersion }),

@@ -47,8 +47,12 @@ const stateLines = (before: UpdateView | undefined, after: UpdateView): readonly
 const progressLines = (before: UpdateView | undefined, after: UpdateView): readonly string[] => {
   const { progress } = after.update.status ?? {};
   const then = before?.update.status?.progress;
-  if (progress === undefined || progress.done === (then?.done ?? 0)) return [];
-  return [`${progress.done} of ${progress.total} nodes done`];
+  if (progress === undefined) return [];
+  const { done, total, emptied = 0 } = progress;
+  return [
+    ...(emptied > (then?.emptied ?? 0) ? [`${emptied} of ${total} old nodes empty`] : []),
+    ...(done === (then?.done ?? 0) ? [] : [`${done} of ${total} nodes done`]),
+  ];
 };
 
 const nodeLines = (before: NodeView | undefined, after: NodeView): readonly string[] => {

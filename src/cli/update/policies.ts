@@ -1,6 +1,7 @@
 // What `drover update nodegroup` asks of one update where a step does not succeed, as flags: read into the
 // object's own words, or refused with the flag's name. Asks nobody.
 import type { NodeGroup } from '../../api/nodegroup.ts';
+import { isOwnStrategy, type UpdateStrategy } from '../../api/nodegroup-update.ts';
 import {
   type DrainTimeoutPolicy,
   drainTimeoutPolicies,
@@ -10,7 +11,7 @@ import {
   type UpdateDrain,
   type UpdatePolicies,
 } from '../../api/update-policy.ts';
-import { strategyOf } from '../../core/update/index.ts';
+import { policyComplaint, strategyOf } from '../../core/update/index.ts';
 import { CommandError, exitCodes } from '../context.ts';
 import { parseDuration } from '../duration.ts';
 
@@ -22,6 +23,8 @@ export interface PolicyFlags {
   readonly maxQuarantined?: string;
   readonly onShortage?: string;
   readonly shortageWait?: string;
+  readonly soak?: string;
+  readonly batchSoak?: string;
   /** Given without a number: true. */
   readonly autoRollback?: string | boolean;
 }
@@ -87,6 +90,14 @@ const rollbackOf = (asked: PolicyFlags['autoRollback']): Pick<UpdatePolicies, 'r
   return { rollback: { auto: true, failedNewNodes: count('--auto-rollback', asked, 100) } };
 };
 
+const blueGreenOf = ({ soak, batchSoak }: PolicyFlags): Pick<UpdatePolicies, 'blueGreen'> => {
+  const blueGreen = {
+    ...(soak === undefined ? {} : { soakSeconds: seconds('--soak', soak) }),
+    ...(batchSoak === undefined ? {} : { batchSoakSeconds: seconds('--batch-soak', batchSoak) }),
+  };
+  return Object.keys(blueGreen).length === 0 ? {} : { blueGreen };
+};
+
 /** Undefined where nothing of it was asked. Throws CommandError. */
 export const policiesAsked = (flags: PolicyFlags): UpdatePolicies | undefined => {
   const drain = drainOf(flags);
@@ -104,21 +115,25 @@ export const policiesAsked = (flags: PolicyFlags): UpdatePolicies | undefined =>
       : { maxQuarantined: count('--max-quarantined', maxQuarantined, maxQuarantinedNodes) }),
     ...capacityOf(flags),
     ...rollbackOf(flags.autoRollback),
+    ...blueGreenOf(flags),
   };
   return Object.keys(policies).length === 0 ? undefined : policies;
 };
 
-/** EKS' strategies do as EKS does: throws CommandError where the update would be one of them. */
-export const needOwnStrategy = (
+/** Throws CommandError where the strategy that the update would have has no such policies. */
+export const needFittingPolicies = (
   group: NodeGroup,
-  planned: { readonly strategy?: string } | undefined,
+  planned: { readonly strategy?: UpdateStrategy; readonly policies?: UpdatePolicies },
 ): void => {
-  const strategy = planned?.strategy ?? strategyOf(group);
-  if (strategy === 'SURGE') return;
+  const strategy = planned.strategy ?? strategyOf(group);
   const { name } = group.metadata;
-  throw new CommandError(
-    exitCodes.refused,
-    `node group ${name} is updated by EKS' strategy ${strategy}, which has no such policies: ` +
-      `set spec.updateConfig.updateStrategy of it to SURGE, or leave them out`,
-  );
+  if (planned.policies !== undefined && !isOwnStrategy(strategy)) {
+    throw new CommandError(
+      exitCodes.refused,
+      `node group ${name} is updated by EKS' strategy ${strategy}, which has no such policies: ` +
+        `--strategy SURGE (or spec.updateConfig.updateStrategy of it), or leave them out`,
+    );
+  }
+  const complaint = policyComplaint(group.spec, planned, strategy);
+  if (complaint !== undefined) throw new CommandError(exitCodes.refused, complaint);
 };

@@ -21,11 +21,11 @@ const between = (from: string | undefined, to: EpochMs): string | undefined => {
 export const progressBar = (view: UpdateView): string | undefined => {
   const { progress } = view.update.status ?? {};
   if (progress === undefined) return undefined;
-  const { total, done } = progress;
-  const share = total === 0 ? 1 : done / total;
+  const { total, done, emptied = 0 } = progress;
+  const share = total === 0 ? 1 : (done + emptied) / total;
   const filled = Math.floor(share * barWidth);
   const bar = `${'#'.repeat(filled)}${'-'.repeat(barWidth - filled)}`;
-  return `[${bar}]  ${done} of ${total} nodes`;
+  return `[${bar}]  ${done} of ${total} nodes${emptied === 0 ? '' : `, ${emptied} empty`}`;
 };
 
 /** `about 4m left, 90 % within 7m`; nothing where the update says nothing of its end. */
@@ -131,10 +131,12 @@ const countLines = (view: UpdateView): readonly string[] => {
   const { progress } = view.update.status ?? {};
   const waiting = byState(view, 'waiting').length;
   const done = progress?.done ?? byState(view, 'done').length;
-  const open = (progress?.total ?? 0) - done - waiting;
+  const kept = byState(view, 'kept').length;
+  const open = (progress?.total ?? 0) - done - waiting - kept;
   const untouched = open - byState(view, 'inFlight').length - byState(view, 'failed').length;
   const parts = [
     ...(done > 0 ? [`${done} done`] : []),
+    ...(kept > 0 ? [`${kept} empty and kept`] : []),
     ...(waiting > 0 ? [`${waiting} marked and waiting`] : []),
     ...(untouched > 0 ? [`${untouched} not begun`] : []),
   ];

@@ -14,8 +14,11 @@ import { isLasting } from '../drain/wait.ts';
 export interface NodeView {
   readonly name: string;
   readonly instanceId: string;
-  /** Waiting: marked, and nothing of it is evicted yet. Taken back: a new node more than asked for, when all was set back. */
-  readonly state: 'inFlight' | 'waiting' | 'failed' | 'done' | 'takenBack';
+  /**
+   * Waiting: marked, and nothing of it is evicted yet. Kept: of blue/green, empty until its soak is over. Taken back: a new
+   * node more than asked for, when all was set back.
+   */
+  readonly state: 'inFlight' | 'waiting' | 'failed' | 'kept' | 'done' | 'takenBack';
   /** What happens to it, in words. */
   readonly what: string;
   /** RFC 3339: since when it is drained, or when that ended. */
@@ -57,6 +60,14 @@ const outcomeText = {
   InstanceGone: 'the instance is gone',
 } as const;
 
+/** What becomes of the instance. */
+const afterText = {
+  Release: '; kept, empty',
+  Terminate: '; retired',
+  Replace: '',
+  Reboot: '',
+} as const;
+
 const phaseText = {
   Pending: 'let go',
   Marking: 'being marked',
@@ -79,10 +90,11 @@ const endedView = (
   const since = over?.endedAt;
   const isFailed = outcome === 'Failed';
   const text = outcomeText[outcome];
+  const isKept = cause.followUp === 'Release' && !isFailed;
   return {
     ...base,
-    state: isFailed ? 'failed' : 'done',
-    what: cause.followUp === 'Terminate' && !isFailed ? `${text}; retired` : text,
+    state: isFailed ? 'failed' : isKept ? 'kept' : 'done',
+    what: isFailed ? text : `${text}${afterText[cause.followUp]}`,
     ...(since === undefined ? {} : { since }),
     blockers: isFailed && over?.message !== undefined ? [over.message] : [],
   };

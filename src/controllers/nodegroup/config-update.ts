@@ -28,7 +28,8 @@ const updateConfigWith = (before: UpdateConfig | undefined, change: UpdateConfig
   const { maxUnavailable: _number, maxUnavailablePercentage: _share, ...rest } = before ?? {};
   if (change.updateStrategy === undefined) return { ...rest, ...change };
   // When a step may begin is of every strategy; policies and hooks are not.
-  const { drain, maxQuarantined, rollback, capacity, hooks, updateStrategy, ...pacing } = rest;
+  const { drain, maxQuarantined, rollback, capacity, blueGreen, hooks, updateStrategy, ...pacing } =
+    rest;
   return { ...pacing, ...change };
 };
 

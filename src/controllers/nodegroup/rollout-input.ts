@@ -54,7 +54,7 @@ export const instancesOf = (
       isLabelled: node !== undefined && hasGroupLabels(node, labels),
       ...notReadyFields(node),
       ...shieldFields(node),
-      isDiscouraged: node?.spec.taints?.some(({ key }) => key === outdatedTaint) ?? false,
+      ...discouragedFields(node),
       isQuarantined: node?.metadata.labels?.[quarantineLabel] !== undefined,
       ...(node === undefined ? {} : { nodeName: node.metadata.name }),
       ...(disruption === undefined ? {} : { disruption }),
@@ -66,6 +66,11 @@ const notReadyFields = (node: Node | undefined): Pick<UpdateInstance, 'notReadyS
   if (node === undefined || isReady(node)) return {};
   const ready = node.status?.conditions?.find(({ type }) => type === 'Ready');
   return { notReadySince: ready?.lastTransitionTime ?? node.metadata.creationTimestamp };
+};
+
+const discouragedFields = (node: Node | undefined) => {
+  const taint = node?.spec.taints?.find(({ key }) => key === outdatedTaint);
+  return { isDiscouraged: taint !== undefined, isClosed: taint?.effect === 'NoSchedule' };
 };
 
 const shieldFields = (node: Node | undefined): Pick<UpdateInstance, 'shield'> => {

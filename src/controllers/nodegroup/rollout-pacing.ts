@@ -12,7 +12,8 @@ export const paceOf = async (
   { group, memory, signal }: RolloutInput,
   update: NodeGroupUpdate,
 ): Promise<StepPacing> => {
-  if (update.status?.phase !== 'Rolling') return {};
+  const { phase } = update.status ?? {};
+  if (phase !== 'Rolling' && phase !== 'Soaking') return {};
   const pacing = group.spec.updateConfig ?? {};
   const { waves = [], probes = [] } = pacing;
   const holds = stepHolds({ update, pacing, now: deps.clock.now() });

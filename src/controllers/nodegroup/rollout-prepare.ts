@@ -2,9 +2,14 @@
 // cannot be ends it here, with nothing touched.
 import { formatTime } from '../../api/brand.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
-import type { NodeGroupUpdate, Revision, UpdateStrategy } from '../../api/nodegroup-update.ts';
+import {
+  isOwnStrategy,
+  type NodeGroupUpdate,
+  type Revision,
+  type UpdateStrategy,
+} from '../../api/nodegroup-update.ts';
 import { bounded, versionComplaint } from '../../core/scaling/index.ts';
-import { eksSurge, maxUnavailableOf, ownSurge } from '../../core/update/index.ts';
+import { eksSurge, maxUnavailableOf, ownSurge, policyComplaint } from '../../core/update/index.ts';
 import type { NodeGroupDeps } from './deps.ts';
 import { Impossible } from './impossible.ts';
 import { netDesired } from './request.ts';
@@ -35,6 +40,8 @@ const surgeOf = async (
     ({ isCounted, isTarget }) => isCounted && !isTarget,
   );
   if (old.length === 0) return 0;
+  // All of the new ones before the first of these goes.
+  if (strategy === 'BLUE_GREEN') return old.length;
   if (strategy !== 'SURGE') return eksSurge(await zonesOf(deps, group, signal), maxUnavailable);
   return ownSurge(old.length, new Set(old.map(({ zone }) => zone)).size, maxUnavailable);
 };
@@ -72,19 +79,18 @@ const prepare = async (deps: NodeGroupDeps, input: RolloutInput): Promise<void> 
   const { status } = update;
   if (status?.phase !== 'Preparing') return;
   await checkVersion(deps, group, update, signal);
-  if (update.spec.policies !== undefined && status.strategy !== 'SURGE') {
-    const why = `Policies of an update are of strategy SURGE, and this one is ${status.strategy}. Leave them out, or set spec.strategy: SURGE.`;
-    throw new Impossible('OperationNotPermitted', why);
-  }
+  const complaint = policyComplaint(group.spec, update.spec, status.strategy);
+  if (complaint !== undefined) throw new Impossible('OperationNotPermitted', complaint);
   const target = await makeTarget(deps, group, scaling, signal);
   const desired = netDesired(group, scaling);
   const maxUnavailable = maxUnavailableOf(group.spec.updateConfig, desired);
   const surge = await surgeOf(deps, input, status.strategy, target, { desired, maxUnavailable });
-  const held = status.strategy === 'SURGE' ? ('Rolling' as const) : ('Marking' as const);
+  const isOwn = isOwnStrategy(status.strategy);
+  const held = isOwn ? ('Rolling' as const) : ('Marking' as const);
   const phase = surge > 0 ? ('ScalingUp' as const) : held;
   const phases = [...(status.phases ?? []), { phase, at: formatTime(deps.clock.now()) }];
   const running = disturbing.filter((one) => !suspendedOf(scaling).includes(one));
-  const suspends = status.strategy === 'SURGE' && surge > 0 ? { suspends: running } : {};
+  const suspends = isOwn && surge > 0 ? { suspends: running } : {};
   const skipped = status.strategy === 'SURGE' ? await skippedOf(deps, input, target) : [];
   const types = skipped.length === 0 ? {} : { skippedTypes: skipped };
   const next = { ...status, target, maxUnavailable, surge, phase, phases, ...suspends, ...types };

@@ -22,7 +22,8 @@ const suspend = async (
   { status }: NodeGroupUpdate,
 ): Promise<void> => {
   const processes = (status?.suspends ?? []).filter((one) => !suspendedOf(scaling).includes(one));
-  if (processes.length === 0 || status?.phase === 'ScalingDown') return;
+  const isLast = status?.phase === 'ScalingDown' && status.strategy !== 'BLUE_GREEN';
+  if (processes.length === 0 || isLast) return;
   mustLead(deps);
   const { name } = scaling;
   await deps.cloud.setProcesses({ name, processes, suspended: true }, { signal });

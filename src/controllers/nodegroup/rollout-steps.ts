@@ -171,18 +171,18 @@ const shield = async (
   await deps.nodes.observedAtLeast(found.object.metadata.resourceVersion, signal);
 };
 
-/** The taint that keeps new pods off an old node where there is another place for them. */
+/** The taint that keeps new pods off an old node, where there is another place for them or altogether. */
 const discourage = async (
   deps: NodeGroupDeps,
   name: string,
-  isDiscouraged: boolean,
+  effect: 'PreferNoSchedule' | 'NoSchedule' | undefined,
   signal: AbortSignal,
 ): Promise<void> => {
   const node = deps.nodes.list().find(({ metadata }) => metadata.name === name);
   if (node === undefined) return;
   const others = (node.spec.taints ?? []).filter(({ key }) => key !== outdatedTaint);
-  const taint = { key: outdatedTaint, effect: 'PreferNoSchedule' };
-  const taints = (isDiscouraged ? [...others, taint] : others).map((one) => ({ ...one }));
+  const ours = effect === undefined ? [] : [{ key: outdatedTaint, effect }];
+  const taints = [...others, ...ours].map((one) => ({ ...one }));
   mustLead(deps);
   const { uid, resourceVersion } = node.metadata;
   // The whole list, which only the version makes safe.
@@ -261,6 +261,8 @@ const run = (deps: NodeGroupDeps, input: Input, step: UpdateStep): Promise<void>
       return begin(deps, input, step, 'Replace');
     case 'Retire':
       return begin(deps, input, step, 'Terminate');
+    case 'Empty':
+      return begin(deps, input, step, 'Release');
     case 'RunHook': {
       const { memory, update, signal } = input;
       return runHook(deps, memory, { update, call: step.call }, signal);
@@ -268,8 +270,9 @@ const run = (deps: NodeGroupDeps, input: Input, step: UpdateStep): Promise<void>
     case 'Refill':
       return refill(deps, input, step.instanceId);
     case 'Discourage':
+      return discourage(deps, step.nodeName, step.effect ?? 'PreferNoSchedule', input.signal);
     case 'Encourage':
-      return discourage(deps, step.nodeName, step.kind === 'Discourage', input.signal);
+      return discourage(deps, step.nodeName, undefined, input.signal);
     case 'Shield':
     case 'Unshield':
       return shield(deps, input, step.nodeName, step.kind === 'Shield');

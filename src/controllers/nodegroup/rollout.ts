@@ -13,6 +13,7 @@ import {
   policiesOf,
   shortagesOf,
   type UpdateDecision,
+  type UpdateStep,
   type UpdateSurge,
 } from '../../core/update/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
@@ -72,6 +73,9 @@ const paceHistory = (
     .slice(0, maxHistory)
     .flatMap((one) => (one.status?.pace === undefined ? [] : [one.status.pace]));
 
+/** Steps of a phase Rolling by which a drain begins. */
+const beginning: ReadonlySet<UpdateStep['kind']> = new Set(['Replace', 'Retire', 'Empty']);
+
 const decide = async (
   deps: NodeGroupDeps,
   input: RolloutInput,
@@ -106,7 +110,7 @@ const decide = async (
   const hookRuns = await lookAtHooks(deps, input.memory, { update, calls }, input.signal);
   const observation = { ...seen, hookRuns };
   const decided = decideUpdate(observation);
-  const begins = decided.steps.some(({ kind }) => kind === 'Replace' || kind === 'Retire');
+  const begins = decided.steps.some(({ kind }) => beginning.has(kind));
   if (!begins || status.phase !== 'Rolling') return decided;
   // Pods are only looked at where a drain is about to begin.
   const { memory, signal } = input;
@@ -116,9 +120,12 @@ const decide = async (
     ...one,
     ...gate.found.get(one.nodeName ?? ''),
   }));
-  const activities = await lookAtActivities(deps, { scaling, memory }, signal);
-  const shortages = shortagesOf(activities);
-  const weighed = decideUpdate({ ...observation, instances, shortages });
+  // Blue/green has all its new nodes by then.
+  const launches =
+    status.strategy === 'SURGE'
+      ? { shortages: shortagesOf(await lookAtActivities(deps, { scaling, memory }, signal)) }
+      : {};
+  const weighed = decideUpdate({ ...observation, instances, ...launches });
   const { wakeAt = gate.nextAt } = weighed;
   return { ...weighed, wakeAt: epochMs(Math.min(wakeAt, gate.nextAt)) };
 };

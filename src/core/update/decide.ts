@@ -1,7 +1,14 @@
 // What an update does next: one function per phase over what was observed. Steps have no choice left in
 // them; at a fixed state a second decision has none. Decides nothing about pods: that is the drain's.
 import type { HealthIssue } from '../../api/nodegroup.ts';
-import { isStopAsked, type UpdatePhase } from '../../api/nodegroup-update.ts';
+import { isStopAsked, type UpdatePhase, type UpdateStrategy } from '../../api/nodegroup-update.ts';
+import {
+  decideClosing,
+  decideEmptying,
+  decideGreenUp,
+  decideRetiring,
+  decideSoaking,
+} from './blue-green.ts';
 import { decideRestoring, decideScalingDown } from './ending.ts';
 import { goingBack } from './going-back.ts';
 import { withHookedNodes, withHooks } from './hooks/index.ts';
@@ -25,6 +32,7 @@ const byPhase: Readonly<Record<UpdatePhase, Decide>> = {
   ScalingUp: decideScalingUp,
   Marking: decideMarking,
   Rolling: decideRolling,
+  Soaking: nothing,
   ScalingDown: decideScalingDown,
   Restoring: decideRestoring,
   Ended: nothing,
@@ -48,6 +56,22 @@ const byPhaseOfSurge: Readonly<Record<UpdatePhase, Decide>> = {
   ...byPhase,
   ScalingUp: decideSurgeUp,
   Rolling: decideSurgeRolling,
+};
+
+const byPhaseOfBlueGreen: Readonly<Record<UpdatePhase, Decide>> = {
+  ...byPhase,
+  ScalingUp: decideGreenUp,
+  Marking: decideClosing,
+  Rolling: decideEmptying,
+  Soaking: decideSoaking,
+  ScalingDown: decideRetiring,
+};
+
+const phasesOf: Readonly<Record<UpdateStrategy, typeof byPhase>> = {
+  DEFAULT: byPhase,
+  MINIMAL: byPhase,
+  SURGE: byPhaseOfSurge,
+  BLUE_GREEN: byPhaseOfBlueGreen,
 };
 
 /**
@@ -74,7 +98,7 @@ export const decideUpdate = (seen: UpdateObservation): UpdateDecision => {
   const herd = herdOf(hooked);
   const { observation, change, failures } = pace(hooked, herd);
   const phase = observation.status.phase ?? 'Preparing';
-  const phases = observation.status.strategy === 'SURGE' ? byPhaseOfSurge : byPhase;
+  const phases = phasesOf[observation.status.strategy ?? 'DEFAULT'];
   const decided = withHooks(
     observation,
     herd,

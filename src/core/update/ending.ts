@@ -8,7 +8,9 @@ import {
   type InstanceState,
   isKeptEmpty,
   isWhole,
+  ownCause,
   phaseSince,
+  updateCauseId,
 } from './nodes.ts';
 import type { StatusChange, UpdateDecision, UpdateObservation, UpdateStep } from './observation.ts';
 import { refills } from './surge.ts';
@@ -75,6 +77,13 @@ const decideUnsettled = (observation: UpdateObservation, herd: Herd): UpdateDeci
 
 const givesBack: ReadonlySet<InstanceState['kind']> = new Set(['held', 'hooking', 'failed']);
 
+/** Of blue/green: to be kept or kept, and so given back, whatever has left it; one that goes for good goes. */
+const isOnlyEmptied = ({ update }: UpdateObservation, { instance, state }: Counted): boolean => {
+  if (state.kind !== 'kept' && state.kind !== 'draining') return false;
+  const id = updateCauseId(update.metadata.name);
+  return ownCause(instance.disruption, id)?.followUp === 'Release';
+};
+
 const isGivenBack = ({ state }: Counted): boolean => state.kind === 'untouched';
 
 /** New instances to be taken back: those that serve least first. */
@@ -89,9 +98,21 @@ const surplus = ({ fresh }: Herd, count: number): readonly Counted[] =>
     )
     .slice(0, count);
 
-/** Nothing of the group was replaced: what new nodes are made of can be set back too. */
+/**
+ * Nothing of the group was replaced: what new nodes are made of can be set back too. Blue/green replaces nothing before
+ * the last phase, whatever the cloud has taken meanwhile.
+ */
 const wasAllForNothing = ({ status }: UpdateObservation): boolean =>
-  (status.progress?.done ?? 0) === 0;
+  status.strategy === 'BLUE_GREEN'
+    ? status.phases?.every(({ phase }) => phase !== 'ScalingDown') === true
+    : (status.progress?.done ?? 0) === 0;
+
+/** Blue/green takes back as many nodes as it made: their pods move as few nodes at a time as those of old ones did. */
+const atOnce = ({ status }: UpdateObservation, { fresh }: Herd): number => {
+  if (status.strategy !== 'BLUE_GREEN') return Number.POSITIVE_INFINITY;
+  const draining = fresh.filter(({ state }) => state.kind === 'draining').length;
+  return Math.max(0, (status.maxUnavailable ?? 1) - draining);
+};
 
 /**
  * What made the update fail may keep pods on new nodes too. People's size is not changed for that: these
@@ -121,11 +142,12 @@ export const decideRestoring = (observation: UpdateObservation, herd: Herd): Upd
   const { status, surge, desired, actualDesired } = observation;
   const stay: UpdateDecision = { change: undefined, surge, steps: [] };
   const { old, fresh } = herd;
-  const isGoing = (one: Counted): boolean =>
-    (one.state.kind === 'draining' || one.state.kind === 'drained') && !isKeptEmpty(one);
-  const draining = old.filter(isGoing);
   // Hooks run no more: what would have to wait for its own is not terminated.
-  const isReturned = (one: Counted): boolean => givesBack.has(one.state.kind) || isKeptEmpty(one);
+  const isReturned = (one: Counted): boolean =>
+    givesBack.has(one.state.kind) || isKeptEmpty(one) || isOnlyEmptied(observation, one);
+  const isGoing = (one: Counted): boolean =>
+    (one.state.kind === 'draining' || one.state.kind === 'drained') && !isReturned(one);
+  const draining = old.filter(isGoing);
   const withdraw = old.filter((one) => isReturned(one) && !isKept(status, one));
   const steps: UpdateStep[] = [
     ...withdraw.map(
@@ -159,8 +181,10 @@ export const decideRestoring = (observation: UpdateObservation, herd: Herd): Upd
   }
   const retiring = fresh.filter((one) => !isGivenBack(one));
   const excess = surplusLeft(observation, herd);
-  const retired = surplus(herd, Math.max(0, excess - retiring.length));
-  if (status.leftover === undefined && (surge.desired > 0 || retired.length > 0)) {
+  const more = Math.max(0, excess - retiring.length);
+  const rest = status.leftover === undefined ? surplus(herd, more) : [];
+  const retired = rest.slice(0, atOnce(observation, herd));
+  if (retired.length > 0 || (status.leftover === undefined && surge.desired > 0)) {
     return {
       ...stay,
       surge: none,
@@ -180,7 +204,7 @@ export const decideRestoring = (observation: UpdateObservation, herd: Herd): Upd
   const wanted = Math.max(desired + retiring.length, old.length + fresh.length);
   if (actualDesired > wanted) return { ...stay, steps: [{ kind: 'Lower', desired: wanted }] };
   const failed = retiring.filter(({ state }) => state.kind === 'failed');
-  if (failed.length > 0) {
+  if (failed.length > 0 && rest.length === 0) {
     const gone = retiring.length - failed.length;
     const left = Math.max(0, old.length + fresh.length - gone - desired);
     return {
@@ -190,7 +214,7 @@ export const decideRestoring = (observation: UpdateObservation, herd: Herd): Upd
       steps: failed.map(({ instance }) => ({ kind: 'Withdraw', instanceId: instance.instanceId })),
     };
   }
-  if (retiring.length > 0 || herd.leaving.length > 0) return stay;
+  if (retiring.length > 0 || herd.leaving.length > 0 || rest.length > 0) return stay;
   if (observation.isNarrowed === true) return { ...stay, steps: [{ kind: 'RestoreTypes' }] };
   if (observation.suspended.length > 0) {
     return { ...stay, steps: [{ kind: 'Resume', processes: observation.suspended }] };

@@ -22,6 +22,8 @@ export interface PaceFacts {
   readonly predicted?: { readonly p50Seconds: number; readonly p90Seconds: number };
   readonly startedAt?: string;
   readonly left: number;
+  /** What comes when the last node is done, the same for all. */
+  readonly tailMs?: number;
   readonly now: EpochMs;
 }
 
@@ -61,11 +63,12 @@ export const planned = ({
 };
 
 export const etaOf = (facts: PaceFacts): UpdateEta | undefined => {
-  const { pace, history, left, now } = facts;
+  const { pace, history, left, now, tailMs = 0 } = facts;
   const own = samplesOf(pace);
   const samples =
     own.length >= enoughOfItsOwn ? own : [...own, ...history.flatMap((one) => samplesOf(one))];
-  return samples.length < fewest ? planned(facts) : spread(samples, left, now);
+  const from = epochMs(now + tailMs);
+  return samples.length < fewest ? planned(facts) : spread(samples, left, from);
 };
 
 interface PaceNow {
@@ -89,9 +92,9 @@ export const paceWith = (
 /** What the journal says of pace and end from now on. */
 export const tellPace = (
   status: NodeGroupUpdateStatus,
-  facts: PaceNow & Pick<PaceFacts, 'history' | 'predicted'> & { readonly total: number },
+  facts: PaceNow & Pick<PaceFacts, 'history' | 'predicted' | 'tailMs'> & { readonly total: number },
 ): { readonly pace: readonly UpdatePace[]; readonly eta: UpdateEta | undefined } => {
-  const { isPaused, now, total, done, history, predicted } = facts;
+  const { isPaused, now, total, done, history, predicted, tailMs = 0 } = facts;
   const before = status.pace ?? [];
   const pace = paceWith(before, facts);
   // Who knows when it is resumed.
@@ -105,5 +108,5 @@ export const tellPace = (
     ...(predicted === undefined ? {} : { predicted }),
     ...(startedAt === undefined ? {} : { startedAt }),
   };
-  return { pace, eta: etaOf({ pace, history, left: total - done, now, ...more }) };
+  return { pace, eta: etaOf({ pace, history, left: total - done, now, tailMs, ...more }) };
 };

@@ -30,7 +30,7 @@ export type {
   UpdateSurge,
 } from './observation.ts';
 export { outlookOf, startHolds, stepHolds } from './pacing/index.ts';
-export { type Policies, policiesOf } from './policy.ts';
+export { type Policies, policiesOf, policyComplaint } from './policy.ts';
 export {
   autoscalerAnnotation,
   hasGroupLabels,

@@ -1,5 +1,5 @@
 // What an update writes down of itself: the phase it enters, how far it is, how it fails. Pure.
-import { formatTime } from '../../api/brand.ts';
+import { epochMs, formatTime } from '../../api/brand.ts';
 import type { HealthIssue } from '../../api/nodegroup.ts';
 import type {
   NodeGroupUpdateStatus,
@@ -10,7 +10,7 @@ import { bounded, evictionFailure } from '../scaling/index.ts';
 import { planned, tellPace } from './eta.ts';
 import type { Counted, Herd } from './nodes.ts';
 import type { StatusChange, UpdateDecision, UpdateObservation } from './observation.ts';
-import { isHeld } from './pacing/index.ts';
+import { isHeld, soakEnd } from './pacing/index.ts';
 
 /** The phase and when it began; the list keeps the last of them. */
 const maxPhases = 40;
@@ -87,6 +87,11 @@ const quarantinedOf = (old: readonly Counted[]): Pick<UpdateProgress, 'quarantin
   return length === 0 ? {} : { quarantined: length };
 };
 
+const emptiedOf = (old: readonly Counted[]): Pick<UpdateProgress, 'emptied'> => {
+  const { length } = old.filter(({ state }) => state.kind === 'kept');
+  return length === 0 ? {} : { emptied: length };
+};
+
 const progressOf = ({ status }: UpdateObservation, { old, leavingOld }: Herd): UpdateProgress => {
   const left = old.length + leavingOld.length;
   const total = Math.max(status.progress?.total ?? 0, left);
@@ -95,6 +100,7 @@ const progressOf = ({ status }: UpdateObservation, { old, leavingOld }: Herd): U
     done: total - left,
     draining: old.filter(({ state }) => state.kind === 'draining').length + leavingOld.length,
     failed: old.filter(({ state }) => state.kind === 'failed').length,
+    ...emptiedOf(old),
     ...quarantinedOf(old),
   };
 };
@@ -104,6 +110,7 @@ const sameProgress = (a: UpdateProgress | undefined, b: UpdateProgress): boolean
   a.done === b.done &&
   a.draining === b.draining &&
   a.failed === b.failed &&
+  a.emptied === b.emptied &&
   a.quarantined === b.quarantined &&
   a.eta?.p50 === b.eta?.p50 &&
   a.eta?.p90 === b.eta?.p90;
@@ -113,19 +120,32 @@ interface PaceTold {
   readonly eta: UpdateProgress['eta'];
 }
 
+/** From the end of a soak until the last instance is gone: the cooldown, and what EC2 takes. */
+const goneMs = 120_000;
+
+/** Who knows when a pause ends. */
+const afterSoak = (observation: UpdateObservation): UpdateProgress['eta'] => {
+  if (observation.update.spec.paused === true) return undefined;
+  const end = soakEnd(observation);
+  return { p50: formatTime(epochMs(end + goneMs)), p90: formatTime(epochMs(end + 2 * goneMs)) };
+};
+
 /** How fast it goes while nodes are replaced, and when that will be over as far as there is ground to say. */
 const paceOf = (
   observation: UpdateObservation,
   { change, steps }: UpdateDecision,
-  { done, total }: UpdateProgress,
+  { done: gone, emptied = 0, total }: UpdateProgress,
 ): PaceTold => {
-  const { status, update, now, history = [] } = observation;
+  const { status, update, now, policies, history = [] } = observation;
+  const done = gone + emptied;
   const phase = change?.phase ?? status.phase;
   const { predicted } = update.spec;
   const around = predicted === undefined ? {} : { predicted };
+  const tailMs = status.strategy === 'BLUE_GREEN' ? (policies?.soakMs ?? 0) + goneMs : 0;
   const isPaused = isHeld(observation) || steps.some(({ kind }) => kind === 'Pause');
   if (phase === 'Rolling')
-    return tellPace(status, { ...around, done, total, isPaused, now, history });
+    return tellPace(status, { ...around, done, total, isPaused, now, history, tailMs });
+  if (phase === 'Soaking') return { pace: status.pace, eta: afterSoak(observation) };
   if (phase !== 'ScalingUp' && phase !== 'Marking') return { pace: status.pace, eta: undefined };
   const { startedAt } = status;
   const eta = planned({ ...around, ...(startedAt === undefined ? {} : { startedAt }) });

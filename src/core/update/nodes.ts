@@ -1,6 +1,7 @@
 // How far an update is with each of its instances, told by the NodeDisruption of each. Pure.
 import { type EpochMs, epochMs, parseTime } from '../../api/brand.ts';
 import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
+import { isOwnStrategy } from '../../api/nodegroup-update.ts';
 import { isOfRequest, victimState } from '../scaling/index.ts';
 import type { UpdateInstance, UpdateObservation } from './observation.ts';
 
@@ -37,11 +38,13 @@ export type InstanceState =
   /** Not asked, or asked and given back. */
   | { readonly kind: 'untouched' }
   | { readonly kind: 'held'; readonly isMarked: boolean }
-  /** Held by Drover's own strategy: begun, and not drained before its hook is over. */
+  /** Held by one of Drover's own strategies: begun, and not drained before its hook is over. */
   | { readonly kind: 'hooking'; readonly isMarked: boolean }
   /** `emptied`: the drain is over, and its instance stays until this update lets it go. */
   | { readonly kind: 'draining'; readonly emptied?: Emptied }
   | { readonly kind: 'drained' }
+  /** Drained, cordoned, and kept: it is not terminated before the update says so. */
+  | { readonly kind: 'kept' }
   | { readonly kind: 'failed'; readonly message: string };
 
 export const instanceState = (
@@ -59,7 +62,9 @@ export const instanceState = (
   const emptied = isOpen ? emptiedOf(disruption, cause) : undefined;
   if (emptied !== undefined) return { kind: 'draining', emptied };
   const hasNode = nodeName !== undefined;
-  return victimState(disruption, { id, hasNode, now }) ?? { kind: 'untouched' };
+  const found = victimState(disruption, { id, hasNode, now }) ?? { kind: 'untouched' };
+  const isKept = found.kind === 'drained' && cause.followUp === 'Release';
+  return isKept ? { kind: 'kept' } : found;
 };
 
 export interface Counted {
@@ -79,7 +84,7 @@ export const herdOf = ({ update, status, instances, now }: UpdateObservation): H
   const id = updateCauseId(update.metadata.name);
   const stateOf = (instance: UpdateInstance): InstanceState => {
     const state = instanceState(instance, id, now);
-    const isBegun = state.kind === 'held' && status.strategy === 'SURGE' && !instance.isTarget;
+    const isBegun = state.kind === 'held' && isOwnStrategy(status.strategy) && !instance.isTarget;
     return isBegun ? { ...state, kind: 'hooking' } : state;
   };
   const counted = instances

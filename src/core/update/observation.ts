@@ -39,6 +39,8 @@ export interface UpdateInstance {
   readonly shield?: 'ours' | 'theirs';
   /** Its node has the taint that keeps new pods away where there is another place. */
   readonly isDiscouraged?: boolean;
+  /** That taint keeps them away wherever else they may go. */
+  readonly isClosed?: boolean;
   /** Its node has the label of those whose drain was not over in time. */
   readonly isQuarantined?: boolean;
   readonly disruption?: NodeDisruption;
@@ -113,11 +115,17 @@ export type UpdateStep =
   | ({ readonly kind: 'Retire'; readonly instanceId: string } & StepHolds)
   /** Drained: its instance may be terminated. */
   | { readonly kind: 'LetGo'; readonly instanceId: string }
+  /** Drains it, and keeps it, cordoned. */
+  | { readonly kind: 'Empty'; readonly instanceId: string; readonly hold?: true }
   | { readonly kind: 'RunHook'; readonly call: HookCall }
   /** One that is being retired is replaced instead: more are wanted by now. */
   | { readonly kind: 'Refill'; readonly instanceId: string }
-  /** PreferNoSchedule: pods that move land on new nodes. */
-  | { readonly kind: 'Discourage'; readonly nodeName: string }
+  /** PreferNoSchedule, where nothing else is said: pods that move land on new nodes. */
+  | {
+      readonly kind: 'Discourage';
+      readonly nodeName: string;
+      readonly effect?: 'NoSchedule';
+    }
   | { readonly kind: 'Encourage'; readonly nodeName: string }
   /** The cluster autoscaler takes no node of the group meanwhile. */
   | { readonly kind: 'Shield'; readonly nodeName: string }

@@ -1,15 +1,26 @@
 // The policies of one update, resolved: what the update itself asks for, then its group, then EKS' own
-// numbers. EKS' strategies have EKS' alone. Pure.
+// numbers, and GKE's of blue/green. EKS' strategies have EKS' alone. Pure.
 import { defaultDrainTimeoutSeconds } from '../../api/causes.ts';
 import type { NodeGroupSpec } from '../../api/nodegroup.ts';
-import type { NodeGroupUpdateSpec, UpdateStrategy } from '../../api/nodegroup-update.ts';
-import type { DrainTimeoutPolicy, ShortagePolicy } from '../../api/update-policy.ts';
+import {
+  isOwnStrategy,
+  type NodeGroupUpdateSpec,
+  type UpdateStrategy,
+} from '../../api/nodegroup-update.ts';
+import type {
+  DrainTimeoutPolicy,
+  ShortagePolicy,
+  UpdateBlueGreen,
+} from '../../api/update-policy.ts';
 
 /** EKS waits this long between empty and terminate (EKS user guide, "managed node update behavior"). */
 const eksCooldownSeconds = 60;
 
 /** Auto Scaling itself tries again after seconds; capacity comes back after minutes. */
 const defaultShortageWaitSeconds = 300;
+
+/** GKE's default of a blue/green upgrade's node pool soak. */
+const defaultSoakSeconds = 3600;
 
 export interface Policies {
   readonly onTimeout: DrainTimeoutPolicy;
@@ -20,17 +31,32 @@ export interface Policies {
   readonly maxQuarantined: number;
   readonly onShortage: ShortagePolicy;
   readonly shortageWaitMs: number;
+  /** Of blue/green: how long old nodes are kept empty, all of them and each batch. */
+  readonly soakMs?: number;
+  readonly batchSoakMs?: number;
   /** New nodes that fail until the update goes back by itself; undefined: it does not. */
   readonly failedNewNodes?: number;
 }
+
+const soakOf = (
+  updateConfig: NodeGroupSpec['updateConfig'],
+  { action, policies }: Pick<NodeGroupUpdateSpec, 'policies' | 'action'>,
+): Pick<Policies, 'soakMs' | 'batchSoakMs'> => {
+  // On the way back nothing is to be watched, and there is nothing to go back to.
+  if (action === 'Rollback') return { soakMs: 0, batchSoakMs: 0 };
+  const asked: UpdateBlueGreen = { ...updateConfig?.blueGreen, ...policies?.blueGreen };
+  const { soakSeconds = defaultSoakSeconds, batchSoakSeconds = 0 } = asked;
+  return { soakMs: soakSeconds * 1000, batchSoakMs: batchSoakSeconds * 1000 };
+};
 
 export const policiesOf = (
   { updateConfig, drain: ofGroup }: Pick<NodeGroupSpec, 'updateConfig' | 'drain'>,
   update: Pick<NodeGroupUpdateSpec, 'policies' | 'force' | 'action'>,
   strategy: UpdateStrategy | undefined,
 ): Policies => {
-  const own = strategy === 'SURGE' ? { ...updateConfig, ...update.policies } : {};
-  const drain = strategy === 'SURGE' ? { ...updateConfig?.drain, ...update.policies?.drain } : {};
+  const isOwn = isOwnStrategy(strategy);
+  const own = isOwn ? { ...updateConfig, ...update.policies } : {};
+  const drain = isOwn ? { ...updateConfig?.drain, ...update.policies?.drain } : {};
   const seconds = drain.timeoutSeconds ?? ofGroup?.timeoutSeconds ?? defaultDrainTimeoutSeconds;
   const onTimeout = update.force === true ? 'Force' : (drain.onTimeout ?? 'Fail');
   // The way back has none of its own: what went wrong once is left to people.
@@ -43,6 +69,35 @@ export const policiesOf = (
     maxQuarantined: own.maxQuarantined ?? 1,
     onShortage: own.capacity?.onShortage ?? 'Elsewhere',
     shortageWaitMs: (own.capacity?.waitSeconds ?? defaultShortageWaitSeconds) * 1000,
+    ...(strategy === 'BLUE_GREEN' ? soakOf(updateConfig, update) : {}),
     ...(rollsBack ? { failedNewNodes: own.rollback?.failedNewNodes ?? 1 } : {}),
   };
+};
+
+/**
+ * Why an update by this strategy cannot have the policies that it or its group asks for; undefined: it can. The API
+ * server refuses the same in a group; an update may have another strategy than its group.
+ */
+export const policyComplaint = (
+  { updateConfig }: Pick<NodeGroupSpec, 'updateConfig'>,
+  { policies }: Pick<NodeGroupUpdateSpec, 'policies'>,
+  strategy: UpdateStrategy | undefined,
+): string | undefined => {
+  if (policies !== undefined && !isOwnStrategy(strategy)) {
+    return `Policies of an update are of strategy SURGE or BLUE_GREEN, and this one is ${strategy}. Leave them out, or set spec.strategy.`;
+  }
+  if (policies?.blueGreen !== undefined && strategy !== 'BLUE_GREEN') {
+    return `policies.blueGreen is of strategy BLUE_GREEN, and this update is ${strategy}. Leave it out, or set spec.strategy: BLUE_GREEN.`;
+  }
+  if (strategy !== 'BLUE_GREEN') return undefined;
+  const { onTimeout } = { ...updateConfig?.drain, ...policies?.drain };
+  if (onTimeout === 'Quarantine' || policies?.maxQuarantined !== undefined) {
+    return 'drain.onTimeout: Quarantine makes no sense with strategy BLUE_GREEN, which ends with no old node left or with all of them. Set another for this update (policies.drain.onTimeout), or strategy SURGE.';
+  }
+  const { postDrain, preTerminate } = updateConfig?.hooks ?? {};
+  if (postDrain !== undefined || preTerminate !== undefined) {
+    return 'The hooks postDrain and preTerminate of the group are not there with strategy BLUE_GREEN, whose old nodes are kept between the two. Take them out of spec.updateConfig.hooks, or use strategy SURGE.';
+  }
+  if (policies?.capacity === undefined) return undefined;
+  return 'policies.capacity is of strategy SURGE: BLUE_GREEN has all its new nodes before the first old one goes. Leave it out.';
 };

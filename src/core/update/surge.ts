@@ -108,7 +108,8 @@ const nextOf = (left: readonly Counted[], field: Field): Counted | undefined => 
   return free.find((one) => chainOf(one) === longest);
 };
 
-const choose = (observation: UpdateObservation, herd: Herd): readonly Counted[] => {
+/** The nodes whose drains begin now. */
+export const choose = (observation: UpdateObservation, herd: Herd): readonly Counted[] => {
   const { update, drainTimeoutMs } = observation;
   const { old, fresh } = herd;
   const perZone = new Map<string, number>();
@@ -180,18 +181,22 @@ export const refills = (observation: UpdateObservation, herd: Herd): readonly Up
     .map(({ instance }) => ({ kind: 'Refill', instanceId: instance.instanceId }));
 };
 
-/** Old nodes are the last choice for new pods, and no node of the group is the cluster autoscaler's. */
+/** No node of the group is the cluster autoscaler's. */
+export const shieldSteps = ({ old, fresh }: Pick<Herd, 'old' | 'fresh'>): readonly UpdateStep[] =>
+  [...old, ...fresh].flatMap(({ instance }): readonly UpdateStep[] =>
+    instance.nodeName === undefined || instance.shield !== undefined
+      ? []
+      : [{ kind: 'Shield', nodeName: instance.nodeName }],
+  );
+
+/** Old nodes are the last choice for new pods. */
 const markSteps = ({ old, fresh }: Herd): readonly UpdateStep[] => [
   ...old.flatMap(({ instance }): readonly UpdateStep[] =>
     instance.nodeName === undefined || instance.isDiscouraged === true
       ? []
       : [{ kind: 'Discourage', nodeName: instance.nodeName }],
   ),
-  ...[...old, ...fresh].flatMap(({ instance }): readonly UpdateStep[] =>
-    instance.nodeName === undefined || instance.shield !== undefined
-      ? []
-      : [{ kind: 'Shield', nodeName: instance.nodeName }],
-  ),
+  ...shieldSteps({ old, fresh }),
 ];
 
 export const decideSurgeRolling = (observation: UpdateObservation, herd: Herd): UpdateDecision => {

@@ -1,6 +1,7 @@
 // What hooks make of an update by Drover's own strategy: which are to run now, which nodes they keep from being
 // drained, terminated or counted, how one that fails ends the update. Pure.
 import { type EpochMs, epochMs, parseTime } from '../../../api/brand.ts';
+import { isOwnStrategy } from '../../../api/nodegroup-update.ts';
 import { defaultHookTimeoutSeconds, type HookKind } from '../../../api/update-hooks.ts';
 import { fail } from '../journal.ts';
 import {
@@ -30,9 +31,9 @@ const lookMs = 5_000;
 const graceMs = 60_000;
 
 const isUnderWay = ({ update, status }: UpdateObservation): boolean =>
-  status.strategy === 'SURGE' &&
+  isOwnStrategy(status.strategy) &&
   update.spec.abort === undefined &&
-  (status.phase === 'ScalingUp' || status.phase === 'Rolling');
+  (status.phase === 'ScalingUp' || status.phase === 'Rolling' || status.phase === 'Soaking');
 
 /** Whose cause is new with each try: the hook runs again. */
 const isOfTry: Readonly<Record<HookCall['kind'], boolean>> = {

@@ -3,4 +3,4 @@
 export { isHeld, withHolds } from './held.ts';
 export { startHolds, stepHolds } from './holds.ts';
 export { type Outlook, outlookOf } from './outlook.ts';
-export { pace, restsInWave } from './pace.ts';
+export { nextProbeAt, pace, restsInWave, soakEnd } from './pace.ts';

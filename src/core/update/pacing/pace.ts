@@ -1,6 +1,8 @@
-// What waves and probes make of an update at this moment, beside what held it already: how many more nodes may be
-// begun, what waits, what ends it. Pure.
-import { type Herd, inFlightOf, isWhole } from '../nodes.ts';
+// What waves, probes and the soak of blue/green make of an update at this moment, beside what held it already: how many
+// more nodes may be begun, what waits, what ends it. Pure.
+import { type EpochMs, epochMs, formatTime, parseTime } from '../../../api/brand.ts';
+import type { Hold } from '../../../api/update-pacing.ts';
+import { type Herd, inFlightOf, isWhole, phaseSince } from '../nodes.ts';
 import type { StatusChange, UpdateObservation } from '../observation.ts';
 import { dated } from './holds.ts';
 import { probeFailures, probeHolds } from './probes.ts';
@@ -35,10 +37,41 @@ const failingOf = ({ probed = [] }: UpdateObservation) => {
   return failing.length === 0 ? undefined : failing;
 };
 
+export const soakEnd = (observation: UpdateObservation): EpochMs =>
+  epochMs(phaseSince(observation) + (observation.policies?.soakMs ?? 0));
+
+/** The old nodes are empty, and go when this is over. */
+const soakHolds = (observation: UpdateObservation): readonly Omit<Hold, 'since'>[] => {
+  const until = soakEnd(observation);
+  if (observation.now >= until) return [];
+  const { name } = observation.update.metadata;
+  const seconds = Math.round((observation.policies?.soakMs ?? 0) / 1000);
+  const reason = `the old nodes are empty and kept for ${seconds} s; \`drover abort update ${name} --rollback\` goes back to them`;
+  return [{ kind: 'Soak', reason, until: formatTime(until) }];
+};
+
+const usualIntervalSeconds = 30;
+
+/** While old nodes are kept, probes are looked at as often as they ask for: whoever fails then costs no new node. */
+export const nextProbeAt = ({
+  status,
+  probes = [],
+  probed = [],
+  now,
+}: UpdateObservation): EpochMs | undefined => {
+  if (status.phase !== 'Soaking' || probes.length === 0) return undefined;
+  const times = probes.map(({ name, intervalSeconds = usualIntervalSeconds }) => {
+    const last = parseTime(probed.find((one) => one.name === name)?.at);
+    return last === undefined ? now + 1000 * intervalSeconds : last + 1000 * intervalSeconds;
+  });
+  return epochMs(Math.max(now, Math.min(...times)));
+};
+
 /** Only while nodes are updated: before and after that nothing is begun that could be held. */
 export const pace = (observation: UpdateObservation, herd: Herd): Paced => {
   const { update, status, waves = [], probes = [], probed, now } = observation;
-  if (status.phase !== 'Rolling' || update.spec.abort !== undefined) {
+  const isRolling = status.phase === 'Rolling';
+  if ((!isRolling && status.phase !== 'Soaking') || update.spec.abort !== undefined) {
     return { observation, change: {}, failures: [] };
   }
   const { old, leavingOld } = herd;
@@ -56,7 +89,7 @@ export const pace = (observation: UpdateObservation, herd: Herd): Paced => {
   });
   const isBack = update.spec.action === 'Rollback';
   const found = [
-    ...waved.holds,
+    ...(isRolling ? waved.holds : soakHolds(observation)),
     ...(isBack || probed === undefined ? [] : probeHolds(probes, probed)),
   ];
   const failing = failingOf(observation);
@@ -67,7 +100,7 @@ export const pace = (observation: UpdateObservation, herd: Herd): Paced => {
       limit: waved.limit,
     },
     change: {
-      ...(same(status.wave, waved.wave) ? {} : { wave: waved.wave }),
+      ...(!isRolling || same(status.wave, waved.wave) ? {} : { wave: waved.wave }),
       ...(same(status.failingProbes, failing) ? {} : { failingProbes: failing }),
     },
     failures: isBack ? [] : probeFailures(observation.groupName, probes, probed ?? []),

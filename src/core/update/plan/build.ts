@@ -83,6 +83,8 @@ export const modelOf = (view: View, known: CloudTimes = {}): ModelInput => {
     hasRoomElsewhere: view.others.some(({ isOfGroup }) => !isOfGroup),
     drainTimeoutSeconds: group.drainTimeoutSeconds,
     cooldownSeconds: group.cooldownSeconds,
+    soakSeconds: group.soakSeconds ?? 0,
+    batchSoakSeconds: group.batchSoakSeconds ?? 0,
     force: group.force,
     times: {
       setup: known.setup ?? defaultTimes.setup,

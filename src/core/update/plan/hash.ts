@@ -33,6 +33,8 @@ const groupOf = ({ group, target }: Snapshot) => ({
   cluster: group.cluster,
   sizes: group.sizes,
   strategy: group.strategy,
+  soakSeconds: group.soakSeconds,
+  batchSoakSeconds: group.batchSoakSeconds,
   maxUnavailable: group.maxUnavailable,
   force: group.force,
   subnets: group.subnets.toSorted(),

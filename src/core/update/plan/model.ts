@@ -73,6 +73,9 @@ export interface ModelInput {
   readonly hasRoomElsewhere: boolean;
   readonly drainTimeoutSeconds: number;
   readonly cooldownSeconds: number;
+  /** Of blue/green: how long old nodes are kept empty, all of them and each batch. */
+  readonly soakSeconds?: number;
+  readonly batchSoakSeconds?: number;
   readonly force: boolean;
   readonly times: ModelTimes;
   /** From a node's marks until it may be empty: schedulers are given that long to see them. */

@@ -1,10 +1,16 @@
 // The plan of an update: verdict, sums, order and batches, and what the preflight found. The same
 // snapshot gives the same plan. Pure; nothing here changes anything.
 import { formatTime } from '../../../api/brand.ts';
-import type { SkippedType, UpdateStrategy, Waiver } from '../../../api/nodegroup-update.ts';
+import {
+  isOwnStrategy,
+  type SkippedType,
+  type UpdateStrategy,
+  type Waiver,
+} from '../../../api/nodegroup-update.ts';
 import { podsAsk, skippedTypes } from '../ladder.ts';
 import type { Outlook } from '../pacing/index.ts';
 import { type Finding, runChecks, type Snapshot, type View, viewOf } from '../preflight/index.ts';
+import { asRun, extraNodeHours, restSeconds } from './blue-green.ts';
 import { boundsOf } from './bounds.ts';
 import { type CloudTimes, modelOf } from './build.ts';
 import { forecastOf, noForecast, quantileOf } from './forecast.ts';
@@ -52,6 +58,8 @@ export interface UpdatePlan {
   readonly maxUnavailable: number;
   readonly surge: number;
   readonly launches: number;
+  /** Node-hours beyond those of the nodes that are wanted, at the median. */
+  readonly extraNodeHours: number;
   /** The median of the runs; more than `pods` where new nodes are taken away again. */
   readonly evictions: number;
   readonly minutes: { readonly p50: number; readonly p90: number };
@@ -138,7 +146,8 @@ const waivedBy = (findings: readonly Finding[], waivers: readonly Waiver[]) =>
   });
 
 const sums = (input: ModelInput, runs: readonly RunResult[]) => {
-  const bounds = boundsOf(input);
+  const bounds = boundsOf(asRun(input));
+  const rest = restSeconds(input);
   const isByBudget = bounds.budgetBound > bounds.nodeBound && bounds.budget !== undefined;
   const { budget } = bounds;
   const seconds = runs.map((run) => run.seconds);
@@ -146,6 +155,7 @@ const sums = (input: ModelInput, runs: readonly RunResult[]) => {
   const isNothing = input.nodes.length === 0;
   return {
     launches: isNothing ? 0 : Math.max(0, ...runs.map(({ launches }) => launches)),
+    extraNodeHours: isNothing ? 0 : extraNodeHours(input, quantileOf(seconds, 0.5)),
     evictions: quantileOf(
       runs.map(({ evictions }) => evictions),
       0.5,
@@ -155,7 +165,7 @@ const sums = (input: ModelInput, runs: readonly RunResult[]) => {
       p90: isNothing ? 0 : minutes(quantileOf(seconds, 0.9)),
     },
     lowerBound: {
-      minutes: minutes(bounds.lowerBound),
+      minutes: minutes(bounds.lowerBound + rest),
       by: isByBudget ? ('budget' as const) : ('nodes' as const),
       ...(isByBudget && budget !== undefined ? { budget } : {}),
     },
@@ -188,12 +198,13 @@ export const planUpdate = (snapshot: Snapshot, options: PlanOptions = {}): Updat
   const seed = Number.parseInt(hash.slice(0, 8), 16);
   const isNothing = input.nodes.length === 0;
   // Every wave's rest counts, that of the last one too; when each node's drain begins is told without them.
-  const soak = snapshot.outlook?.soakSeconds ?? 0;
+  const soak = (snapshot.outlook?.soakSeconds ?? 0) + restSeconds(input);
+  const run = asRun(input);
   const runs = Array.from({ length: isNothing ? 0 : count }, (_, i): RunResult => {
-    const one = simulate(input, seed + i);
+    const one = simulate(run, seed + i);
     return { ...one, seconds: one.seconds + soak };
   });
-  const found = runChecks({ ...view, forecast: forecastOf(input, runs) });
+  const found = runChecks({ ...view, forecast: forecastOf(run, runs) });
   const findings = waivedBy(found, waivers);
   const isBlocked = findings.some(
     ({ severity, waived }) => severity === 'blocker' && waived === undefined,
@@ -216,8 +227,8 @@ export const planUpdate = (snapshot: Snapshot, options: PlanOptions = {}): Updat
     maxUnavailable: group.maxUnavailable,
     surge: view.surge,
     ...sums(input, runs),
-    order: group.strategy === 'SURGE' ? 'byZone' : 'random',
-    batches: isNothing ? [] : batchesOf(input, simulate(input, seed, { medians: true })),
+    order: isOwnStrategy(group.strategy) ? 'byZone' : 'random',
+    batches: isNothing ? [] : batchesOf(input, simulate(run, seed, { medians: true })),
     findings,
     ...(isNothing ? {} : ladderOf(view)),
     waivers,

@@ -370,6 +370,7 @@ class Run {
       case 'DEFAULT':
       case 'MINIMAL':
         return true;
+      case 'BLUE_GREEN':
       case 'SURGE': {
         // The last ones retire: what the surge brought is what stays.
         const live = this.#nodes.filter(({ state }) => state === 'up' || state === 'booting');

@@ -28,6 +28,7 @@ export const anInput = (
     DEFAULT: Math.max(2 * zones, maxUnavailable),
     MINIMAL: 0,
     SURGE: Math.min(count, Math.max(zones, maxUnavailable)),
+    BLUE_GREEN: count,
   };
   return {
     strategy,

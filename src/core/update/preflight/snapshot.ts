@@ -72,6 +72,9 @@ export interface GroupFacts {
   readonly force: boolean;
   readonly drainTimeoutSeconds: number;
   readonly cooldownSeconds: number;
+  /** Of blue/green alone: how long old nodes are kept empty, all of them and each batch. */
+  readonly soakSeconds?: number;
+  readonly batchSoakSeconds?: number;
   readonly current: RevisionFacts;
   /** An update of it that runs now. */
   readonly activeUpdate?: string;

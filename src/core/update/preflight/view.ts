@@ -151,6 +151,8 @@ const surgeOf = (snapshot: Snapshot): number => {
   switch (group.strategy) {
     case 'MINIMAL':
       return 0;
+    case 'BLUE_GREEN':
+      return old.length;
     case 'SURGE': {
       const zones = new Set(old.map(({ zone }) => zone)).size;
       return ownSurge(old.length, zones, group.maxUnavailable);

@@ -20,7 +20,7 @@ const leaving = /^(?:Terminat|Detach|$)/;
  */
 const takesSurplus = ({ book }: Context, nodeGroup: string): boolean => {
   const update = book.updates.openOf(nodeGroup);
-  return update?.phase === 'ScalingDown' && update.strategy !== 'SURGE';
+  return update?.phase === 'ScalingDown' && !/^(?:SURGE|BLUE_GREEN)$/.test(update.strategy);
 };
 
 /** Where nothing comes or goes any more, a group has as many instances as it wants. */

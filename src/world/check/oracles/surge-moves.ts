@@ -1,4 +1,4 @@
-// Oracle 6, of Drover's own strategy: in one update no pod is sent away twice, and nothing new is ended. A pod is
+// Oracle 6, of Drover's own strategies: in one update no pod is sent away twice, and nothing new is ended. A pod is
 // sent away twice where a node of the new revision is emptied for the update, where old ones are before any new one
 // has been Ready, and where a pod had to take an old node although a new one had room. Being set back after
 // a failure is another matter, and so is what people and the cloud do.
@@ -19,7 +19,9 @@ import { isOfUpdate, type UpdateState } from '../state/updates.ts';
 /** A node that joined so lately may not have been there when the pod was placed. */
 const settledMicros = microsPerMinute;
 
-/** The update of this strategy that alone wants the node empty. */
+const ownStrategies: ReadonlySet<string> = new Set(['SURGE', 'BLUE_GREEN']);
+
+/** The update of such a strategy that alone wants the node empty. */
 const updateOf = ({ book }: Context, one: DisruptionState): UpdateState | undefined => {
   const open = one.causes.filter(
     ({ id, isCancelled }) => !isCancelled && !one.handledBefore.has(id),
@@ -27,7 +29,7 @@ const updateOf = ({ book }: Context, one: DisruptionState): UpdateState | undefi
   if (open.some(({ kind }) => kind !== 'Update')) return undefined;
   for (const update of book.updates.byName.values()) {
     const isAtWork = update.endedAt === undefined && !update.isEnding;
-    if (update.strategy !== 'SURGE' || !isAtWork) continue;
+    if (!ownStrategies.has(update.strategy) || !isAtWork) continue;
     if (open.some((cause) => isOfUpdate(update, cause))) return update;
   }
   return undefined;
@@ -53,7 +55,7 @@ const hasRoom = ({ book }: Context, node: NodeState): boolean => {
 };
 
 const isRolling = ({ strategy, phase, endedAt }: UpdateState): boolean =>
-  strategy === 'SURGE' && phase === 'Rolling' && endedAt === undefined;
+  ownStrategies.has(strategy) && phase === 'Rolling' && endedAt === undefined;
 
 class Moves {
   readonly #context: Context;

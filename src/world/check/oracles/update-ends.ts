@@ -84,7 +84,8 @@ export class UpdateEnds {
     const { book } = this.#context;
     const group = this.#groups.get(update.nodeGroup);
     if (group === undefined || hasLeaver(book, group.autoScalingGroup)) return undefined;
-    const since = Math.max(update.movedAt, this.#movedAt.get(group.autoScalingGroup) ?? 0);
+    const { movedAt, heldUntil } = update;
+    const since = Math.max(movedAt, heldUntil, this.#movedAt.get(group.autoScalingGroup) ?? 0);
     const bound = group.drainMicros + joinMicros + graceMicros + slackMicros;
     if (book.now - since <= bound) return undefined;
     return Math.floor((book.now - since) / microsPerMinute);

@@ -12,7 +12,13 @@ const leaving = /^(?:Terminat|Detach|$)/;
 /** Asked to go, and neither given back nor given up. */
 const isLetGo = (update: UpdateState, one: DisruptionState): boolean =>
   one.causes.some((cause) => isOfUpdate(update, cause) && !cause.isHolding && !cause.isCancelled) &&
-  one.outcome !== 'Failed';
+  one.outcome !== 'Failed' &&
+  !isKept(one);
+
+/** Blue/green: empty, and nobody's capacity any more. As many new nodes serve. */
+const isKept = (one: DisruptionState): boolean =>
+  one.phase === 'Ended' &&
+  one.causes.every(({ followUp, isCancelled }) => isCancelled || followUp === 'Release');
 
 /** What people have wanted of late, the fewest and the most: we may have seen any of it. */
 class Wanted {

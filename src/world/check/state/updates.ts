@@ -1,7 +1,7 @@
 // Version updates of node groups as the oracles read them: what was asked, which phase it said it was in
 // and since when, how it ended. Judges nothing.
 import { type JsonObject, objectOr } from '../../../api/json.ts';
-import { numberOf, textOf } from './read.ts';
+import { numberOf, objectsOf, textOf, timeOf } from './read.ts';
 
 export interface Sizes {
   readonly minSize: number;
@@ -24,6 +24,8 @@ export interface UpdateState {
   /** What its new nodes are made of: undefined before it is known. */
   target: { readonly imageId: string; readonly templateVersion: string } | undefined;
   isPaused: boolean;
+  /** What holds it ends by itself then. */
+  heldUntil: number;
   isAborted: boolean;
   /** It is being set back. */
   isEnding: boolean;
@@ -92,6 +94,8 @@ export class Updates {
     if (progress !== state.progress) state.movedAt = at;
     state.progress = progress;
     state.isPaused = isPaused;
+    const ends = objectsOf(status.holds).map(({ until }) => timeOf(until) ?? 0);
+    state.heldUntil = Math.max(state.heldUntil, ...ends);
     state.isAborted = spec.abort !== undefined;
     state.isEnding = status.ending !== undefined || state.phase === 'Restoring';
     const isOver = state.status !== '' && state.status !== 'InProgress';
@@ -112,6 +116,7 @@ const newUpdate = (name: string, nodeGroup: string): UpdateState => ({
   original: undefined,
   target: undefined,
   isPaused: false,
+  heldUntil: 0,
   isAborted: false,
   isEnding: false,
   movedAt: 0,

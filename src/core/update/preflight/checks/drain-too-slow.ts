@@ -2,6 +2,7 @@
 // budget allows waits for a replacement (reference: the no-timeout condition). For EKS' strategies also
 // for the worst set of nodes that may be drained at once; Drover's own never releases such a set.
 
+import { isOwnStrategy } from '../../../../api/nodegroup-update.ts';
 import { ruleOf } from '../budgets.ts';
 import type { Check, Found, Severity } from '../finding.ts';
 import type { ConcernedBudget, MovedPod, View } from '../view.ts';
@@ -81,7 +82,7 @@ const judge = (view: View, one: ConcernedBudget): readonly Found[] => {
   if (formula > drainTimeoutSeconds) {
     return [found(view, 'warning', { ...alone, seconds: formula })];
   }
-  const batch = strategy === 'SURGE' ? [] : nodes.slice(0, maxUnavailable);
+  const batch = isOwnStrategy(strategy) ? [] : nodes.slice(0, maxUnavailable);
   const count = batch.reduce((all, pods) => all + pods.length, 0);
   const seconds = rounds(count) * replacement;
   if (batch.length < 2 || seconds <= drainTimeoutSeconds) return [];

@@ -1,0 +1,51 @@
+// Blue/green in the model of an update: all new nodes first, in two steps, then each place is free again as soon as
+// its node is empty; what comes when the last one is, comes once. Pure.
+import type { ModelInput } from './model.ts';
+
+const nothing = { p50: 0, p90: 0, source: 'none' } as const;
+
+/**
+ * As the run of a strategy that has all its new nodes at the beginning. They come in two steps, a toe and the others,
+ * one after the other; nobody waits for the end of an old instance.
+ */
+export const asRun = (input: ModelInput): ModelInput => {
+  if (input.strategy !== 'BLUE_GREEN') return input;
+  const { boot } = input.times;
+  const steps = input.surge > zonesOf(input) ? 2 : 1;
+  return {
+    ...input,
+    strategy: 'SURGE',
+    cooldownSeconds: 0,
+    times: {
+      ...input.times,
+      boot: { ...boot, p50: steps * boot.p50, p90: steps * boot.p90 },
+      terminate: nothing,
+    },
+  };
+};
+
+const zonesOf = ({ nodes }: ModelInput): number => new Set(nodes.map(({ zone }) => zone)).size;
+
+/** After the last old node is empty, and between batches: it is the same in every run. */
+export const restSeconds = ({
+  strategy,
+  nodes,
+  maxUnavailable,
+  soakSeconds = 0,
+  batchSoakSeconds = 0,
+  cooldownSeconds,
+  times,
+}: ModelInput): number => {
+  if (strategy !== 'BLUE_GREEN' || nodes.length === 0) return 0;
+  const batches = Math.ceil(nodes.length / Math.max(1, maxUnavailable));
+  return (batches - 1) * batchSoakSeconds + soakSeconds + cooldownSeconds + times.terminate.p50;
+};
+
+/** Nodes beyond those that are wanted, for as long as there are some: what the update costs besides. */
+export const extraNodeHours = (input: ModelInput, seconds: number): number => {
+  const { surge, times, strategy } = input;
+  const whole = Math.max(0, seconds - times.setup.p50);
+  const toe = strategy === 'BLUE_GREEN' ? Math.min(surge, zonesOf(input)) : surge;
+  const rest = (surge - toe) * Math.max(0, whole - times.boot.p50);
+  return Math.round((toe * whole + rest) / 360) / 10;
+};

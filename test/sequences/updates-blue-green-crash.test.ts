@@ -1,0 +1,94 @@
+// Blue/green with the process killed after each of its writes in turn: one that ends well, and one that is stopped while
+// its old nodes are kept. Whenever the process dies, the end is the one that there is without a kill.
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/api/json.ts';
+import { type Call, GroupLife } from '../support/nodegroup-world.ts';
+import {
+  askFor,
+  endState,
+  latest,
+  makeGroup,
+  newest,
+  runApp,
+  untilAtRest,
+  untilOver,
+} from '../support/update-world.ts';
+
+interface Story {
+  /** Somebody stops it while its old nodes are kept. */
+  readonly isStopped: boolean;
+  readonly ends: JsonObject;
+}
+
+const stories: Readonly<Record<string, Story>> = {
+  'of an update': {
+    isStopped: false,
+    ends: { status: 'Successful', progress: { total: 2, done: 2 } },
+  },
+  'of an update that is stopped during its soak': {
+    isStopped: true,
+    ends: { status: 'Cancelled', progress: { total: 2, done: 0 } },
+  },
+};
+
+interface Told {
+  readonly writes: readonly Call[];
+  /** Writes before it are those of the other story. */
+  readonly from: number;
+  readonly end: JsonObject;
+}
+
+const stop = async (life: GroupLife): Promise<void> => {
+  const isKept = (): boolean => latest(life)?.status?.phase === 'Soaking';
+  await life.until('the old ones are kept', isKept, 7200);
+  life.patchUpdate(latest(life)?.metadata.name ?? '', { spec: { abort: 'Stop' } });
+};
+
+/** The story with a kill after the `nth` write since the update was asked for; 0 = none. */
+const told = async ({ isStopped, ends }: Story, nth: number): Promise<Told> => {
+  const writes: Call[] = [];
+  let begun = false;
+  const life: GroupLife = await GroupLife.begin({
+    afterWrite: (call) => {
+      if (!begun) return;
+      writes.push(call);
+      if (writes.length === nth) life.killFor(3);
+    },
+  });
+  await makeGroup(life, { maxSize: 2 });
+  const blueGreen = { soakSeconds: isStopped ? 600 : 30 };
+  life.patch({ spec: { updateConfig: { updateStrategy: 'BLUE_GREEN', blueGreen } } });
+  await runApp(life, 3, 1);
+  begun = true;
+  askFor(life, newest);
+  if (isStopped) await stop(life);
+  const from = isStopped ? writes.length : 1;
+  await untilOver(life);
+  await untilAtRest(life, 2);
+  const end = endState(life);
+  expect(end.updates).toMatchObject([ends]);
+  expect(life.check().violations).toEqual([]);
+  await life.end();
+  return { writes, from, end };
+};
+
+describe('a process that is killed after any write of blue/green', () => {
+  it.each(Object.entries(stories))(
+    '%s comes to the same end',
+    async (_, story) => {
+      const { writes, from, end } = await told(story, 0);
+      // Fewer would mean that the story no longer tells what it should.
+      expect(writes.length - from).toBeGreaterThan(15);
+      for (let nth = from; nth <= writes.length; nth++) {
+        try {
+          expect((await told(story, nth)).end).toEqual(end);
+        } catch (error) {
+          throw new Error(`killed after write ${nth}: ${JSON.stringify(writes[nth - 1])}`, {
+            cause: error,
+          });
+        }
+      }
+    },
+    600_000,
+  );
+});
