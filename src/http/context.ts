@@ -11,7 +11,7 @@ import {
 } from '../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../api/nodegroup-update.ts';
 import type { Complaint } from '../core/scaling/index.ts';
-import type { CloudApi, KubeApi, ScalingGroup } from '../ports/index.ts';
+import { type CloudApi, type KubeApi, KubeError, type ScalingGroup } from '../ports/index.ts';
 import { type AwsCallContext, AwsError, type AwsHandler, text } from '../wire/index.ts';
 
 export interface EksFaceOptions {
@@ -43,6 +43,11 @@ export const notFound = refusal('ResourceNotFoundException');
 export const invalid = refusal('InvalidParameterException');
 export const invalidRequest = refusal('InvalidRequestException');
 export const inUse = refusal('ResourceInUseException');
+export const unavailable = refusal('ServiceUnavailableException');
+
+/** An object that is not there is a value: a 404 is that of the kind. */
+export const isUndefinedKind = (error: unknown): boolean =>
+  error instanceof KubeError && error.code === 'NotFound';
 
 /** Throws InvalidParameterException for the first complaint. */
 export const complain = (complaint: Complaint, named: Named): void => {

@@ -16,12 +16,14 @@ import {
   type EksFaceOptions,
   groupsOf,
   inUse,
+  isUndefinedKind,
   needCluster,
   needGroup,
   notFound,
   pageOf,
   remoteAccessGroupOf,
   scalingOf,
+  unavailable,
   updatesOf,
 } from './context.ts';
 import { createNodegroup } from './create.ts';
@@ -110,18 +112,42 @@ const updateHandlers = (options: EksFaceOptions): Readonly<Record<string, AwsHan
 const clusterHandlers = (options: EksFaceOptions): Readonly<Record<string, AwsHandler>> => ({
   DeleteCluster: async (input, ctx) => {
     const { name: clusterName } = await needCluster(options, text(input, 'name'), ctx);
-    const groups = await groupsOf(options, clusterName);
+    const groups = await groupsOf(options, clusterName).catch((error) => {
+      // Where they are not defined there are none.
+      if (isUndefinedKind(error)) return [];
+      throw error;
+    });
     if (groups.length > 0) throw inUse('Cluster has nodegroups attached', { clusterName });
     return options.world.DeleteCluster?.(input, ctx);
   },
 });
 
+/** Node groups are objects of the cluster: without their definition there is nothing to ask. */
+const explained =
+  (handler: AwsHandler): AwsHandler =>
+  async (input, ctx) => {
+    try {
+      return await handler(input, ctx);
+    } catch (error) {
+      if (!isUndefinedKind(error)) throw error;
+      throw unavailable(
+        "The cluster has no definition of Drover's objects any more, or of another version: " +
+          '`kubectl apply -f deploy/crds` brings it back, as a restart of the controller does',
+      );
+    }
+  };
+
 /** Handlers to put beside those of the world's own EKS service. */
-export const createEksFace = (options: EksFaceOptions): AwsHandlers => ({
-  eks: {
+export const createEksFace = (options: EksFaceOptions): AwsHandlers => {
+  const handlers = {
     ...clusterHandlers(options),
     ...groupHandlers(options),
     ...updateHandlers(options),
     ...tagHandlers(options),
-  },
-});
+  };
+  return {
+    eks: Object.fromEntries(
+      Object.entries(handlers).map(([name, handler]) => [name, explained(handler)]),
+    ),
+  };
+};

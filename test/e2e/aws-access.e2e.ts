@@ -14,7 +14,7 @@ const cluster = 'ironman-2022';
 const policy = 'arn:aws:eks::aws:cluster-access-policy';
 const trust = '{"Version":"2012-10-17","Statement":[]}';
 
-describe('access entries', { skip: skipWhen('access entries', whyNot), timeout: 240_000 }, () => {
+describe('access entries', { skip: skipWhen('access entries', whyNot), timeout: 600_000 }, () => {
   let world: ServedWorld;
   const suite = suiteWorld({
     args: ['--demo', '--no-controller', '--port', '0', '--speed', '10'],

@@ -21,7 +21,7 @@ const trust = JSON.stringify({
 
 describe('an account of the aws CLI', {
   skip: skipWhen('an account of the aws CLI', whyNot),
-  timeout: 180_000,
+  timeout: 600_000,
 }, () => {
   let world: ServedWorld;
   let aws: Steps;

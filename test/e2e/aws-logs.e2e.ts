@@ -43,7 +43,7 @@ type Fields = Readonly<Record<string, string>>;
 
 describe('the articles’ queries, CloudWatch Logs and CloudTrail of the aws CLI', {
   skip: skipWhen('the articles’ queries', whyNot),
-  timeout: 240_000,
+  timeout: 600_000,
 }, () => {
   let world: ServedWorld;
   let node = '';

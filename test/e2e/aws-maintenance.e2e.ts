@@ -11,7 +11,7 @@ const whyNot =
 
 describe('scheduled maintenance', {
   skip: skipWhen('scheduled maintenance', whyNot),
-  timeout: 240_000,
+  timeout: 600_000,
 }, () => {
   let world: ServedWorld;
   let aws: Steps;

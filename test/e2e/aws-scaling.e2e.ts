@@ -16,7 +16,7 @@ interface Member {
 
 describe('Auto Scaling of the aws CLI', {
   skip: skipWhen('Auto Scaling of the aws CLI', whyNot),
-  timeout: 180_000,
+  timeout: 600_000,
 }, () => {
   let world: ServedWorld;
   let aws: Steps;

@@ -23,7 +23,7 @@ interface StackEvent {
 
 describe('stacks and clusters of the aws CLI', {
   skip: skipWhen('stacks and clusters of the aws CLI', whyNot),
-  timeout: 180_000,
+  timeout: 600_000,
 }, () => {
   let world: ServedWorld;
   let aws: Steps;

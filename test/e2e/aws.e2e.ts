@@ -22,7 +22,7 @@ interface Group {
 
 describe('the aws CLI', {
   skip: skipWhen('stories of the aws CLI', whyNot),
-  timeout: 180_000,
+  timeout: 600_000,
 }, () => {
   let world: ServedWorld;
   let aws: Steps;

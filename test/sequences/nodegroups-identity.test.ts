@@ -199,3 +199,21 @@ describe('the role of a node group in aws-auth', () => {
     await life.end();
   });
 });
+
+describe('the definition of node groups', () => {
+  it('that somebody deletes is named by EKS’ operations, with the remedy, and its cluster can go', async () => {
+    const life = await GroupLife.begin();
+    const crds = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' } as const;
+    for (const { metadata } of life.world.kube.readAll(crds)) {
+      if (metadata.name === 'nodegroups.drover.dev') life.user.delete(crds, metadata);
+    }
+    await life.driver.advance(600);
+    const clusterName = 'c';
+    const named = /^ServiceUnavailableException: .*kubectl apply -f deploy\/crds/;
+    expect(await life.refused('ListNodegroups', { clusterName })).toMatch(named);
+    expect(await life.refused('CreateNodegroup', life.request())).toMatch(named);
+    const answer = objectOr((await life.eks('DeleteCluster', { name: clusterName })).cluster);
+    expect(answer.status).toBe('DELETING');
+    await life.end();
+  });
+});
