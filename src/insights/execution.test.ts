@@ -309,6 +309,7 @@ describe('parse, dedup and unnest', () => {
 
 describe('what is wrong with a query', () => {
   it.each([
+    ['stats foo(x)', 'column 7: `foo` is not a function', ''],
     ['fields strln(a)', 'column 8: `strln` is not a function', 'did you mean `strlen`?'],
     ['filter count(*) > 1', '`count` counts over many events', ''],
     ['fields strlen(a, b)', '`strlen` takes 1 argument, not 2', ''],

@@ -192,8 +192,7 @@ const compileCall = (
     const seconds = Math.floor(context.nowMs / 1000);
     return () => seconds;
   }
-  if (name === 'bin' || name === 'datefloor' || name === 'dateceil')
-    return compileDate(call, context);
+  if (dateFunctions.includes(name)) return compileDate(call, context);
   const spec = findFunction(name);
   if (spec === undefined) throw unknownFunction(call);
   checkCount(call, spec.min, spec.max);
@@ -201,7 +200,15 @@ const compileCall = (
   return (row) => spec.evaluate(args.map((arg) => arg(row)));
 };
 
-const unknownFunction = (call: Expression & { readonly kind: 'call' }): QueryError => {
+const dateFunctions = ['bin', 'datefloor', 'dateceil'];
+
+/** Of one event's values. */
+export const isFunction = (name: string): boolean => {
+  const lower = name.toLowerCase();
+  return lower === 'now' || dateFunctions.includes(lower) || findFunction(lower) !== undefined;
+};
+
+export const unknownFunction = (call: Expression & { readonly kind: 'call' }): QueryError => {
   const span = { start: call.span.start, end: call.span.start + call.name.length };
   if (isAggregate(call.name)) {
     return new QueryError(

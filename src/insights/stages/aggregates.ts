@@ -1,7 +1,14 @@
 // Functions of many events, for `stats`: what is kept of each group and what comes of it. Exact where
 // CloudWatch estimates (count_distinct, pct), within the memory that a query may keep.
 
-import { type CompileContext, checkCount, compile, isAggregate } from '../evaluate/compile.ts';
+import {
+  type CompileContext,
+  checkCount,
+  compile,
+  isAggregate,
+  isFunction,
+  unknownFunction,
+} from '../evaluate/compile.ts';
 import { finite } from '../evaluate/functions.ts';
 import { type Read, Row } from '../evaluate/row.ts';
 import { sortOrder, toNumber, toText, type Value } from '../evaluate/values.ts';
@@ -224,6 +231,7 @@ export const compileStatsColumn = (
     const { value } = expression;
     return { factories: [], finish: () => value };
   }
+  if (expression.kind === 'call' && !isFunction(expression.name)) throw unknownFunction(expression);
   if (expression.kind === 'binary' || expression.kind === 'call') {
     return compileCombined(expression, context);
   }
