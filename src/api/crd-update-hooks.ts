@@ -11,7 +11,13 @@ import {
   text,
   time,
 } from './crd-schema.ts';
-import { hookFailurePolicies, hookKinds, maxDoneWebhooks, maxToldHooks } from './update-hooks.ts';
+import {
+  hookFailurePolicies,
+  hookKinds,
+  maxDoneWebhooks,
+  maxHookTimes,
+  maxToldHooks,
+} from './update-hooks.ts';
 
 const nameOf = (maxLength: number): Schema => ({ ...text(maxLength), minLength: 1 });
 
@@ -103,6 +109,10 @@ export const hookStatus: Readonly<Record<string, Schema>> = {
       ['hook', 'instanceId', 'state'],
     ),
     maxToldHooks,
+  ),
+  hookTimes: listOf(
+    object({ hook: oneOf(hookKinds), seconds: count }, ['hook', 'seconds']),
+    maxHookTimes,
   ),
   webhooksDone: listOf(text(128), maxDoneWebhooks),
 };

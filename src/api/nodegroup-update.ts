@@ -2,7 +2,7 @@
 // asked and never changes, but for `paused` and `abort`; `status` is written by the controller alone.
 import type { KubeObject, Taint } from './kube.ts';
 import type { HealthIssue, NodeGroupSpec, NodeRepairConfig, UpdateConfig } from './nodegroup.ts';
-import type { HookStatus } from './update-hooks.ts';
+import type { HookStatus, HookTime } from './update-hooks.ts';
 import type { FailingProbe, Hold, WaveStatus } from './update-pacing.ts';
 import type { UpdatePolicies } from './update-policy.ts';
 
@@ -174,6 +174,8 @@ export interface NodeGroupUpdateStatus {
   /** What keeps the next step from beginning now; drains under way go on. */
   readonly holds?: readonly Hold[];
   readonly hooks?: readonly HookStatus[];
+  /** How long hooks took that were done. */
+  readonly hookTimes?: readonly HookTime[];
   /** Webhooks of hooks that are done, while it goes on. */
   readonly webhooksDone?: readonly string[];
   /** Where its group has waves. */

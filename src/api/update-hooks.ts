@@ -57,6 +57,15 @@ export interface HookStatus {
 /** The status tells no more of them. */
 export const maxToldHooks = 40;
 
+/** How long one took that was done. */
+export interface HookTime {
+  readonly hook: HookKind;
+  readonly seconds: number;
+}
+
+/** The status keeps the last of them: plans go by them. */
+export const maxHookTimes = 40;
+
 /** Webhooks that are done, by the names of their calls, as long as the update goes on. */
 export const maxDoneWebhooks = 100;
 

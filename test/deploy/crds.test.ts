@@ -340,6 +340,7 @@ const nodeGroupUpdate: { spec: Full<NodeGroupUpdateSpec>; status: Full<NodeGroup
         message: 'm',
       },
     ],
+    hookTimes: [{ hook: 'preDrain', seconds: 1 }],
     webhooksDone: ['n'],
     holds: [{ kind: 'Window', reason: 'r', since: t, until: t }],
     wave: { number: 1, of: 2, upTo: 3, doneAt: t },

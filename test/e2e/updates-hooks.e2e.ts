@@ -142,6 +142,7 @@ describe('an update with hooks', {
           preDrain: { job: { namespace: 'default', cronJob: 'backup' }, timeoutSeconds: 7_200 },
           preTerminate: { webhook: { url, caBundle, bearerTokenSecret }, timeoutSeconds: 86_400 },
         });
+        assert.match(await cli.ok('plan update demo-ng --details'), /hook preTerminate/);
         await cli.ok('update nodegroup demo-ng --no-wait');
         const describeIt = 'describe update --nodegroup demo-ng';
         await until(cli, describeIt, /hook preDrain runs for \S+ \(Job default\/pre-drain-i-/);

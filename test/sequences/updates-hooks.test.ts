@@ -67,6 +67,9 @@ describe('preDrain', () => {
     expect(latest(life)?.status).toMatchObject({ status: 'Successful', progress: { done: 2 } });
     expect(latest(life)?.status?.hooks).toBeUndefined();
     expect(seen.size).toBe(2);
+    const times = latest(life)?.status?.hookTimes ?? [];
+    expect(times.map(({ hook: kind }) => kind)).toEqual(['preDrain', 'preDrain']);
+    for (const { seconds } of times) expect(Math.abs(seconds - 100)).toBeLessThanOrEqual(15);
     await untilAtRest(life, 2);
     expect(jobsOf(life)).toEqual([]);
     expect(life.check().violations).toEqual([]);

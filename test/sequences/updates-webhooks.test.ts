@@ -76,6 +76,7 @@ describe('a webhook', () => {
     expect(latest(life)?.status).toMatchObject({ status: 'Successful', progress: { done: 2 } });
     expect(latest(life)?.status).not.toHaveProperty('hooks');
     expect(latest(life)?.status).not.toHaveProperty('webhooksDone');
+    expect(latest(life)?.status?.hookTimes).toHaveLength(8);
     const bodies = endpoint.calls.map(bodyOf);
     const phasesOf = (instance: unknown) =>
       bodies.filter((body) => body.instance === instance).map(({ phase }) => phase);

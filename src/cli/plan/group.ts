@@ -2,11 +2,12 @@
 // Reads only; of EKS' group nothing but what EKS, EC2 and the kubeconfig's cluster say.
 import type { Taint } from '../../api/kube.ts';
 import { autoScalingGroupNameOf, type NodeGroup, type UpdateConfig } from '../../api/nodegroup.ts';
-import type { UpdateStrategy } from '../../api/nodegroup-update.ts';
+import { type UpdateStrategy, updateStatusOf } from '../../api/nodegroup-update.ts';
+import type { HookTime } from '../../api/update-hooks.ts';
 import { strategyOf } from '../../core/update/index.ts';
 import type { KubeApi, NodegroupFacts, ProvisioningApi } from '../../ports/index.ts';
 import { CommandError, exitCodes } from '../context.ts';
-import { needGroup, openUpdateOf } from '../update/read.ts';
+import { listUpdates, needGroup } from '../update/read.ts';
 
 export interface PlanGroup {
   readonly group: NodeGroup;
@@ -14,6 +15,8 @@ export interface PlanGroup {
   readonly autoScalingGroupName: string | undefined;
   readonly strategy: UpdateStrategy;
   readonly activeUpdate: string | undefined;
+  /** How long hooks took in earlier updates. */
+  readonly hookTimes?: readonly HookTime[];
   /** EKS' word. */
   readonly state: string | undefined;
 }
@@ -24,13 +27,15 @@ export const ownGroup = async (
   cluster: string | undefined,
 ): Promise<PlanGroup> => {
   const group = await needGroup(kube, name, cluster);
-  const open = await openUpdateOf(kube, name);
+  const updates = await listUpdates(kube, name);
+  const open = updates.findLast((one) => updateStatusOf(one) === 'InProgress');
   return {
     group,
     managedBy: 'drover',
     autoScalingGroupName: autoScalingGroupNameOf(group),
     strategy: strategyOf(group),
     activeUpdate: open?.metadata.name,
+    hookTimes: updates.flatMap(({ status }) => status?.hookTimes ?? []),
     state: group.metadata.deletionTimestamp === undefined ? group.status?.state : 'DELETING',
   };
 };

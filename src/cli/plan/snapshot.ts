@@ -113,7 +113,7 @@ const readCloud = async (
 };
 
 const groupFacts = (
-  { group, managedBy, strategy, activeUpdate, state }: PlanGroup,
+  { group, managedBy, strategy, activeUpdate, state, hookTimes = [] }: PlanGroup,
   scaling: ScalingGroup | undefined,
   request: PlanRequest,
 ): Snapshot['group'] => {
@@ -146,6 +146,9 @@ const groupFacts = (
           batchSoakSeconds: (policies.batchSoakMs ?? 0) / 1000,
         }
       : {}),
+    ...(spec.updateConfig?.hooks === undefined
+      ? {}
+      : { hooks: spec.updateConfig.hooks, hookTimes }),
     current: {
       version: status?.version ?? spec.version,
       ...(releaseVersion === undefined ? {} : { releaseVersion }),

@@ -22,7 +22,7 @@ import type {
 } from '../observation.ts';
 import { stay } from '../waiting.ts';
 import { type HookCall, hookJobName, type RunningHook } from './job.ts';
-import { doneOf, journalOf, type Looked, sentenceOf } from './told.ts';
+import { doneOf, journalOf, type Looked, sentenceOf, timesOf } from './told.ts';
 
 /** Jobs are looked at so often while they run. */
 const lookMs = 5_000;
@@ -234,11 +234,13 @@ export const withHooks = (
   const kept = goesOn ? looked : looked.filter(({ run }) => run?.state === 'Failed');
   const hooks = journalOf(observation, kept);
   const { status } = observation;
+  const hookTimes = timesOf(status, looked);
   const webhooksDone = goesOn ? doneOf(status, looked) : undefined;
   const steps = goesOn ? stepsOf(observation, herd, looked) : [];
   const change = {
     ...next.change,
     ...(same(hooks, status.hooks) ? {} : { hooks }),
+    ...(same(hookTimes, status.hookTimes) ? {} : { hookTimes }),
     ...(same(webhooksDone, status.webhooksDone) ? {} : { webhooksDone }),
   };
   const waiting = goesOn ? looked.filter((one) => !isOver(one)) : [];

@@ -1,5 +1,5 @@
 // The Job that a hook is for one node: its name, and what is made of the CronJob's template. Pure.
-import type { EpochMs } from '../../../api/brand.ts';
+import { type EpochMs, parseTime } from '../../../api/brand.ts';
 import type { JsonObject } from '../../../api/json.ts';
 import { isObject, objectOr } from '../../../api/json.ts';
 import type { KubeObject } from '../../../api/kube.ts';
@@ -37,7 +37,7 @@ export interface RunningHook {
 /** As far as it is known what became of it; one that is not told has not begun. */
 export type HookRun =
   | RunningHook
-  | { readonly state: 'Succeeded' }
+  | { readonly state: 'Succeeded'; readonly seconds?: number }
   | { readonly state: 'Failed'; readonly message: string };
 
 const words: Readonly<Record<HookKind, string>> = {
@@ -137,6 +137,7 @@ export const hookJob = (
 
 export type HookJob = KubeObject & {
   readonly status?: {
+    readonly completionTime?: string;
     readonly conditions?: readonly {
       readonly type: string;
       readonly status: string;
@@ -160,7 +161,11 @@ export const hookRunOf = (
   if (!isOurs) return { state: 'Failed', message: 'a Job of that name is there and not of it' };
   const has = (type: string) =>
     status?.conditions?.find((one) => one.type === type && one.status === 'True');
-  if (has('Complete') !== undefined) return { state: 'Succeeded' };
+  if (has('Complete') !== undefined) {
+    const [from, to] = [parseTime(metadata.creationTimestamp), parseTime(status?.completionTime)];
+    const took = from === undefined || to === undefined ? {} : { seconds: (to - from) / 1000 };
+    return { state: 'Succeeded', ...took };
+  }
   const failed = has('Failed');
   if (failed === undefined) return { state: 'Running', since: metadata.creationTimestamp };
   const why = [failed.reason, failed.message].filter((one) => one !== undefined && one !== '');

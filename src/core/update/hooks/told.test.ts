@@ -83,11 +83,15 @@ describe('a webhook in the journal', () => {
   });
 
   it('is remembered when it is done, until the update is set back', () => {
-    const { change, steps } = decide({ state: 'Succeeded' }, { hooks: [running()] });
-    expect(change).toMatchObject({ hooks: undefined, webhooksDone: [name] });
+    const done: HookRun = { state: 'Succeeded', seconds: 41.6 };
+    const { change, steps } = decide(done, { hooks: [running()] });
+    const hookTimes = [{ hook: 'preDrain', seconds: 42 }];
+    expect(change).toMatchObject({ hooks: undefined, webhooksDone: [name], hookTimes });
     expect(steps).toEqual([{ kind: 'Lift', instanceId: 'i-o1' }]);
     const known = { webhooksDone: [name] };
-    expect(decide({ state: 'Succeeded' }, known).change ?? {}).not.toHaveProperty('webhooksDone');
+    const later = decide(done, known).change ?? {};
+    expect(later).not.toHaveProperty('webhooksDone');
+    expect(later).not.toHaveProperty('hookTimes');
     const left = decide({ state: 'Failed', message: 'it answered 400' }, known).change;
     expect(left).toMatchObject({ phase: 'Restoring', webhooksDone: undefined });
   });

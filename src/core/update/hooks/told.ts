@@ -2,7 +2,13 @@
 // webhook it is the intent, too: none is asked before it stands there. Pure.
 import { formatTime } from '../../../api/brand.ts';
 import type { NodeGroupUpdateStatus } from '../../../api/nodegroup-update.ts';
-import { type HookStatus, maxDoneWebhooks, maxToldHooks } from '../../../api/update-hooks.ts';
+import {
+  type HookStatus,
+  type HookTime,
+  maxDoneWebhooks,
+  maxHookTimes,
+  maxToldHooks,
+} from '../../../api/update-hooks.ts';
 import type { UpdateObservation } from '../observation.ts';
 import type { HookCall, HookRun } from './job.ts';
 
@@ -86,6 +92,20 @@ export const journalOf = (
     (one) => one.state === 'Failed' && !now.some(({ call }) => isToldOf(one, call)),
   );
   const all = [...before, ...now.map((one) => toldOf(observation, one))].slice(-maxToldHooks);
+  return all.length === 0 ? undefined : all;
+};
+
+/** What became of it since it was told as running, with how long that took: each is noted once. */
+export const timesOf = (
+  { hooks = [], hookTimes = [] }: Pick<NodeGroupUpdateStatus, 'hooks' | 'hookTimes'>,
+  looked: readonly Looked[],
+): readonly HookTime[] | undefined => {
+  const ran = looked.flatMap(({ call, run }) => {
+    if (run?.state !== 'Succeeded' || run.seconds === undefined) return [];
+    const wasRunning = hooks.some((one) => one.state === 'Running' && isToldOf(one, call));
+    return wasRunning ? [{ hook: call.kind, seconds: Math.max(0, Math.round(run.seconds)) }] : [];
+  });
+  const all = [...hookTimes, ...ran].slice(-maxHookTimes);
   return all.length === 0 ? undefined : all;
 };
 

@@ -1,6 +1,6 @@
 // A hook that is a webhook: what it is told, and what its answer makes of it: done, failed, or asked again and
 // when. Pure.
-import { type EpochMs, epochMs } from '../../../api/brand.ts';
+import { type EpochMs, epochMs, parseTime } from '../../../api/brand.ts';
 import type { HookCall, HookRun } from './job.ts';
 
 /** One try waits no longer for its answer; work that takes longer is answered with 202. */
@@ -53,7 +53,9 @@ export const afterAnswer = (
   const said = `it answered ${status}`;
   if (retryAfterSeconds !== undefined) return again(said, retryAfterSeconds * 1000);
   if (status === 202) return again(said, pollSeconds * 1000);
-  if (status >= 200 && status < 300) return { state: 'Succeeded' };
+  if (status >= 200 && status < 300) {
+    return { state: 'Succeeded', seconds: (now - (parseTime(since) ?? now)) / 1000 };
+  }
   if (status >= 500 || momentary.has(status)) return again(said, backoffMs(attempt));
   const why = status >= 300 && status < 400 ? `${said}; redirects are not followed` : said;
   return { state: 'Failed', message: why };

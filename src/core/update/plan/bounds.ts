@@ -44,14 +44,16 @@ const slowestBudget = (input: ModelInput) => {
 };
 
 export const boundsOf = (input: ModelInput): Bounds => {
-  const { times, cooldownSeconds, maxUnavailable, surge, strategy, nodes } = input;
-  const boot = times.boot.p50;
+  const { times, maxUnavailable, surge, strategy, nodes } = input;
+  const { preDrain, postDrain, preTerminate, postReady } = times.hooks ?? {};
+  const boot = times.boot.p50 + (postReady?.p50 ?? 0);
+  const rest = Math.max(input.cooldownSeconds, postDrain?.p50 ?? 0) + (preTerminate?.p50 ?? 0);
   const terminate = times.terminate.p50;
   const drains = drainSeconds(input);
-  const perNode = drains.reduce((all, d) => all + d + cooldownSeconds + terminate, 0);
+  const perNode = drains.reduce((all, d) => all + (preDrain?.p50 ?? 0) + d + rest + terminate, 0);
   const first = strategy === 'MINIMAL' ? 0 : boot;
   const budget = slowestBudget(input);
-  const budgetBound = nodes.length === 0 ? 0 : first + budget.seconds + cooldownSeconds + terminate;
+  const budgetBound = nodes.length === 0 ? 0 : first + budget.seconds + rest + terminate;
   const byDrains = first + perNode / maxUnavailable;
   // Places that are used again only once the replacement is there: s + u of them with SURGE.
   const replaced = Math.max(0, nodes.length - surge);

@@ -1,6 +1,8 @@
 // From a snapshot to the model's input. Budgets that never allow, and pods under several, are taken as
 // though their blockers were gone: the preflight names those, the model tells the time of the rest.
+import { isOwnStrategy } from '../../../api/nodegroup-update.ts';
 import type { MovedPod, View } from '../preflight/view.ts';
+import { hookSpreads } from './hooks.ts';
 import {
   defaultAppSpread,
   defaultCommonSpread,
@@ -91,6 +93,9 @@ export const modelOf = (view: View, known: CloudTimes = {}): ModelInput => {
       boot: bootSpread(nodes),
       terminate: known.terminate ?? defaultTimes.terminate,
       look: defaultTimes.look,
+      ...(group.hooks === undefined || !isOwnStrategy(group.strategy)
+        ? {}
+        : { hooks: hookSpreads(group.hooks, group.hookTimes ?? []) }),
     },
     settleSeconds: markSettleSeconds,
     commonSpread: defaultCommonSpread,

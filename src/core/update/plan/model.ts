@@ -1,6 +1,7 @@
 // What the model of an update is told: nodes, pods, budgets and times, all explicit. Times are medians
 // with what one in ten exceeds; in seconds throughout. Types and their defaults only.
 import type { UpdateStrategy } from '../../../api/nodegroup-update.ts';
+import type { HookSpreads } from './hooks.ts';
 import type { Chance } from './random.ts';
 
 /** Half are below `p50`, nine of ten below `p90`; between them as a log-normal. */
@@ -56,6 +57,8 @@ export interface ModelTimes {
   readonly terminate: Spread;
   /** Until the controllers see that the first new nodes are all there, or that what was marked is set back. */
   readonly look: Spread;
+  /** Of hooks that there are. */
+  readonly hooks?: HookSpreads;
 }
 
 export interface ModelInput {

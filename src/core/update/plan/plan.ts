@@ -7,6 +7,7 @@ import {
   type UpdateStrategy,
   type Waiver,
 } from '../../../api/nodegroup-update.ts';
+import { hookKinds } from '../../../api/update-hooks.ts';
 import { podsAsk, skippedTypes } from '../ladder.ts';
 import type { Outlook } from '../pacing/index.ts';
 import { type Finding, runChecks, type Snapshot, type View, viewOf } from '../preflight/index.ts';
@@ -131,6 +132,10 @@ const assumptionsOf = ({ times, apps }: ModelInput): readonly Assumption[] => [
   assumed('preparation', times.setup),
   assumed('launch until Ready', times.boot),
   assumed('termination of an instance', times.terminate),
+  ...hookKinds.flatMap((kind) => {
+    const spread = times.hooks?.[kind];
+    return spread === undefined ? [] : [assumed(`hook ${kind}`, spread)];
+  }),
   ...apps
     .toSorted((a, b) => b.replace.p50 - a.replace.p50 || (a.key < b.key ? -1 : 1))
     .slice(0, maxAssumedOwners)

@@ -1,4 +1,37 @@
-// The nodes of a run, and which of them takes a pod or is ended as surplus. Pure: what happens to them is the run's.
+// The nodes and pods of a run, which node takes a pod or is ended as surplus, and how fast applications are. Pure:
+// what happens to them is the run's.
+import type { Timed } from './heap.ts';
+import { draw, type ModelInput } from './model.ts';
+import type { Chance } from './random.ts';
+
+export interface Happening extends Timed {
+  readonly kind: 'begin' | 'booted' | 'seen' | 'hooked' | 'stopped' | 'ready' | 'deadline' | 'gone';
+  readonly node: number;
+  readonly pod: number;
+}
+
+export interface RunPod {
+  readonly app: number;
+  evictions: number;
+  /** Released with its node and not evicted yet. */
+  isWaiting: boolean;
+}
+
+/** How much slower an application is in a run, and how long its pods take to stop. */
+export interface Habit {
+  readonly pace: number;
+  readonly stop: number;
+}
+
+export const habitsOf = (
+  { apps, appSpread }: ModelInput,
+  chance: Chance,
+  medians: boolean,
+): readonly Habit[] =>
+  apps.map(({ stop, graceSeconds }) => {
+    const pace = medians ? 1 : Math.exp(chance.normal() * appSpread);
+    return { pace, stop: Math.min(graceSeconds, medians ? stop.p50 : draw(stop, chance)) };
+  });
 
 export interface RunNode {
   readonly name: string;

@@ -1,26 +1,14 @@
 // One run of an update in virtual time: nodes are released, budgets hand out tokens, replacements come
 // up, instances go and come. What cannot be evicted at all is left to the preflight: here everything
 // goes in the end, and what took longer than a drain may last is told as late.
+import type { HookKind } from '../../../api/update-hooks.ts';
 import { type BudgetLoad, loadsOf } from './gate.ts';
-import { Heap, type Timed } from './heap.ts';
+import { Heap } from './heap.ts';
 import { draw, type ModelApp, type ModelInput, type RunResult, type Spread } from './model.ts';
 import { nextOf } from './next.ts';
 import { type Chance, chanceOf, shuffled } from './random.ts';
-import { leastOf, type RunNode, surplusOf } from './run-node.ts';
-
-interface RunPod {
-  readonly app: number;
-  evictions: number;
-  /** Released with its node and not evicted yet. */
-  isWaiting: boolean;
-}
-
-type Kind = 'begin' | 'booted' | 'seen' | 'stopped' | 'ready' | 'deadline' | 'gone';
-interface Happening extends Timed {
-  readonly kind: Kind;
-  readonly node: number;
-  readonly pod: number;
-}
+import type { Habit, Happening, RunNode, RunPod } from './run-node.ts';
+import { habitsOf, leastOf, surplusOf } from './run-node.ts';
 
 export interface RunOptions {
   /** Every time is its median: for the order that the plan shows. */
@@ -41,7 +29,7 @@ class Run {
   readonly #outstanding: number[];
   readonly #left: number[];
   /** Per application: how much slower it is in this run, and how long its pods take to stop. */
-  readonly #habits: readonly { readonly pace: number; readonly stop: number }[];
+  readonly #habits: readonly Habit[];
   readonly #homeless: number[] = [];
   readonly #drains: RunNode[] = [];
   readonly #late: string[] = [];
@@ -71,10 +59,7 @@ class Run {
     this.#queues = input.budgets.map(() => []);
     this.#outstanding = input.budgets.map(() => 0);
     this.#left = input.budgets.map(() => 0);
-    this.#habits = input.apps.map(({ stop, graceSeconds }) => {
-      const pace = medians ? 1 : Math.exp(this.#chance.normal() * input.appSpread);
-      return { pace, stop: Math.min(graceSeconds, medians ? stop.p50 : draw(stop, this.#chance)) };
-    });
+    this.#habits = habitsOf(input, this.#chance, medians);
     this.#surgeLeft = input.surge;
     for (const node of input.nodes) {
       const pods = node.pods.map(({ app }) => {
@@ -133,13 +118,14 @@ class Run {
   }
 
   #handle({ kind, node, pod }: Happening): void {
-    const handlers: Readonly<Record<Kind, () => void>> = {
+    const handlers: Readonly<Record<Happening['kind'], () => void>> = {
       begin: () => this.#begin(),
       booted: () => this.#booted(node),
       seen: () => {
         this.#isRolling = true;
         this.#release();
       },
+      hooked: () => this.#evictFrom(node),
       stopped: () => this.#stopped(node, pod),
       ready: () => this.#replaced(pod),
       deadline: () => this.#deadline(node),
@@ -152,7 +138,12 @@ class Run {
     return this.#medians ? spread.p50 : pace * draw(spread, this.#chance);
   }
 
-  #at(after: number, kind: Kind, node = -1, pod = -1): void {
+  #hook(kind: HookKind): number {
+    const spread = this.#input.times.hooks?.[kind];
+    return spread === undefined ? 0 : this.#draw(spread);
+  }
+
+  #at(after: number, kind: Happening['kind'], node = -1, pod = -1): void {
     this.#heap.push({ at: this.#now + after, seq: this.#seq++, kind, node, pod });
   }
 
@@ -167,7 +158,8 @@ class Run {
   #launch(zone: string): void {
     this.#launches++;
     this.#booting++;
-    this.#at(this.#draw(this.#input.times.boot), 'booted', this.#addNew(zone, 'booting'));
+    const took = this.#draw(this.#input.times.boot) + this.#hook('postReady');
+    this.#at(took, 'booted', this.#addNew(zone, 'booting'));
   }
 
   #begin(): void {
@@ -247,8 +239,16 @@ class Run {
     this.#inFlight++;
     node.state = 'draining';
     node.start = this.#now;
-    node.left = node.pods.length;
     this.#drains.push(node);
+    const hook = node.isOld ? this.#hook('preDrain') : 0;
+    if (hook > 0) this.#at(hook, 'hooked', index);
+    else this.#evictFrom(index);
+  }
+
+  #evictFrom(index: number): void {
+    const node = this.#nodes[index];
+    if (node === undefined) return;
+    node.left = node.pods.length;
     if (node.left === 0) {
       this.#drained(index);
       return;
@@ -341,7 +341,8 @@ class Run {
     // EKS marks all old nodes before the first of them is drained, and surplus as it goes.
     const isMarkedNow = strategy === 'SURGE' || !node.isOld;
     const settle = isMarkedNow ? Math.max(0, node.start + settleSeconds - this.#now) : 0;
-    const wait = settle + (node.isOld ? cooldownSeconds : 0);
+    const cool = Math.max(cooldownSeconds, this.#hook('postDrain')) + this.#hook('preTerminate');
+    const wait = settle + (node.isOld ? cool : 0);
     this.#at(wait + this.#draw(this.#input.times.terminate), 'gone', index);
   }
 

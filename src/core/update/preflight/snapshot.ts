@@ -4,6 +4,7 @@ import type { EpochMs } from '../../../api/brand.ts';
 import type { NodeDisruption } from '../../../api/disruption.ts';
 import type { PodDisruptionBudget, Taint } from '../../../api/kube.ts';
 import type { UpdateStrategy } from '../../../api/nodegroup-update.ts';
+import type { HookTime, UpdateHooks } from '../../../api/update-hooks.ts';
 import type {
   CsiNode,
   EndpointSlice,
@@ -75,6 +76,9 @@ export interface GroupFacts {
   /** Of blue/green alone: how long old nodes are kept empty, all of them and each batch. */
   readonly soakSeconds?: number;
   readonly batchSoakSeconds?: number;
+  /** Work of people's own beside each node, and how long that took in earlier updates. */
+  readonly hooks?: UpdateHooks;
+  readonly hookTimes?: readonly HookTime[];
   readonly current: RevisionFacts;
   /** An update of it that runs now. */
   readonly activeUpdate?: string;

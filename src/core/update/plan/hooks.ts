@@ -1,0 +1,39 @@
+// How long the hooks of an update take, for its model: as they took in earlier updates of the group, else a guess; none
+// takes longer than it may. Pure.
+import {
+  defaultHookTimeoutSeconds,
+  type HookKind,
+  type HookTime,
+  hookKinds,
+  type UpdateHooks,
+} from '../../../api/update-hooks.ts';
+import { quantileOf } from './forecast.ts';
+import type { Spread } from './model.ts';
+
+export type HookSpreads = { readonly [Kind in HookKind]?: Spread };
+
+/** Nothing is known of somebody's own work: a short Job, and a slow one. */
+const guess = { p50: 30, p90: 120 } as const;
+/** A few measurements say little of the slow ones. */
+const leastSpread = 1.3;
+
+const measured = (seconds: readonly number[]): Spread | undefined => {
+  if (seconds.length === 0) return undefined;
+  const sorted = seconds.toSorted((a, b) => a - b);
+  const p50 = Math.max(1, quantileOf(sorted, 0.5));
+  const p90 = Math.max(p50 * leastSpread, quantileOf(sorted, 0.9));
+  const runs = seconds.length === 1 ? 'run' : 'runs';
+  return { p50, p90, source: `measured on ${seconds.length} ${runs}` };
+};
+
+export const hookSpreads = (hooks: UpdateHooks, times: readonly HookTime[]): HookSpreads =>
+  Object.fromEntries(
+    hookKinds.flatMap((kind) => {
+      const hook = hooks[kind];
+      if (hook === undefined) return [];
+      const most = hook.timeoutSeconds ?? defaultHookTimeoutSeconds;
+      const own = times.filter((one) => one.hook === kind).map(({ seconds }) => seconds);
+      const { p50, p90, source } = measured(own) ?? { ...guess, source: 'default' };
+      return [[kind, { p50: Math.min(p50, most), p90: Math.min(p90, most), source }]];
+    }),
+  );
