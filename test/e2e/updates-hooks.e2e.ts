@@ -152,6 +152,7 @@ describe('an update with hooks', {
           /hook preTerminate runs for \S+ \(webhook https:\S+\).*: it answered 202/,
         );
         const [, node = ''] = /hook preTerminate runs for (\S+) /.exec(waits) ?? [];
+        assert.match(await cli.ok('get updates'), /Hook \(preTerminate\)/);
         assert.match(await kubectl.ok(`get node ${node}`), /SchedulingDisabled/);
         assert.match(await kubectl.ok('get nodedisruptions -o yaml'), /kind: terminationHold/);
         state.isDone = true;

@@ -5,7 +5,7 @@ import { approvedAnnotation, approvedByAnnotation } from '../../api/update-pacin
 import type { UpdatePolicies } from '../../api/update-policy.ts';
 import { documentVersion } from '../drain/render.ts';
 import { formatDuration } from '../duration.ts';
-import { heldText } from './holds.ts';
+import { heldText, hookText } from './holds.ts';
 import { headerLines, nodeLine } from './screen.ts';
 import { typeLines } from './types.ts';
 import { fromTo, type UpdateView } from './view.ts';
@@ -25,11 +25,11 @@ export const updateHeader = [
 
 const withoutFraction = (time: string): string => time.replace(/\.\d+/, '');
 
-/** `InProgress`, `Paused`, `Held (Window)`; how it ended. */
+/** `InProgress`, `Paused`, `Held (Window)`, `Hook (preDrain)` while it waits for hooks of nodes; how it ended. */
 const statusCell = (view: UpdateView): string => {
   const { update, status } = view;
   if (update.spec.paused === true && status === 'InProgress') return 'Paused';
-  return heldText(view)?.replace('held', 'Held') ?? status;
+  return heldText(view)?.replace('held', 'Held') ?? hookText(view) ?? status;
 };
 
 export const updateCells = (view: UpdateView): readonly string[] => {
@@ -71,6 +71,7 @@ const updateItem = (view: UpdateView) => {
     approved: metadata.annotations?.[approvedAnnotation] ?? null,
     approvedBy: metadata.annotations?.[approvedByAnnotation] ?? null,
     holds: status?.holds ?? [],
+    hooks: status?.hooks ?? [],
     wave: status?.wave ?? null,
     abort: spec.abort ?? null,
     reason: spec.reason ?? null,

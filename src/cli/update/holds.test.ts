@@ -57,7 +57,25 @@ describe('an update that is held', () => {
     expect(headerLines(runs, now).at(-1)).toBe('hook preDrain runs for n1 (Job ops/j)');
     expect(changeLines(view(), runs)).toEqual(['hook preDrain runs for n1 (Job ops/j)']);
     expect(changeLines(runs, runs)).toEqual([]);
+    expect([updateCells(runs)[3], updateCells(failed)[3]]).toEqual([
+      'Hook (preDrain)',
+      'InProgress',
+    ]);
     expect(changeLines(runs, failed)).toEqual(['hook preDrain failed for n1 (Job ops/j): exit 1']);
+  });
+
+  it('tells what a webhook answered, and about how often it was asked', () => {
+    const of = { hook: 'postReady', instanceId: 'i-1', webhook: 'https://h/x' } as const;
+    const line = (more: Partial<HookStatus>) =>
+      headerLines(
+        view(anUpdate({ status: { ...running, hooks: [{ ...of, state: 'Running', ...more }] } })),
+        now,
+      ).at(-1);
+    const runs = 'hook postReady runs for i-1 (webhook https://h/x)';
+    const message = 'it answered 503';
+    expect(line({})).toBe(runs);
+    expect(line({ attempt: 1, message })).toBe(`${runs}, asked once: it answered 503`);
+    expect(line({ attempt: 4, message })).toBe(`${runs}, asked 4 or more times: it answered 503`);
   });
 
   it('names who approved it', () => {

@@ -37,6 +37,13 @@ export const hookLines = ({ update, status }: UpdateView): readonly string[] =>
       return `hook ${hook} runs for ${of}${attempt === 1 ? ', asked once' : tries}${said}`;
     });
 
+/** `Hook (preDrain, postReady)`: those that are waited for. */
+export const hookText = ({ update, status }: UpdateView): string | undefined => {
+  const running = (update.status?.hooks ?? []).filter(({ state }) => state === 'Running');
+  if (status !== 'InProgress' || running.length === 0) return undefined;
+  return `Hook (${[...new Set(running.map(({ hook }) => hook))].join(', ')})`;
+};
+
 /** `wave 1 of 3, up to 2 nodes`; the rest of the group is behind the last. */
 export const waveText = ({ update, status }: UpdateView): string | undefined => {
   const { wave } = update.status ?? {};
