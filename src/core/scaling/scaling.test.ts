@@ -134,6 +134,39 @@ describe('the drain that a scale-in asked for', () => {
     const now = epochMs(deadline + (after - 60) * 1000);
     expect(victimState(disruption, { id, hasNode, now })?.kind).toBe(kind);
   });
+
+  const completing = { phase: 'Completing', drainedAt: '2022-09-25T12:59:00Z' };
+  it.each([
+    [
+      'cools down for longer than a drain is late',
+      { cooldownSeconds: 600 },
+      completing,
+      659,
+      'draining',
+    ],
+    ['should have cooled down', { cooldownSeconds: 600 }, completing, 661, 'failed'],
+    [
+      'was let go late',
+      { terminationFreeAt: '2022-09-25T14:00:00Z' },
+      { phase: 'Pending' },
+      3_719,
+      'draining',
+    ],
+    [
+      'was let go late, and stays',
+      { terminationFreeAt: '2022-09-25T14:00:00Z' },
+      completing,
+      3_721,
+      'failed',
+    ],
+  ])('%s', (_name, cause, status, after, kind) => {
+    const disruption = {
+      spec: { causes: [{ id, deadline: '2022-09-25T13:00:00Z', ...cause }] },
+      status: { handledCauses: [], ...status },
+    } as unknown as NodeDisruption;
+    const now = epochMs(deadline + after * 1000);
+    expect(victimState(disruption, { id, hasNode: true, now })?.kind).toBe(kind);
+  });
 });
 
 describe('what a node is told', () => {
