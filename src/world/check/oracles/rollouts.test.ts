@@ -18,10 +18,11 @@ interface Made {
   readonly annotations?: JsonObject;
   readonly isOutdated?: boolean;
   readonly ready?: boolean;
+  readonly zone?: string;
 }
 
 const node = (story: Story, name: string, instance: string, made: Made = {}): Story => {
-  const { image = 'ami-1', annotations = {}, isOutdated = false, ready = true } = made;
+  const { image = 'ami-1', annotations = {}, isOutdated = false, ready = true, zone = 'a' } = made;
   return story.object('nodes', {
     metadata: {
       name,
@@ -30,7 +31,7 @@ const node = (story: Story, name: string, instance: string, made: Made = {}): St
       annotations,
     },
     spec: {
-      providerID: `aws:///eu-west-1a/${instance}`,
+      providerID: `aws:///eu-west-1${zone}/${instance}`,
       ...(isOutdated
         ? { taints: [{ key: 'drover.dev/outdated', effect: 'PreferNoSchedule' }] }
         : {}),
@@ -102,6 +103,43 @@ describe('updates-keep-their-pace', () => {
     const other = silent(rolling()).at(110);
     node(other, 'n2', i2, { ready: false }).at(120);
     expect(said(take(other, i2, 'n2'))).toEqual([]);
+  });
+});
+
+describe('updates-keep-their-pace, by zones', () => {
+  const ids = Array.from({ length: 6 }, (_, i) => `i-0000000000000000${i}`);
+  const nameOf = (id: string): string => `z${id.at(-1)}`;
+  const idOf = (i: number): string => ids[i] ?? '';
+  /** Two nodes in each of three zones, none of them new. */
+  const even = (faults: readonly string[] = []): Story => {
+    const story = groupOf(new Story(), 6);
+    for (const [i, id] of ids.entries()) {
+      node(story.state(id, 'InService'), nameOf(id), id, { zone: 'abc'[i % 3] ?? 'a' });
+    }
+    update(story.at(50), { phase: 'Preparing', maxUnavailable: 1 });
+    for (const fault of faults) story.fault(fault, 'on');
+    const original = { minSize: 0, maxSize: 9, desired: 3 };
+    return groupOf(update(story.at(100), { phase: 'Rolling', original }), 3).at(200);
+  };
+  /** One after the other, and each has left before the next goes. */
+  const gone = (story: Story, ...some: readonly number[]): Story => {
+    for (const [nth, i] of some.entries()) {
+      take(story.at(200 + 200 * nth), idOf(i), nameOf(idOf(i)));
+      story.at(300 + 200 * nth).state(idOf(i), 'Terminated');
+    }
+    return story;
+  };
+  const told = 'u: zones differ by 2 nodes, by 0 before it, and z1 of eu-west-1b could have gone';
+  const said = (story: Story) => judge(updatePace, story).said;
+
+  it('accepts one of each', () => {
+    expect(said(gone(even(), 0, 1, 2))).toEqual([]);
+  });
+  it('reports two of one zone where one of another could have gone', () => {
+    expect(said(gone(even(), 0, 3))).toEqual([told]);
+  });
+  it('leaves what a shortage made of it', () => {
+    expect(said(gone(even(['no-capacity']), 0, 3))).toEqual([]);
   });
 });
 

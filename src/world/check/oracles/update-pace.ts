@@ -1,11 +1,13 @@
 // Oracle 5, the part of updates: while one rolls, what it has let go of and what leaves the group together are
 // no more than maxUnavailable, and as many serve as are wanted less those. Nodes that people drain are theirs, and
-// the surplus of a failed update that is set back is nobody's capacity: neither counts.
+// the surplus of a failed update that is set back is nobody's capacity: neither counts. What goes keeps zones even.
 import { type JsonObject, objectOr } from '../../../api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
+import type { InstanceState } from '../state/cloud.ts';
 import type { DisruptionState } from '../state/disruptions.ts';
 import { numberOf, textOf } from '../state/read.ts';
 import { isOfUpdate, type UpdateState } from '../state/updates.ts';
+import { ZoneSkew } from './zone-skew.ts';
 
 const leaving = /^(?:Terminat|Detach|$)/;
 
@@ -51,6 +53,7 @@ const wantedOf = ({ spec, status }: JsonObject): number => {
 
 class Pace {
   readonly #context: Context;
+  readonly zones: ZoneSkew;
   readonly #wanted = new Wanted();
   readonly #groups = new Map<string, Group>();
   readonly #leftAt = new Map<string, number>();
@@ -59,6 +62,7 @@ class Pace {
 
   constructor(context: Context) {
     this.#context = context;
+    this.zones = new ZoneSkew(context.book);
   }
 
   group(object: JsonObject, at: number): void {
@@ -94,8 +98,10 @@ class Pace {
     );
     // A trail of a cloud with another clock tells of no instance: there is nothing to count.
     if (members.length === 0) return;
+    const stay: InstanceState[] = [];
     let [gone, serving] = [0, 0];
-    for (const { instanceId, state } of members) {
+    for (const member of members) {
+      const { instanceId, state } = member;
       if (instanceId === one.instanceId) continue;
       const other = book.disruptions.ofInstance(instanceId);
       if (leaving.test(state)) {
@@ -103,10 +109,15 @@ class Pace {
         if (isYoung) serving++;
         else if (state !== 'Terminated' && state !== '') gone++;
       } else if (other !== undefined && isLetGo(update, other)) gone++;
-      else if (this.#serves(instanceId)) serving++;
+      else {
+        stay.push(member);
+        if (this.#serves(instanceId)) serving++;
+      }
     }
     saw();
     const told = (message: string) => report({ subject: update.name, message });
+    const uneven = this.zones.complaint(update, one, stay);
+    if (uneven !== undefined) told(uneven);
     const most = update.maxUnavailable;
     if (gone + 1 > most) told(`${gone + 1} nodes are out of service at once, of ${most} that may`);
     const wanted = this.#wanted.least(update.nodeGroup, book.now - book.lagMicros);
@@ -144,8 +155,14 @@ export const updatePace: Oracle = {
         if (entry.resource === 'nodegroups' && entry.type !== 'DELETED') {
           pace.group(entry.object, entry.at);
         }
+        if (entry.resource === 'nodegroupupdates') {
+          for (const update of book.updates.byName.values()) pace.zones.update(update);
+        }
         const one = book.disruptionIn(entry);
         if (one !== undefined) pace.disruption(one);
+      },
+      fault: ({ fault, what }) => {
+        if (what !== 'off') pace.zones.fault(fault);
       },
       lifecycle: ({ instanceId, state, at }) => pace.left(instanceId, state, at),
     };

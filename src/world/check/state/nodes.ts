@@ -49,6 +49,8 @@ export interface NodeState {
   /** Nobody takes it for idle. */
   isKept: boolean;
   nodeGroup: string;
+  /** By its provider id. */
+  zone: string;
   joinedAt: number;
   /** Taints of others, as `key:effect`. */
   taints: ReadonlySet<string>;
@@ -207,6 +209,7 @@ export class Nodes {
 const readMadeOf = (node: NodeState, { metadata, spec }: JsonObject): void => {
   const { labels, annotations } = objectOr(metadata);
   const { [imageLabel]: image, [templateLabel]: template, [groupLabel]: group } = objectOr(labels);
+  node.zone = textOf(objectOr(spec).providerID).split('/')[3] ?? '';
   node.image = textOf(image);
   node.templateVersion = textOf(template);
   node.nodeGroup = textOf(group);
@@ -233,6 +236,7 @@ const newNode = ({
   uid,
   recreatedAt,
   image: '',
+  zone: '',
   templateVersion: '',
   isOutdated: false,
   awaitedBy: '',
