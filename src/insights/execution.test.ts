@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { toJson } from './evaluate/values.ts';
 import { explainQueryError, QueryError, QueryLimitError } from './language/query-error.ts';
 import { columnOf, execute, rowsOf, stream } from './testing.ts';
 
@@ -304,6 +305,20 @@ describe('parse, dedup and unnest', () => {
     expect(
       columnOf('fields jsonParse(@message) as j | unnest j.items into item | display item.k', some),
     ).toEqual([undefined, 'b']);
+  });
+});
+
+describe('an event', () => {
+  it('that is nested deeper than can be written stops no query', () => {
+    const deep = `{"verb":"get","a":${'['.repeat(20_000)}1${']'.repeat(20_000)}}`;
+    const events = [deep, { verb: 'list' }];
+    expect(rowsOf('filter verb like /./ | fields verb, a | sort verb', events)).toEqual([
+      ['get', '(nested too deep to be shown)'],
+      ['list', undefined],
+    ]);
+    expect(
+      execute('fields a', Buffer.from(`${deep}\n`)).rows.map(({ values }) => values.map(toJson)),
+    ).toEqual([['(nested too deep to be shown)']]);
   });
 });
 

@@ -1,6 +1,6 @@
 // Functions of one event's values (CWL_QuerySyntax-operations-functions), as a table. Those that
 // need a length of time, the clock or many events are compiled elsewhere.
-import { isObject, type Json } from '../../api/json.ts';
+import type { Json } from '../../api/json.ts';
 import { isInSubnet, parseAddress } from './addresses.ts';
 import { fromJson, Instant, toNumber, toText, type Value } from './values.ts';
 
@@ -146,8 +146,7 @@ const table: Readonly<Record<string, FunctionSpec>> = {
   jsonstringify: {
     min: 1,
     max: 1,
-    evaluate: ([value]) =>
-      isObject(value) || Array.isArray(value) ? JSON.stringify(value) : toText(value),
+    evaluate: ([value]) => toText(value),
   },
   isvalidip: ofAddress((value) => parseAddress(value) !== undefined),
   isvalidipv4: ofAddress((value) => parseAddress(value)?.version === 4),

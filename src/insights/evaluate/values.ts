@@ -27,6 +27,18 @@ export const formatInstant = (ms: number): string => {
   return `${day} ${time.join(':')}.${pad(date.getUTCMilliseconds(), 3)}`;
 };
 
+/** In place of what is nested deeper than the platform can write: ten thousand brackets. */
+const tooDeep = '(nested too deep to be shown)';
+
+const structureText = (value: JsonObject | readonly Json[]): string => {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    if (error instanceof RangeError) return tooDeep;
+    throw error;
+  }
+};
+
 /** Undefined for a missing value: a result leaves such a field out. */
 export const toText = (value: Value): string | undefined => {
   switch (typeof value) {
@@ -38,14 +50,15 @@ export const toText = (value: Value): string | undefined => {
     case 'undefined':
       return undefined;
     default:
-      return value instanceof Instant ? formatInstant(value.ms) : JSON.stringify(value);
+      return value instanceof Instant ? formatInstant(value.ms) : structureText(value);
   }
 };
 
 /** Numbers and structures as they are, moments as text. */
 export const toJson = (value: Value): Json => {
   if (value === undefined) return null;
-  return value instanceof Instant ? formatInstant(value.ms) : value;
+  if (value instanceof Instant) return formatInstant(value.ms);
+  return typeof value === 'object' && structureText(value) === tooDeep ? tooDeep : value;
 };
 
 const numeric = /^\s*[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*$/;
