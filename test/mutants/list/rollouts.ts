@@ -30,8 +30,9 @@ const pace: readonly Mutant[] = [
     edits: [
       {
         file: nodes,
-        find: "state.kind === 'hooking' || state.kind === 'draining' || state.kind === 'drained',",
-        replace: "state.kind === 'hooking' || state.kind === 'draining',",
+        find: "({ state }) =>\n      state.kind === 'hooking' || state.kind === 'draining' || state.kind === 'drained',",
+        replace:
+          "({ state, instance }) => state.kind === 'hooking' || (state.kind === 'draining' && instance.disruption?.status?.phase !== 'Completing'),",
       },
     ],
   },
