@@ -25,6 +25,6 @@ export const awsVersion: string | undefined = ((): string | undefined => {
   }
 })();
 
-/** How the CLI ends when it, or the service, refuses: v2 tells what is wrong in itself (252) apart. */
+/** How the CLI ends when it, or the service, refuses: v2 tells the service's refusals (254) apart. */
 export const refusedCodes: readonly number[] =
-  awsVersion?.startsWith('aws-cli/1.') === true ? [255] : [252, 254];
+  awsVersion?.startsWith('aws-cli/1.') === true ? [255] : [252, 254, 255];
