@@ -4,7 +4,12 @@ import { setPriority } from 'node:os';
 import type { UpdateStrategy } from '../../src/api/nodegroup-update.ts';
 import { ownGroup } from '../../src/cli/plan/group.ts';
 import { readSnapshot, type Sources } from '../../src/cli/plan/snapshot.ts';
-import { type CloudTimes, planUpdate, type UpdatePlan } from '../../src/core/update/plan/index.ts';
+import {
+  type CloudTimes,
+  type PlanFinding,
+  planUpdate,
+  type UpdatePlan,
+} from '../../src/core/update/plan/index.ts';
 import { drawAnyCluster, varied } from '../../src/sim/rollout/cluster.ts';
 import { type RolloutSources, runRollout } from '../../src/sim/rollout/run.ts';
 import { rolloutGroup } from '../../src/sim/rollout/workload.ts';
@@ -13,6 +18,7 @@ import { Kernel } from '../../src/world/kernel/index.ts';
 export const calibratedStrategies = [
   'SURGE',
   'DEFAULT',
+  'MINIMAL',
 ] as const satisfies readonly UpdateStrategy[];
 
 export interface CalibrationRow {
@@ -21,7 +27,7 @@ export interface CalibrationRow {
   readonly strategy: UpdateStrategy;
   readonly p50Minutes: number;
   readonly p90Minutes: number;
-  /** Of blockers that were not waived: the checks. */
+  /** Of blockers that were not waived, by a plan of the very cluster: the checks. */
   readonly blockers: readonly string[];
   /** EKS' word. */
   readonly status: string;
@@ -66,6 +72,9 @@ export const planOf = async (
   return planUpdate(snapshot, { waivers: [{ check: 'bare-pod' }], times });
 };
 
+const blockersOf = ({ findings }: UpdatePlan): readonly PlanFinding[] =>
+  findings.filter(({ severity, waived }) => severity === 'blocker' && waived === undefined);
+
 /** One cluster: a plan and an outcome for each strategy. */
 export const calibrate = async (
   seed: number,
@@ -85,10 +94,17 @@ export const calibrate = async (
   for (const [strategy, plan] of plans) {
     const otherSeed = seed * 1000 + 1;
     const other = varied(cluster, randomOf(otherSeed, 'varied'), share);
-    const one = await runRollout({ cluster: other, strategy, seed: otherSeed, settle });
-    const blockers = plan.findings.filter(
-      ({ severity, waived }) => severity === 'blocker' && waived === undefined,
-    );
+    let blockers: readonly PlanFinding[] = [];
+    const one = await runRollout({
+      cluster: other,
+      strategy,
+      seed: otherSeed,
+      settle,
+      before: async (sources) => {
+        blockers = blockersOf(await planOf(sources, strategy));
+        return undefined;
+      },
+    });
     rows.push({
       seed,
       cluster: cluster.name,

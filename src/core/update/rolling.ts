@@ -6,7 +6,7 @@ import { joinTimeoutMs } from '../scaling/index.ts';
 import { enter, fail, notEvicted, notJoining, notMarked } from './journal.ts';
 import { type Counted, freeToDrain, type Herd, isServing, isWhole, phaseSince } from './nodes.ts';
 import type { UpdateDecision, UpdateObservation, UpdateStep } from './observation.ts';
-import { shuffled } from './order.ts';
+import { inOrderOfChance } from './order.ts';
 import { isHeld, restsInWave } from './pacing/index.ts';
 import { awaiting, stay, whileHeld } from './waiting.ts';
 
@@ -70,7 +70,6 @@ export const decideMarking = (observation: UpdateObservation, herd: Herd): Updat
 };
 
 export const decideRolling = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
-  const { update } = observation;
   const { old, fresh, leavingOld } = herd;
   const failed = old.filter(({ state }) => state.kind === 'failed');
   if (failed.length > 0) {
@@ -89,10 +88,10 @@ export const decideRolling = (observation: UpdateObservation, herd: Herd): Updat
   const held = old.filter(({ state }) => state.kind === 'held');
   // One that does not serve takes nothing away, and never joins those that do.
   const idle = held.filter((one) => !isServing(one));
-  const order = shuffled(
+  const order = inOrderOfChance(
     held.filter((one) => !idle.includes(one)),
     ({ instance }) => instance.instanceId,
-    update.metadata.uid,
+    observation,
   );
   const first = idle.slice(0, slots);
   const chosen = [...first, ...order.slice(0, Math.min(slots - first.length, spare))];

@@ -20,7 +20,7 @@ import {
   updateCauseId,
 } from './nodes.ts';
 import type { UpdateDecision, UpdateObservation, UpdateStep } from './observation.ts';
-import { shuffled } from './order.ts';
+import { inOrderOfChance } from './order.ts';
 import { isHeld, restsInWave } from './pacing/index.ts';
 import {
   endsForShortage,
@@ -120,7 +120,7 @@ export const choose = (observation: UpdateObservation, herd: Herd): readonly Cou
   const isKnown = ({ instance }: Counted): boolean =>
     instance.loads !== undefined || instance.nodeName === undefined;
   const areLooked = old.some(({ instance }) => instance.loads !== undefined);
-  let left = shuffled(
+  let left = inOrderOfChance(
     old.filter(
       (one) =>
         one.state.kind === 'untouched' &&
@@ -129,7 +129,7 @@ export const choose = (observation: UpdateObservation, herd: Herd): readonly Cou
         (!areLooked || isKnown(one)),
     ),
     ({ instance }) => instance.instanceId,
-    update.metadata.uid,
+    observation,
   );
   const inFlight = inFlightOf(herd).map(loadsOf);
   const chains = chainsOf(old.map(loadsOf));

@@ -2,7 +2,11 @@
 // how long, how many launches and evictions, how far each application was down. Judges nothing.
 import { type EpochMs, parseTime } from '../../api/brand.ts';
 import { type JsonObject, objectOr } from '../../api/json.ts';
-import type { NodeGroupUpdate, UpdateStrategy } from '../../api/nodegroup-update.ts';
+import type {
+  NodeGroupUpdate,
+  NodeGroupUpdateSpec,
+  UpdateStrategy,
+} from '../../api/nodegroup-update.ts';
 import type { CloudApi, KubeApi, Log } from '../../ports/index.ts';
 import type { Result, WorldClient } from '../../world/contracts.ts';
 import {
@@ -18,7 +22,14 @@ import { noFaults } from '../network.ts';
 import { createInProcessPorts } from '../ports.ts';
 import { ControllerProcess } from '../process.ts';
 import type { RolloutCluster } from './cluster.ts';
-import { appNamespace, rolloutGroup, type WorkloadObject, workloadOf } from './workload.ts';
+import {
+  agentNamespace,
+  appNamespace,
+  nodeAgents,
+  rolloutGroup,
+  type WorkloadObject,
+  workloadOf,
+} from './workload.ts';
 
 /** The cluster as a reader outside sees it. */
 export interface RolloutSources {
@@ -34,8 +45,23 @@ export interface RolloutOptions {
   readonly settle: Settle;
   /** What stands in the cluster besides, from before its pods are. */
   readonly objects?: readonly WorkloadObject[];
+  /** What the group has of `updateConfig` beside maxUnavailable. */
+  readonly updateConfig?: JsonObject;
+  /** Of the update: what else is asked for. */
+  readonly asked?: Partial<Pick<NodeGroupUpdateSpec, 'force' | 'change' | 'waivers'>>;
+  /** What people do to the cluster once everything is up, before it is planned. */
+  readonly prepare?: (world: World, user: WorldClient) => void;
+  /** Called every two seconds of the update, with the seconds since it was asked for. */
+  readonly look?: (world: World, seconds: number) => void;
   /** Called when everything is up, before the update is asked for: to plan it. `enough` ends it there. */
   readonly before?: (sources: RolloutSources) => Promise<'enough' | undefined>;
+}
+
+export interface Evicted {
+  /** namespace/name. */
+  readonly pod: string;
+  readonly node: string;
+  readonly seconds: number;
 }
 
 export interface RolloutOutcome {
@@ -48,6 +74,10 @@ export interface RolloutOutcome {
   /** Pods on old nodes that a drain has to move. */
   readonly pods: number;
   readonly evictions: number;
+  /** Each of them: when, and from which node. */
+  readonly evicted: readonly Evicted[];
+  /** EKS' codes. */
+  readonly codes: readonly string[];
   /** Of pods that were made during the update: moved twice. */
   readonly reEvictions: number;
   /** Drains that ran into their deadline. */
@@ -84,7 +114,7 @@ class Rollout {
   #failure: unknown;
   #isMeasuring = false;
   #launches = 0;
-  #evictions = 0;
+  readonly #evictions: Evicted[] = [];
   #reEvictions = 0;
   #startedAt = 0;
   #lowest = 1;
@@ -152,10 +182,16 @@ class Rollout {
 
   #evicted(namespace: string, name: string): void {
     if (!this.#isMeasuring) return;
-    this.#evictions += 1;
     const pod = this.#world.kube.read({ group: '', resource: 'pods' }, { namespace, name });
+    const node = String(objectOr(objectOr(pod).spec).nodeName ?? '');
+    this.#evictions.push({ pod: `${namespace}/${name}`, node, seconds: this.#seconds() });
     const made = Date.parse(String(objectOr(objectOr(pod).metadata).creationTimestamp ?? ''));
     if (made * 1000 > this.#startedAt) this.#reEvictions += 1;
+  }
+
+  /** Since the update was asked for. */
+  #seconds(): number {
+    return (this.#world.kernel.now() - this.#startedAt) / microsPerSecond;
   }
 
   #pods(): readonly JsonObject[] {
@@ -207,18 +243,27 @@ class Rollout {
   #configure(): void {
     const { maxUnavailable } = this.#options.cluster;
     const groups = { group: 'drover.dev', resource: 'nodegroups' };
-    const body = { spec: { updateConfig: { maxUnavailable } } };
+    const { updateConfig = {} } = this.#options;
+    const body = { spec: { updateConfig: { maxUnavailable, ...updateConfig } } };
     this.#must(this.#user().patch(groups, { name: rolloutGroup }, { type: 'merge', body }));
   }
 
   #ask(): void {
-    const { strategy } = this.#options;
+    const { strategy, asked = {} } = this.#options;
+    const spec = {
+      nodeGroup: rolloutGroup,
+      type: 'VersionUpdate',
+      strategy,
+      params: [],
+      change: {},
+      ...asked,
+    };
     this.#must(
       this.#user().create(updates, undefined, {
         apiVersion: 'drover.dev/v1alpha1',
         kind: 'NodeGroupUpdate',
         metadata: { name: 'update' },
-        spec: { nodeGroup: rolloutGroup, type: 'VersionUpdate', strategy, params: [], change: {} },
+        spec: JSON.parse(JSON.stringify(spec)) as JsonObject,
       }),
     );
   }
@@ -229,12 +274,20 @@ class Rollout {
     // All of them first: pods would crowd on those that come first.
     await this.#until('its nodes are Ready', () => this.#readyNodes() === cluster.nodes, 600);
     this.#configure();
+    for (const { resource, object } of nodeAgents) {
+      this.#must(this.#user().create(resource, agentNamespace, object));
+    }
     const { objects = [] } = this.#options;
     for (const { resource, object } of [...workloadOf(cluster.apps), ...objects]) {
       this.#must(this.#user().create(resource, appNamespace, object));
     }
     await this.#until('its pods are Ready', () => this.#allReady(), 1200);
     await this.#driver.advance(30);
+    const { prepare, look } = this.#options;
+    if (prepare !== undefined) {
+      prepare(this.#world, this.#user());
+      await this.#driver.advance(30);
+    }
     const pods = this.#pods().length - cluster.nodes;
     if ((await this.#show()) === 'enough') return this.#outcome(0, 0);
     this.#isMeasuring = true;
@@ -244,12 +297,12 @@ class Rollout {
       'the update is over',
       () => {
         this.#lookAtApps();
+        look?.(this.#world, this.#seconds());
         return this.#isOver();
       },
       limitSeconds,
     );
-    const seconds = (this.#world.kernel.now() - this.#startedAt) / microsPerSecond;
-    return this.#outcome(pods, seconds);
+    return this.#outcome(pods, this.#seconds());
   }
 
   async #show(): Promise<'enough' | undefined> {
@@ -284,7 +337,7 @@ class Rollout {
   }
 
   async #outcome(pods: number, makespanSeconds: number): Promise<RolloutOutcome> {
-    const { status, message = '' } = this.#update()?.status ?? {};
+    const { status, message = '', errors = [] } = this.#update()?.status ?? {};
     const disruptions = { group: 'drover.dev', resource: 'nodedisruptions' };
     const lateDrains = [...this.#world.kube.readAll(disruptions)].filter(({ status: of }) =>
       ['Failed', 'Forced'].includes(String(objectOr(of).outcome)),
@@ -298,7 +351,9 @@ class Rollout {
       makespanSeconds,
       launches: this.#launches,
       pods,
-      evictions: this.#evictions,
+      evictions: this.#evictions.length,
+      evicted: this.#evictions,
+      codes: errors.map(({ code }) => code),
       reEvictions: this.#reEvictions,
       lateDrains,
       ...(failed === undefined ? {} : { failed }),

@@ -9,6 +9,7 @@ export interface WorkloadObject {
 }
 
 export const appNamespace = 'default';
+export const agentNamespace = 'kube-system';
 export const rolloutGroup = 'ng';
 
 const resources: Readonly<Record<RolloutApp['kind'], GroupResource>> = {
@@ -85,6 +86,28 @@ const budgetOf = (app: RolloutApp): readonly WorkloadObject[] =>
           },
         },
       ];
+
+/** What EKS runs on each node: with it as many pods fit on one as it has addresses for. */
+export const nodeAgents: readonly WorkloadObject[] = ['aws-node', 'kube-proxy'].map((name) => {
+  const labels = { 'k8s-app': name };
+  const template = {
+    metadata: { labels },
+    spec: {
+      hostNetwork: true,
+      tolerations: [{ operator: 'Exists' }],
+      containers: [{ name, image: `${name}:1` }],
+    },
+  };
+  return {
+    resource: resources.DaemonSet,
+    object: {
+      apiVersion: 'apps/v1',
+      kind: 'DaemonSet',
+      metadata: { name, namespace: agentNamespace },
+      spec: { selector: { matchLabels: labels }, template },
+    },
+  };
+});
 
 export const workloadOf = (apps: readonly RolloutApp[]): readonly WorkloadObject[] =>
   apps.flatMap((app) => [

@@ -1,6 +1,7 @@
 // From a snapshot to the model's input. Budgets that never allow, and pods under several, are taken as
 // though their blockers were gone: the preflight names those, the model tells the time of the rest.
 import { isOwnStrategy } from '../../../api/nodegroup-update.ts';
+import { inOrderOfChance } from '../order.ts';
 import type { MovedPod, View } from '../preflight/view.ts';
 import { hookSpreads } from './hooks.ts';
 import {
@@ -53,6 +54,21 @@ export interface CloudTimes {
   readonly stop?: Spread;
 }
 
+/** By instance id: whose turn comes when in the order that the controller draws; empty where it is not known. */
+const turnsIn = ({ snapshot: { group, target }, oldNodes }: View): ReadonlyMap<string, number> => {
+  const { imageId, launchTemplate } = target;
+  const ids = oldNodes.flatMap(({ instanceId }) => instanceId ?? []);
+  // EKS' own order nobody knows.
+  if (group.managedBy === 'eks' || imageId === undefined || ids.length < oldNodes.length) {
+    return new Map();
+  }
+  const drawn = {
+    groupName: group.name,
+    target: { imageId, ...(launchTemplate === undefined ? {} : { launchTemplate }) },
+  };
+  return new Map(inOrderOfChance(ids, (id) => id, drawn).map((id, turn) => [id, turn]));
+};
+
 export const modelOf = (view: View, known: CloudTimes = {}): ModelInput => {
   const { snapshot, oldNodes, surge } = view;
   const { group, nodes } = snapshot;
@@ -65,11 +81,17 @@ export const modelOf = (view: View, known: CloudTimes = {}): ModelInput => {
     conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
   const never = view.budgets.filter(({ allowed }) => allowed === 0).flatMap(({ pods }) => pods);
   const hopeless = new Set(never.map(({ node }) => node));
+  const turns = turnsIn(view);
+  const turnOf = (instanceId = ''): { readonly turn?: number } => {
+    const turn = turns.get(instanceId);
+    return turn === undefined ? {} : { turn };
+  };
   return {
     strategy: group.strategy,
-    nodes: oldNodes.map(({ node, zone }) => ({
+    nodes: oldNodes.map(({ node, zone, instanceId }) => ({
       name: node.metadata.name,
       zone,
+      ...turnOf(instanceId),
       isHopeless: hopeless.has(node.metadata.name),
       isReady: ready([...(node.status.conditions ?? [])]),
       pods: view.moved
@@ -82,6 +104,7 @@ export const modelOf = (view: View, known: CloudTimes = {}): ModelInput => {
     surge,
     desired: group.sizes.desired,
     done: nodes.filter(({ isOfGroup, isOld }) => isOfGroup && !isOld).length,
+    podRoom: view.newNodes[0]?.room?.pods ?? Number.POSITIVE_INFINITY,
     hasRoomElsewhere: view.others.some(({ isOfGroup }) => !isOfGroup),
     drainTimeoutSeconds: group.drainTimeoutSeconds,
     cooldownSeconds: group.cooldownSeconds,

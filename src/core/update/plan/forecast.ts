@@ -10,6 +10,7 @@ export const quantileOf = (values: readonly number[], share: number): number => 
 /** Before anything was simulated: for views that only the model is built from. */
 export const noForecast: Forecast = {
   firstDrained: () => undefined,
+  starved: [],
   firstLaunchMinute: 0,
   p90Minutes: 0,
   replacementSeconds: () => 0,
@@ -32,8 +33,24 @@ const firstOf = (starts: readonly ReadonlyMap<string, number>[], nodes: readonly
   return { node: best[0], minute: quantileOf([...wins.values()].flat(), 0.5) / 60 };
 };
 
-export const forecastOf = (input: ModelInput, runs: readonly RunResult[]): Forecast => {
-  const starts = runs.map(
+export interface Runs {
+  /** Over all orders: how long. */
+  readonly runs: readonly RunResult[];
+  /** In the order that will be, where it is known: where and when. */
+  readonly ordered: readonly RunResult[];
+}
+
+/** Nodes that are starved in most of the runs. */
+const starvedIn = (runs: readonly RunResult[]): readonly string[] => {
+  const counts = new Map<string, number>();
+  for (const { starved } of runs) {
+    for (const node of starved) counts.set(node, (counts.get(node) ?? 0) + 1);
+  }
+  return [...counts].filter(([, count]) => count * 2 > runs.length).map(([node]) => node);
+};
+
+export const forecastOf = (input: ModelInput, { runs, ordered }: Runs): Forecast => {
+  const starts = ordered.map(
     ({ drains }) => new Map(drains.map(({ node, startSeconds }) => [node, startSeconds])),
   );
   const apps = new Map(input.apps.map((app) => [app.key, app]));
@@ -44,6 +61,7 @@ export const forecastOf = (input: ModelInput, runs: readonly RunResult[]): Forec
       if (!known.has(key)) known.set(key, firstOf(starts, nodes));
       return known.get(key);
     },
+    starved: starvedIn(ordered),
     firstLaunchMinute: input.times.setup.p50 / 60,
     p90Minutes:
       quantileOf(

@@ -24,6 +24,8 @@ export interface ModelNode {
   readonly isReady: boolean;
   /** A budget of its pods never allows: such nodes are taken last. */
   readonly isHopeless?: boolean;
+  /** In the order of chance of this group and target, from 0; undefined: not known. */
+  readonly turn?: number;
   readonly pods: readonly ModelPod[];
 }
 
@@ -74,6 +76,8 @@ export interface ModelInput {
   readonly done: number;
   /** Nodes outside of the update can take pods. */
   readonly hasRoomElsewhere: boolean;
+  /** How many pods a new node takes. */
+  readonly podRoom: number;
   readonly drainTimeoutSeconds: number;
   readonly cooldownSeconds: number;
   /** Of blue/green: how long old nodes are kept empty, all of them and each batch. */
@@ -105,6 +109,8 @@ export interface RunResult {
   readonly drains: readonly DrainResult[];
   /** Nodes whose drain took longer than it may. */
   readonly late: readonly string[];
+  /** Those of them that waited for replacements which had no place. */
+  readonly starved: readonly string[];
 }
 
 /**

@@ -97,6 +97,8 @@ export interface PlanOptions {
 
 /** Enough for quantiles that do not jump: p90 rests on the 20 slowest. */
 const defaultRuns = 200;
+/** Of these in the order that the update will take: for where and when something happens first. */
+const orderedShare = 0.25;
 const maxAssumedOwners = 5;
 
 const minutes = (seconds: number): number => Math.round(seconds / 6) / 10;
@@ -155,7 +157,9 @@ const sums = (input: ModelInput, runs: readonly RunResult[]) => {
   const rest = restSeconds(input);
   const isByBudget = bounds.budgetBound > bounds.nodeBound && bounds.budget !== undefined;
   const { budget } = bounds;
-  const seconds = runs.map((run) => run.seconds);
+  // One that stops has no end: those that get through tell how long it takes, if any does.
+  const through = runs.filter(({ starved }) => starved.length === 0);
+  const seconds = (through.length > 0 ? through : runs).map((run) => run.seconds);
   const late = runs.filter((run) => run.late.length > 0).length;
   const isNothing = input.nodes.length === 0;
   return {
@@ -194,6 +198,9 @@ const ladderOf = ({ oldNodes, snapshot }: View): Pick<UpdatePlan, 'instanceTypes
   return { instanceTypes: { order: types.filter((type) => !left.has(type)), skipped } };
 };
 
+const isOrderKnown = ({ nodes }: ModelInput): boolean =>
+  nodes.every(({ turn }) => turn !== undefined);
+
 export const planUpdate = (snapshot: Snapshot, options: PlanOptions = {}): UpdatePlan => {
   const { waivers = [], runs: count = defaultRuns } = options;
   const { group, target } = snapshot;
@@ -209,7 +216,13 @@ export const planUpdate = (snapshot: Snapshot, options: PlanOptions = {}): Updat
     const one = simulate(run, seed + i);
     return { ...one, seconds: one.seconds + soak };
   });
-  const found = runChecks({ ...view, forecast: forecastOf(run, runs) });
+  const inTurns = isOrderKnown(run);
+  const ordered = inTurns
+    ? Array.from({ length: Math.ceil(runs.length * orderedShare) }, (_, i) =>
+        simulate(run, seed + i, { inTurns }),
+      )
+    : runs;
+  const found = runChecks({ ...view, forecast: forecastOf(run, { runs, ordered }) });
   const findings = waivedBy(found, waivers);
   const isBlocked = findings.some(
     ({ severity, waived }) => severity === 'blocker' && waived === undefined,
@@ -233,7 +246,7 @@ export const planUpdate = (snapshot: Snapshot, options: PlanOptions = {}): Updat
     surge: view.surge,
     ...sums(input, runs),
     order: isOwnStrategy(group.strategy) ? 'byZone' : 'random',
-    batches: isNothing ? [] : batchesOf(input, simulate(run, seed, { medians: true })),
+    batches: isNothing ? [] : batchesOf(input, simulate(run, seed, { medians: true, inTurns })),
     findings,
     ...(isNothing ? {} : ladderOf(view)),
     waivers,

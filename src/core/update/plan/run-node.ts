@@ -1,8 +1,8 @@
-// The nodes and pods of a run, which node takes a pod or is ended as surplus, and how fast applications are. Pure:
-// what happens to them is the run's.
+// The nodes and pods of a run: whose turn comes when, which node takes a pod or is ended as surplus, and how fast
+// applications are. Pure: what happens to them is the run's.
 import type { Timed } from './heap.ts';
-import { draw, type ModelInput } from './model.ts';
-import type { Chance } from './random.ts';
+import { draw, type ModelInput, type ModelNode } from './model.ts';
+import { type Chance, shuffled } from './random.ts';
 
 export interface Happening extends Timed {
   readonly kind: 'begin' | 'booted' | 'seen' | 'hooked' | 'stopped' | 'ready' | 'deadline' | 'gone';
@@ -48,11 +48,14 @@ export interface RunNode {
 }
 
 /** As kube-scheduler spreads the pods of one owner over hosts. */
-export const leastOf = (nodes: readonly RunNode[], app: number): RunNode | undefined => {
+export const leastOf = (
+  nodes: readonly RunNode[],
+  { app, podRoom }: { readonly app: number; readonly podRoom: number },
+): RunNode | undefined => {
   let best: RunNode | undefined;
   let least = Number.POSITIVE_INFINITY;
   for (const node of nodes) {
-    if (node.isOld || node.state !== 'up') continue;
+    if (node.isOld || node.state !== 'up' || node.pods.length >= podRoom) continue;
     const count = (node.perApp.get(app) ?? 0) * 1_000_000 + node.pods.length;
     if (count >= least) continue;
     best = node;
@@ -70,4 +73,13 @@ export const surplusOf = (nodes: readonly RunNode[]): number | undefined => {
   for (const { zone } of up) sizes.set(zone, (sizes.get(zone) ?? 0) + 1);
   const most = Math.max(...sizes.values());
   return up.find(({ zone }) => sizes.get(zone) === most)?.at;
+};
+
+/** Which of `nodes` goes when: drawn, or by the turns that are known. What does not serve goes first. */
+export const turnsOf = (nodes: readonly ModelNode[], chance: Chance | undefined): number[] => {
+  const all = nodes.map((_, i) => i);
+  const turn = (at: number): number => nodes[at]?.turn ?? 0;
+  const drawn =
+    chance === undefined ? all.toSorted((a, b) => turn(a) - turn(b)) : shuffled(all, chance);
+  return drawn.toSorted((a, b) => Number(nodes[a]?.isReady) - Number(nodes[b]?.isReady));
 };

@@ -6,13 +6,15 @@ import { type BudgetLoad, loadsOf } from './gate.ts';
 import { Heap } from './heap.ts';
 import { draw, type ModelApp, type ModelInput, type RunResult, type Spread } from './model.ts';
 import { nextOf } from './next.ts';
-import { type Chance, chanceOf, shuffled } from './random.ts';
+import { type Chance, chanceOf } from './random.ts';
 import type { Habit, Happening, RunNode, RunPod } from './run-node.ts';
-import { habitsOf, leastOf, surplusOf } from './run-node.ts';
+import { habitsOf, leastOf, surplusOf, turnsOf } from './run-node.ts';
 
 export interface RunOptions {
   /** Every time is its median: for the order that the plan shows. */
   readonly medians?: boolean;
+  /** Nodes take their known turns; else each run draws them. */
+  readonly inTurns?: boolean;
 }
 
 class Run {
@@ -20,6 +22,7 @@ class Run {
   readonly #chance: Chance;
   readonly #pace: number;
   readonly #medians: boolean;
+  readonly #inTurns: boolean;
   readonly #heap = new Heap<Happening>();
   readonly #nodes: RunNode[] = [];
   readonly #pods: RunPod[] = [];
@@ -33,6 +36,7 @@ class Run {
   readonly #homeless: number[] = [];
   readonly #drains: RunNode[] = [];
   readonly #late: string[] = [];
+  readonly #starved: string[] = [];
   #order: number[] = [];
   #seq = 0;
   #now = 0;
@@ -50,8 +54,9 @@ class Run {
   /** Which node each pod is on, for the event of its end. */
   readonly #homeOf = new Map<number, number>();
 
-  constructor(input: ModelInput, seed: number, { medians = false }: RunOptions) {
+  constructor(input: ModelInput, seed: number, { medians = false, inTurns = false }: RunOptions) {
     this.#input = input;
+    this.#inTurns = inTurns;
     this.#chance = chanceOf(seed);
     this.#medians = medians;
     this.#pace = medians ? 1 : Math.exp(this.#chance.normal() * input.commonSpread);
@@ -76,12 +81,7 @@ class Run {
 
   run(): RunResult {
     const { nodes, times } = this.#input;
-    const all = shuffled(
-      nodes.map((_, i) => i),
-      this.#chance,
-    );
-    // What does not serve goes first, whatever the strategy.
-    this.#order = all.toSorted((a, b) => Number(nodes[a]?.isReady) - Number(nodes[b]?.isReady));
+    this.#order = turnsOf(nodes, this.#inTurns ? undefined : this.#chance);
     this.#at(this.#draw(times.setup), 'begin');
     do {
       for (let next = this.#heap.pop(); next !== undefined; next = this.#heap.pop()) {
@@ -98,6 +98,7 @@ class Run {
         .filter(({ isOld }) => isOld)
         .map(({ name, start, end }) => ({ node: name, startSeconds: start, endSeconds: end })),
       late: this.#late,
+      starved: this.#starved,
     };
   }
 
@@ -299,7 +300,7 @@ class Run {
     const app = this.#appOf(pod);
     const kind = this.#pods[pod]?.app;
     if (app === undefined || kind === undefined) return;
-    const best = leastOf(this.#nodes, kind);
+    const best = leastOf(this.#nodes, { app: kind, podRoom: this.#input.podRoom });
     if (best === undefined && !this.#input.hasRoomElsewhere) {
       this.#homeless.push(pod);
       return;
@@ -350,6 +351,8 @@ class Run {
     const node = this.#nodes[index];
     if (node === undefined || node.state !== 'draining' || node.left === 0) return;
     if (node.isOld) this.#late.push(node.name);
+    // What waits for a token that only a pod without a place would give back.
+    if (node.isOld && this.#homeless.length > 0) this.#starved.push(node.name);
     if (!this.#input.force) return;
     for (const pod of node.pods) if (this.#pods[pod]?.isWaiting === true) this.#evict(pod);
   }
@@ -357,10 +360,9 @@ class Run {
   #gone(index: number): void {
     const node = this.#nodes[index];
     if (node === undefined) return;
-    const { strategy } = this.#input;
     node.state = 'gone';
     node.end = this.#now;
-    if (strategy !== 'MINIMAL' || !node.isOld) this.#inFlight--;
+    if (this.#input.strategy !== 'MINIMAL' || !node.isOld) this.#inFlight--;
     if (node.isOld && this.#isReplaced()) this.#launch(node.zone);
     this.#release();
   }

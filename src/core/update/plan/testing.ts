@@ -56,6 +56,7 @@ export const anInput = (
     desired: count,
     done: 0,
     hasRoomElsewhere: false,
+    podRoom: Number.POSITIVE_INFINITY,
     drainTimeoutSeconds: 900,
     cooldownSeconds: 60,
     force: false,

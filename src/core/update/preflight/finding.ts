@@ -43,6 +43,8 @@ export interface Forecast {
   readonly firstDrained: (
     nodes: readonly string[],
   ) => { readonly node: string; readonly minute: number } | undefined;
+  /** Nodes that keep waiting, to the end of their drain's time, for replacements that have no place. */
+  readonly starved: readonly string[];
   /** Minutes until the first new node is asked for. */
   readonly firstLaunchMinute: number;
   /** Minutes of the whole update in nine of ten runs. */

@@ -267,6 +267,7 @@ export const aForecast = (snapshot: Snapshot, more: Partial<Forecast> = {}): For
       const node = order[at];
       return node === undefined ? undefined : { node, minute: 3 + at };
     },
+    starved: [],
     firstLaunchMinute: 1,
     p90Minutes: 30,
     replacementSeconds: () => 60,

@@ -33,11 +33,6 @@ const cases: readonly (readonly [string, Partial<Snapshot>, readonly string[]])[
     ['warning NodeGroup ng'],
   ],
   [
-    'no new node first, and a budget that waits for one',
-    { pods: asking('500m', 4), group: minimal, budgets: [aBudget('b', 4)] },
-    ['blocker NodeGroup ng'],
-  ],
-  [
     'no new node first, and room elsewhere',
     { pods: asking('500m', 4), group: minimal, nodes: [aNode('n1'), aNode('n2', { old: false })] },
     [],
@@ -65,6 +60,13 @@ const cases: readonly (readonly [string, Partial<Snapshot>, readonly string[]])[
 describe('new-node-capacity', () => {
   it.each(cases)('%s', (_, more, expected) => {
     expect(briefOf(findingsOf(newNodeCapacity, more))).toEqual(expected);
+  });
+
+  it('stops the node whose pods wait for one another, where the model says so', () => {
+    const more = { pods: asking('500m', 4), group: minimal, budgets: [aBudget('b', 4)] };
+    expect(briefOf(findingsOf(newNodeCapacity, more))).toEqual(['warning NodeGroup ng']);
+    const [found] = findingsOf(newNodeCapacity, more, { starved: ['n1'] });
+    expect(found).toMatchObject({ severity: 'blocker', consequence: { node: 'n1', minute: 18 } });
   });
 
   it('takes off what DaemonSet pods use on each node', () => {

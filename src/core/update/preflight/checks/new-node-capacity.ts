@@ -1,5 +1,6 @@
 // Room on the nodes that are there when pods move. A pod that no empty new node can hold is a blocker; so
-// is a first batch that must wait for replacements which have no place. Else pods are Pending for a while.
+// is a batch whose pods wait, by the plan's model, for replacements that have no place. Else pods are
+// Pending for a while.
 import type { Check, Found } from '../finding.ts';
 import {
   type Amounts,
@@ -68,14 +69,11 @@ const worstBatch = (view: View): readonly MovedPod[] => {
     .flat();
 };
 
-/** Pods of a node that need a place before the rest may leave: their budget gives fewer at a time. */
-const waitsForPlace = (view: View, batch: readonly MovedPod[]): readonly MovedPod[] => {
-  const held = view.budgets.filter(({ allowed, pods }) => {
-    const here = pods.filter((one) => batch.includes(one));
-    return allowed > 0 && here.length > allowed;
-  });
-  return batch.filter((one) => held.some(({ pods }) => pods.includes(one)));
-};
+/** Pods of nodes that wait to the end for replacements without a place; those of a budget wait for each other. */
+const starvedPods = (view: View): readonly MovedPod[] =>
+  view.moved.filter(
+    ({ node, budgets }) => budgets.length > 0 && view.forecast.starved.includes(node),
+  );
 
 const batchShort = (view: View): readonly Found[] => {
   const room = view.newNodes[0]?.room;
@@ -88,17 +86,8 @@ const batchShort = (view: View): readonly Found[] => {
   const wanted = sum(batch.map(({ pod }) => podAmounts(pod)));
   const short = shortOf(wanted, view.surge === 0 && onOthers.length === 0 ? {} : free);
   if (batch.length === 0 || short.length === 0) return [];
-  // Whichever comes first ends it: the worst batch, or any node that waits for itself.
-  const waiting = [
-    ...view.oldNodes.flatMap(({ node }) =>
-      waitsForPlace(
-        view,
-        view.moved.filter((moved) => moved.node === node.metadata.name),
-      ),
-    ),
-    ...waitsForPlace(view, batch),
-  ];
-  const isStuck = waiting.length > 0 && view.surge === 0 && onOthers.length === 0;
+  const starved = starvedPods(view);
+  const isStuck = starved.length > 0 && view.surge === 0 && onOthers.length === 0;
   const nodes = new Set(batch.map(({ node }) => node)).size;
   const text = `the pods of ${nodes} node${nodes === 1 ? '' : 's'} find no room until a new one is there`;
   return [
@@ -106,7 +95,7 @@ const batchShort = (view: View): readonly Found[] => {
       severity: isStuck ? 'blocker' : 'warning',
       object: { kind: 'NodeGroup', name: view.snapshot.group.name },
       evidence: { ...describe(short), surge: view.surge, pods: batch.length },
-      consequence: isStuck ? stuckDrain(view, waiting, text) : whenDrained(view, batch, text),
+      consequence: isStuck ? stuckDrain(view, starved, text) : whenDrained(view, batch, text),
       remedy: `drover plan update ${view.snapshot.group.name} --strategy SURGE   # new nodes first`,
     },
   ];
