@@ -1,7 +1,7 @@
 // What a plan says of a drawn cluster beside what then happens to another one of its kind: the plan sees a snapshot
 // alone, the outcome has another seed and pods that take up to 30 % longer or less. Judges nothing.
 import { setPriority } from 'node:os';
-import type { UpdateStrategy } from '../../src/api/nodegroup-update.ts';
+import type { UpdateStrategy, Waiver } from '../../src/api/nodegroup-update.ts';
 import { ownGroup } from '../../src/cli/plan/group.ts';
 import { readSnapshot, type Sources } from '../../src/cli/plan/snapshot.ts';
 import {
@@ -10,9 +10,10 @@ import {
   planUpdate,
   type UpdatePlan,
 } from '../../src/core/update/plan/index.ts';
+import type { Snapshot } from '../../src/core/update/preflight/index.ts';
 import { drawAnyCluster, varied } from '../../src/sim/rollout/cluster.ts';
 import { type RolloutSources, runRollout } from '../../src/sim/rollout/run.ts';
-import { rolloutGroup } from '../../src/sim/rollout/workload.ts';
+import { rolloutGroup, rolloutVersion } from '../../src/sim/rollout/workload.ts';
 import { Kernel } from '../../src/world/kernel/index.ts';
 
 export const calibratedStrategies = [
@@ -56,20 +57,33 @@ export const settle = async (): Promise<void> => {
 
 const randomOf = (seed: number, what: string) => new Kernel({ seed, startAt: 0 }).random(what);
 
+export interface PlanWish {
+  readonly waivers?: readonly Waiver[];
+  readonly force?: boolean;
+  readonly version?: string;
+  readonly releaseVersion?: string;
+  /** What Service Quotas would tell. */
+  readonly accountQuotas?: Snapshot['accountQuotas'];
+}
+
+const bare: readonly Waiver[] = [{ check: 'bare-pod' }];
+
 /** What the command line reads and decides, in the same process. */
 export const planOf = async (
   { kube, cloud, now }: RolloutSources,
   strategy: UpdateStrategy,
+  { waivers = bare, force = false, version, releaseVersion, accountQuotas }: PlanWish = {},
 ): Promise<UpdatePlan> => {
   // Of EKS only the cluster's version is asked for, and there is no EKS in this world.
   const provisioning = {
-    describeCluster: async () => undefined,
+    describeCluster: async () => ({ version: rolloutVersion }),
   } as unknown as Sources['provisioning'];
   const group = await ownGroup(kube, rolloutGroup, undefined);
-  const asked = { version: undefined, releaseVersion: undefined, templateVersion: undefined };
-  const request = { ...asked, strategy, force: false };
+  const request = { version, releaseVersion, templateVersion: undefined, strategy, force };
   const snapshot = await readSnapshot({ kube, cloud, provisioning, now }, group, request);
-  return planUpdate(snapshot, { waivers: [{ check: 'bare-pod' }], times });
+  const { accountQuotas: _, ...unread } = snapshot.unread;
+  const known = accountQuotas === undefined ? {} : { accountQuotas, unread };
+  return planUpdate({ ...snapshot, ...known }, { waivers, times });
 };
 
 const blockersOf = ({ findings }: UpdatePlan): readonly PlanFinding[] =>

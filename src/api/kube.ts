@@ -107,6 +107,7 @@ export interface PodDisruptionBudget extends KubeObject {
     readonly desiredHealthy?: number;
     readonly expectedPods?: number;
     readonly disruptedPods?: Readonly<Record<string, string>>;
+    readonly conditions?: readonly Condition[];
   };
 }
 

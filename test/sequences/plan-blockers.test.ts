@@ -1,143 +1,163 @@
-// What a plan says will stop an update does stop it once it is waived: the same code, at that pod, on that node, at
-// that minute. Each cluster carries one cause.
+// What a plan says will stop an update, or delay it, does so once it is waived: the same code, at that budget or pod, on
+// that node, at that minute; mended, nothing is said and the update succeeds. Here the checks of budgets and drains.
 import { describe, expect, it } from 'vitest';
-import { planOf, settle } from '../../bench/support/calibration.ts';
 import type { JsonObject } from '../../src/api/json.ts';
-import type { UpdateStrategy } from '../../src/api/nodegroup-update.ts';
-import type { UpdatePlan } from '../../src/core/update/plan/index.ts';
-import type { RolloutApp, RolloutCluster } from '../../src/sim/rollout/cluster.ts';
-import { runRollout } from '../../src/sim/rollout/run.ts';
-import type { WorkloadObject } from '../../src/sim/rollout/workload.ts';
+import {
+  app,
+  budget,
+  expectNear,
+  odd,
+  playMended,
+  playRow,
+  type Row,
+  type Story,
+} from '../support/plan-stories.ts';
 
-/** The order of nodes is one of chance, and three are updated one by one: two of them may come first. */
-const toleranceMinutes = 3;
+/** The drain of the node that was named ends the update at the minute that was named. */
+const stops = ({ found, outcome }: Story): void => {
+  const { node, minute, text } = found.consequence;
+  expect(text).toContain('after 15 minutes PodEvictionFailure');
+  expect(outcome.status).toBe('Failed');
+  expect(outcome.codes).toEqual(['PodEvictionFailure']);
+  expect(outcome.message).toContain('Reached max retries while trying to evict pods');
+  expect(outcome.failed?.node).toBe(node);
+  expectNear(minute, outcome.failed?.seconds);
+};
 
-const app = (more: Partial<RolloutApp>): RolloutApp => ({
-  name: 'web',
-  kind: 'Deployment',
-  replicas: 3,
-  readySeconds: 10,
-  stopSeconds: 3,
-  ...more,
-});
+const stopsAtBudget = (story: Story): void => {
+  stops(story);
+  expect(story.outcome.message).toContain(`budget ${story.found.object.name}`);
+};
 
-const clusterOf = (...apps: readonly RolloutApp[]): RolloutCluster => ({
-  name: 'three nodes',
-  nodes: 3,
-  zones: ['a'],
-  maxUnavailable: 1,
-  apps,
-});
+const stopsAtPod = (story: Story): void => {
+  stops(story);
+  expect(story.outcome.message).toContain(`Held by ${story.found.consequence.pod} `);
+};
 
-const budget = (name: string, of: string, spec: JsonObject): WorkloadObject => ({
-  resource: { group: 'policy', resource: 'poddisruptionbudgets' },
+const neverReady = { annotations: { 'world.drover.dev/never-ready': 'true' } };
+
+/** Pods of a controller whose kind has no scale: how many there should be nobody knows. */
+const foreign = Array.from({ length: 2 }, (_, i) => ({
+  resource: { group: '', resource: 'pods' },
   object: {
-    apiVersion: 'policy/v1',
-    kind: 'PodDisruptionBudget',
-    metadata: { name, namespace: 'default' },
-    spec: { ...spec, selector: { matchLabels: { app: of } } },
-  },
-});
-
-/** One pod that is as `pod` says, kept by a Deployment. */
-const odd = (pod: JsonObject, annotations: JsonObject = {}): WorkloadObject => ({
-  resource: { group: 'apps', resource: 'deployments' },
-  object: {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: { name: 'odd', namespace: 'default' },
-    spec: {
-      replicas: 1,
-      selector: { matchLabels: { app: 'odd' } },
-      template: {
-        metadata: { labels: { app: 'odd' }, annotations },
-        spec: { containers: [{ name: 'app', image: 'app:1' }], ...pod },
-      },
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: `game-${i}`,
+      namespace: 'default',
+      labels: { app: 'game' },
+      ownerReferences: [
+        { apiVersion: 'example.com/v1', kind: 'Game', name: 'g', uid: 'g', controller: true },
+      ],
     },
-  },
-});
+    spec: { containers: [{ name: 'app', image: 'app:1' }] },
+  } satisfies JsonObject,
+}));
 
-interface Case {
-  readonly check: string;
-  readonly apps?: readonly RolloutApp[];
-  readonly objects?: readonly WorkloadObject[];
-  readonly strategy?: UpdateStrategy;
-  /** Whose pods hold the node. */
-  readonly of: string;
-}
+const long = (seconds: number) =>
+  odd(
+    { terminationGracePeriodSeconds: seconds },
+    { annotations: { 'world.drover.dev/stop-seconds': String(seconds) } },
+  );
 
-const cases: readonly Case[] = [
+const database = (maxUnavailable: number) =>
+  app({ name: 'db', kind: 'StatefulSet', replicas: 9, maxUnavailable, readySeconds: 500 });
+
+const healing = (more: JsonObject) => [
+  odd({}, { ...neverReady, replicas: 3 }),
+  budget('unready', 'odd', { maxUnavailable: 1, ...more }),
+];
+
+/** One healthy pod that the budget keeps, while two others of it are not. */
+const halfWell = (annotations: JsonObject) => [
+  odd({}, { name: 'odd' }),
+  odd({}, { name: 'ill', replicas: 2, labels: { app: 'odd', of: 'ill' }, annotations }),
+  budget('half', 'odd', { minAvailable: 1 }),
+];
+
+const rows: readonly Row[] = [
   {
-    check: 'budget-never-allows',
-    objects: [budget('never', 'web', { maxUnavailable: 0 })],
-    of: 'web',
+    check: 'budget-misconfigured',
+    severity: 'blocker',
+    object: /^default\/game$/,
+    scene: { objects: [...foreign, budget('game', 'game', { maxUnavailable: 1 })] },
+    happens: stopsAtBudget,
+    mended: { objects: foreign },
   },
   {
-    check: 'single-replica-budget',
-    objects: [odd({}), budget('one', 'odd', { minAvailable: 1 })],
-    of: 'odd',
+    check: 'budget-misconfigured',
+    severity: 'warning',
+    object: /^default\/half$/,
+    scene: { objects: halfWell(neverReady.annotations) },
+    happens: stopsAtBudget,
+    mended: { objects: halfWell({}) },
   },
   {
     check: 'several-budgets',
-    objects: [
-      odd({}),
-      budget('one', 'odd', { maxUnavailable: 1 }),
-      budget('two', 'odd', { maxUnavailable: 1 }),
-    ],
-    of: 'odd',
+    severity: 'blocker',
+    object: /^default\/odd-/,
+    scene: {
+      objects: [
+        odd({}),
+        budget('one', 'odd', { maxUnavailable: 1 }),
+        budget('two', 'odd', { maxUnavailable: 1 }),
+      ],
+    },
+    happens: stopsAtPod,
+    mended: { objects: [odd({}), budget('one', 'odd', { maxUnavailable: 1 })] },
   },
   {
-    check: 'grace-too-long',
-    objects: [
-      odd({ terminationGracePeriodSeconds: 1800 }, { 'world.drover.dev/stop-seconds': '1500' }),
-    ],
-    of: 'odd',
+    check: 'budget-never-allows',
+    severity: 'blocker',
+    object: /^default\/never$/,
+    scene: { objects: [budget('never', 'web', { maxUnavailable: 0 })] },
+    happens: stopsAtBudget,
+    mended: { objects: [budget('never', 'web', { maxUnavailable: 1 })] },
+  },
+  {
+    check: 'single-replica-budget',
+    severity: 'blocker',
+    object: /^default\/one$/,
+    scene: { objects: [odd({}), budget('one', 'odd', { minAvailable: 1 })] },
+    happens: stopsAtBudget,
+    mended: { objects: [odd({}, { replicas: 2 }), budget('one', 'odd', { minAvailable: 1 })] },
+  },
+  {
+    check: 'unready-pods-held',
+    severity: 'warning',
+    object: /^default\/unready$/,
+    scene: { objects: healing({}) },
+    happens: stopsAtBudget,
+    mended: { objects: healing({ unhealthyPodEvictionPolicy: 'AlwaysAllow' }) },
   },
   {
     check: 'drain-too-slow',
-    apps: [
-      app({ name: 'db', kind: 'StatefulSet', replicas: 9, maxUnavailable: 1, readySeconds: 500 }),
-    ],
-    of: 'db',
+    severity: 'blocker',
+    object: /^default\/db$/,
+    scene: { apps: [database(1)] },
+    happens: stopsAtBudget,
+    mended: { apps: [database(3)] },
+  },
+  {
+    check: 'grace-too-long',
+    severity: 'blocker',
+    object: /^default\/odd$/,
+    scene: { objects: [long(1800)] },
+    happens: stopsAtPod,
+    mended: { objects: [long(600)] },
   },
   {
     check: 'new-node-capacity',
-    apps: [app({ replicas: 9, maxUnavailable: 1 })],
-    strategy: 'MINIMAL',
-    of: 'web',
+    severity: 'blocker',
+    object: /^ng$/,
+    scene: { apps: [app({ replicas: 9, maxUnavailable: 1 })], strategy: 'MINIMAL' },
+    happens: stops,
+    mended: { apps: [app({ replicas: 9, maxUnavailable: 1 })], strategy: 'SURGE' },
   },
 ];
 
-const tell = async ({ apps = [app({})], objects = [], strategy = 'DEFAULT' }: Case) => {
-  const cluster = clusterOf(...apps);
-  let plan: UpdatePlan | undefined;
-  const outcome = await runRollout({
-    cluster,
-    strategy,
-    seed: 1,
-    settle,
-    objects,
-    before: async (sources) => {
-      plan = await planOf(sources, strategy);
-      return undefined;
-    },
-  });
-  return { plan, outcome };
-};
+describe('what a plan predicts of budgets and drains', () => {
+  it.each(rows)('$check, a $severity, happens as it was told', playRow);
 
-describe('what a plan calls a blocker', () => {
-  it.each(cases)('$check happens when it is waived', async (one) => {
-    const { plan, outcome } = await tell(one);
-    const blockers = plan?.findings.filter(({ severity }) => severity === 'blocker') ?? [];
-    expect(plan?.verdict).toBe('blocked');
-    const [found] = blockers.filter(({ check }) => check === one.check);
-    const { consequence } = found ?? {};
-    expect(consequence?.text).toContain('PodEvictionFailure');
-    expect(outcome.status).toBe('Failed');
-    expect(outcome.message).toContain('Reached max retries while trying to evict pods');
-    expect(outcome.message).toContain(`default/${one.of}-`);
-    if (one.of === 'odd') expect(outcome.failed?.node).toBe(consequence?.node);
-    const minute = (outcome.failed?.seconds ?? 0) / 60;
-    expect(Math.abs(minute - (consequence?.minute ?? 0))).toBeLessThan(toleranceMinutes);
-  });
+  it.each(rows)('$check: mended, a $severity is not told and does not happen', playMended);
 });

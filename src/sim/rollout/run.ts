@@ -27,6 +27,7 @@ import {
   appNamespace,
   nodeAgents,
   rolloutGroup,
+  rolloutVersion,
   type WorkloadObject,
   workloadOf,
 } from './workload.ts';
@@ -134,7 +135,7 @@ class Rollout {
     });
     const facts = seedCluster(this.#world, {
       clusterName: 'c',
-      kubernetesVersion: '1.32.9',
+      kubernetesVersion: `${rolloutVersion}.9`,
       groups: [
         {
           name: rolloutGroup,

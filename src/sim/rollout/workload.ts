@@ -11,6 +11,8 @@ export interface WorkloadObject {
 export const appNamespace = 'default';
 export const agentNamespace = 'kube-system';
 export const rolloutGroup = 'ng';
+/** Of the control plane. */
+export const rolloutVersion = '1.32';
 
 const resources: Readonly<Record<RolloutApp['kind'], GroupResource>> = {
   Deployment: { group: 'apps', resource: 'deployments' },

@@ -11,7 +11,7 @@ export interface Place {
   readonly taints: readonly Taint[];
 }
 
-export const tolerates = (toleration: Toleration, taint: Taint): boolean => {
+const tolerates = (toleration: Toleration, taint: Taint): boolean => {
   const { key = '', operator = 'Equal', value = '', effect = '' } = toleration;
   if (effect !== '' && effect !== taint.effect) return false;
   if (key === '') return operator === 'Exists';
@@ -26,6 +26,12 @@ export const untolerated = (pod: FullPod, taints: readonly Taint[]): readonly Ta
     (taint) =>
       repelling(taint) && !(pod.spec.tolerations ?? []).some((one) => tolerates(one, taint)),
   );
+
+const cordon: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
+
+/** By which a pod may be placed on a cordoned node. */
+export const cordonToleration = ({ spec }: FullPod): Toleration | undefined =>
+  spec.tolerations?.find((one) => tolerates(one, cordon));
 
 const meets = ({ key, operator, values = [] }: NodeRequirement, labels: Labels): boolean => {
   const value = Object.hasOwn(labels, key) ? labels[key] : undefined;

@@ -122,6 +122,12 @@ const movedPods = (snapshot: Snapshot, index: BudgetIndex): readonly MovedPod[] 
   });
 };
 
+/** The disruption controller found no scale of its pods' owners: what it counted is nothing. */
+const isUncounted = ({ status }: PodDisruptionBudget): boolean =>
+  (status.conditions ?? []).some(
+    ({ type, reason }) => type === 'DisruptionAllowed' && reason === 'SyncFailed',
+  );
+
 const concerned = (snapshot: Snapshot, moved: readonly MovedPod[], index: BudgetIndex) => {
   const byBudget = new Map<string, MovedPod[]>();
   for (const one of moved) {
@@ -133,11 +139,12 @@ const concerned = (snapshot: Snapshot, moved: readonly MovedPod[], index: Budget
   return [...byBudget].flatMap(([name, pods]): readonly ConcernedBudget[] => {
     const budget = index.get(name);
     if (budget === undefined) return [];
-    // Its controller may not have come round yet.
+    // Its controller may not have come round yet, or cannot.
+    const { expectedPods, currentHealthy } = isUncounted(budget) ? {} : budget.status;
     const selected = (): readonly FullPod[] =>
       snapshot.pods.filter((pod) => index.of(pod).includes(budget));
-    const expected = budget.status.expectedPods ?? selected().length;
-    const healthy = budget.status.currentHealthy ?? selected().filter(isReady).length;
+    const expected = expectedPods ?? selected().length;
+    const healthy = currentHealthy ?? selected().filter(isReady).length;
     const allowed = allowedWhenHealthy(budget, expected);
     return [{ budget, name, expected, healthy, allowed, pods }];
   });

@@ -1,6 +1,6 @@
 // A budget whose status allows nothing although every pod is healthy and its spec would allow some:
 // its controller cannot work it out. Where the pods are not healthy now, that is a warning.
-import { statusIsCurrent } from '../../../drain/index.ts';
+import { isReady, statusIsCurrent } from '../../../drain/index.ts';
 import { ruleOf } from '../budgets.ts';
 import type { Check, Found } from '../finding.ts';
 import type { ConcernedBudget, View } from '../view.ts';
@@ -35,12 +35,15 @@ const judge = (view: View, one: ConcernedBudget): readonly Found[] => {
     ];
   }
   const why = `${shortName(name)} allows no eviction until ${expected - healthy} more are healthy`;
+  // Those that are not Ready are told of by unready-pods-held.
+  const held = pods.filter(({ pod }) => isReady(pod));
+  if (held.length === 0) return [];
   return [
     {
       severity: 'warning',
       object,
       evidence,
-      consequence: stuckDrain(view, pods, why),
+      consequence: stuckDrain(view, held, why),
       remedy: `${kubectl(name)} get pods   # bring them up before the update`,
     },
   ];

@@ -1,7 +1,7 @@
 // A pod that no node will take once the old ones are gone: its selector, required affinity or taints do
 // not go with what new nodes will be, nor with any other node of the cluster.
 import type { Check } from '../finding.ts';
-import { refusals } from '../scheduling.ts';
+import { cordonToleration, refusals } from '../scheduling.ts';
 import { placeOf } from '../view.ts';
 import { byOwner, kubectl, ownerObject, whenDrained } from './parts.ts';
 
@@ -12,10 +12,13 @@ export const fitsNoNewNode: Check = {
   run: (view) => {
     const places = [...view.newNodes, ...view.others.map(placeOf)];
     if (view.newNodes.length === 0) return [];
+    const { force } = view.snapshot.group;
     const homeless = view.moved.filter(
-      // A bare pod does not come back wherever it could run.
+      // A bare pod does not come back wherever it could run; one that tolerates the cordon does, and is told there.
       ({ pod, owner }) =>
-        owner !== undefined && places.every((place) => refusals(pod, place).length > 0),
+        owner !== undefined &&
+        (force || cordonToleration(pod) === undefined) &&
+        places.every((place) => refusals(pod, place).length > 0),
     );
     return byOwner(homeless).map((pods) => {
       const [first] = pods;

@@ -6,7 +6,11 @@ import { aGroup, aPod, briefOf, findingsOf } from '../testing.ts';
 import { toleratesEverything } from './tolerates-everything.ts';
 
 const tolerant = (toleration: Toleration, owner = 'ReplicaSet/web') =>
-  aPod('p1', { owner, spec: { tolerations: [toleration] } });
+  aPod('p1', {
+    owner,
+    spec: { tolerations: [toleration], nodeSelector: { 'kubernetes.io/hostname': 'n1' } },
+  });
+const free = aPod('p1', { spec: { tolerations: [{ operator: 'Exists' }] } });
 const cases: readonly (readonly [string, Partial<Snapshot>, readonly string[]])[] = [
   [
     'every key, every effect',
@@ -22,6 +26,12 @@ const cases: readonly (readonly [string, Partial<Snapshot>, readonly string[]])[
     "the cordon's own taint",
     { pods: [tolerant({ key: 'node.kubernetes.io/unschedulable', operator: 'Exists' })] },
     ['blocker ReplicaSet demo/web'],
+  ],
+  ['a pod that fits on new nodes, too', { pods: [free] }, ['warning StatefulSet demo/web']],
+  [
+    'one that does, while the only node is the one that is drained',
+    { pods: [free], group: aGroup({ strategy: 'MINIMAL' }) },
+    ['blocker StatefulSet demo/web'],
   ],
   [
     'every key, NoExecute only',

@@ -1,39 +1,45 @@
-// A pod that tolerates every taint, the one of a cordon included, and whose owner is no DaemonSet: what
-// replaces it may land on the very node that is being drained. An update without force ends at that.
-import type { Taint, Toleration } from '../../../../api/kube.ts';
+// A pod that tolerates every taint, the one of a cordon included, and whose owner is no DaemonSet: what replaces it
+// may land on the very node that is being drained. Where it fits nowhere else it does, and an update without force
+// ends at that; else the scheduler has a choice, and an emptied node is only one of those it likes.
+import type { Toleration } from '../../../../api/kube.ts';
 import type { Check } from '../finding.ts';
-import { tolerates } from '../scheduling.ts';
-import { byOwner, kubectl, ownerObject, stuckDrain } from './parts.ts';
-
-const cordon: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
+import { cordonToleration, refusals } from '../scheduling.ts';
+import { type MovedPod, placeOf, type View } from '../view.ts';
+import { byOwner, kubectl, ownerObject, stuckDrain, whenDrained } from './parts.ts';
 
 const describe = ({ key = '', effect = '' }: Toleration): string =>
   `${key === '' ? 'every key' : key}:${effect === '' ? 'every effect' : effect}`;
+
+/** Nodes that take it and are not about to be drained; without surge the only node has no other beside it. */
+const isPinned = (view: View, { pod }: MovedPod): boolean => {
+  const fresh = view.surge > 0 || view.oldNodes.length > 1 ? view.newNodes : [];
+  const places = [...fresh, ...view.others.map(placeOf)];
+  return places.every((place) => refusals(pod, place).length > 0);
+};
 
 export const toleratesEverything: Check = {
   name: 'tolerates-everything',
   title: 'A pod tolerates the cordon and comes back',
   needs: ['nodes', 'pods'],
   run: (view) => {
-    // Without force an update waits for such a node to be empty, whatever its strategy.
-    const severity = view.snapshot.group.force ? 'warning' : 'blocker';
     const tolerant = view.moved.flatMap((moved) => {
-      const toleration = moved.pod.spec.tolerations?.find((one) => tolerates(one, cordon));
+      const toleration = cordonToleration(moved.pod);
       return toleration === undefined || moved.owner === undefined ? [] : [{ moved, toleration }];
     });
     return byOwner(tolerant.map(({ moved }) => moved)).map((pods) => {
       const object = ownerObject(pods);
       const toleration = tolerant.find(({ moved }) => moved === pods[0])?.toleration ?? {};
       const [first] = pods;
+      const pinned = pods.filter((moved) => isPinned(view, moved));
+      const isStuck = pinned.length > 0;
+      const back = 'its replacement fits only on the cordoned node and comes back';
+      const maybe = 'its replacement may be placed on the cordoned node once more';
       return {
-        severity,
+        // Without force an update waits for such a node to be empty, whatever its strategy.
+        severity: isStuck && !view.snapshot.group.force ? 'blocker' : 'warning',
         object,
         evidence: { tolerates: describe(toleration), pods: pods.length },
-        consequence: stuckDrain(
-          view,
-          pods,
-          'its replacement may be placed on the cordoned node again and again',
-        ),
+        consequence: isStuck ? stuckDrain(view, pinned, back) : whenDrained(view, pods, maybe),
         remedy: `${kubectl(object.name)} edit ${object.kind.toLowerCase()} ${first?.owner?.name ?? ''}   # tolerate only the taints that it needs`,
       };
     });

@@ -1,0 +1,260 @@
+// What a plan says will happen to pods and where they find no place does happen once it is waived: to that pod, on that
+// node, at that minute; mended, it is not said. Here the checks of pods, volumes and places.
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/api/json.ts';
+import type { WorldClient } from '../../src/world/contracts.ts';
+import type { World } from '../../src/world/index.ts';
+import {
+  app,
+  expectNear,
+  odd,
+  playMended,
+  playRow,
+  type Row,
+  type Story,
+} from '../support/plan-stories.ts';
+
+type Prepare = (world: World, user: WorldClient) => void;
+
+/** The pod that was named left the node that was named, at the minute that was named, and the update went on. */
+const leaves = ({ found, outcome }: Story): void => {
+  const { pod, node, minute } = found.consequence;
+  const one = outcome.evicted.find((each) => each.pod === pod);
+  expect(one?.node).toBe(node);
+  expectNear(minute, one?.seconds);
+  expect(outcome.status).toBe('Successful');
+};
+
+const staysPending = (story: Story): void => {
+  leaves(story);
+  expect(story.found.consequence.text).toContain('stays Pending');
+  expect(story.seen('odd').isPendingAtEnd).toBe(true);
+};
+
+const isMoved = (story: Story): void => {
+  leaves(story);
+  expect(story.seen('odd')).toMatchObject({ isPendingAtEnd: false, readyAtEnd: 1 });
+};
+
+/** The drain of the node that was named ends the update. */
+const comesBack = ({ found, outcome }: Story): void => {
+  expect(outcome.codes).toEqual(['PodEvictionFailure']);
+  expect(outcome.failed?.node).toBe(found.consequence.node);
+  expectNear(found.consequence.minute, outcome.failed?.seconds);
+  const sent = outcome.evicted.filter(({ pod }) => pod.startsWith('default/odd-'));
+  expect(sent.length).toBeGreaterThan(1);
+  expect(new Set(sent.map(({ node }) => node))).toEqual(new Set([found.consequence.node]));
+};
+
+const nodesOf = (world: World): readonly JsonObject[] => [
+  ...world.kube.readAll({ group: '', resource: 'nodes' }),
+];
+const metadataOf = (object: JsonObject | undefined) =>
+  object?.metadata as { name: string; labels: Record<string, string> };
+const zoneLabel = 'topology.kubernetes.io/zone';
+
+const must = (result: { readonly kind: string }): void => {
+  if (result.kind === 'error') throw new Error(JSON.stringify(result));
+};
+
+const make = (user: WorldClient, ...objects: readonly ReturnType<typeof odd>[]): void => {
+  for (const { resource, object } of objects) must(user.create(resource, 'default', object));
+};
+
+/** Somebody's own label of one node, which no new one gets. */
+const pinned =
+  (more: JsonObject): Prepare =>
+  (world, user) => {
+    const { name } = metadataOf(nodesOf(world)[0]);
+    const body = { metadata: { labels: { disk: 'fast' } } };
+    must(user.patch({ group: '', resource: 'nodes' }, { name }, { type: 'merge', body }));
+    make(user, odd({ nodeSelector: { disk: 'fast' }, ...more }));
+  };
+
+const everything = { tolerations: [{ operator: 'Exists' }] };
+
+/** A volume that only nodes with this label's value may have, and the pod that uses it. */
+const withVolume = (user: WorldClient, source: JsonObject, key: string, value: string): void => {
+  const core = { group: '' };
+  const requests = { storage: '1Gi' };
+  const accessModes = ['ReadWriteOnce'];
+  const picks = [{ matchExpressions: [{ key, operator: 'In', values: [value] }] }];
+  must(
+    user.create({ ...core, resource: 'persistentvolumes' }, undefined, {
+      apiVersion: 'v1',
+      kind: 'PersistentVolume',
+      metadata: { name: 'pv1' },
+      spec: {
+        capacity: requests,
+        accessModes,
+        storageClassName: '',
+        ...source,
+        nodeAffinity: { required: { nodeSelectorTerms: picks } },
+      },
+    }),
+  );
+  must(
+    user.create({ ...core, resource: 'persistentvolumeclaims' }, 'default', {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name: 'data', namespace: 'default' },
+      spec: { accessModes, storageClassName: '', volumeName: 'pv1', resources: { requests } },
+    }),
+  );
+  make(user, odd({ volumes: [{ name: 'd', persistentVolumeClaim: { claimName: 'data' } }] }));
+};
+
+const local: Prepare = (world, user) => {
+  const { name } = metadataOf(nodesOf(world)[0]);
+  withVolume(user, { local: { path: '/mnt/d' } }, 'kubernetes.io/hostname', name);
+};
+
+const ebs = { csi: { driver: 'ebs.csi.aws.com', volumeHandle: 'vol-1' } };
+const inLastZone: Prepare = (world, user) => {
+  withVolume(user, ebs, zoneLabel, lastZone(world));
+};
+
+const lastZone = (world: World): string =>
+  nodesOf(world)
+    .map((node) => metadataOf(node).labels[zoneLabel] ?? '')
+    .toSorted()
+    .at(-1) ?? '';
+
+/** Somebody takes the last zone's subnet out of the Auto Scaling group. */
+const loseZone: Prepare = (world) => {
+  const context = { userAgent: 'aws-cli' };
+  const call = (operation: string, input: JsonObject) =>
+    world.aws.call('autoscaling', operation, input, context) as JsonObject;
+  const { AutoScalingGroups } = call('DescribeAutoScalingGroups', {});
+  const [group] = AutoScalingGroups as readonly { [key: string]: string }[];
+  const AutoScalingGroupName = group?.AutoScalingGroupName ?? '';
+  const subnets = (group?.VPCZoneIdentifier ?? '').split(',');
+  const found = world.aws.call('ec2', 'DescribeSubnets', { SubnetIds: subnets }, context);
+  const { Subnets } = found as {
+    Subnets: readonly { SubnetId: string; AvailabilityZone: string }[];
+  };
+  const kept = Subnets.filter((one) => one.AvailabilityZone !== lastZone(world));
+  call('SuspendProcesses', { AutoScalingGroupName, ScalingProcesses: ['AZRebalance'] });
+  const VPCZoneIdentifier = kept.map(({ SubnetId }) => SubnetId).join(',');
+  call('UpdateAutoScalingGroup', { AutoScalingGroupName, VPCZoneIdentifier });
+};
+
+const both =
+  (...all: readonly Prepare[]): Prepare =>
+  (world, user) => {
+    for (const one of all) one(world, user);
+  };
+
+const apart = (topologyKey: string): JsonObject => ({
+  affinity: {
+    podAntiAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: [
+        { topologyKey, labelSelector: { matchLabels: { app: 'odd' } } },
+      ],
+    },
+  },
+});
+
+const zones = ['a', 'b'] as const;
+const twoZones = { nodes: 4, zones, strategy: 'MINIMAL' } as const;
+const guarded = { annotations: { 'karpenter.sh/do-not-disrupt': 'true' } };
+
+const rows: readonly Row[] = [
+  {
+    check: 'tolerates-everything',
+    severity: 'blocker',
+    object: /^default\/odd$/,
+    scene: { prepare: pinned(everything) },
+    happens: comesBack,
+    mended: { prepare: (_, user) => make(user, odd(everything)) },
+  },
+  {
+    check: 'bare-pod',
+    severity: 'blocker',
+    object: /^default\/alone$/,
+    scene: { apps: [app(), app({ name: 'alone', kind: 'Pod', replicas: 1 })] },
+    happens: (story) => {
+      leaves(story);
+      expect(story.seen('alone')).toMatchObject({ readyAtEnd: 0, isPendingAtEnd: false });
+    },
+    mended: { apps: [app(), app({ name: 'alone', replicas: 1 })] },
+  },
+  {
+    check: 'local-data',
+    severity: 'blocker',
+    object: /^pv1$/,
+    scene: { prepare: local },
+    happens: staysPending,
+    mended: { objects: [odd({})] },
+  },
+  {
+    check: 'local-data',
+    severity: 'warning',
+    object: /^default\/odd$/,
+    scene: { objects: [odd({ volumes: [{ name: 'd', emptyDir: {} }] })] },
+    happens: isMoved,
+    mended: { objects: [odd({ volumes: [{ name: 'd', emptyDir: { medium: 'Memory' } }] })] },
+  },
+  {
+    check: 'do-not-evict',
+    severity: 'blocker',
+    object: /^default\/odd$/,
+    scene: { objects: [odd({}, guarded)] },
+    happens: isMoved,
+    mended: { objects: [odd({})] },
+  },
+  {
+    check: 'zonal-volume',
+    severity: 'blocker',
+    object: /^pv1$/,
+    scene: { ...twoZones, prepare: both(inLastZone, loseZone) },
+    happens: staysPending,
+    mended: { ...twoZones, prepare: inLastZone },
+  },
+  {
+    check: 'fits-no-new-node',
+    severity: 'blocker',
+    object: /^default\/odd$/,
+    scene: { prepare: pinned({}) },
+    happens: staysPending,
+    mended: { objects: [odd({})] },
+  },
+  {
+    check: 'spread-unsatisfiable',
+    severity: 'blocker',
+    object: /^default\/odd$/,
+    scene: {
+      ...twoZones,
+      prepare: both((_, user) => make(user, odd(apart(zoneLabel), { replicas: 2 })), loseZone),
+    },
+    happens: (story) => {
+      leaves(story);
+      expect(story.seen('odd')).toMatchObject({ isPendingAtEnd: true, readyAtEnd: 1 });
+    },
+    mended: { ...twoZones, objects: [odd(apart(zoneLabel), { replicas: 2 })] },
+  },
+  {
+    check: 'spread-unsatisfiable',
+    severity: 'warning',
+    object: /^default\/odd$/,
+    scene: {
+      objects: [odd(apart('kubernetes.io/hostname'), { replicas: 3 })],
+      strategy: 'MINIMAL',
+    },
+    happens: (story) => {
+      leaves(story);
+      expect(story.seen('odd').pending).toBeGreaterThan(30);
+      expect(story.seen('odd')).toMatchObject({ isPendingAtEnd: false, readyAtEnd: 3 });
+    },
+    mended: {
+      objects: [odd(apart('kubernetes.io/hostname'), { replicas: 3 })],
+      strategy: 'SURGE',
+    },
+  },
+];
+
+describe('what a plan predicts of pods and places', () => {
+  it.each(rows)('$check, a $severity, happens as it was told', playRow);
+
+  it.each(rows)('$check: mended, a $severity is not told and does not happen', playMended);
+});
