@@ -69,6 +69,8 @@ export interface ScalingGroup {
    * all, as they go back to it with another version of the template.
    */
   readonly overrides?: readonly JsonObject[];
+  /** Where it starts instances; none where it names zones alone. */
+  readonly subnets?: readonly string[];
   /** EC2 Auto Scaling's own words, e.g. AZRebalance. */
   readonly suspendedProcesses?: readonly string[];
 }

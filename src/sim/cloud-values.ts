@@ -67,6 +67,7 @@ export const toGroup = (group: JsonObject): ScalingGroup => {
     createdAt: timeOf(group.CreatedTime),
     instances: objects(group.Instances).map((instance) => toInstance(name, instance)),
     tags: tagsOf(group.Tags),
+    subnets: textOf(group.VPCZoneIdentifier).split(',').filter(Boolean),
     suspendedProcesses: objects(group.SuspendedProcesses).map((one) => textOf(one.ProcessName)),
     ...(launchTemplate === undefined ? {} : { launchTemplate }),
     ...(isObject(group.MixedInstancesPolicy)

@@ -13,6 +13,7 @@ import {
   runRollout,
 } from '../../src/sim/rollout/run.ts';
 import type { WorkloadObject } from '../../src/sim/rollout/workload.ts';
+import type { WorldClient } from '../../src/world/contracts.ts';
 import type { World } from '../../src/world/index.ts';
 
 interface Scene extends Pick<RolloutOptions, 'objects' | 'prepare' | 'updateConfig'> {
@@ -40,6 +41,8 @@ export interface Story {
   readonly found: PlanFinding;
   readonly outcome: RolloutOutcome;
   readonly seen: (app: string) => Seen;
+  /** As it is at the end. */
+  readonly world: World;
 }
 
 export const app = (more: Partial<RolloutApp> = {}): RolloutApp => ({
@@ -69,8 +72,15 @@ class Watcher {
   readonly #gaps = new Map<string, number>();
   readonly #apps = new Set<string>();
   #pods: readonly JsonObject[] = [];
+  #world: World | undefined;
+
+  get world(): World {
+    if (this.#world === undefined) throw new Error('nothing was looked at');
+    return this.#world;
+  }
 
   look(world: World): void {
+    this.#world = world;
     this.#pods = [...world.kube.readAll({ group: '', resource: 'pods' })];
     for (const pod of this.#pods) this.#apps.add(nameOfApp(pod));
     for (const name of this.#apps) {
@@ -159,6 +169,7 @@ const play = async (
     found,
     outcome,
     seen: (name) => watcher.seen(name),
+    world: watcher.world,
     verdict: plan.verdict,
     blockers: [...new Set(blockers.map((one) => one.check))],
     waived: waived.verdict,
@@ -252,4 +263,54 @@ export const odd = (pod: JsonObject, more: Odd = {}): WorkloadObject => {
         : { replicas, selector: { matchLabels: labels }, template, ...spec },
     },
   };
+};
+
+/** What people do to a cluster before its update is planned. */
+export type Prepare = (world: World, user: WorldClient) => void;
+
+export const nodesOf = (world: World): readonly JsonObject[] => [
+  ...world.kube.readAll({ group: '', resource: 'nodes' }),
+];
+export const metadataOf = (object: JsonObject | undefined) =>
+  object?.metadata as { name: string; labels: Record<string, string> };
+export const zoneLabel = 'topology.kubernetes.io/zone';
+
+export const must = (result: { readonly kind: string }): void => {
+  if (result.kind === 'error') throw new Error(JSON.stringify(result));
+};
+
+export const make = (user: WorldClient, ...objects: readonly WorkloadObject[]): void => {
+  for (const { resource, object } of objects) must(user.create(resource, 'default', object));
+};
+
+export const lastZone = (world: World): string =>
+  nodesOf(world)
+    .map((node) => metadataOf(node).labels[zoneLabel] ?? '')
+    .toSorted()
+    .at(-1) ?? '';
+
+const caller = { userAgent: 'aws-cli' };
+
+const scalingGroupOf = (world: World): JsonObject => {
+  const found = world.aws.call('autoscaling', 'DescribeAutoScalingGroups', {}, caller);
+  const [group] = (found as { AutoScalingGroups: readonly JsonObject[] }).AutoScalingGroups;
+  return group ?? {};
+};
+
+/** Those in which the group's Auto Scaling group starts instances. */
+export const subnetsOf = (world: World) => {
+  const SubnetIds = String(scalingGroupOf(world).VPCZoneIdentifier).split(',');
+  const found = world.aws.call('ec2', 'DescribeSubnets', { SubnetIds }, caller);
+  return (found as { Subnets: readonly { SubnetId: string; AvailabilityZone: string }[] }).Subnets;
+};
+
+/** Somebody takes the last zone's subnet out of the Auto Scaling group. */
+export const loseZone: Prepare = (world) => {
+  const AutoScalingGroupName = String(scalingGroupOf(world).AutoScalingGroupName);
+  const kept = subnetsOf(world).filter((one) => one.AvailabilityZone !== lastZone(world));
+  const call = (operation: string, input: JsonObject) =>
+    world.aws.call('autoscaling', operation, { AutoScalingGroupName, ...input }, caller);
+  call('SuspendProcesses', { ScalingProcesses: ['AZRebalance'] });
+  const VPCZoneIdentifier = kept.map(({ SubnetId }) => SubnetId).join(',');
+  call('UpdateAutoScalingGroup', { VPCZoneIdentifier });
 };

@@ -62,6 +62,7 @@ const groupOf = (group: AutoScalingGroup): ScalingGroup => {
     createdAt: group.CreatedTime?.toISOString() ?? '',
     instances: (group.Instances ?? []).map((instance) => instanceOf(name, instance)),
     tags: tagsOf(group.Tags),
+    subnets: (group.VPCZoneIdentifier ?? '').split(',').flatMap((id) => id.trim() || []),
     suspendedProcesses: (group.SuspendedProcesses ?? []).map(({ ProcessName = '' }) => ProcessName),
     ...launchTemplateOf(group.LaunchTemplate ?? mixed),
     // What is not set is not in a value of JSON.

@@ -81,6 +81,15 @@ const plannedNodes = (
   });
 };
 
+/** Those in which instances are started now: somebody may have changed the Auto Scaling group's. */
+const subnetsOf = (
+  { subnets }: Pick<PlanGroup['group']['spec'], 'subnets'>,
+  scaling: ScalingGroup | undefined,
+): readonly string[] => {
+  const { subnets: started = [] } = scaling ?? {};
+  return started.length === 0 ? subnets : started;
+};
+
 const readCloud = async (
   { cloud, provisioning }: Sources,
   { group, autoScalingGroupName }: PlanGroup,
@@ -97,11 +106,13 @@ const readCloud = async (
     cloud.describeInstances(ids),
   );
   const subnets = await collector.read<Snapshot['subnets']>('subnets', [], async () =>
-    (await cloud.describeSubnets(spec.subnets)).map(({ id, availabilityZone, freeAddresses }) => ({
-      id,
-      zone: availabilityZone,
-      freeAddresses,
-    })),
+    (await cloud.describeSubnets(subnetsOf(spec, scaling))).map(
+      ({ id, availabilityZone, freeAddresses }) => ({
+        id,
+        zone: availabilityZone,
+        freeAddresses,
+      }),
+    ),
   );
   const cluster = await collector.read('controlPlane', undefined, () =>
     provisioning.describeCluster(spec.clusterName),
@@ -131,7 +142,7 @@ const groupFacts = (
     amiType: spec.amiType,
     capacityType: spec.capacityType,
     instanceTypes: spec.instanceTypes,
-    subnets: spec.subnets,
+    subnets: subnetsOf(spec, scaling),
     labels: spec.labels ?? {},
     taints: spec.taints ?? [],
     sizes: { minSize, maxSize, desired },

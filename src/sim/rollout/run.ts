@@ -77,6 +77,8 @@ export interface RolloutOutcome {
   readonly evictions: number;
   /** Each of them: when, and from which node. */
   readonly evicted: readonly Evicted[];
+  /** When each phase began. */
+  readonly phases: readonly { readonly phase: string; readonly seconds: number }[];
   /** EKS' codes. */
   readonly codes: readonly string[];
   /** Of pods that were made during the update: moved twice. */
@@ -193,6 +195,10 @@ class Rollout {
   /** Since the update was asked for. */
   #seconds(): number {
     return (this.#world.kernel.now() - this.#startedAt) / microsPerSecond;
+  }
+
+  #secondsAt(time: string): number {
+    return ((parseTime(time) ?? 0) * 1000 - this.#startedAt) / microsPerSecond;
   }
 
   #pods(): readonly JsonObject[] {
@@ -331,14 +337,13 @@ class Rollout {
   #failed(): RolloutOutcome['failed'] {
     const { phases = [], failedNodes } = this.#update()?.status ?? {};
     const after = phases[phases.findIndex(({ phase }) => phase === 'Rolling') + 1];
-    const at = parseTime(after?.at);
     const node = failedNodes?.[0]?.node;
-    if (at === undefined || node === undefined) return undefined;
-    return { node, seconds: (at * 1000 - this.#startedAt) / microsPerSecond };
+    if (after === undefined || node === undefined) return undefined;
+    return { node, seconds: this.#secondsAt(after.at) };
   }
 
   async #outcome(pods: number, makespanSeconds: number): Promise<RolloutOutcome> {
-    const { status, message = '', errors = [] } = this.#update()?.status ?? {};
+    const { status, message = '', errors = [], phases = [] } = this.#update()?.status ?? {};
     const disruptions = { group: 'drover.dev', resource: 'nodedisruptions' };
     const lateDrains = [...this.#world.kube.readAll(disruptions)].filter(({ status: of }) =>
       ['Failed', 'Forced'].includes(String(objectOr(of).outcome)),
@@ -354,6 +359,7 @@ class Rollout {
       pods,
       evictions: this.#evictions.length,
       evicted: this.#evictions,
+      phases: phases.map(({ phase, at }) => ({ phase, seconds: this.#secondsAt(at) })),
       codes: errors.map(({ code }) => code),
       reEvictions: this.#reEvictions,
       lateDrains,

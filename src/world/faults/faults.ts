@@ -19,6 +19,10 @@ export const faultKinds = {
   'stuck-termination': { what: 'pods never stop', targets: ['node', 'group'] },
   'never-join': { what: 'new instances boot but never register', targets: ['group', 'zone'] },
   'no-capacity': { what: 'launches fail for want of capacity', targets: ['group', 'zone', 'type'] },
+  'vcpu-quota': {
+    what: "the account's vCPU quota is what is in use when this is switched on",
+    targets: [],
+  },
   'no-addresses': { what: 'the subnet has no address left', targets: ['subnet'] },
   'instance-death': { what: 'the instance stops at once, without a notice', targets: ['node'] },
   'spot-interruption': { what: 'a two-minute spot notice, then the end', targets: ['node'] },

@@ -10,6 +10,7 @@ import type { Images } from './images.ts';
 import { type InstanceType, instanceTypes, maxPodsOf, podAddressesOf } from './instance-types.ts';
 import type { Network, SubnetRow } from './network.ts';
 import { readUserData } from './user-data.ts';
+import { VcpuQuota } from './vcpu-quota.ts';
 
 export type InstanceState =
   | 'pending'
@@ -117,6 +118,7 @@ export class Instances {
   readonly #network: Network;
   readonly #images: Pick<Images, 'systemOf'>;
   readonly #rows: Table<InstanceRow>;
+  readonly #quota: VcpuQuota;
   readonly #listeners: ((change: StateChange) => void)[] = [];
 
   constructor(scope: Scope, network: Network, images: Pick<Images, 'systemOf'>) {
@@ -124,6 +126,7 @@ export class Instances {
     this.#network = network;
     this.#images = images;
     this.#rows = scope.kernel.tables.open<InstanceRow>('aws/ec2/instances');
+    this.#quota = new VcpuQuota(scope, () => this.#rows.values());
     scope.kernel.register({ name: component, handle: (event) => this.#handle(event) });
   }
 
@@ -148,12 +151,11 @@ export class Instances {
       ...(group === undefined ? {} : { group }),
     };
     if (faults.active('no-capacity', place)) {
-      return {
-        kind: 'refused',
-        code: 'InsufficientInstanceCapacity',
-        message: this.#noCapacity(instanceType, subnet.zone, group),
-      };
+      const message = this.#noCapacity(instanceType, subnet.zone, group);
+      return { kind: 'refused', code: 'InsufficientInstanceCapacity', message };
     }
+    const aboveQuota = this.#quota.refusal(instanceType);
+    if (aboveQuota !== undefined) return { kind: 'refused', ...aboveQuota };
     const instanceId = this.#scope.id(component, 'i');
     const { subnetId, vpcId, zone } = subnet;
     const privateIp = this.#network.allocate({ subnetId, instanceId, kind: 'node' });

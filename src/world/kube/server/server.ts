@@ -37,6 +37,7 @@ import { ApiError, noSuchResource } from './status.ts';
 import { objectKey, Store } from './store.ts';
 import { Tokens } from './tokens.ts';
 import { Watches } from './watch.ts';
+import { Webhooks } from './webhooks.ts';
 import { Writer } from './write.ts';
 
 /** kube-apiserver's watch cache holds between 100 and 102,400 changes by load; this is between. */
@@ -86,9 +87,11 @@ export class KubeApiServer implements WorldKube {
     const policies = new Policies(this.#store, (gvk) => this.#registry.findKind(gvk));
     this.#rbac = new Rbac(this.#store, options.accessPolicies);
     const quotas = new Quotas(kernel, this.#store);
+    const webhooks = new Webhooks(this.#store);
     const admit = (admission: Admission): void => {
       restrictNode(this.#store, admission);
       policies.admit(admission);
+      webhooks.admit(admission);
       quotas.admit(admission);
     };
     this.#writer = new Writer({

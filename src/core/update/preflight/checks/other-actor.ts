@@ -93,7 +93,10 @@ const nodes = (view: View): readonly Found[] =>
         severity: 'warning',
         object,
         evidence: { unschedulable: 'true' },
-        consequence: { text: 'somebody cordoned it: they may be at work on it', node: name },
+        consequence: {
+          text: 'somebody cordoned it and may be at work on it: it is replaced like the others',
+          node: name,
+        },
         remedy: `kubectl uncordon ${name}`,
       },
     ];

@@ -2,12 +2,18 @@
 // have. What only a boot can prove is left to the first new node of each zone.
 import type { Check, Found } from '../finding.ts';
 import type { View } from '../view.ts';
+import { minorOf } from './version-skew.ts';
+
+/** That new nodes have to become Ready. */
+const joinMinutes = 15;
 
 const group = (view: View) => ({ kind: 'NodeGroup', name: view.snapshot.group.name });
 
 const problem = (view: View): readonly Found[] => {
-  const { target } = view.snapshot;
-  if (target.problem === undefined) return [];
+  const { target, controlPlaneVersion } = view.snapshot;
+  const isTooNew = (minorOf(target.version) ?? 0) > (minorOf(controlPlaneVersion) ?? Infinity);
+  // What is newer than the control plane is told by version-skew.
+  if (target.problem === undefined || isTooNew) return [];
   return [
     {
       severity: 'blocker',
@@ -46,7 +52,7 @@ const typesFound = (view: View): readonly Found[] => {
         evidence: { instanceType: name, runs: known.architectures.join(' '), image: architecture },
         consequence: {
           text: 'the image does not boot on this type: NodeCreationFailure',
-          minute: Math.round(view.forecast.firstLaunchMinute + 15),
+          minute: Math.round(view.forecast.firstLaunchMinute + joinMinutes),
         },
         remedy: `choose an image for ${known.architectures.join(' or ')}`,
       },
@@ -65,6 +71,33 @@ const subnetsFound = (view: View): readonly Found[] => {
     consequence: { text: 'a subnet of the group is gone: SubnetNotFound' },
     remedy: `aws ec2 describe-subnets --subnet-ids ${id}`,
   }));
+};
+
+/** EKS waits for a new node in every zone that has old ones, unless that zone is as full as any (rolling.ts). */
+const zonesFound = (view: View): readonly Found[] => {
+  const { strategy, name } = view.snapshot.group;
+  if (strategy !== 'DEFAULT') return [];
+  const counts = new Map<string, number>();
+  for (const { zone } of view.oldNodes) counts.set(zone, (counts.get(zone) ?? 0) + 1);
+  const next = new Set(view.newNodes.map(({ zone }) => zone));
+  const inNext = [...next].map((zone) => counts.get(zone) ?? 0);
+  const even = inNext.reduce((sum, one) => sum + one, view.surge) / Math.max(1, next.size);
+  const fullest = Math.max(Math.ceil(even), ...inNext);
+  const left = [...counts].filter(([zone, count]) => !next.has(zone) && count < fullest);
+  if (next.size === 0 || left.length === 0) return [];
+  const zones = left.map(([zone]) => zone).join(', ');
+  return [
+    {
+      severity: 'blocker',
+      object: group(view),
+      evidence: { zonesWithoutSubnet: zones, newNodesIn: [...next].join(' ') },
+      consequence: {
+        text: `no new node comes up in ${zones}: NodeCreationFailure, no old node is touched`,
+        minute: Math.round(view.forecast.firstLaunchMinute + joinMinutes),
+      },
+      remedy: `give ${name} a subnet in ${zones}, or drover plan update ${name} --strategy SURGE`,
+    },
+  ];
 };
 
 /** Labels and taints that somebody gave the nodes of the group by hand are not given to new ones. */
@@ -100,6 +133,7 @@ export const targetConfiguration: Check = {
     ...problem(view),
     ...typesFound(view),
     ...subnetsFound(view),
+    ...zonesFound(view),
     ...driftFound(view),
   ],
 };

@@ -29,9 +29,9 @@ const cases: readonly (readonly [string, Partial<Snapshot>, readonly string[]])[
   ['a zone of the group', inZone('a'), []],
   ['a zone without a subnet of the group', inZone('b'), ['blocker PersistentVolume pv1']],
   [
-    'a zone whose subnet is full',
+    'a zone whose subnet is full, until an old node gives back its own',
     { ...inZone('a'), subnets: [{ id: 'subnet-a', zone: 'a', freeAddresses: 0 }] },
-    ['blocker PersistentVolume pv1'],
+    [],
   ],
   [
     'a zone where another group has a node',

@@ -11,16 +11,9 @@ export const zonalVolume: Check = {
   title: 'A volume is in a zone that gets no new node',
   needs: ['nodes', 'pods', 'volumes'],
   run: (view) => {
-    const { subnets, group, unread } = view.snapshot;
-    const hasAddresses = (zone: string): boolean =>
-      unread.subnets !== undefined ||
-      subnets.some(
-        (one) => one.zone === zone && group.subnets.includes(one.id) && one.freeAddresses > 0,
-      );
-    const places = [
-      ...view.newNodes.filter(({ zone }) => hasAddresses(zone)),
-      ...view.others.map(placeOf),
-    ];
+    const { group } = view.snapshot;
+    // Where addresses are short an old node gives back its own: told by subnet-addresses.
+    const places = [...view.newNodes, ...view.others.map(placeOf)];
     return view.moved.flatMap((moved) =>
       volumesOf(view, moved).flatMap(({ claim, volume }) => {
         const required = volume.spec.nodeAffinity?.required;
@@ -37,7 +30,7 @@ export const zonalVolume: Check = {
               newNodesIn: view.newNodes.map(({ zone }) => zone).join(' ') || 'no zone',
             },
             consequence: whenDrained(view, [moved], 'its replacement stays Pending'),
-            remedy: `give ${group.name} a subnet with free addresses in ${moved.zone}; ${kubectl(moved.name)} describe pvc ${claim}`,
+            remedy: `give ${group.name} a subnet in ${moved.zone}; ${kubectl(moved.name)} describe pvc ${claim}`,
           },
         ];
       }),
