@@ -3,7 +3,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import type { WorldClient } from '../../src/world/contracts.ts';
-import type { World } from '../../src/world/index.ts';
 import {
   app,
   expectNear,

@@ -16,7 +16,8 @@ import type { WorkloadObject } from '../../src/sim/rollout/workload.ts';
 import type { WorldClient } from '../../src/world/contracts.ts';
 import type { World } from '../../src/world/index.ts';
 
-interface Scene extends Pick<RolloutOptions, 'objects' | 'prepare' | 'updateConfig'> {
+export interface Scene
+  extends Pick<RolloutOptions, 'objects' | 'prepare' | 'look' | 'updateConfig'> {
   readonly nodes?: number;
   readonly zones?: readonly string[];
   readonly maxUnavailable?: number;
@@ -136,7 +137,10 @@ const run = async (scene: Scene, before: (sources: RolloutSources) => Promise<vo
     ...(prepare === undefined ? {} : { prepare }),
     ...(updateConfig === undefined ? {} : { updateConfig }),
     ...(asked === undefined ? {} : { asked }),
-    look: (world) => watcher.look(world),
+    look: (world, seconds) => {
+      watcher.look(world);
+      scene.look?.(world, seconds);
+    },
     before: async (sources) => {
       await before(sources);
       return undefined;

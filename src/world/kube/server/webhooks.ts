@@ -26,7 +26,7 @@ export class Webhooks {
   /** Throws where one that must answer cannot. */
   admit(admission: Admission): void {
     // Webhooks are never asked about their own configurations: nobody could mend them.
-    if (admission.definition.group === group || admission.dryRun) return;
+    if (admission.definition.group === group) return;
     for (const resource of configurations) {
       if (this.#store.count(resource) === 0) continue;
       for (const configuration of this.#store.list(resource)) {
