@@ -128,7 +128,13 @@ describe('the plan of a version update', { skip }, () => {
       workload('twice', node),
       budget('twice-1', 'twice', { maxUnavailable: 1 }),
       budget('twice-2', 'twice', { maxUnavailable: 1 }),
-      workload('everywhere', node, { spec: { tolerations: [{ operator: 'Exists' }] } }),
+      workload('everywhere', node, {
+        // It fits nowhere else, so it comes back.
+        spec: {
+          tolerations: [{ operator: 'Exists' }],
+          nodeSelector: { 'kubernetes.io/hostname': node },
+        },
+      }),
       barePod(node),
     );
     for (const app of ['tight', 'twice', 'everywhere']) {

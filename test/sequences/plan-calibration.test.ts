@@ -18,7 +18,7 @@ describe.each(calibratedStrategies)('plans of %s on small clusters', (strategy) 
   beforeAll(async () => {
     for (const seed of seeds)
       rows.push(...(await calibrate(seed, { strategies: [strategy], share: 0 })));
-  });
+  }, 120_000);
 
   it('find no blocker, and no update fails', () => {
     expect(rows.map(({ seed, status, blockers }) => [seed, status, ...blockers])).toEqual(
