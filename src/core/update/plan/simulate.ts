@@ -376,9 +376,8 @@ class Run {
       case 'BLUE_GREEN':
       case 'SURGE': {
         // The last ones retire: what the surge brought is what stays.
-        const live = this.#nodes.filter(({ state }) => state === 'up' || state === 'booting');
-        const draining = this.#nodes.filter(({ state }) => state === 'draining');
-        return live.length + draining.length < this.#input.desired + this.#surgeTotal;
+        const there = this.#nodes.filter(({ state }) => state !== 'gone');
+        return there.length < this.#input.desired + this.#surgeTotal;
       }
     }
   }
