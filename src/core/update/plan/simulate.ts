@@ -80,9 +80,8 @@ class Run {
   }
 
   run(): RunResult {
-    const { nodes, times } = this.#input;
-    this.#order = turnsOf(nodes, this.#inTurns ? undefined : this.#chance);
-    this.#at(this.#draw(times.setup), 'begin');
+    this.#order = turnsOf(this.#input.nodes, this.#inTurns ? undefined : this.#chance);
+    this.#at(this.#draw(this.#input.times.setup), 'begin');
     do {
       for (let next = this.#heap.pop(); next !== undefined; next = this.#heap.pop()) {
         this.#now = next.at;
