@@ -302,6 +302,8 @@ describe('a node whose marks somebody’s admission refuses', () => {
     // A drain has begun all the same.
     await life.until('a drain', () => (latest(life)?.status?.progress?.draining ?? 0) > 0, 60);
     isOurs = false;
+    await life.until('it is told no more', () => !isTold(), 120);
+    expect(latest(life)?.status?.status).toBe('InProgress');
     await untilOver(life);
     expect(latest(life)?.status?.status).toBe('Successful');
     await untilAtRest(life, 3);

@@ -205,6 +205,11 @@ export const rollOut = async (
         if (error instanceof Impossible) await tell(deps, update, error.issue.message, signal);
         if (!(error instanceof Impossible && end !== undefined)) throw error;
       });
+      // What was refused before and is no more is no news any longer.
+      const refusal = input.memory.trouble.get('update')?.message;
+      if (end === undefined && refusal !== undefined && update.status?.message === refusal) {
+        await tell(deps, update, '', signal);
+      }
       if (update.status?.phase === 'Restoring') await clearHooks(deps, group, update, signal);
       if (end === undefined || update.status === undefined) return;
       await rollBack(deps, group, update, signal);

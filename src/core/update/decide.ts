@@ -16,7 +16,7 @@ import { enter, fail, withProgress } from './journal.ts';
 import { fallbackChange } from './ladder.ts';
 import { isMoving } from './moving.ts';
 import { type Herd, herdOf } from './nodes.ts';
-import type { UpdateDecision, UpdateObservation, UpdateStep } from './observation.ts';
+import type { StatusChange, UpdateDecision, UpdateObservation, UpdateStep } from './observation.ts';
 import { pace, withHolds } from './pacing/index.ts';
 import { decideMarking, decideRolling, decideScalingUp } from './rolling.ts';
 import { decideSurgeRolling, decideSurgeUp } from './surge.ts';
@@ -93,6 +93,16 @@ const failed = (observation: UpdateObservation, issues: readonly HealthIssue[]) 
     ? undefined
     : { change: fail(observation, issues), surge: observation.surge, steps: [] };
 
+/** Once all is set back it waits for no node, and of one that was stopped nobody looks at a probe. */
+const noLonger = ({ status }: UpdateObservation): StatusChange => {
+  if (status.phase !== 'Restoring') return {};
+  const isStopped = status.ending === 'Cancelled';
+  return {
+    ...(status.waitingSince === undefined ? {} : { waitingSince: undefined }),
+    ...(status.failingProbes === undefined || !isStopped ? {} : { failingProbes: undefined }),
+  };
+};
+
 export const decideUpdate = (seen: UpdateObservation): UpdateDecision => {
   const hooked = withHookedNodes(seen);
   const herd = herdOf(hooked);
@@ -107,7 +117,7 @@ export const decideUpdate = (seen: UpdateObservation): UpdateDecision => {
   const back = goingBack(observation, herd, givenBack(herd, decided));
   const held = withHolds(observation, withProgress(observation, herd, back));
   const told = isMoving(observation, herd) ? { ...held, isMoving: true } : held;
-  const changed = { ...change, ...fallbackChange(observation, herd) };
+  const changed = { ...change, ...fallbackChange(observation, herd), ...noLonger(observation) };
   if (Object.keys(changed).length === 0) return told;
   return { ...told, change: { ...changed, ...told.change } };
 };

@@ -124,6 +124,19 @@ describe('a surplus that EC2 Auto Scaling does not take back', () => {
   });
 });
 
+describe('an update that is set back', () => {
+  const failingProbes = [{ name: 'slo', failures: 2, message: '503' }];
+  const told = { waitingSince: ago(5), failingProbes, phase: 'Restoring' as const };
+  it.each([
+    ['Cancelled', { waitingSince: undefined, failingProbes: undefined }],
+    // What made it fail stands.
+    ['Failed', { waitingSince: undefined }],
+  ] as const)('waits for nothing any more: %s', (ending, gone) => {
+    const { change } = decide('Restoring', 1, some('a', 5, true), { status: { ...told, ending } });
+    expect(change).toEqual({ ...gone, progress: expect.anything() });
+  });
+});
+
 describe('marks that nobody lets us take off', () => {
   const instances = some('a', 5, true).map((one) => ({ ...one, shield: 'ours' as const }));
   it.each([
