@@ -243,8 +243,8 @@ describe('hooks', () => {
     expect(refused({ hooks: { preDrain: hook('x') } })).toContain('rollback and hooks are of');
     expect(refused({ ...own, hooks: {} })).toContain('at least one of preDrain, postDrain');
     expect(refused({ ...own, hooks: { midDrain: hook('x') } })).toContain('at least one of');
-    const webhook = { webhook: { url: 'http://h' } };
-    expect(refused({ ...own, hooks: { preDrain: webhook } })).toContain('Required value');
+    const nowhere = { timeoutSeconds: 5 };
+    expect(refused({ ...own, hooks: { preDrain: nowhere } })).toContain('one of job and webhook');
     const ignoring = hook('x', { onFailure: 'Ignore' });
     expect(refused({ ...own, hooks: { preDrain: ignoring } })).toContain('onFailure');
     await life.end();
