@@ -1,5 +1,5 @@
 // A version update of twelve drawn clusters in virtual time by the real controllers: Drover's own strategy
-// beside EKS' on the same cluster, with the lower bound of any order.
+// beside EKS' on the same cluster, with the lower bound of any order; and blue/green without its soak.
 import { lowerBoundSeconds } from '../src/sim/rollout/bound.ts';
 import { clusterCount, drawCluster } from '../src/sim/rollout/cluster.ts';
 import { type RolloutOutcome, runRollout } from '../src/sim/rollout/run.ts';
@@ -15,6 +15,7 @@ const settle = async (): Promise<void> => {
 const strategies = [
   { strategy: 'SURGE', who: "Drover's own", role: 'ours' },
   { strategy: 'DEFAULT', who: "EKS' order", role: 'peer' },
+  { strategy: 'BLUE_GREEN', who: 'blue/green', role: 'ours' },
 ] as const;
 
 /** The means of the embedded world: nodes boot in seconds, and so the cooldown weighs most. */
@@ -44,16 +45,22 @@ const run = async ({ runs, say }: BenchContext): Promise<Outcome> => {
         say(lineOf(who, one, bound));
         if (one.status !== 'Successful') failures.push(`${cluster.name}, ${who}: ${one.message}`);
         const head = { who, role };
-        collector.add({ what: 'makespan / lower bound', ...head }, one.makespanSeconds / bound);
-        collector.add({ what: 'launches / nodes', ...head }, one.launches / cluster.nodes);
-        collector.add({ what: 'evictions / pods', ...head }, one.evictions / one.pods);
-        collector.add({ what: 'drains that ran late', ...head }, one.lateDrains);
-        collector.add({ what: 'lowest availability (%)', ...head }, one.lowest * 100);
+        // All new nodes first is another bargain: it stands for itself, and is no figure of the first's.
+        const of = strategy === 'BLUE_GREEN' ? 'blue/green, no soak: ' : '';
+        collector.add(
+          { what: `${of}makespan / lower bound`, ...head },
+          one.makespanSeconds / bound,
+        );
+        collector.add({ what: `${of}launches / nodes`, ...head }, one.launches / cluster.nodes);
+        collector.add({ what: `${of}evictions / pods`, ...head }, one.evictions / one.pods);
+        collector.add({ what: `${of}drains that ran late`, ...head }, one.lateDrains);
+        collector.add({ what: `${of}lowest availability (%)`, ...head }, one.lowest * 100);
       }
     }
   }
   const notes = [
     'bound: the greater of nodes / at once and of rounds of the slowest budget (reference formula); boot 4.4 s, cooldown 60 s, terminate 6.5 s',
+    'blue/green waits for no cooldown between nodes, so that it may be below a bound that counts one for each',
   ];
   return { series: collector.all(), notRun: [], failures, notes };
 };

@@ -76,6 +76,12 @@ const scenarios: readonly Scenario[] = [
     of: 'ours',
     what: 'killed after any write, and in the minute between empty and terminate: the same end',
   },
+  {
+    id: 'H33',
+    of: 'GKE',
+    what: 'blue/green: all new nodes first, old ones emptied in batches and kept; back to them in each phase',
+    not: 'the soak cut short by a command: a shorter `soakSeconds` of the group does it',
+  },
 ];
 
 const idOf = (name: string): string | undefined => /^(H\d+)\b/.exec(name)?.[1];

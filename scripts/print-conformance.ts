@@ -70,6 +70,8 @@ const scenarioFiles = [
   'updates-scenarios.test.ts',
   'updates-scenarios-courses.test.ts',
   'updates-crash.test.ts',
+  'updates-blue-green.test.ts',
+  'updates-blue-green-crash.test.ts',
 ];
 const named = /\b(?:it(?:\.each\((?:.|\n)*?\))?)\(\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")/gm;
 

@@ -74,7 +74,7 @@ const told = async ({ isStopped, ends }: Story, nth: number): Promise<Told> => {
 
 describe('a process that is killed after any write of blue/green', () => {
   it.each(Object.entries(stories))(
-    '%s comes to the same end',
+    'H31: %s comes to the same end',
     async (_, story) => {
       const { writes, from, end } = await told(story, 0);
       // Fewer would mean that the story no longer tells what it should.

@@ -46,7 +46,7 @@ const closed = (life: GroupLife): readonly string[] =>
     .map(({ metadata }) => String(objectOr(metadata).name));
 
 describe('a blue/green update', () => {
-  it('makes all new nodes first, keeps the old ones empty, and ends with as many as before', async () => {
+  it('H33: makes all new nodes first, keeps the old ones empty, and ends with as many as before', async () => {
     const life = await begin(3);
     const before = namesOf(life);
     const launched = new Set<string>();
@@ -87,7 +87,7 @@ describe('a blue/green update', () => {
     await life.end();
   });
 
-  it('goes back to its old nodes without a launch when it is aborted during the soak', async () => {
+  it('H33: goes back to its old nodes without a launch when it is aborted during the soak', async () => {
     const life = await begin(3);
     const before = namesOf(life);
     askFor(life, newest);
@@ -125,12 +125,27 @@ describe('a blue/green update', () => {
   });
 });
 
+describe('a blue/green update of many nodes', () => {
+  it('H33: empties more of them than are looked at at a time', async () => {
+    const life = await GroupLife.begin();
+    await makeGroup(life, { desired: 43, zones: 3, maxSize: 43 });
+    const blueGreen = { soakSeconds: 0 };
+    const updateConfig = { updateStrategy: 'BLUE_GREEN', maxUnavailable: 20, blueGreen };
+    life.patch({ spec: { updateConfig } });
+    await life.driver.advance(60);
+    askFor(life, newest);
+    await untilOver(life);
+    expect(latest(life)?.status).toMatchObject({ status: 'Successful', progress: { done: 43 } });
+    await life.end();
+  });
+});
+
 describe('a blue/green update that is stopped', () => {
   it.each([
     ['while its new nodes come', 'ScalingUp'],
     ['while old nodes are emptied', 'Rolling'],
     ['while old nodes are kept', 'Soaking'],
-  ])('%s leaves the group as it was', async (_, when) => {
+  ])('H33: %s leaves the group as it was', async (_, when) => {
     const life = await begin(3);
     const before = namesOf(life);
     askFor(life, newest);
@@ -149,7 +164,7 @@ describe('a blue/green update that is stopped', () => {
     await life.end();
   });
 
-  it('while old nodes leave lets them go', async () => {
+  it('H33: while old nodes leave lets them go', async () => {
     const life = await begin(3, { soakSeconds: 0 });
     const before = namesOf(life);
     askFor(life, newest);
@@ -167,7 +182,7 @@ describe('a blue/green update that is stopped', () => {
 });
 
 describe('a blue/green update that does not succeed', () => {
-  it('under a budget that never allows goes back to its old nodes', async () => {
+  it('H33: under a budget that never allows goes back to its old nodes', async () => {
     const life = await GroupLife.begin();
     await makeGroup(life, { desired: 2, maxSize: 2 });
     life.patch({ spec: { updateConfig: { updateStrategy: 'BLUE_GREEN', blueGreen: {} } } });
@@ -186,7 +201,7 @@ describe('a blue/green update that does not succeed', () => {
     await life.end();
   });
 
-  it('whose new nodes never join touches no old one', async () => {
+  it('H33: whose new nodes never join touches no old one', async () => {
     const life = await begin(3);
     const before = namesOf(life);
     life.world.faults.inject('never-join', {});
@@ -205,7 +220,7 @@ describe('a blue/green update that does not succeed', () => {
 });
 
 describe('a blue/green update that rests', () => {
-  it('keeps its old nodes while it is paused, beyond the soak, and ends when it is resumed', async () => {
+  it('H33: keeps its old nodes while it is paused, beyond the soak, and ends when it is resumed', async () => {
     const life = await begin(2, { soakSeconds: 300 });
     askFor(life, newest);
     await life.until('the old ones are kept', () => phase(life) === 'Soaking', 7200);
@@ -221,7 +236,7 @@ describe('a blue/green update that rests', () => {
     await life.end();
   });
 
-  it('empties in batches, and waits after each', async () => {
+  it('H33: empties in batches, and waits after each', async () => {
     const life = await begin(4, { soakSeconds: 60, batchSoakSeconds: 600 }, { maxUnavailable: 2 });
     const seen: number[] = [];
     askFor(life, newest);
@@ -244,7 +259,7 @@ describe('a blue/green update that rests', () => {
     await life.end();
   });
 
-  it('empties one again that somebody gave back, and then all of them rest anew', async () => {
+  it('H33: empties one again that somebody gave back, and then all of them rest anew', async () => {
     const life = await begin(2, { soakSeconds: 600 });
     askFor(life, newest);
     await life.until('the old ones are kept', () => phase(life) === 'Soaking', 7200);

@@ -10,6 +10,7 @@ import type {
 import {
   decideUpdate,
   hookCalls,
+  isEmptiedBy,
   policiesOf,
   shortagesOf,
   type UpdateDecision,
@@ -114,7 +115,8 @@ const decide = async (
   if (!begins || status.phase !== 'Rolling') return decided;
   // Pods are only looked at where a drain is about to begin.
   const { memory, signal } = input;
-  const gate = await lookAtGate(deps, observation.instances, memory.gate, signal);
+  const nodes = observation.instances.filter((one) => !isEmptiedBy(observation, one));
+  const gate = await lookAtGate(deps, nodes, memory.gate, signal);
   memory.gate = gate;
   const instances = observation.instances.map((one) => ({
     ...one,

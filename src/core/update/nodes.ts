@@ -67,6 +67,12 @@ export const instanceState = (
   return isKept ? { kind: 'kept' } : found;
 };
 
+/** Of blue/green: emptied, and nothing more is to be known of its pods. */
+export const isEmptiedBy = (
+  { update, now }: Pick<UpdateObservation, 'update' | 'now'>,
+  instance: UpdateInstance,
+): boolean => instanceState(instance, updateCauseId(update.metadata.name), now).kind === 'kept';
+
 export interface Counted {
   readonly instance: UpdateInstance;
   readonly state: InstanceState;

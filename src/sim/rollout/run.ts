@@ -261,6 +261,8 @@ class Rollout {
       nodeGroup: rolloutGroup,
       type: 'VersionUpdate',
       strategy,
+      // What it takes by itself: a soak is as long as somebody likes.
+      ...(strategy === 'BLUE_GREEN' ? { policies: { blueGreen: { soakSeconds: 0 } } } : {}),
       params: [],
       change: {},
       ...asked,

@@ -48,6 +48,24 @@ describe('a plan', () => {
     expect(planUpdate(ofEks).instanceTypes).toBeUndefined();
   });
 
+  it('of blue/green counts all new nodes first, the soak, and the node-hours that it costs', () => {
+    const blueGreen = { ...surge, strategy: 'BLUE_GREEN', maxUnavailable: 1 } as const;
+    const of = (soakSeconds: number, batchSoakSeconds = 0) =>
+      planUpdate(five({ group: { ...blueGreen, soakSeconds, batchSoakSeconds } }));
+    const plan = of(3600);
+    expect(plan).toMatchObject({ verdict: 'ready', surge: 5, launches: 5, evictions: 10 });
+    expect(plan.order).toBe('byZone');
+    expect(plan.minutes.p50).toBeGreaterThan(60);
+    expect(plan.minutes.p50 - of(0).minutes.p50).toBeCloseTo(60, 0);
+    // Four rests between five batches of one node.
+    expect(of(0, 600).minutes.p50 - of(0).minutes.p50).toBeCloseTo(40, 0);
+    expect(plan.lowerBound.minutes).toBeLessThanOrEqual(plan.minutes.p50);
+    expect(plan.extraNodeHours).toBeGreaterThan(5);
+    expect(plan.extraNodeHours).toBeLessThan((5 * plan.minutes.p50) / 60);
+    expect(plan.hash).not.toBe(of(60).hash);
+    expect(planUpdate(five({ group: surge })).extraNodeHours).toBeLessThan(2);
+  });
+
   it("counts launches and evictions: EKS' surplus and what lands on it come on top", () => {
     const plan = planUpdate(five());
     expect(plan).toMatchObject({
