@@ -246,6 +246,23 @@ describe('a blue/green update that does not succeed', () => {
     expect(stepsOf(beside)).toEqual(['Retire i-new2']);
   });
 
+  it('with Skip ends when all that is left was tried twice, whatever is kept', () => {
+    const skips = policiesOf({}, { policies: { drain: { onTimeout: 'Skip' } } }, strategy);
+    const causes = ['update/up', 'update/up/2'].map((id) => ({
+      kind: 'Update' as const,
+      id,
+      receivedAt: ago(60),
+      onDeadline: 'fail' as const,
+      followUp: 'Release' as const,
+      cancelledAt: ago(30),
+    }));
+    const { disruption } = emptying;
+    const given = old(1, { disruption: { ...disruption, spec: { causes } } });
+    const kept = aMember('kept', { ...closed, ...emptied() });
+    const { change } = decide('Rolling', [...given, kept, ...green(3)], { policies: skips });
+    expect(change).toMatchObject({ phase: 'Restoring', ending: 'Failed' });
+  });
+
   it('says that a probe failed while old nodes are kept, and goes back', () => {
     const probes = [{ name: 'web', onFailure: 'Fail', failureThreshold: 2 }] as const;
     const probed = [{ name: 'web', isPassing: false, failures: 2, message: 'no', at: ago(0) }];

@@ -121,7 +121,9 @@ const skip = (observation: UpdateObservation, herd: Herd): Timeouts => {
   const nodes = reports(observation, herd, 'Skipped');
   const change = same(observation.status.failedNodes, nodes) ? {} : { failedNodes: nodes };
   if (failed.length > 0) return { ...nothing, change, steps: failed.map(withdraw) };
-  const { old, leavingOld } = herd;
+  const { leavingOld } = herd;
+  // Blue/green has emptied the others and keeps them.
+  const old = herd.old.filter(({ state }) => state.kind !== 'kept');
   const isEnd = old.length > 0 && leavingOld.length === 0 && inFlightOf(herd).length === 0;
   if (!isEnd || !old.every((one) => isGivenUp(observation, one))) return { ...nothing, change };
   const given = nodes.filter(({ outcome }) => outcome === 'Skipped');
