@@ -21,6 +21,7 @@ import {
   readyNodes,
   resources,
 } from './open-work.ts';
+import { openGates } from './pacing-actions.ts';
 import {
   appNamespace,
   budgetsOf,
@@ -251,6 +252,7 @@ class Life {
     for (const fault of this.#world.faults.list()) this.#recorder.fault(fault.kind, 'off');
     this.#world.faults.clear();
     forceDeletes(this.#world, this.#user());
+    openGates(this.#world, this.#user());
     const resumed = new Set<string>();
     await this.#driver.advance(20);
     this.#fleet?.start();

@@ -11,6 +11,7 @@ import type { World } from '../world/index.ts';
 import { type ActionContext, nodeGroups, pickOf, tryAws } from './action.ts';
 import { liveNodes, nodes } from './node-causes.ts';
 import { resources } from './open-work.ts';
+import { drawPacing } from './pacing-actions.ts';
 
 type User = Pick<WorldClient, 'patch'>;
 
@@ -129,6 +130,7 @@ const drawUpdateConfig = (context: ActionContext): JsonObject => {
     maxUnavailable: isShare ? null : most,
     maxUnavailablePercentage: isShare ? percentage : null,
     ...fitting(context, strategy, drawPolicies(context)),
+    ...drawPacing(context),
   };
 };
 

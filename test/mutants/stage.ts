@@ -42,6 +42,7 @@ const silence: Log = {
 };
 
 const gr = {
+  deployments: { group: 'apps', resource: 'deployments' },
   nodes: { group: '', resource: 'nodes' },
   pods: { group: '', resource: 'pods' },
   requests: { group: 'certificates.k8s.io', resource: 'certificatesigningrequests' },
@@ -304,6 +305,21 @@ export class Stage {
   updateStatus(): JsonObject {
     const [update] = this.world.kube.readAll(gr.updates);
     return objectOr(update?.status);
+  }
+  /** It wants no pods, and is Available therefore. */
+  deployment(name: string): void {
+    const labels = { app: name };
+    const template = {
+      metadata: { labels },
+      spec: { containers: [{ name, image: 'example/app' }] },
+    };
+    const body = {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name },
+      spec: { replicas: 0, selector: { matchLabels: labels }, template },
+    };
+    this.#must(this.#user().create(gr.deployments, 'default', body));
   }
   /** Somebody keeps the cluster autoscaler away from their node. */
   keep(node: string): void {

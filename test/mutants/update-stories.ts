@@ -17,7 +17,54 @@ const subnetsOf = (stage: Stage): string => {
   return [...perZone.values()].join(',');
 };
 
+/** Longer than everything that an update of two nodes does. */
+const longSeconds = 20 * minutes;
+
+const available = {
+  name: 'app',
+  condition: {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    namespace: 'default',
+    name: 'app',
+    type: 'Available',
+    status: 'False',
+  },
+  intervalSeconds: 10,
+} as const;
+
 export const updateStories = {
+  /** A freeze begins when the first node is on its way out. */
+  'a-freeze-begins-in-an-update': async (stage: Stage) => {
+    const freezes = [{ from: stage.timeIn(45), until: stage.timeIn(45 + longSeconds) }];
+    stage.updateGroup({ ...surge, freezes });
+    await stage.advance(2 * longSeconds);
+  },
+  /** It is asked for in a freeze. */
+  'an-update-is-asked-for-in-a-freeze': async (stage: Stage) => {
+    const freezes = [{ from: stage.timeIn(-10), until: stage.timeIn(longSeconds) }];
+    stage.changeGroup({ updateConfig: { ...surge, freezes } });
+    await stage.advance(1 * minutes);
+    stage.updateGroup(surge);
+    await stage.advance(2 * longSeconds);
+  },
+  /** A window of a minute, long enough for one of two nodes; it opens again in half an hour. */
+  'a-window-closes-in-an-update': async (stage: Stage) => {
+    const isNow = () => /:[03]0:0/.test(stage.timeIn(0));
+    await stage.until(isNow, 40 * minutes);
+    stage.updateGroup({ ...surge, windows: [{ cron: '*/30 * * * *', durationSeconds: 60 }] });
+    await stage.advance(65 * minutes);
+  },
+  /** A health probe fails until somebody takes it away. */
+  'a-probe-fails-in-an-update': async (stage: Stage) => {
+    stage.deployment('app');
+    stage.changeGroup({ updateConfig: { ...surge, probes: [available] } });
+    await stage.advance(1 * minutes);
+    stage.updateGroup(surge);
+    await stage.advance(longSeconds);
+    stage.changeGroup({ updateConfig: { probes: null } });
+    await stage.advance(longSeconds);
+  },
   /** Two nodes become two others, one after the other. */
   'a-group-is-updated': async (stage: Stage) => {
     stage.updateGroup(surge);

@@ -23,6 +23,7 @@ import { marksFirst } from './oracles/marks-first.ts';
 import { marksUndone } from './oracles/marks-undone.ts';
 import { messages } from './oracles/messages.ts';
 import { surgeMoves } from './oracles/surge-moves.ts';
+import { updateGates } from './oracles/update-gates.ts';
 import { updateMarks } from './oracles/update-marks.ts';
 import { updatePace } from './oracles/update-pace.ts';
 import { updateTimes } from './oracles/update-times.ts';
@@ -45,6 +46,7 @@ export const oracles: readonly Oracle[] = [
   held,
   updateTimes,
   updatePace,
+  updateGates,
   surgeMoves,
   updateMarks,
   marksUndone,

@@ -1,6 +1,7 @@
 // Every mutant, in the order of the oracles that have to see them.
 import type { Mutant } from '../mutant.ts';
 import { certificateMutants } from './certificates.ts';
+import { gateMutants } from './gates.ts';
 import { groupMutants } from './groups.ts';
 import { hookMutants } from './hooks.ts';
 import { journalMutants } from './journal.ts';
@@ -19,6 +20,7 @@ export const mutants: readonly Mutant[] = [
   ...groupMutants,
   ...updateMutants,
   ...rolloutMutants,
+  ...gateMutants,
   ...roleMutants,
   ...certificateMutants,
   ...journalMutants,
