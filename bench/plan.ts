@@ -71,6 +71,21 @@ const run = async ({ runs, say }: BenchContext): Promise<Outcome> => {
       percentWithin(ended, (row) => row.p90Minutes),
     );
     add('outcome / p50', ...ended.map((row) => row.tookMinutes / row.p50Minutes));
+    const failed = (row: CalibrationRow): boolean => row.status !== 'Successful';
+    const told = (row: CalibrationRow): boolean => row.blockers.length > 0;
+    const count = (which: (row: CalibrationRow) => boolean): number => rows.filter(which).length;
+    add(
+      'failed as foretold',
+      count((row) => failed(row) && told(row)),
+    );
+    add(
+      'failed and not foretold',
+      count((row) => failed(row) && !told(row)),
+    );
+    add(
+      'foretold and did not fail',
+      count((row) => !failed(row) && told(row)),
+    );
     for (const { seed, cluster, status, message, blockers } of rows) {
       const isFailed = status !== 'Successful';
       if (isFailed === blockers.length > 0) continue;
