@@ -1,5 +1,6 @@
 // What passes remember between each other, one per name: a group of the same name that is another
 // object begins anew. Nothing in here outlives the group.
+import type { EpochMs } from '../../api/brand.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { PassMemory } from './pass-input.ts';
 
@@ -23,3 +24,16 @@ export class PassMemories {
     this.#known.delete(name);
   }
 }
+
+/** A group is gone that is missing from every look for so long: EC2 Auto Scaling's answers are not always of now. */
+const missingForMs = 60_000;
+
+/** Whether what was looked for and not `found` has been missing for long enough to be gone. Remembers since when. */
+export const isMissingFor = (memory: PassMemory, found: unknown, now: EpochMs): boolean => {
+  if (found !== undefined) {
+    delete memory.missingSince;
+    return false;
+  }
+  memory.missingSince ??= now;
+  return now - memory.missingSince >= missingForMs;
+};

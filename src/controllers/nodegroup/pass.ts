@@ -24,6 +24,7 @@ import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { journalWriteBack } from './events.ts';
 import { syncTemplate } from './labels.ts';
 import { Marking } from './marking.ts';
+import { isMissingFor } from './memory.ts';
 import { observeHealth } from './observe.ts';
 import type { Effect, PassInput } from './pass-input.ts';
 import { deleteTry, endRest, issueOfFailure, openBounds } from './remove.ts';
@@ -50,9 +51,6 @@ import { writeBack } from './write.ts';
 const againMs = 1_000;
 /** A mode changes once or twice in a cluster's life, and people wait some minutes between. */
 const modeLookMs = 300_000;
-
-/** A group is gone that is missing from every look for so long: EC2 Auto Scaling's answers are not always of now. */
-const missingForMs = 60_000;
 
 export class Pass {
   readonly #deps: NodeGroupDeps;
@@ -157,14 +155,8 @@ export class Pass {
 
   /** Somebody else's, or not there for so long that an answer of the cloud that came too early says it no more. */
   #isMissing(): boolean {
-    const { memory } = this.#input;
-    if (this.#found !== undefined) {
-      delete memory.missingSince;
-      return this.#scaling === undefined;
-    }
-    const now = this.#deps.clock.now();
-    memory.missingSince ??= now;
-    return now - memory.missingSince >= missingForMs;
+    const isMissing = isMissingFor(this.#input.memory, this.#found, this.#deps.clock.now());
+    return isMissing || (this.#found !== undefined && this.#scaling === undefined);
   }
 
   async #begin(update: NodeGroupUpdate): Promise<boolean> {
