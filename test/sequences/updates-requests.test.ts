@@ -54,4 +54,18 @@ describe('an update that waits', () => {
     expect(latest(life)?.status?.status).toBe('Successful');
     await life.end();
   });
+
+  it('for a surplus to leave does not ask for the same size again and again', async () => {
+    const life = await GroupLife.begin();
+    await makeGroup(life, { desired: 2, maxSize: 2, zones: 3 });
+    askFor(life, newest);
+    const phase = () => latest(life)?.status?.phase;
+    await life.until('the surplus goes', () => phase() === 'ScalingDown', 7200);
+    const before = life.called('UpdateAutoScalingGroup');
+    await untilOver(life);
+    // Six nodes go one at a time: for each a size and a maximum, once.
+    expect(life.called('UpdateAutoScalingGroup') - before).toBeLessThanOrEqual(6 * 2);
+    expect(latest(life)?.status?.status).toBe('Successful');
+    await life.end();
+  });
 });

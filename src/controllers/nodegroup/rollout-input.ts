@@ -13,7 +13,7 @@ import {
 } from '../../core/update/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
 import { isReady, nodeOfInstance } from '../informers.ts';
-import type { NodeGroupDeps } from './deps.ts';
+import { mustLead, type NodeGroupDeps } from './deps.ts';
 import type { PassMemory } from './pass-input.ts';
 import { countedOf } from './scale-in.ts';
 
@@ -25,6 +25,12 @@ export interface RolloutInput {
   readonly memory: PassMemory;
   readonly signal: AbortSignal;
 }
+
+/** Right before an effect in the cloud: even when its answer is lost, the next look is not an older one. */
+export const willAct = (deps: NodeGroupDeps, { memory }: Pick<RolloutInput, 'memory'>): void => {
+  mustLead(deps);
+  memory.actedAt = deps.clock.now();
+};
 
 /** The status as others have it now. */
 export const statusOf = ({ updates }: NodeGroupDeps, update: NodeGroupUpdate): NodeGroupUpdate =>

@@ -6,8 +6,8 @@ import type {
   Revision,
 } from '../../api/nodegroup-update.ts';
 import { fail } from '../../core/update/index.ts';
-import { mustLead, type NodeGroupDeps } from './deps.ts';
-import { type RolloutInput, suspendedOf } from './rollout-input.ts';
+import type { NodeGroupDeps } from './deps.ts';
+import { type RolloutInput, suspendedOf, willAct } from './rollout-input.ts';
 import { narrowed } from './rollout-ladder.ts';
 import { useTemplate } from './rollout-template.ts';
 import { issueOfRefusal } from './trouble.ts';
@@ -18,13 +18,14 @@ const isUnderWay = ({ status }: NodeGroupUpdate): boolean =>
 
 const suspend = async (
   deps: NodeGroupDeps,
-  { scaling, signal }: RolloutInput,
+  input: RolloutInput,
   { status }: NodeGroupUpdate,
 ): Promise<void> => {
+  const { scaling, signal } = input;
   const processes = (status?.suspends ?? []).filter((one) => !suspendedOf(scaling).includes(one));
   const isLast = status?.phase === 'ScalingDown' && status.strategy !== 'BLUE_GREEN';
   if (processes.length === 0 || isLast) return;
-  mustLead(deps);
+  willAct(deps, input);
   const { name } = scaling;
   await deps.cloud.setProcesses({ name, processes, suspended: true }, { signal });
 };
@@ -36,18 +37,18 @@ const setUp = async (
   update: NodeGroupUpdate,
   { templateVersion }: Revision,
 ): Promise<boolean> => {
-  const { group, scaling, signal } = input;
+  const { group, scaling } = input;
   const version = scaling.launchTemplate?.version ?? templateVersion;
   const types =
     isUnderWay(update) && update.status ? narrowed(group, scaling, update.status) : undefined;
   const overrides = types === undefined ? {} : { overrides: types };
   // What is no number ($Default) says nothing of what is started.
   if (!(Number(scaling.launchTemplate?.version) >= Number(templateVersion))) {
-    await useTemplate(deps, scaling, { version: templateVersion, ...overrides }, signal);
+    await useTemplate(deps, input, { version: templateVersion, ...overrides });
     return true;
   }
   if (types !== undefined) {
-    await useTemplate(deps, scaling, { version, ...overrides }, signal);
+    await useTemplate(deps, input, { version, ...overrides });
     return true;
   }
   await suspend(deps, input, update);

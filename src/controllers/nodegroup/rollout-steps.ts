@@ -31,7 +31,7 @@ import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { journalStep } from './events.ts';
 import { Impossible } from './impossible.ts';
 import { runHook } from './rollout-hooks.ts';
-import type { RolloutInput } from './rollout-input.ts';
+import { type RolloutInput, willAct } from './rollout-input.ts';
 import { widened } from './rollout-ladder.ts';
 import { restoreTemplate, useTemplate } from './rollout-template.ts';
 
@@ -234,19 +234,18 @@ const refill = async (deps: NodeGroupDeps, input: Input, instanceId: string): Pr
   await write(deps, instanceId, refillWrite(known, cause.id), input.signal);
 };
 
-const lower = async (deps: NodeGroupDeps, { scaling, signal }: Input, desired: number) => {
-  mustLead(deps);
-  await deps.cloud.updateGroup({ name: scaling.name, desiredCapacity: desired }, { signal });
+const lower = async (deps: NodeGroupDeps, input: Input, desired: number) => {
+  const { name } = input.scaling;
+  willAct(deps, input);
+  await deps.cloud.updateGroup({ name, desiredCapacity: desired }, { signal: input.signal });
 };
 
-const restoreTypes = async (
-  deps: NodeGroupDeps,
-  { group, scaling, signal }: Input,
-): Promise<void> => {
+const restoreTypes = async (deps: NodeGroupDeps, input: Input): Promise<void> => {
+  const { group, scaling } = input;
   const overrides = widened(group, scaling);
   const { version } = scaling.launchTemplate ?? {};
   if (overrides === undefined || version === undefined) return;
-  await useTemplate(deps, scaling, { version, overrides }, signal);
+  await useTemplate(deps, input, { version, overrides });
 };
 
 const run = (deps: NodeGroupDeps, input: Input, step: UpdateStep): Promise<void> => {
@@ -283,7 +282,7 @@ const run = (deps: NodeGroupDeps, input: Input, step: UpdateStep): Promise<void>
       return pause(deps, input);
     case 'Resume': {
       const change = { name: input.scaling.name, processes: step.processes, suspended: false };
-      mustLead(deps);
+      willAct(deps, input);
       return deps.cloud.setProcesses(change, { signal: input.signal });
     }
     case 'RestoreTypes':

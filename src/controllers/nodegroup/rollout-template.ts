@@ -10,7 +10,7 @@ import { templateFacts } from './create.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { Impossible } from './impossible.ts';
 import { labelled, laterVersion } from './labels.ts';
-import type { RolloutInput } from './rollout-input.ts';
+import { type RolloutInput, willAct } from './rollout-input.ts';
 import { writeUpdate } from './updates.ts';
 
 /** The revision that the spec asks for now, with its template version made. Throws Impossible, CloudError. */
@@ -63,13 +63,13 @@ interface Used {
 
 export const useTemplate = async (
   deps: NodeGroupDeps,
-  scaling: ScalingGroup,
-  { version, overrides = scaling.overrides }: Used,
-  signal: AbortSignal,
+  input: Pick<RolloutInput, 'scaling' | 'memory' | 'signal'>,
+  { version, overrides = input.scaling.overrides }: Used,
 ): Promise<void> => {
+  const { scaling, signal } = input;
   const { id } = scaling.launchTemplate ?? {};
   if (id === undefined) return;
-  mustLead(deps);
+  willAct(deps, input);
   const types = overrides === undefined ? {} : { overrides };
   const change = { name: scaling.name, launchTemplate: { id, version }, ...types };
   await deps.cloud.updateGroup(change, { signal });
@@ -81,8 +81,9 @@ export const useTemplate = async (
  */
 export const restoreTemplate = async (
   deps: NodeGroupDeps,
-  { group, scaling, update, signal }: Omit<RolloutInput, 'issues' | 'memory'>,
+  input: Omit<RolloutInput, 'issues'>,
 ): Promise<void> => {
+  const { group, scaling, update, signal } = input;
   const { id, version: inUse = '' } = scaling.launchTemplate ?? {};
   const { status } = update;
   if (id === undefined || status?.from === undefined) return;
@@ -96,7 +97,7 @@ export const restoreTemplate = async (
   const data = await asBefore(deps, group, { data: source, before: update }, signal);
   const restored = await laterVersion(deps, { id, after: inUse, data }, signal);
   await writeUpdate(deps, update, { ...status, restored }, signal);
-  await useTemplate(deps, scaling, { version: restored }, signal);
+  await useTemplate(deps, input, { version: restored });
 };
 
 /** With the labels of now; as it was where these cannot be told any more. */

@@ -12,7 +12,13 @@ import {
   phaseSince,
   updateCauseId,
 } from './nodes.ts';
-import type { StatusChange, UpdateDecision, UpdateObservation, UpdateStep } from './observation.ts';
+import type {
+  StatusChange,
+  UpdateDecision,
+  UpdateObservation,
+  UpdateStep,
+  UpdateSurge,
+} from './observation.ts';
 import { refills } from './surge.ts';
 import { isKept } from './timeouts.ts';
 
@@ -138,6 +144,12 @@ const surplusLeft = (
   return Math.min(Math.max(status.surge ?? 0, surge.desired), over);
 };
 
+/** What is no longer asked for is no surge: noted as one, it would be asked for again. */
+const atMost = ({ desired, maxSize }: UpdateSurge, most: number): UpdateSurge => {
+  const less = Math.max(0, desired - most);
+  return { desired: desired - less, maxSize: Math.max(0, maxSize - less) };
+};
+
 export const decideRestoring = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
   const { status, surge, desired, actualDesired } = observation;
   const stay: UpdateDecision = { change: undefined, surge, steps: [] };
@@ -202,7 +214,10 @@ export const decideRestoring = (observation: UpdateObservation, herd: Herd): Upd
   }
   // What was asked for and never started needs no drain; what runs is never left to Auto Scaling to choose.
   const wanted = Math.max(desired + retiring.length, old.length + fresh.length);
-  if (actualDesired > wanted) return { ...stay, steps: [{ kind: 'Lower', desired: wanted }] };
+  if (actualDesired > wanted) {
+    const steps = [{ kind: 'Lower', desired: wanted } as const];
+    return { ...stay, surge: atMost(surge, wanted - desired), steps };
+  }
   const failed = retiring.filter(({ state }) => state.kind === 'failed');
   if (failed.length > 0 && rest.length === 0) {
     const gone = retiring.length - failed.length;

@@ -8,6 +8,7 @@ import type { UpdateInstance, UpdateObservation } from './observation.ts';
 
 const now = epochMs(Date.parse('2026-01-01T12:00:00Z'));
 const ago = (minutes: number): string => formatTime(epochMs(now - minutes * 60_000));
+const counts = { total: 3, done: 1, draining: 0, failed: 0 };
 const target = { version: '1.32', imageId: 'ami-2', templateVersion: '2' };
 
 const some = (zone: string, count: number, isTarget: boolean): readonly UpdateInstance[] =>
@@ -134,6 +135,20 @@ describe('an update that is set back', () => {
   ] as const)('waits for nothing any more: %s', (ending, gone) => {
     const { change } = decide('Restoring', 1, some('a', 5, true), { status: { ...told, ending } });
     expect(change).toEqual({ ...gone, progress: expect.anything() });
+  });
+});
+
+describe('a surplus that could not be drained and shrinks meanwhile', () => {
+  it('is noted as what is left of it, not asked for again', () => {
+    // Four were left over beside none wanted; the cloud has started three.
+    const decided = decide('Restoring', 5, some('a', 3, true), {
+      status: { strategy: 'SURGE', ending: 'Cancelled', leftover: 4, progress: counts },
+      desired: 0,
+      actualDesired: 4,
+      surge: { desired: 4, maxSize: 4 },
+    });
+    expect(decided.steps).toEqual([{ kind: 'Lower', desired: 3 }]);
+    expect(decided.surge).toEqual({ desired: 3, maxSize: 3 });
   });
 });
 
