@@ -163,6 +163,9 @@ describe('surge-moves-pods-once', () => {
     const original = { minSize: 0, maxSize: 5, desired: 1 };
     const more = update(rolling(fresh), { phase: 'Rolling', original });
     expect(said(take(more, i1, 'n1'))).toEqual([]);
+    // Somebody has made it smaller since.
+    const fewer = groupOf(rolling(fresh), 1).at(200);
+    expect(said(take(fewer, i1, 'n1'))).toEqual([]);
   });
   it('leaves what others ask for of the same node', () => {
     const both = [cause, { kind: 'SpotInterruption', id: 's' }];

@@ -15,6 +15,7 @@ import {
 import { isFinished } from '../state/pods.ts';
 import { keyOf, microsPerMinute, textOf } from '../state/read.ts';
 import { isOfUpdate, type UpdateState } from '../state/updates.ts';
+import { Wanted } from '../state/wanted.ts';
 
 /** A node that joined so lately may not have been there when the pod was placed. */
 const settledMicros = microsPerMinute;
@@ -59,6 +60,7 @@ const isRolling = ({ strategy, phase, endedAt }: UpdateState): boolean =>
 
 class Moves {
   readonly #context: Context;
+  readonly wanted = new Wanted();
   /** Pods that were placed on an old node beside a free new one: pod -> that node. */
   readonly #misplaced = new Map<string, string>();
   /** `disruption cause` of nodes that an update began to empty. */
@@ -110,14 +112,16 @@ class Moves {
     else if (this.#isTooEarly(update, node)) told('is emptied before any new node has been Ready');
   }
 
-  /** What an update before it could not take back may go first: there are more than are wanted. */
+  /** What is more than is wanted may go first: what an earlier update left, what people made smaller. */
   #isTooEarly(update: UpdateState, node: NodeState): boolean {
     if (!node.ready || update.surge === 0 || this.#joined.has(update.name)) return false;
+    const { book } = this.#context;
     let old = 0;
-    for (const each of this.#context.book.nodes.byName.values()) {
+    for (const each of book.nodes.byName.values()) {
       if (each.goneAt === undefined && each.ready && isOld(update, each)) old++;
     }
-    return old <= (update.original?.desired ?? 0);
+    const wanted = this.wanted.least(update.nodeGroup, book.now - book.lagMicros);
+    return old <= Math.min(update.original?.desired ?? 0, wanted);
   }
 
   sentAway(entry: Request): void {
@@ -155,6 +159,7 @@ export const surgeMoves: Oracle = {
     return {
       object: (entry) => {
         const { resource, type, object } = entry;
+        if (resource === 'nodegroups' && type !== 'DELETED') moves.wanted.take(object, entry.at);
         if (resource === 'nodes' && type !== 'DELETED') {
           moves.node(textOf(objectOr(object.metadata).name));
         }

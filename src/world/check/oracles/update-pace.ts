@@ -5,8 +5,9 @@ import { type JsonObject, objectOr } from '../../../api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import type { InstanceState } from '../state/cloud.ts';
 import type { DisruptionState } from '../state/disruptions.ts';
-import { numberOf, textOf } from '../state/read.ts';
+import { textOf } from '../state/read.ts';
 import { isOfUpdate, type UpdateState } from '../state/updates.ts';
+import { Wanted } from '../state/wanted.ts';
 import { ZoneSkew } from './zone-skew.ts';
 
 const leaving = /^(?:Terminat|Detach|$)/;
@@ -22,34 +23,10 @@ const isKept = (one: DisruptionState): boolean =>
   one.phase === 'Ended' &&
   one.causes.every(({ followUp, isCancelled }) => isCancelled || followUp === 'Release');
 
-/** What people have wanted of late, the fewest and the most: we may have seen any of it. */
-class Wanted {
-  readonly #told = new Map<string, { readonly at: number; readonly desired: number }[]>();
-
-  take(nodeGroup: string, at: number, desired: number): void {
-    const all = this.#told.get(nodeGroup) ?? [];
-    if (all.at(-1)?.desired !== desired) this.#told.set(nodeGroup, [...all, { at, desired }]);
-  }
-
-  least(nodeGroup: string, since: number): number {
-    const all = this.#told.get(nodeGroup) ?? [];
-    const young = all.filter((_, i) => (all[i + 1]?.at ?? Number.POSITIVE_INFINITY) >= since);
-    return Math.min(...young.map(({ desired }) => desired));
-  }
-}
-
 interface Group {
   readonly nodeGroup: string;
   readonly autoScalingGroup: string;
 }
-
-/** Net of what is an update's: stated, or the base that was noted, or told beside the surge. */
-const wantedOf = ({ spec, status }: JsonObject): number => {
-  const { desired, surge } = objectOr(status);
-  const stated = numberOf(objectOr(objectOr(spec).scaling).desired);
-  const { base, desired: more } = objectOr(surge);
-  return stated ?? numberOf(base) ?? (numberOf(desired) ?? 0) - (numberOf(more) ?? 0);
-};
 
 class Pace {
   readonly #context: Context;
@@ -70,7 +47,7 @@ class Pace {
     const told = objectOr(object.status).autoScalingGroupName;
     const autoScalingGroup = textOf(told ?? objectOr(object.spec).autoScalingGroupName);
     this.#groups.set(nodeGroup, { nodeGroup, autoScalingGroup });
-    this.#wanted.take(nodeGroup, at, wantedOf(object));
+    this.#wanted.take(object, at);
   }
 
   left(instanceId: string, state: string, at: number): void {
