@@ -39,7 +39,7 @@ describe('checkTrace', () => {
       'held-nodes-keep-their-pods',
       'updates-keep-their-times',
       'updates-keep-their-pace',
-      'updates-keep-to-their-times',
+      'updates-stop-at-gates',
       'surge-moves-pods-once',
       'aws-auth-loses-no-entry',
       'certificates-name-their-instance',

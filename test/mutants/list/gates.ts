@@ -3,7 +3,7 @@ import type { Mutant } from '../mutant.ts';
 
 const holds = 'src/core/update/pacing/holds.ts';
 const probes = 'src/controllers/nodegroup/rollout-probes.ts';
-const oracles = ['updates-keep-to-their-times'] as const;
+const oracles = ['updates-stop-at-gates'] as const;
 
 export const gateMutants: readonly Mutant[] = [
   {

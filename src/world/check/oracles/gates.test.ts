@@ -26,7 +26,7 @@ const take = (story: Story, instance: string, more: { readonly hold?: boolean } 
 const said = (story: Story) => judge(updateGates, story).said;
 const late = [`${i1}: taken by update u outside the times of node group ng1`] as const;
 
-describe('updates-keep-to-their-times', () => {
+describe('updates-stop-at-gates', () => {
   const freeze = { freezes: [{ from: timeAt(100), until: timeAt(400) }] };
   const frozen = (spec: JsonObject = {}) => update(paced(new Story(), freeze), 'Rolling', spec);
 
@@ -78,7 +78,7 @@ describe('updates-keep-to-their-times', () => {
 
   it('reports a node that is taken while a probe has failed for long', () => {
     const story = () => update(paced(app(new Story(), 'True'), { probes }), 'Rolling');
-    expect(judge(updateGates, take(story().at(100), i1))).toEqual({ said: [], saw: 1 });
+    expect(judge(updateGates, take(story().at(100), i1))).toEqual({ said: [], saw: 2 });
     expect(said(take(app(story().at(100), 'False').at(125), i1))).toEqual([]);
     const failing = take(app(story().at(100), 'False').at(160), i2);
     expect(said(failing)).toEqual([

@@ -104,8 +104,8 @@ class Gates {
     const skew = book.facts.clockSkew ?? 0;
     const from = book.now - book.lagMicros - passMicros - skew;
     const versions = this.#versions(nodeGroup, from);
-    if (versions.every(({ isTimed }) => !isTimed)) return;
     saw();
+    if (versions.every(({ isTimed }) => !isTimed)) return;
     const isOpenNow = versions.every(({ isOpenAt }) => isOpenAt(book.now));
     if (isOpenNow) return;
     for (let at = from; at <= book.now + skew; at += microsPerSecond) {
@@ -131,7 +131,7 @@ class Gates {
 }
 
 export const updateGates: Oracle = {
-  name: 'updates-keep-to-their-times',
+  name: 'updates-stop-at-gates',
   what: 'no update begins or takes a further node outside its windows, in a freeze, or while its probes fail',
   strategies: both,
   needs: ['object'],
