@@ -147,7 +147,7 @@ describe('the node group controller', () => {
   it('is DEGRADED while the group is missing, and recovers', async () => {
     const { clock, group, cloud } = await setUp(1);
     cloud.dropGroup('asg-1');
-    await clock.advance(16_000);
+    await clock.advance(80_000);
     expect(group()?.status?.state).toBe('DEGRADED');
     cloud.putGroup('asg-1', { instances: [{ instanceId: i1 }] });
     await clock.advance(16_000);

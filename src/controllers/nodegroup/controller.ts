@@ -8,7 +8,7 @@ import { type Change, type PassResult, WorkQueue } from '../../runtime/index.ts'
 import { GroupDirectory } from '../group-directory.ts';
 import { isReady } from '../informers.ts';
 import { type NodeGroupDeps, NotLeading } from './deps.ts';
-import { PassMemories } from './memory.ts';
+import { mayBeMade, PassMemories } from './memory.ts';
 import { NodeRoles } from './node-roles.ts';
 import { Pass } from './pass.ts';
 import type { PassMemory } from './pass-input.ts';
@@ -144,6 +144,8 @@ class NodeGroups {
       nextAt = await pass.run();
     } catch (error) {
       if (!(error instanceof NotLeading)) throw error;
+      // Whoever leads may make it.
+      mayBeMade(memory);
     }
     const regular = epochMs(clock.now() + lookEveryMs);
     return { nextAt: nextAt === undefined ? regular : epochMs(Math.min(nextAt, regular)) };

@@ -7,7 +7,7 @@ import type { PassMemory } from './pass-input.ts';
 export class PassMemories {
   readonly #known = new Map<string, { readonly uid: string; readonly memory: PassMemory }>();
 
-  of({ metadata: { name, uid } }: Pick<NodeGroup, 'metadata'>): PassMemory {
+  of({ metadata: { name, uid }, status }: Pick<NodeGroup, 'metadata' | 'status'>): PassMemory {
     const known = this.#known.get(name);
     if (known?.uid === uid) return known.memory;
     const memory: PassMemory = {
@@ -15,6 +15,8 @@ export class PassMemories {
       lookedAt: 0,
       trouble: new Map(),
       nodeUids: new Map(),
+      // Every status comes before what it tells of.
+      ...(status === undefined ? { absence: 'never-made' } : {}),
     };
     this.#known.set(name, { uid, memory });
     return memory;
@@ -25,6 +27,11 @@ export class PassMemories {
   }
 }
 
+/** Somebody has made it, or may make it that this process knows nothing of. */
+export const mayBeMade = (memory: PassMemory): void => {
+  if (memory.absence === 'never-made') delete memory.absence;
+};
+
 /** A group is gone that is missing from every look for so long: EC2 Auto Scaling's answers are not always of now. */
 const missingForMs = 60_000;
 
@@ -32,8 +39,41 @@ const missingForMs = 60_000;
 export const isMissingFor = (memory: PassMemory, found: unknown, now: EpochMs): boolean => {
   if (found !== undefined) {
     delete memory.missingSince;
+    mayBeMade(memory);
     return false;
   }
   memory.missingSince ??= now;
   return now - memory.missingSince >= missingForMs;
+};
+
+type Seen = Pick<NodeGroup, 'status'>;
+
+/** The last status tells of an Auto Scaling group: one answer without it says nothing yet, and the status stays. */
+export const wasSeen = ({ status }: Seen): boolean =>
+  status?.nodeMarks !== undefined || (status?.instances ?? 0) > 0;
+
+/**
+ * Whether a group that is to end may have an Auto Scaling group that this answer only misses. What we had
+ * deleted and what was never made is gone at once; a process that knows neither waits for a minute of looks.
+ */
+export const mayStand = (
+  memory: PassMemory,
+  group: Seen,
+  found: unknown,
+  now: EpochMs,
+): boolean => {
+  const isMissing = isMissingFor(memory, found, now);
+  if (isMissing || found !== undefined || memory.absence === 'deleted') return false;
+  return memory.absence !== 'never-made' || wasSeen(group);
+};
+
+/** From now on it may stand, whatever was seen before. Returns what takes that back where it was refused. */
+export const askedFor = (memory: PassMemory): (() => void) => {
+  const { absence, missingSince } = memory;
+  delete memory.absence;
+  delete memory.missingSince;
+  return () => {
+    if (absence !== undefined) memory.absence = absence;
+    if (missingSince !== undefined) memory.missingSince = missingSince;
+  };
 };

@@ -43,6 +43,8 @@ export interface PassMemory extends AdoptionMemory {
   activities?: ActivityMemory;
   /** The cloud knows no group of this name, look after look, since then. */
   missingSince?: EpochMs;
+  /** Nobody has asked for its Auto Scaling group yet, or we had it deleted. Undefined: it may stand. */
+  absence?: 'never-made' | 'deleted';
   /** Instances come or go by an update: the cloud is looked at more often. */
   isMoving?: boolean;
   /** The cluster's authentication mode by the last look, and when that was. */

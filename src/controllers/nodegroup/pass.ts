@@ -24,10 +24,10 @@ import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { journalWriteBack } from './events.ts';
 import { syncTemplate } from './labels.ts';
 import { Marking } from './marking.ts';
-import { isMissingFor } from './memory.ts';
+import { askedFor, isMissingFor, mayStand, wasSeen } from './memory.ts';
 import { observeHealth } from './observe.ts';
 import type { Effect, PassInput } from './pass-input.ts';
-import { deleteTry, endRest, issueOfFailure, openBounds } from './remove.ts';
+import { deleteTry, endRest, isEmpty, issueOfFailure, openBounds } from './remove.ts';
 import { type ReportFacts, report } from './report.ts';
 import { lastFailure, noSurge, scaleInNow, sizesNow } from './request.ts';
 import { type Rollout, rollOut } from './rollout.ts';
@@ -51,6 +51,8 @@ import { writeBack } from './write.ts';
 const againMs = 1_000;
 /** A mode changes once or twice in a cluster's life, and people wait some minutes between. */
 const modeLookMs = 300_000;
+/** More than a shared look is old at most: each is another answer. */
+const missingLookMs = 6_000;
 
 export class Pass {
   readonly #deps: NodeGroupDeps;
@@ -58,6 +60,8 @@ export class Pass {
   readonly #found: { readonly scaling: ScalingGroup; readonly ownership: Ownership } | undefined;
   /** Undefined as long as it may not be touched, too. */
   #scaling: ScalingGroup | undefined;
+  /** For so long that no answer that came too early says it any more. */
+  readonly #isMissing: boolean;
   readonly #marking: Marking;
   #group: NodeGroup;
   /** The generation of the spec whose labels and taints the launch template has. */
@@ -74,6 +78,7 @@ export class Pass {
     this.#input = input;
     this.#group = group;
     this.#marking = new Marking(deps, group, input.memory);
+    this.#isMissing = isMissingFor(input.memory, found, deps.clock.now());
     if (found !== undefined) {
       const others = groupsNaming(deps.nodeGroups, found.name);
       this.#found = { scaling: found, ownership: ownershipOf(group, found.tags, others) };
@@ -133,11 +138,13 @@ export class Pass {
     const { signal } = this.#input;
     const scaling = this.#scaling;
     const { name } = this.#group.metadata;
-    await releaseUpdates(this.#deps, name, this.#isMissing(), signal);
+    const isAnothers = this.#found !== undefined && scaling === undefined;
+    await releaseUpdates(this.#deps, name, isAnothers || this.#isMissing, signal);
     const update = openUpdate(this.#deps, name);
     if (update === undefined) await requestBySpec(this.#deps, this.#group, signal);
     else if (!(await this.#begin(update))) return false;
     if (scaling === undefined) {
+      if (this.#found === undefined && !this.#isMissing && wasSeen(this.#group)) return true;
       if (!(await this.#report({ target: this.#group.spec.scaling.desired ?? 0 }))) return false;
       await this.#create();
       return true;
@@ -151,12 +158,6 @@ export class Pass {
       await pruneUpdates(this.#deps, this.#group.metadata.name, signal);
     }
     return true;
-  }
-
-  /** Somebody else's, or not there for so long that an answer of the cloud that came too early says it no more. */
-  #isMissing(): boolean {
-    const isMissing = isMissingFor(this.#input.memory, this.#found, this.#deps.clock.now());
-    return isMissing || (this.#found !== undefined && this.#scaling === undefined);
   }
 
   async #begin(update: NodeGroupUpdate): Promise<boolean> {
@@ -205,11 +206,13 @@ export class Pass {
     if (this.#group.status?.createdAt !== undefined || this.#found !== undefined) return;
     if (marksComplaint(this.#group.spec) !== undefined) return;
     const { memory, roles, signal } = this.#input;
+    const takeBack = askedFor(memory);
     await this.#attempt('create', async () => {
       await roles.admit(this.#group, signal);
       memory.made = await createGroup(this.#deps, this.#group, signal);
       this.#acted();
     });
+    if (memory.trouble.has('create')) takeBack();
   }
 
   /** A cluster may change how it knows nodes while they live (EKS: from aws-auth to access entries). */
@@ -310,17 +313,17 @@ export class Pass {
     await releaseUpdates(this.#deps, this.#group.metadata.name, true, signal);
     // It goes with the rest of the group.
     this.#surge = noSurge;
-    const scaling = this.#scaling;
-    if (
-      scaling === undefined ||
-      (scaling.instances.length === 0 && scaling.desiredCapacity === 0)
-    ) {
-      return this.#end();
+    const now = this.#deps.clock.now();
+    if (mayStand(this.#input.memory, this.#group, this.#found, now)) {
+      this.#wake(epochMs(now + missingLookMs));
+      return true;
     }
-    let { scaleIn, failure, dueAt } = deleteTry(this.#group, this.#deps.clock.now());
+    const scaling = this.#scaling;
+    if (scaling === undefined || isEmpty(scaling)) return this.#end();
+    let { scaleIn, failure, dueAt } = deleteTry(this.#group, now);
     this.#wake(dueAt);
     const view = scaleIn && viewScaleIn(this.#deps, scaling, scaleIn);
-    const failed = view && scaleInFailure(this.#group, view, this.#deps.clock.now());
+    const failed = view && scaleInFailure(this.#group, view, now);
     if (failed !== undefined) {
       failure = failed;
       scaleIn = undefined;

@@ -14,7 +14,7 @@ import type { ScalingGroup } from '../../ports/index.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { journalRemoved } from './events.ts';
 import { Impossible } from './impossible.ts';
-import type { NodeRoles } from './node-roles.ts';
+import { mayStand } from './memory.ts';
 import type { PassInput } from './pass-input.ts';
 import { removeRemoteAccess } from './remote-access.ts';
 import { isForced } from './scale-in.ts';
@@ -24,6 +24,7 @@ import { removeFinalizer } from './write.ts';
 const deleteAgainMs = 300_000;
 
 type Failure = NonNullable<NodeGroupStatus['failure']>;
+type Around = Pick<PassInput, 'memory' | 'roles' | 'signal'>;
 
 export const issueOfFailure = ({ code, message, resourceIds }: Failure): HealthIssue => ({
   code,
@@ -94,6 +95,9 @@ export const openBounds = async (
   await deps.cloud.updateGroup({ name: scaling.name, minSize: 0 }, { signal });
 };
 
+export const isEmpty = ({ instances, desiredCapacity }: ScalingGroup): boolean =>
+  instances.length === 0 && desiredCapacity === 0;
+
 /**
  * Removes what is left of a group that has no instances any more, asking the cloud past every cache.
  * True when the object is free to go. Throws Impossible while something of it is in use.
@@ -101,17 +105,18 @@ export const openBounds = async (
 const removeRest = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
-  roles: NodeRoles,
-  signal: AbortSignal,
+  { memory, roles, signal }: Around,
 ): Promise<boolean> => {
   const { cloud } = deps;
   const name = autoScalingGroupNameOf(group);
   const [scaling] = await cloud.describeGroups([name], { signal });
+  if (mayStand(memory, group, scaling, deps.clock.now())) return false;
   const isOwn = scaling === undefined || ownershipOf(group, scaling.tags).kind === 'own';
   if (scaling !== undefined && isOwn) {
-    if (scaling.instances.length > 0 || scaling.desiredCapacity > 0) return false;
+    if (!isEmpty(scaling)) return false;
     mustLead(deps);
     await cloud.deleteGroup(name, { signal });
+    memory.absence = 'deleted';
   }
   // Template and profile that an adopted group came with are those of whoever has the group.
   if (isOwn || group.spec.autoScalingGroupName === undefined) {
@@ -140,11 +145,12 @@ export type Rest =
 export const endRest = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
-  { memory, roles, signal }: Pick<PassInput, 'memory' | 'roles' | 'signal'>,
+  around: Around,
 ): Promise<Rest> => {
+  const { memory } = around;
   const now = deps.clock.now();
   try {
-    const isGone = await removeRest(deps, group, roles, signal);
+    const isGone = await removeRest(deps, group, around);
     return isGone ? { kind: 'gone' } : { kind: 'left', againMs: leftAgainMs };
   } catch (error) {
     if (!(error instanceof Impossible)) throw error;
