@@ -101,6 +101,7 @@ export const hookStatus: Readonly<Record<string, Schema>> = {
         node: text(),
         job: text(317),
         webhook: text(2_048),
+        id: text(128),
         state: oneOf(['Running', 'Failed']),
         since: time,
         attempt: count,

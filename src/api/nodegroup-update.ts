@@ -176,7 +176,7 @@ export interface NodeGroupUpdateStatus {
   readonly hooks?: readonly HookStatus[];
   /** How long hooks took that were done. */
   readonly hookTimes?: readonly HookTime[];
-  /** Webhooks of hooks that are done, while it goes on. */
+  /** Webhooks of hooks that are over, while it goes on. */
   readonly webhooksDone?: readonly string[];
   /** Where its group has waves. */
   readonly wave?: WaveStatus;

@@ -46,6 +46,8 @@ export interface HookStatus {
   readonly job?: string;
   /** Its URL. */
   readonly webhook?: string;
+  /** Of a webhook: the `id` that it is asked with, another for each try of a drain. */
+  readonly id?: string;
   readonly state: 'Running' | 'Failed';
   /** Of a webhook: its time counts from then. */
   readonly since?: string;
@@ -66,8 +68,8 @@ export interface HookTime {
 /** The status keeps the last of them: plans go by them. */
 export const maxHookTimes = 40;
 
-/** Webhooks that are done, by the names of their calls, as long as the update goes on. */
-export const maxDoneWebhooks = 100;
+/** Webhooks that are over, by their calls' ids: far more than a group has nodes (EKS: 450). */
+export const maxDoneWebhooks = 5_000;
 
 export const defaultHookTimeoutSeconds = 600;
 

@@ -334,6 +334,7 @@ const nodeGroupUpdate: { spec: Full<NodeGroupUpdateSpec>; status: Full<NodeGroup
         node: 'n',
         job: 'n/j',
         webhook: 'https://h',
+        id: 'c',
         state: 'Failed',
         since: t,
         attempt: 1,

@@ -155,6 +155,32 @@ describe('a webhook', () => {
     await life.end();
   });
 
+  it('of a drain that is tried again is asked again, though it failed with Continue', async () => {
+    const hooks = { preDrain: webhook({}, { onFailure: 'Continue' }) };
+    const { life, endpoint } = await begin(hooks, () => ({ status: 404 }));
+    const drain = { onTimeout: 'Skip', timeoutSeconds: 180 };
+    life.patch({ spec: { updateConfig: { drain } } });
+    const budgets = { group: 'policy', resource: 'poddisruptionbudgets' };
+    life.unmake(budgets, 'default', 'web');
+    life.make(budgets, 'default', {
+      apiVersion: 'policy/v1',
+      kind: 'PodDisruptionBudget',
+      metadata: { name: 'web', namespace: 'default' },
+      spec: { maxUnavailable: 0, selector: { matchLabels: { app: 'web' } } },
+    });
+    askFor(life, newest);
+    await untilOver(life);
+    expect(latest(life)?.status).toMatchObject({ status: 'Failed' });
+    const asked = endpoint.calls.map((call) => `${bodyOf(call).node} ${call.idempotencyKey}`);
+    const [again] = latest(life)?.status?.failedNodes ?? [];
+    const ids = asked.filter((one) => one.startsWith(`${again?.node} `));
+    expect(ids).toHaveLength(2);
+    expect(new Set(asked).size).toBe(asked.length);
+    await untilAtRest(life, 2);
+    expect(life.check().violations).toEqual([]);
+    await life.end();
+  });
+
   it('is sent the token of its Secret, which nobody else is told', async () => {
     const hooks = {
       preDrain: webhook({ bearerTokenSecret: { namespace: 'default', name: 'ops' } }),

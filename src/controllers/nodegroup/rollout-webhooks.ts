@@ -103,11 +103,13 @@ const knownRun = (
   asked: ReadonlyMap<string, HookRun>,
   call: HookCall,
 ): HookRun | undefined => {
+  const told = status?.hooks?.find((one) => isToldOf(one, call));
+  // Before what was answered last: its time may have passed since.
+  if (told?.state === 'Failed') return { state: 'Failed', message: told.message ?? 'it failed' };
+  // Done, or failed and gone on without: there is nothing more to ask.
   if (status?.webhooksDone?.includes(call.name) === true) return { state: 'Succeeded' };
   const before = asked.get(call.name);
   if (before !== undefined) return before;
-  const told = status?.hooks?.find((one) => isToldOf(one, call));
-  if (told?.state === 'Failed') return { state: 'Failed', message: told.message ?? 'it failed' };
   if (told?.since === undefined) return undefined;
   const { since, attempt = 0, message } = told;
   return { state: 'Running', since, attempt, ...(message === undefined ? {} : { message }) };

@@ -22,7 +22,7 @@ import type {
 } from '../observation.ts';
 import { stay } from '../waiting.ts';
 import { type HookCall, hookJobName, type RunningHook } from './job.ts';
-import { doneOf, journalOf, type Looked, sentenceOf, timesOf } from './told.ts';
+import { doneOf, isOver, journalOf, type Looked, sentenceOf, timesOf } from './told.ts';
 
 /** Jobs are looked at so often while they run. */
 const lookMs = 5_000;
@@ -97,9 +97,6 @@ const nextLookOf = ({ call, run }: Looked, now: EpochMs): EpochMs => {
   if (run?.state !== 'Running' || run.nextAt === undefined) return epochMs(now + lookMs);
   return epochMs(Math.min(run.nextAt, latestOf(call, run, now)));
 };
-
-const isOver = ({ call, run }: Looked): boolean =>
-  run?.state === 'Succeeded' || (run?.state === 'Failed' && call.hook.onFailure === 'Continue');
 
 const lookAt = (observation: UpdateObservation, call: HookCall): Looked => {
   const run = observation.hookRuns?.get(call.name);
@@ -235,7 +232,7 @@ export const withHooks = (
   const hooks = journalOf(observation, kept);
   const { status } = observation;
   const hookTimes = timesOf(status, looked);
-  const webhooksDone = goesOn ? doneOf(status, looked) : undefined;
+  const webhooksDone = goesOn ? doneOf(observation, looked) : undefined;
   const steps = goesOn ? stepsOf(observation, herd, looked) : [];
   const change = {
     ...next.change,

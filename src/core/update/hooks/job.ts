@@ -56,6 +56,15 @@ export interface CronJob extends KubeObject {
   readonly spec: { readonly jobTemplate: JsonObject };
 }
 
+/** What all calls of one hook for one instance begin with, whichever try they are of. */
+export const withoutTry = (name: string): string => name.slice(0, name.lastIndexOf('-'));
+
+/** `i-1` of `pre-drain-i-1-ab`. */
+export const instanceOfCall = (name: string): string => {
+  const known = Object.values(words).find((word) => name.startsWith(`${word}-`));
+  return withoutTry(name).slice((known?.length ?? -1) + 1);
+};
+
 const arrayOf = (value: unknown): readonly JsonObject[] =>
   Array.isArray(value) ? value.filter(isObject) : [];
 

@@ -13,14 +13,14 @@ import { epochMs, formatTime } from '../../../api/brand.ts';
 import type { NodeGroupUpdateStatus } from '../../../api/nodegroup-update.ts';
 import type { NodeHook } from '../../../api/update-hooks.ts';
 import { decideUpdate } from '../decide.ts';
-import type { UpdateObservation } from '../observation.ts';
+import type { UpdateInstance, UpdateObservation } from '../observation.ts';
 import { type HookRun, hookJobName } from './job.ts';
 
 const url = 'https://ops.example/drain';
 const preDrain: NodeHook = { webhook: { url }, timeoutSeconds: 100 };
 const name = hookJobName('preDrain', 'i-o1', 'u/update/up');
 const begun = [aMember('o1', held), ...members(2, 'n', fresh)];
-const entry = { hook: 'preDrain', instanceId: 'i-o1', node: 'o1', webhook: url } as const;
+const entry = { hook: 'preDrain', instanceId: 'i-o1', node: 'o1', webhook: url, id: name } as const;
 const since = formatTime(now);
 
 const decide = (
@@ -56,6 +56,14 @@ describe('a webhook in the journal', () => {
     const { change } = decide(run, { hooks: [running(before)] });
     if (told === undefined) expect(change?.hooks).toBeUndefined();
     else expect(change?.hooks).toMatchObject([told]);
+  });
+
+  it('of a second try is another than that of the first, which stays told', () => {
+    const first = { ...entry, id: hookJobName('preDrain', 'i-o1', 'u/update/before') };
+    const failed = { ...first, state: 'Failed', message: 'it answered 404' } as const;
+    const { change, steps } = decide(undefined, { hooks: [failed] });
+    expect(change?.hooks).toEqual([failed, running()]);
+    expect(steps).toEqual([]);
   });
 
   it('is asked again when its answer says so, and at its end', () => {
@@ -94,5 +102,122 @@ describe('a webhook in the journal', () => {
     expect(later).not.toHaveProperty('hookTimes');
     const left = decide({ state: 'Failed', message: 'it answered 400' }, known).change;
     expect(left).toMatchObject({ phase: 'Restoring', webhooksDone: undefined });
+  });
+});
+
+describe('more webhooks than the journal tells', () => {
+  const idOf = (of: string): string => hookJobName('postReady', `i-${of}`, 'u/');
+  const runsOf = (instances: readonly UpdateInstance[], run: HookRun) =>
+    new Map(instances.map(({ nodeName = '' }) => [idOf(nodeName), run]));
+  const bad: HookRun = { state: 'Failed', message: 'it answered 404' };
+  const webhook: NodeHook = { webhook: { url }, onFailure: 'Continue' };
+  const postReady = { postReady: webhook };
+
+  const oldOnes = members(2, 'o');
+
+  /** What the status is after so many passes, and what each of them wrote. */
+  const passes = (
+    count: number,
+    instances: readonly UpdateInstance[],
+    more: Partial<UpdateObservation>,
+    before: Partial<NodeGroupUpdateStatus> = {},
+  ) => {
+    let status: Partial<NodeGroupUpdateStatus> = { phase: 'Rolling', strategy: 'SURGE', ...before };
+    const written = [];
+    for (let i = 0; i < count; i++) {
+      const { change = {} } = decideUpdate(observe(status, [...oldOnes, ...instances], more));
+      written.push(Object.keys(change));
+      status = { ...status, ...change } as typeof status;
+    }
+    return { status, written };
+  };
+  const nodesOf = ({ hooks }: Partial<NodeGroupUpdateStatus>, state: string) =>
+    (hooks ?? []).filter((one) => one.state === state).map(({ node }) => node);
+
+  it.each<[string, Partial<UpdateObservation>]>([
+    ['a new node', { hooks: postReady }],
+    ['a node of before', { hooks: { preDrain, ...postReady } }],
+    [
+      'a node of before, with Jobs',
+      {
+        hooks: {
+          preDrain,
+          postReady: { job: { namespace: 'a', cronJob: 'b' }, onFailure: 'Continue' },
+        },
+      },
+    ],
+  ])('that of %s has a place before 40 that failed', (of, more) => {
+    const failedOnes = members(40, 'f', fresh);
+    const next = of === 'a new node' ? aMember('z', fresh) : aMember('z', held);
+    const all = [...failedOnes, next];
+    const around = { ...more, desired: 41, hookRuns: runsOf(failedOnes, bad) };
+    const full = passes(1, failedOnes, { ...around, desired: 40 });
+    expect(nodesOf(full.status, 'Failed')).toHaveLength(40);
+    const { status, written } = passes(3, all, around, full.status);
+    expect(nodesOf(status, 'Running')).toEqual(['z']);
+    expect(nodesOf(status, 'Failed')).toHaveLength(39);
+    expect(written.slice(1).flat()).not.toContain('hooks');
+  });
+
+  it('have a place before Jobs, which run without one', () => {
+    const jobs = { job: { namespace: 'a', cronJob: 'b' } };
+    const all = [...members(41, 'f', fresh), aMember('z', held)];
+    const hooks = { preDrain, postReady: jobs };
+    const hookRuns = runsOf(all.slice(0, 41), { state: 'Running', since });
+    const full = passes(1, all.slice(0, 41), { hooks, hookRuns, desired: 41 });
+    const { status } = passes(2, all, { hooks, hookRuns, desired: 42 }, full.status);
+    expect(status.hooks).toHaveLength(40);
+    expect(nodesOf(status, 'Running')).toContain('z');
+  });
+
+  it('that run keep their places before one that has none', () => {
+    const all = members(41, 'r', fresh);
+    const hookRuns = runsOf(all.slice(1), { state: 'Running', since, attempt: 1 });
+    const around = { hooks: postReady, desired: 41, hookRuns };
+    const full = passes(1, all.slice(1), { ...around, desired: 40 });
+    const { status, written } = passes(2, all, around, full.status);
+    expect(nodesOf(status, 'Running')).not.toContain('r1');
+    expect(written.flat()).not.toContain('hooks');
+    const done = new Map([...hookRuns, [idOf('r2'), { state: 'Succeeded' } as const]]);
+    const after = passes(1, all, { ...around, hookRuns: done }, status);
+    expect(nodesOf(after.status, 'Running')).toContain('r1');
+  });
+
+  it('that just failed are told, and those that failed earlier give up their place', () => {
+    const all = members(41, 'f', fresh);
+    const around = { hooks: postReady, desired: 41 };
+    const before = passes(1, all, { ...around, hookRuns: runsOf(all.slice(1), bad) });
+    expect(nodesOf(before.status, 'Running')).toEqual(['f1']);
+    const { status, written } = passes(
+      3,
+      all,
+      { ...around, hookRuns: runsOf(all, bad) },
+      before.status,
+    );
+    expect(nodesOf(status, 'Failed')).toContain('f1');
+    expect(status.hooks).toHaveLength(40);
+    expect(written.slice(1).flat()).not.toContain('hooks');
+    // All of them: who comes after a crash asks none of them again.
+    expect(status.webhooksDone?.toSorted()).toEqual(
+      all.map(({ nodeName = '' }) => idOf(nodeName)).toSorted(),
+    );
+  });
+
+  it('are noted when they are done, however many, in one write', () => {
+    const all = members(130, 'n', fresh);
+    const hookRuns = runsOf(all, { state: 'Succeeded' });
+    const { status, written } = passes(4, all, { hooks: postReady, hookRuns, desired: 130 });
+    expect(status.webhooksDone).toHaveLength(130);
+    expect(written[0]).toContain('webhooksDone');
+    expect(written.slice(1).flat()).not.toContain('webhooksDone');
+  });
+
+  it('are noted as long as their instances are there, and of a drain the latest try', () => {
+    const done: HookRun = { state: 'Succeeded' };
+    const gone = hookJobName('preTerminate', 'i-gone', 'u/update/up');
+    const first = hookJobName('preDrain', 'i-o1', 'u/update/before');
+    const other = idOf('n1');
+    const { change } = decide(done, { webhooksDone: [gone, first, other] });
+    expect(change?.webhooksDone).toEqual([other, name]);
   });
 });

@@ -10,7 +10,7 @@ import {
   maxToldHooks,
 } from '../../../api/update-hooks.ts';
 import type { UpdateObservation } from '../observation.ts';
-import type { HookCall, HookRun } from './job.ts';
+import { type HookCall, type HookRun, instanceOfCall, withoutTry } from './job.ts';
 
 export interface Looked {
   readonly call: HookCall;
@@ -19,10 +19,16 @@ export interface Looked {
 
 const maxMessage = 1_000;
 
-const targetOf = ({ hook, name }: HookCall): Pick<HookStatus, 'job' | 'webhook'> =>
+export const isOver = ({ call, run }: Looked): boolean =>
+  run?.state === 'Succeeded' || (run?.state === 'Failed' && call.hook.onFailure === 'Continue');
+
+const targetOf = ({
+  hook,
+  name,
+}: Pick<HookCall, 'hook' | 'name'>): Pick<HookStatus, 'job' | 'webhook' | 'id'> =>
   hook.webhook === undefined
     ? { job: `${hook.job?.namespace ?? ''}/${name}` }
-    : { webhook: hook.webhook.url };
+    : { webhook: hook.webhook.url, id: name };
 
 /** `Job ops/pre-drain-i-1-ab`, `webhook https://ops.example/drain`. */
 export const targetText = ({ job, webhook }: Pick<HookStatus, 'job' | 'webhook'>): string =>
@@ -31,14 +37,14 @@ export const targetText = ({ job, webhook }: Pick<HookStatus, 'job' | 'webhook'>
 export const sentenceOf = (call: HookCall, message: string): string =>
   `Hook ${call.kind} of node ${call.nodeName} (${targetText(targetOf(call))}) failed: ${message}`;
 
-/** What is told of this call; of a Job by its name, of a webhook by hook and instance. */
+/** What is told of this call and of no other try: a Job by its name, a webhook by its id. */
 export const isToldOf = (
   told: HookStatus,
   call: Pick<HookCall, 'kind' | 'instanceId' | 'hook' | 'name'>,
 ): boolean => {
-  const { job, webhook } = targetOf(call as HookCall);
+  const { job, webhook, id } = targetOf(call);
   const isSame = told.hook === call.kind && told.instanceId === call.instanceId;
-  return isSame && told.job === job && told.webhook === webhook;
+  return isSame && told.job === job && told.webhook === webhook && told.id === id;
 };
 
 const webhookFields = (
@@ -46,8 +52,7 @@ const webhookFields = (
   { run }: Looked,
   { now }: UpdateObservation,
 ): Partial<HookStatus> => {
-  if (run?.state !== 'Running')
-    return before?.since === undefined && run === undefined ? { since: formatTime(now) } : {};
+  if (run?.state !== 'Running') return { since: before?.since ?? formatTime(now) };
   const { since, attempt = 0, message } = run;
   // A write for each try would be many: its number is told when it has doubled.
   const isNews = before?.message !== message || attempt >= 2 * (before?.attempt ?? 0);
@@ -78,16 +83,33 @@ const toldOf = (observation: UpdateObservation, looked: Looked): HookStatus => {
   };
 };
 
-/** Those that run, and those that failed, of before too. What is told already keeps its place. */
+/** Who has a place first: a webhook is not asked without one, a Job runs without. */
+const rankOf = ({ call, run }: Looked, told: HookStatus | undefined): number => {
+  const isLater = told === undefined ? 1 : 0;
+  // What failed since it was told is news, and keeps its place before those that failed earlier.
+  if (run?.state === 'Failed') return told?.state === 'Running' ? 4 : 5 + isLater;
+  return (call.hook.webhook === undefined ? 2 : 0) + isLater;
+};
+
+/** Those that run, and those that failed, of before too. Of equals those told keep their place. */
 export const journalOf = (
   observation: UpdateObservation,
   looked: readonly Looked[],
 ): readonly HookStatus[] | undefined => {
   const told = observation.status.hooks ?? [];
   const open = looked.filter(({ run }) => run?.state !== 'Succeeded');
-  const isKnown = ({ call }: Looked): boolean => told.some((one) => isToldOf(one, call));
-  let room = Math.max(0, maxToldHooks - open.filter(isKnown).length);
-  const now = open.filter((one) => isKnown(one) || room-- > 0);
+  const ranks = new Map(
+    open.map((one) => [
+      one,
+      rankOf(
+        one,
+        told.find((entry) => isToldOf(entry, one.call)),
+      ),
+    ]),
+  );
+  const byRank = open.toSorted((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0));
+  const chosen = new Set(byRank.slice(0, maxToldHooks));
+  const now = open.filter((one) => chosen.has(one));
   const before = told.filter(
     (one) => one.state === 'Failed' && !now.some(({ call }) => isToldOf(one, call)),
   );
@@ -109,17 +131,25 @@ export const timesOf = (
   return all.length === 0 ? undefined : all;
 };
 
-/** Webhooks that are done are not asked again by whoever comes after a crash. */
+/**
+ * Webhooks that are over are not asked again by whoever comes after a crash, those that failed and
+ * gave up their place neither: noted as long as their instances are there, of each hook the latest
+ * try. A list without news stays as it is.
+ */
 export const doneOf = (
-  { webhooksDone = [] }: Pick<NodeGroupUpdateStatus, 'webhooksDone'>,
+  { status: { webhooksDone = [] }, instances }: UpdateObservation,
   looked: readonly Looked[],
 ): readonly string[] | undefined => {
   const known = new Set(webhooksDone);
-  const done = looked.flatMap(({ call, run }) =>
-    call.hook.webhook !== undefined && run?.state === 'Succeeded' && !known.has(call.name)
-      ? [call.name]
-      : [],
+  const news = looked.flatMap((one) => {
+    const { hook, name } = one.call;
+    return hook.webhook !== undefined && isOver(one) && !known.has(name) ? [name] : [];
+  });
+  if (news.length === 0) return webhooksDone.length === 0 ? undefined : webhooksDone;
+  const ids = new Set<string>(instances.map(({ instanceId }) => instanceId));
+  const replaced = new Set(news.map(withoutTry));
+  const kept = webhooksDone.filter(
+    (name) => ids.has(instanceOfCall(name)) && !replaced.has(withoutTry(name)),
   );
-  const all = [...webhooksDone, ...done].slice(-maxDoneWebhooks);
-  return all.length === 0 ? undefined : all;
+  return [...kept, ...news].slice(0, maxDoneWebhooks);
 };
