@@ -23,10 +23,11 @@ import {
   templateData,
   templateTags,
 } from '../../core/scaling/index.ts';
-import type { LaunchTemplate, NewHook, Subnet } from '../../ports/index.ts';
+import type { LaunchTemplate, NewGroup, NewHook, Subnet } from '../../ports/index.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { Impossible } from './impossible.ts';
 import { ensureRemoteAccess, findRemoteAccess } from './remote-access.ts';
+import { issueOfRefusal } from './trouble.ts';
 import { checkWindows } from './windows.ts';
 
 export type Made = Pick<
@@ -183,11 +184,14 @@ const checkSubnets = async (
   throw new Impossible('Ec2SubnetNotFound', message, missing);
 };
 
+/** Called just before the Auto Scaling group is asked for; what it returns, when that was refused for good. */
+type Asks = () => () => void;
+
 /** Makes what is missing of a group that was never whole. Throws Impossible, CloudError. */
 export const createGroup = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
-  signal: AbortSignal,
+  { asks, signal }: { readonly asks: Asks; readonly signal: AbortSignal },
 ): Promise<Made> => {
   await checkWindows(deps, group, signal);
   const subnets = await checkSubnets(deps, group, signal);
@@ -198,22 +202,26 @@ export const createGroup = async (
   const zone = subnets[0]?.availabilityZone ?? '';
   const target = deps.compat === 'eks' ? eksTopic(zone.replace(/[a-z]$/, '')) : undefined;
   mustLead(deps);
-  await deps.cloud.createGroup(
-    {
-      name: autoScalingGroupNameOf(group),
-      minSize,
-      maxSize,
-      desiredCapacity: desired ?? minSize,
-      subnets: group.spec.subnets,
-      launchTemplate: { id: template.id, version: template.version },
-      ...(isMixedGroup(group) ? { instanceTypes: group.spec.instanceTypes } : {}),
-      spot: group.spec.capacityType === 'SPOT',
-      tags: instanceTags(group),
-      ownTags: ownerTags(group),
-      hooks: hooks(target),
-    },
-    { signal },
-  );
+  const wanted: NewGroup = {
+    name: autoScalingGroupNameOf(group),
+    minSize,
+    maxSize,
+    desiredCapacity: desired ?? minSize,
+    subnets: group.spec.subnets,
+    launchTemplate: { id: template.id, version: template.version },
+    ...(isMixedGroup(group) ? { instanceTypes: group.spec.instanceTypes } : {}),
+    spot: group.spec.capacityType === 'SPOT',
+    tags: instanceTags(group),
+    ownTags: ownerTags(group),
+    hooks: hooks(target),
+  };
+  const takeBack = asks();
+  try {
+    await deps.cloud.createGroup(wanted, { signal });
+  } catch (error) {
+    if (issueOfRefusal(error, wanted.name) !== undefined) takeBack();
+    throw error;
+  }
   const { launchTemplate } = group.spec;
   return { ...made, ...(launchTemplate === undefined ? {} : { launchTemplate }) };
 };

@@ -206,13 +206,14 @@ export class Pass {
     if (this.#group.status?.createdAt !== undefined || this.#found !== undefined) return;
     if (marksComplaint(this.#group.spec) !== undefined) return;
     const { memory, roles, signal } = this.#input;
-    const takeBack = askedFor(memory);
     await this.#attempt('create', async () => {
       await roles.admit(this.#group, signal);
-      memory.made = await createGroup(this.#deps, this.#group, signal);
+      memory.made = await createGroup(this.#deps, this.#group, {
+        asks: () => askedFor(memory),
+        signal,
+      });
       this.#acted();
     });
-    if (memory.trouble.has('create')) takeBack();
   }
 
   /** A cluster may change how it knows nodes while they live (EKS: from aws-auth to access entries). */
