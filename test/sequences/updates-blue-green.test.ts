@@ -281,3 +281,31 @@ describe('a blue/green update that rests', () => {
     await life.end();
   });
 });
+
+describe('a blue/green update whose kept node somebody else drains', () => {
+  it.each([
+    ['Manual', 60],
+    ['Manual', 1500],
+    ['RebalanceRecommendation', 1500],
+  ])('H33: for %s, %d s into the soak, goes on with the one soak', async (kind, seconds) => {
+    const life = await begin(2, { soakSeconds: 3600 });
+    askFor(life, newest);
+    await life.until('the old ones are kept', () => phase(life) === 'Soaking', 7200);
+    await life.driver.advance(seconds);
+    const disruptions = { group: 'drover.dev', resource: 'nodedisruptions' } as const;
+    const [one] = [...life.world.kube.readAll(disruptions)];
+    const before = objectOr(one?.spec).causes as readonly JsonObject[];
+    const since = Date.parse(latest(life)?.status?.phases?.at(-1)?.at ?? '');
+    const receivedAt = new Date(since + seconds * 1000).toISOString();
+    const asks = { kind, id: `by-hand/${receivedAt}`, receivedAt, followUp: 'Release' };
+    const causes = [...before, { ...asks, onDeadline: 'fail', requestedBy: 'somebody' }];
+    const name = one?.metadata.name ?? '';
+    life.user.patch(disruptions, { name }, { type: 'merge', body: { spec: { causes } } });
+    await untilOver(life);
+    expect(latest(life)?.status?.status).toBe('Successful');
+    expect(phasesOf(latest(life)).filter((each) => each === 'Soaking')).toHaveLength(1);
+    await untilAtRest(life, 2);
+    expect(life.check().violations).toEqual([]);
+    await life.end();
+  });
+});

@@ -185,6 +185,34 @@ describe('old nodes of a blue/green update', () => {
     expect(decided.wakeAt).toBe(now + 1000);
   });
 
+  /** Emptied so long ago, and drained again for somebody else. */
+  const anew = (seconds: number, outcome: NodeDisruptionStatus['outcome'] = 'Drained') => {
+    const previous = { episode: 1, outcome: outcome ?? 'Drained', endedAt: ago(seconds) };
+    const { disruption } = asked('Release', { handledCauses: ['update/up'], episode: 2, previous });
+    const [cause] = disruption.spec.causes;
+    const late = { ...cause, kind: 'Update', deadline: ago(3600) } as const;
+    const by = { kind: 'Manual', id: 'x', receivedAt: ago(5), followUp: 'Release' } as const;
+    const causes = [late, { ...by, onDeadline: 'fail' }] as NodeDisruption['spec']['causes'];
+    return { disruption: { ...disruption, spec: { causes } } };
+  };
+
+  it.each(['Drained', 'Forced'] as const)('stay kept when somebody drains one (%s)', (outcome) => {
+    const [one, ...others] = old(3, emptied());
+    const some = [{ ...one, ...anew(7200, outcome) } as UpdateInstance, ...others, ...green(3)];
+    const decided = decide('Soaking', some, { actualDesired: 6 });
+    expect(decided.change?.phase).toBeUndefined();
+    expect(decided.change?.ending).toBeUndefined();
+    expect(decided.change?.progress).toMatchObject({ emptied: 3 });
+    expect(decide('Rolling', some, { actualDesired: 6 }).change?.phase).toBe('Soaking');
+  });
+
+  it('count a batch’s rest from their own end, whoever drains one since', () => {
+    const rests = policiesOf({}, { policies: { blueGreen: { batchSoakSeconds: 300 } } }, strategy);
+    const some = [...old(2), aMember('o', { ...closed, ...anew(299) }), ...green(3)];
+    const { steps, wakeAt } = decide('Rolling', some, { policies: rests });
+    expect([steps.length, wakeAt]).toEqual([0, now + 1000]);
+  });
+
   it('go all at once, each with its place', () => {
     const decided = decide('ScalingDown', [...old(3, emptied()), ...green(3)]);
     expect(stepsOf(decided)).toEqual(['Retire i-old1', 'Retire i-old2', 'Retire i-old3']);
@@ -260,6 +288,15 @@ describe('a blue/green update that does not succeed', () => {
     const given = old(1, { disruption: { ...disruption, spec: { causes } } });
     const kept = aMember('kept', { ...closed, ...emptied() });
     const { change } = decide('Rolling', [...given, kept, ...green(3)], { policies: skips });
+    expect(change).toMatchObject({ phase: 'Restoring', ending: 'Failed' });
+  });
+
+  it('ends, and goes back, though its group was told to quarantine meanwhile', () => {
+    const updateConfig = { drain: { onTimeout: 'Quarantine' } } as const;
+    const told = policiesOf({ updateConfig }, update, strategy);
+    const stuck = aMember('stuck', { ...closed, ...asked('Release', over(1, 'Failed')) });
+    const some = [...old(2, emptied()), stuck, ...green(3)];
+    const { change } = decide('Rolling', some, { policies: told, actualDesired: 6 });
     expect(change).toMatchObject({ phase: 'Restoring', ending: 'Failed' });
   });
 

@@ -92,9 +92,10 @@ const batchRestsUntil = ({ policies, now }: UpdateObservation, herd: Herd): numb
   const restMs = policies?.batchSoakMs ?? 0;
   if (restMs === 0) return undefined;
   if (inFlightOf(herd).length > 0) return Number.POSITIVE_INFINITY;
-  const ends = herd.old
-    .filter(isEmptied)
-    .flatMap(({ instance }) => parseTime(instance.disruption?.status?.endedAt) ?? []);
+  const ends = herd.old.filter(isEmptied).flatMap(({ instance }) => {
+    const { endedAt, previous } = instance.disruption?.status ?? {};
+    return parseTime(endedAt ?? previous?.endedAt) ?? [];
+  });
   const until = Math.max(0, ...ends) + restMs;
   return now < until ? until : undefined;
 };

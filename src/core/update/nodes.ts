@@ -47,6 +47,12 @@ export type InstanceState =
   | { readonly kind: 'kept' }
   | { readonly kind: 'failed'; readonly message: string };
 
+/** Emptied before, and somebody else's cause is at work there now: a drain by hand, a notice of EC2, a repair. */
+const isDrainedAnew = ({ status }: NodeDisruption): boolean => {
+  const before = status?.previous?.outcome;
+  return status?.phase !== 'Ended' && (before === 'Drained' || before === 'Forced');
+};
+
 export const instanceState = (
   { disruption, nodeName }: UpdateInstance,
   id: string,
@@ -62,6 +68,7 @@ export const instanceState = (
   const emptied = isOpen ? emptiedOf(disruption, cause) : undefined;
   if (emptied !== undefined) return { kind: 'draining', emptied };
   const hasNode = nodeName !== undefined;
+  if (!isOpen && cause.followUp === 'Release' && isDrainedAnew(disruption)) return { kind: 'kept' };
   const found = victimState(disruption, { id, hasNode, now }) ?? { kind: 'untouched' };
   const isKept = found.kind === 'drained' && cause.followUp === 'Release';
   return isKept ? { kind: 'kept' } : found;

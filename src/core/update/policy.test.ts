@@ -63,6 +63,11 @@ describe('the policies of an update', () => {
     expect(policiesOf(group, update, strategy)).toEqual(policies);
   });
 
+  it('of blue/green have no quarantine, that its group may be told while it runs', () => {
+    expect(policiesOf({ updateConfig }, {}, 'BLUE_GREEN').onTimeout).toBe('Fail');
+    expect(policiesOf({ updateConfig }, { force: true }, 'BLUE_GREEN').onTimeout).toBe('Force');
+  });
+
   it('of a rollback have no way back', () => {
     const policies = policiesOf({ updateConfig }, { action: 'Rollback' }, 'SURGE');
     expect(policies.failedNewNodes).toBeUndefined();

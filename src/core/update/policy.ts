@@ -58,7 +58,11 @@ export const policiesOf = (
   const own = isOwn ? { ...updateConfig, ...update.policies } : {};
   const drain = isOwn ? { ...updateConfig?.drain, ...update.policies?.drain } : {};
   const seconds = drain.timeoutSeconds ?? ofGroup?.timeoutSeconds ?? defaultDrainTimeoutSeconds;
-  const onTimeout = update.force === true ? 'Force' : (drain.onTimeout ?? 'Fail');
+  const asked = drain.onTimeout ?? 'Fail';
+  // Refused before the first step; a group may still be told it while the update runs.
+  const isRefused = asked === 'Quarantine' && strategy === 'BLUE_GREEN';
+  const able = isRefused ? 'Fail' : asked;
+  const onTimeout = update.force === true ? 'Force' : able;
   // The way back has none of its own: what went wrong once is left to people.
   const rollsBack = own.rollback?.auto === true && update.action !== 'Rollback';
   return {
