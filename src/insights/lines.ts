@@ -11,6 +11,8 @@ export interface LineCounts {
   notJson: number;
   /** Lines that begin and end as one and are none, of those that were parsed. */
   broken: number;
+  /** Lines that begin and end as one and that nobody had to parse: any of them may be broken too. */
+  unparsed: number;
   /** Lines of which bytes were no UTF-8, of those that were decoded. */
   badText: number;
   /** Longer than a line may be; left out. */
@@ -24,6 +26,7 @@ export const noLines = (): LineCounts => ({
   bytes: 0,
   notJson: 0,
   broken: 0,
+  unparsed: 0,
   badText: 0,
   tooLong: 0,
   unfinished: 0,
@@ -72,8 +75,9 @@ export class LineFeed {
     const { counts } = options;
     this.#source = {
       ...options.source,
-      onBroken: () => {
-        counts.broken++;
+      onParsed: (isObject) => {
+        counts.unparsed--;
+        if (!isObject) counts.broken++;
       },
     };
     this.#onEvent = options.onEvent;
@@ -156,7 +160,8 @@ export class LineFeed {
       if (block[end - 1] === carriageReturn) end--;
       if (end > at) {
         this.#counts.lines++;
-        if (!looksLikeJson(block, at, end)) this.#counts.notJson++;
+        if (looksLikeJson(block, at, end)) this.#counts.unparsed++;
+        else this.#counts.notJson++;
         if (search === undefined || search.mayMatch(at, end)) {
           this.#line(block.toString('utf8', at, end), offset + at);
         }

@@ -16,6 +16,8 @@ interface Format {
   /** Undefined where this cannot be unpacked here; then with what. */
   readonly unpack?: () => Transform;
   readonly tool?: string;
+  /** Its tool wants a file. */
+  readonly needsFile?: boolean;
 }
 
 const formats: readonly Format[] = [
@@ -31,15 +33,25 @@ const formats: readonly Format[] = [
   },
   { name: 'bzip2', begins: [0x42, 0x5a, 0x68], tool: 'bzcat' },
   { name: 'xz', begins: [0xfd, 0x37, 0x7a, 0x58, 0x5a], tool: 'xzcat' },
-  { name: 'zip', begins: [0x50, 0x4b, 0x03, 0x04], tool: 'unzip -p' },
+  { name: 'zip', begins: [0x50, 0x4b, 0x03, 0x04], tool: 'unzip -p', needsFile: true },
 ];
 
 const formatOf = (bytes: Uint8Array): Format | undefined =>
   formats.find(({ begins }) => begins.every((byte, index) => bytes[index] === byte));
 
+/** For people; `-` is what it is called on a command line. */
+const shownName = (name: string): string => (name === '-' ? 'standard input' : name);
+
+const howToUnpack = (name: string, { tool, needsFile }: Format): string => {
+  if (name !== '-') return `\`${tool} ${name} | drover logs ... -\``;
+  return needsFile === true
+    ? `write it to a file, then \`${tool} FILE | drover logs ... -\``
+    : `\`... | ${tool} | drover logs ... -\``;
+};
+
 const unreadable = (name: string, error: unknown): LogError => {
   const why = error instanceof Error ? error.message : String(error);
-  return new LogError('unreadable', `cannot read ${name}: ${why}`, { cause: error });
+  return new LogError('unreadable', `cannot read ${shownName(name)}: ${why}`, { cause: error });
 };
 
 /** `-` is standard input. Throws LogError. */
@@ -58,10 +70,12 @@ export const openLogFile = async (name: string): Promise<LogInput> => {
 
 /**
  * Memory of a chunk that has been looked at, once it is the last of its block: zlib takes a new block for each, and the
- * collector, which sees only small objects, would let them add up to 100 MB.
+ * collector, which sees only small objects, would let them add up to 100 MB. Memory of another size is not zlib's: small
+ * buffers share Node's pool with others.
  */
 const giveBack = ({ buffer, byteOffset, byteLength }: Uint8Array): void => {
-  if (buffer instanceof ArrayBuffer && byteOffset + byteLength === buffer.byteLength) {
+  const isLast = byteOffset + byteLength === buffer.byteLength;
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === outputBytes && isLast) {
     buffer.transfer(0);
   }
 };
@@ -97,12 +111,9 @@ class LogFile implements LogInput {
       return;
     }
     if (format.unpack === undefined) {
-      const { name } = this;
-      const how = `\`${format.tool} ${name} | drover logs ... -\``;
-      throw new LogError(
-        'packed',
-        `${name} is packed with ${format.name}: unpack it first, ${how}`,
-      );
+      const how = howToUnpack(this.name, format);
+      const what = `${shownName(this.name)} is packed with ${format.name}`;
+      throw new LogError('packed', `${what}: unpack it first, ${how}`);
     }
     yield* this.#unpacked(format.unpack(), first.value, source);
   }
@@ -160,7 +171,7 @@ class LogFile implements LogInput {
     } catch (error) {
       if (error instanceof LogError) throw error;
       const why = error instanceof Error ? error.message : String(error);
-      throw new LogError('truncated', `${this.name} is damaged or cut off (${why})`, {
+      throw new LogError('truncated', `${shownName(this.name)} is damaged or cut off (${why})`, {
         cause: error,
       });
     } finally {

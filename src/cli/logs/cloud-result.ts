@@ -40,6 +40,7 @@ export const resultOf = (state: LogQueryState, expected: readonly string[]): Que
       bytes: state.bytesScanned,
       notJson: 0,
       broken: 0,
+      unparsed: 0,
       badText: 0,
       tooLong: 0,
       unfinished: 0,

@@ -2,6 +2,7 @@
 // rotated meanwhile stays the one that was named. What could not be read whole is told, never passed over.
 import { LogError, type LogInput } from '../../ports/index.ts';
 import { type CliContext, CommandError, exitCodes } from '../context.ts';
+import { visible } from './visible.ts';
 
 const progressEveryMs = 200;
 
@@ -43,8 +44,8 @@ export const readLogs = async (
         }
       } catch (error) {
         if (!(error instanceof LogError)) throw error;
-        if (error.code === 'packed') throw new CommandError(exitCodes.usage, error.message);
-        troubles.push(`${error.message}; what came before it was read`);
+        if (error.code === 'packed') throw usageError(error);
+        troubles.push(`${visible(error.message)}; what came before it was read`);
       }
       feed.end();
     }
@@ -54,6 +55,10 @@ export const readLogs = async (
   }
   return troubles;
 };
+
+/** A file's name may have anything in it. */
+const usageError = ({ message }: LogError): CommandError =>
+  new CommandError(exitCodes.usage, visible(message));
 
 const openAll = async (
   context: CliContext,
@@ -68,7 +73,7 @@ const openAll = async (
     return opened;
   } catch (error) {
     await Promise.all(opened.map((input) => input.close()));
-    if (error instanceof LogError) throw new CommandError(exitCodes.usage, error.message);
+    if (error instanceof LogError) throw usageError(error);
     throw error;
   }
 };

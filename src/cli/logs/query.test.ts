@@ -1,6 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openLogFile } from '../../adapters/logs/index.ts';
@@ -146,6 +148,47 @@ describe('drover logs query', () => {
       'verb\nget\n',
       '! 1 line is no JSON object: only @message stands for them\n2 rows; 2 of 2 events matched (0.0 kB scanned)',
     ]);
+  });
+
+  it('says that it counts some of the broken lines where the query passes lines over', async () => {
+    const log = { 'a.log': '{"verb":"get",}\n{"verb":"list",}\n{"verb":"watch"}\n' };
+    const counted = async (query: string) =>
+      /^! .*no JSON object/m.exec((await run(query, log)).err)?.[0];
+    expect(await counted('fields verb')).toBe('! 2 lines are no JSON object');
+    expect(await counted('filter verb = "get"')).toBe('! at least 1 line is no JSON object');
+    expect(await counted('filter verb = "watch"')).toBeUndefined();
+    const plain = { 'a.log': 'plain\n{"verb":"get"}\n' };
+    expect((await run('stats count(*) as n', plain)).err).toContain('! at least 1 line is');
+    expect((await run('fields verb', plain)).err).toContain('! 1 line is no JSON object');
+  });
+
+  it('never lets the name of a file move the cursor', async () => {
+    const name = 'a\u001b[2J\u202e.log';
+    const packed = await run('limit 1', { [name]: Buffer.from('BZh91AY&SY') });
+    const cut = await run('limit 1', { [name]: gzipSync(event(1, 'a')).subarray(0, 20) });
+    const openLog = (path: string) => openLogFile(`${path}.missing`);
+    const missing = await run('limit 1', { [name]: '' }, {}, { openLog });
+    for (const text of [String(packed.error), cut.err, String(missing.error)]) {
+      expect(text).toContain('a\\u001b[2J\\u202e.log');
+      expect(text).not.toContain('\u001b');
+    }
+  });
+
+  it.each([
+    ['BZh91AY&SY', 'bzip2: unpack it first, `... | bzcat | drover logs ... -`'],
+    ['PK\u0003\u0004', 'zip: unpack it first, write it to a file, then `unzip -p FILE | drover'],
+  ])('says how to unpack standard input that begins with %j', (bytes, how) => {
+    const path = join(dir, 'stdin');
+    writeFileSync(path, bytes);
+    const file = fileURLToPath(new URL('../../adapters/logs/index.ts', import.meta.url));
+    const script = `import { openLogFile } from ${JSON.stringify(file)};
+      const input = await openLogFile('-');
+      try { for await (const chunk of input.chunks()) void chunk; } catch (e) { console.log(e.message); }`;
+    const told = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: [openSync(path, 'r'), 'pipe', 'inherit'],
+      encoding: 'utf8',
+    });
+    expect(told).toContain(`standard input is packed with ${how}`);
   });
 
   it('reads UTF-16, a byte order mark, Windows line ends and lines of an export', async () => {

@@ -91,12 +91,14 @@ const count = (number: number, one: string, several: string): string =>
 
 /** What a reader must know to trust the rows. */
 export const noticesOf = (result: QueryResult): readonly string[] => {
-  const { badText, tooLong, unfinished } = result.counts;
+  const { badText, tooLong, unfinished, unparsed } = result.counts;
   const notJson = result.counts.notJson + result.counts.broken;
+  // What the query could not want was passed over: it may be broken too.
+  const least = unparsed > 0 ? 'at least ' : '';
   const all: readonly (readonly [number, string])[] = [
     [
       notJson,
-      `${count(notJson, 'line is', 'lines are')} no JSON object: only @message stands for them`,
+      `${least}${count(notJson, 'line is', 'lines are')} no JSON object: only @message stands for them`,
     ],
     [
       badText,

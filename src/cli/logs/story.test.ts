@@ -90,7 +90,7 @@ describe('drover logs story', () => {
       '  ! gap: demo/p<1>: evicted, and the log does not tell that they went',
       '',
     ]);
-    expect(err).toBe('! 1 lines are no JSON object');
+    expect(err).toBe('! 1 line is no JSON object');
   });
 
   it('prints JSON with its kind, of every node of a group', async () => {

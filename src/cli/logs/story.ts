@@ -7,7 +7,7 @@ import { type CliContext, CommandError, type Connection, exitCodes } from '../co
 import { failOn, readLogs, tellTroubles } from './inputs.ts';
 import { storyDocument, storyText } from './render-story.ts';
 import { storyPage } from './story-page.ts';
-import { visibleJson } from './visible.ts';
+import { visible, visibleJson } from './visible.ts';
 
 export interface StoryFlags {
   readonly node?: string;
@@ -48,7 +48,10 @@ export const runStory = async (
   for (const line of rendered(stories, flags, reader)) context.out(line);
   tellTroubles(context, troubles);
   const notJson = counts.notJson + counts.broken;
-  if (notJson > 0) context.err(`! ${notJson} lines are no JSON object`);
+  if (notJson > 0) {
+    const least = counts.unparsed > 0 ? 'at least ' : '';
+    context.err(`! ${least}${notJson} ${notJson === 1 ? 'line is' : 'lines are'} no JSON object`);
+  }
   if (reader.isFull) context.err('! the log tells more than is kept: the rest was left out');
   const homeless = reader.homeless().length;
   if (homeless > 0) context.err(`! of ${homeless} evicted pods nothing tells where they ran`);
@@ -70,7 +73,8 @@ const wanted = (reader: StoryReader, { node, nodegroup }: StoryFlags): readonly 
   const what = node === undefined ? `group ${nodegroup}` : `node ${node}`;
   const others =
     names.length === 0 ? 'it tells of none' : `it tells of ${names.slice(0, 5).join(', ')}`;
-  throw new CommandError(exitCodes.failed, `the log does not tell of the ${what}: ${others}`);
+  const message = visible(`the log does not tell of the ${what}: ${others}`);
+  throw new CommandError(exitCodes.failed, message);
 };
 
 const rendered = (

@@ -3,7 +3,6 @@
 import { isObject, type Json, type JsonObject } from '../../api/json.ts';
 import { fromJson, type Value } from './values.ts';
 
-/** Where events come from. */
 /** CloudWatch discovers so many fields of a JSON event ("Supported logs and discovered fields"). */
 export const cloudFieldCap = 200;
 
@@ -14,6 +13,7 @@ export interface FieldCap {
   cut: number;
 }
 
+/** Where events come from. */
 export interface LogSource {
   /** `@logStream` */
   readonly stream: string;
@@ -21,8 +21,8 @@ export interface LogSource {
   readonly log: string;
   /** All fields have names where it is absent. */
   readonly cap?: FieldCap;
-  /** Told once of each event that looks like a JSON object and is none. */
-  readonly onBroken?: () => void;
+  /** Told once of each event that looks like a JSON object, when somebody asked whether it is one. */
+  readonly onParsed?: (isObject: boolean) => void;
 }
 
 /** Fields of an audit event, then of other programs' JSON logs, that tell when it happened. */
@@ -49,6 +49,7 @@ export class LogEvent {
   #json: JsonObject | undefined | typeof unparsed = unparsed;
   #named: JsonObject | typeof unparsed = unparsed;
   #isCut = false;
+  #isTold = false;
 
   constructor(source: LogSource, message: string, offset: number, timeMs?: number) {
     this.source = source;
@@ -61,7 +62,10 @@ export class LogEvent {
   get json(): JsonObject | undefined {
     if (this.#json === unparsed) {
       this.#json = parseObject(this.message);
-      if (this.#json === undefined && endsObject.test(this.message)) this.source.onBroken?.();
+      if (!this.#isTold && looksLikeObject(this.message)) {
+        this.#isTold = true;
+        this.source.onParsed?.(this.#json !== undefined);
+      }
     }
     return this.#json;
   }
@@ -101,7 +105,7 @@ export class LogEvent {
 }
 
 /** Begins and ends as an object does; what does not is counted without being parsed. */
-const endsObject = /^\{.*\}$/s;
+const looksLikeObject = (text: string): boolean => text.startsWith('{') && text.endsWith('}');
 
 /** Below that, what there is counts as one field: nobody asks for it by name. */
 const maxCapDepth = 100;

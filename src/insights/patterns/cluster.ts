@@ -1,10 +1,13 @@
 // Masked texts to patterns. Texts of the same build (the same separators) with at least half of their words in common
 // belong together; in them a word becomes a token where it takes many values. The same texts give the same patterns,
 // in whatever order they came.
-import { type Kind, kindOfMark } from './mask.ts';
+import type { MemoryBudget } from '../stages/budget.ts';
+import { Leaders, remedy, Steps } from './leaders.ts';
+import { kinds } from './mask.ts';
+import { isMark, separatorsOf, type Vocabulary, type Wording } from './vocabulary.ts';
 
 /** Texts that have become the same by masking. */
-export interface Shape {
+export interface Shape extends Wording {
   readonly text: string;
   /** Of each mark the first value, and whether another was met. */
   readonly values: readonly string[];
@@ -18,124 +21,144 @@ export interface Pattern {
   readonly counts: readonly number[];
 }
 
-/** Words that two texts of a pattern have in common, at least. */
-const similar = 0.5;
 /** A place with more values than this is a token: verbs and resources stay, names go. */
 const maxValues = 10;
 /** Or one with this many values of which each was met less often than so many times. */
 const fewValues = 3;
 const fewTimes = 3;
 
-interface Word {
-  readonly text: string;
-  readonly kind: Kind | undefined;
-  readonly value: string;
-  readonly varies: boolean;
-}
-
-interface Template {
-  readonly words: readonly Word[];
-  readonly separators: readonly string[];
-  readonly counts: readonly number[];
-}
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the marks are control characters.
-const wordsAndMarks = /([\u0001-\u0006]|[\w.\-\u0080-\uffff]+)/;
-
-const templateOf = ({ text, values, varies, counts }: Shape): Template => {
-  // Separators stand at even places, words at odd ones.
-  const parts = text.split(wordsAndMarks);
-  let marks = 0;
-  const words = parts
-    .filter((_, index) => index % 2 === 1)
-    .map((word): Word => {
-      const kind = kindOfMark(word);
-      if (kind === undefined) return { text: word, kind, value: word, varies: false };
-      const at = marks++;
-      return { text: word, kind, value: values[at] ?? '', varies: varies[at] ?? true };
-    });
-  return { words, separators: parts.filter((_, index) => index % 2 === 0), counts };
-};
+/** Of a pattern, besides its text. */
+const patternBytes = 200;
 
 const total = (counts: readonly number[]): number => counts.reduce((sum, one) => sum + one, 0);
 const sums = (a: readonly number[], b: readonly number[]): readonly number[] =>
   a.map((one, index) => one + (b[index] ?? 0));
 
-const likeness = (a: Template, b: Template): number => {
-  if (a.words.length === 0) return 1;
-  const same = a.words.filter((word, index) => word.text === b.words[index]?.text).length;
-  return same / a.words.length;
-};
+interface Means {
+  readonly vocabulary: Vocabulary;
+  readonly budget: MemoryBudget;
+}
 
-/** Each list of templates is one cluster; its first is the one met most. */
-const clustersOf = (templates: readonly Template[]): readonly (readonly Template[])[] => {
-  const bySeparators = new Map<string, Template[][]>();
-  for (const template of templates) {
-    const key = template.separators.join('\0');
-    const clusters = bySeparators.get(key) ?? [];
-    bySeparators.set(key, clusters);
-    const home = clusters.find(
-      ([first]) => first !== undefined && likeness(first, template) >= similar,
-    );
-    if (home === undefined) clusters.push([template]);
-    else home.push(template);
-  }
-  return [...bySeparators.values()].flat();
-};
-
-/** Places of a cluster where a word takes so many values that it tells one event from another. */
-const tokensOf = (cluster: readonly Template[]): readonly boolean[] => {
-  const count = cluster.reduce((sum, { counts }) => sum + total(counts), 0);
-  const places = cluster[0]?.words ?? [];
-  return places.map((_, index) => {
-    const values = new Set(cluster.map(({ words }) => words[index]?.text));
-    return values.size > maxValues || (values.size >= fewValues && count < values.size * fewTimes);
+/** Each list of shapes is one cluster; its first is the one met most. */
+const clustersOf = (
+  shapes: readonly Shape[],
+  { vocabulary, budget }: Means,
+): readonly (readonly Shape[])[] => {
+  const steps = new Steps();
+  const builds = Map.groupBy(shapes, ({ separators }) => separators);
+  return [...builds.values()].flatMap((build) => {
+    if (build.length === 1) return [build];
+    const leaders = new Leaders({ vocabularySize: vocabulary.size, steps, budget });
+    const clusters: Shape[][] = [];
+    for (const shape of build) {
+      const home = leaders.find(shape.words);
+      if (home !== undefined) clusters[home]?.push(shape);
+      else {
+        leaders.add(shape.words);
+        clusters.push([shape]);
+      }
+    }
+    leaders.end();
+    return clusters;
   });
 };
 
-const merged = (a: Template, b: Template): Template => ({
-  ...a,
-  counts: sums(a.counts, b.counts),
-  words: a.words.map((word, index) => {
-    const other = b.words[index];
-    const isSame = other !== undefined && word.value === other.value && !other.varies;
-    return isSame ? word : { ...word, varies: true };
-  }),
-});
-
-/** Tokens are numbered in their order; a mark whose value never changed is that value. */
-const rendered = ({ words, separators }: Template): string => {
-  let tokens = 0;
-  return separators
-    .map((separator, index) => {
-      const word = words[index];
-      if (word === undefined) return separator;
-      if (!word.varies) return separator + word.value;
-      tokens++;
-      return `${separator}<${word.kind ?? 'Token'}-${tokens}>`;
-    })
-    .join('');
+/** Places of a cluster where a word takes so many values that it tells one event from another. */
+const tokensOf = (cluster: readonly Shape[]): readonly boolean[] => {
+  const count = cluster.reduce((sum, { counts }) => sum + total(counts), 0);
+  const values = new Set<number>();
+  return Array.from(cluster[0]?.words ?? [], (_, at) => {
+    values.clear();
+    for (const { words } of cluster) {
+      values.add(words[at] ?? 0);
+      if (values.size > maxValues) return true;
+    }
+    return values.size >= fewValues && count < values.size * fewTimes;
+  });
 };
 
-export const patternsOf = (shapes: readonly Shape[]): readonly Pattern[] => {
-  const templates = shapes
-    .toSorted((a, b) => total(b.counts) - total(a.counts) || (a.text < b.text ? -1 : 1))
-    .map(templateOf);
-  const patterns = new Map<string, Pattern>();
-  for (const cluster of clustersOf(templates)) {
-    const tokens = tokensOf(cluster);
-    const alike = new Map<string, Template>();
-    for (const template of cluster) {
-      const key = template.words
-        .map(({ text }, at) => (tokens[at] === true ? '' : text))
-        .join('\0');
-      const known = alike.get(key);
-      alike.set(key, known === undefined ? template : merged(known, template));
+/** Shapes that differ in their tokens alone, as they are added to the first of them. */
+class Alike {
+  readonly #first: Shape;
+  readonly #vocabulary: Vocabulary;
+  readonly #varies: Uint8Array;
+  counts: readonly number[];
+
+  constructor(first: Shape, vocabulary: Vocabulary) {
+    this.#first = first;
+    this.#vocabulary = vocabulary;
+    this.#varies = new Uint8Array(first.words.length);
+    this.counts = first.counts;
+    let marks = 0;
+    for (const [at, word] of first.words.entries()) {
+      if (isMark(word) && first.varies[marks++] !== false) this.#varies[at] = 1;
     }
-    for (const template of alike.values()) {
-      const text = rendered(template);
+  }
+
+  add(shape: Shape): void {
+    this.counts = sums(this.counts, shape.counts);
+    const [mine, others] = [this.#first, shape];
+    let [myMarks, otherMarks] = [0, 0];
+    for (const [at, word] of mine.words.entries()) {
+      const other = others.words[at] ?? 0;
+      const myMark = isMark(word) ? myMarks++ : undefined;
+      const otherMark = isMark(other) ? otherMarks++ : undefined;
+      if (myMark === undefined && word === other) continue;
+      const isSame =
+        this.#valueOf(mine, word, myMark) === this.#valueOf(others, other, otherMark) &&
+        (otherMark === undefined || others.varies[otherMark] === false);
+      if (!isSame) this.#varies[at] = 1;
+    }
+  }
+
+  /** Tokens are numbered in their order; a mark whose value never changed is that value. */
+  text(): string {
+    const { words } = this.#first;
+    let [tokens, marks] = [0, 0];
+    return separatorsOf(this.#first)
+      .map((separator, at) => {
+        const word = words[at];
+        if (word === undefined) return separator;
+        const mark = isMark(word) ? marks++ : undefined;
+        if (this.#varies[at] === 0) return separator + this.#valueOf(this.#first, word, mark);
+        tokens++;
+        return `${separator}<${kinds[word] ?? 'Token'}-${tokens}>`;
+      })
+      .join('');
+  }
+
+  #valueOf({ values }: Shape, word: number, mark: number | undefined): string {
+    return mark === undefined ? this.#vocabulary.textOf(word) : (values[mark] ?? '');
+  }
+}
+
+const alikeOf = (cluster: readonly Shape[], vocabulary: Vocabulary): Iterable<Alike> => {
+  const tokens = tokensOf(cluster);
+  const alike = new Map<string, Alike>();
+  for (const shape of cluster) {
+    const key = shape.words.map((word, at) => (tokens[at] === true ? -1 : word)).join();
+    const known = alike.get(key);
+    if (known === undefined) alike.set(key, new Alike(shape, vocabulary));
+    else known.add(shape);
+  }
+  return alike.values();
+};
+
+/** Throws QueryLimitError. */
+export const patternsOf = (shapes: readonly Shape[], means: Means): readonly Pattern[] => {
+  const sorted = shapes.toSorted(
+    (a, b) => total(b.counts) - total(a.counts) || (a.text < b.text ? -1 : 1),
+  );
+  const patterns = new Map<string, Pattern>();
+  for (const cluster of clustersOf(sorted, means)) {
+    for (const one of alikeOf(cluster, means.vocabulary)) {
+      const text = one.text();
       const known = patterns.get(text);
-      const counts = known === undefined ? template.counts : sums(known.counts, template.counts);
+      if (known === undefined) {
+        const bytes = patternBytes + text.length * 2;
+        means.budget.charge(bytes, () => '`pattern` has found many long patterns', remedy);
+      }
+      const counts = known === undefined ? one.counts : sums(known.counts, one.counts);
       patterns.set(text, { text, counts });
     }
   }

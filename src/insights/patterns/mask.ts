@@ -5,11 +5,15 @@
 export const kinds = ['Time', 'IPAddress', 'UUID', 'Number', 'ID', 'Token'] as const;
 export type Kind = (typeof kinds)[number];
 
-/** Marks are control characters: JSON has none, and one in other text is read as a token. */
+/** Marks are control characters; a text's own give way to their pictures. U+0000 is left to whoever reads the marks. */
 const firstMark = 1;
-const markOf = (kind: Kind): string => String.fromCharCode(firstMark + kinds.indexOf(kind));
-export const kindOfMark = (word: string): Kind | undefined =>
-  word.length === 1 ? kinds[word.charCodeAt(0) - firstMark] : undefined;
+export const markOf = (kind: Kind): string => String.fromCharCode(firstMark + kinds.indexOf(kind));
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the marks are control characters.
+const likeMarks = /[\u0000-\u0006]/g;
+const firstPicture = 0x2400;
+const pictureOf = (control: string): string =>
+  String.fromCharCode(firstPicture + control.charCodeAt(0));
 
 export interface Masked {
   readonly text: string;
@@ -35,7 +39,8 @@ const kindOf = (word: string): Kind => shapes.find(([, shape]) => shape.test(wor
 
 export const mask = (text: string): Masked => {
   const values: string[] = [];
-  const masked = text.slice(0, maxMaskedLength).replace(changing, (word) => {
+  const begin = text.slice(0, maxMaskedLength).replace(likeMarks, pictureOf);
+  const masked = begin.replace(changing, (word) => {
     values.push(word);
     return markOf(kindOf(word));
   });

@@ -6,6 +6,8 @@ import { columnOf, rowsOf } from '../testing.ts';
 import { mask, maxMaskedLength } from './mask.ts';
 import { type DiffPeriod, periodBefore } from './periods.ts';
 
+const letters = (index: number) =>
+  String(index).replace(/\d/g, (d) => 'abcdefghij'[Number(d)] ?? '');
 const at = (second: number, text: string) =>
   `2023-01-01 19:00:${String(second).padStart(2, '0')} ${text}`;
 const documented = [
@@ -100,13 +102,32 @@ describe('pattern', () => {
     expect(mask('a'.repeat(maxMaskedLength)).values).toEqual([]);
   });
 
+  it('shows control characters of a text by their pictures, and takes none for a mark', () => {
+    const texts = ['\u0000\u0001', '\u0006', '\u0001 7'].map((text) => ({ text }));
+    expect(columnOf('pattern text | sort @pattern', texts)).toEqual([
+      '\u2400\u2401',
+      '\u2401 7',
+      '\u2406',
+    ]);
+  });
+
   it('is refused beyond its memory, with the remedy', () => {
-    const letters = (index: number) =>
-      String(index).replace(/\d/g, (d) => 'abcdefghij'[Number(d)] ?? '');
     const events = Array.from({ length: 3000 }, (_, index) => ({ name: letters(index) }));
     expect(() => rowsOf('pattern name', events, { memoryBytes: 500_000 })).toThrow(
       /`pattern` has met \d+ texts without a pattern in common; add a `filter`/,
     );
+  });
+
+  it.each<[string, (index: number) => string]>([
+    // 150 texts of 32 kB: what they are read into is larger.
+    ['words', (index) => `${'a '.repeat(8000)}${letters(index)}`],
+    ['values', (index) => `${'7'.repeat(16_000)} ${letters(index)}`],
+  ])('counts the memory of %s', (_, textOf) => {
+    const events = Array.from({ length: 150 }, (__, index) => ({ text: textOf(index) }));
+    expect(() => rowsOf('pattern text', events, { memoryBytes: 4_900_000 })).toThrow(
+      /`pattern` has met \d+ texts without a pattern in common; add a `filter`/,
+    );
+    expect(rowsOf('pattern text', events, { memoryBytes: 64_000_000 })).toHaveLength(1);
   });
 });
 

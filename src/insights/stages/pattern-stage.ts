@@ -4,8 +4,10 @@ import type { Read, Row } from '../evaluate/row.ts';
 import { Row as NewRow } from '../evaluate/row.ts';
 import { toText, type Value } from '../evaluate/values.ts';
 import { type Pattern, patternsOf, type Shape } from '../patterns/cluster.ts';
+import { remedy } from '../patterns/leaders.ts';
 import { mask } from '../patterns/mask.ts';
 import { isWithin, type TimeRange } from '../patterns/periods.ts';
+import { Vocabulary } from '../patterns/vocabulary.ts';
 import type { MemoryBudget } from './budget.ts';
 import type { Stage } from './stage.ts';
 
@@ -17,8 +19,14 @@ interface Kept extends Shape {
   readonly counts: number[];
 }
 
-const shapeBytes = 400;
+/** With its lists; the text is counted apart. */
+const shapeBytes = 700;
 const valueBytes = 80;
+/** Its number, and its part of the keys that are made when shapes are compared. */
+const wordBytes = 16;
+
+/** A part of a text would keep the whole: a message may have megabytes. */
+const own = (text: string): string => Buffer.from(text, 'utf16le').toString('utf16le');
 
 /** The first word of a text that names a level, wherever it stands. */
 const levelWord =
@@ -45,6 +53,7 @@ export class PatternStage implements Stage {
   readonly #budget: MemoryBudget;
   readonly #next: Stage;
   readonly #shapes = new Map<string, Kept>();
+  readonly #vocabulary = new Vocabulary();
 
   constructor(
     options: {
@@ -85,20 +94,29 @@ export class PatternStage implements Stage {
     }
   }
 
-  #open(text: string, values: readonly string[]): Kept {
+  #open(masked: string, met: readonly string[]): Kept {
     const counts = this.#ranges === undefined ? [0] : [0, 0];
-    const shape = { text, values, varies: values.map(() => false), counts };
+    const [text, values] = [own(masked), met.map(own)];
+    const before = this.#vocabulary.bytes;
+    const { words, separators } = this.#vocabulary.read(text);
+    const varies = values.map(() => false);
+    const shape = { text, words, separators, values, varies, counts };
     this.#shapes.set(text, shape);
+    const ofValues = values.reduce((sum, { length }) => sum + valueBytes + length * 2, 0);
+    const ofWords = this.#vocabulary.bytes - before + words.length * wordBytes;
     this.#budget.charge(
-      shapeBytes + text.length * 2 + values.length * valueBytes,
+      shapeBytes + text.length * 2 + ofValues + ofWords,
       () => `\`pattern\` has met ${this.#shapes.size} texts without a pattern in common`,
-      'add a `filter`, or take the pattern of a shorter field, such as requestURI',
+      remedy,
     );
     return shape;
   }
 
   finish(): void {
-    const all = patternsOf([...this.#shapes.values()]);
+    const all = patternsOf([...this.#shapes.values()], {
+      vocabulary: this.#vocabulary,
+      budget: this.#budget,
+    });
     this.#shapes.clear();
     const events = all.reduce((sum, { counts }) => sum + (counts[0] ?? 0), 0);
     const weight = ({ counts: [now = 0, before] }: Pattern): number =>
