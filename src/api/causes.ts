@@ -1,5 +1,6 @@
 // Causes on a NodeDisruption: when two are one, and what to write so that one is recorded. Used by
 // whoever records a cause (intake, lifecycle backstop, command line). Decides no drain.
+import { parseTime } from './brand.ts';
 import type { DisruptionCause, NodeDisruption, NodeDisruptionSpec } from './disruption.ts';
 import type { JsonObject } from './json.ts';
 
@@ -57,8 +58,19 @@ const isSameCause = (a: DisruptionCause, b: DisruptionCause): boolean => {
   return sameHook && (a.hook.token === undefined || b.hook.token === undefined);
 };
 
+/** AWS moves a start: who is in time for the sooner one is in time for the later one. */
+const sooner = (known: DisruptionCause, incoming: DisruptionCause): DisruptionCause | undefined => {
+  const { deadline, reason } = incoming;
+  const [before, after] = [parseTime(known.deadline), parseTime(deadline)];
+  if (deadline === undefined || after === undefined) return undefined;
+  if (known.cancelledAt !== undefined || (before !== undefined && before <= after))
+    return undefined;
+  return { ...known, deadline, ...(reason === undefined ? {} : { reason }) };
+};
+
 /** What is known of the same cause from both; undefined when `incoming` adds nothing. */
 const enrich = (known: DisruptionCause, incoming: DisruptionCause): DisruptionCause | undefined => {
+  if (known.kind === 'Maintenance' && known.id === incoming.id) return sooner(known, incoming);
   if (known.hook === undefined || incoming.hook?.token === undefined) return undefined;
   if (known.hook.token !== undefined) return undefined;
   // The message knows when the hook began; polling only saw that it had. A wait that has begun is

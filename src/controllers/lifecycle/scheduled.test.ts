@@ -143,6 +143,49 @@ describe('maintenance that EC2 has scheduled', () => {
     ]);
   });
 
+  it.each([
+    ['found in the list', 'list', 'maintenance/instance-event-0a'],
+    ['told by a message', 'message', `maintenance/${eventArn}`],
+  ])('that moves earlier under its own id is due earlier: %s', async (_, source, id) => {
+    const { cloud, clock, start, startIntake, causes } = await setUp();
+    await start();
+    startIntake();
+    const tell = (startsAt: string): void => {
+      if (source === 'list') cloud.scheduledEvents = [anEvent({ notBefore: startsAt })];
+      else {
+        const { detail, ...message } = aMessage('upcoming');
+        cloud.send({
+          ...message,
+          detail: { ...detail, startTime: new Date(startsAt).toUTCString() },
+        });
+      }
+    };
+    tell(notBefore);
+    await clock.advance(90_000);
+    tell('2026-01-03T00:00:00Z');
+    await clock.advance(90_000);
+    expect(causes()).toMatchObject([{ id, deadline: '2026-01-03T00:00:00.000Z' }]);
+    expect(causes()[0]?.reason).toContain('2026-01-03');
+    expect(causes()[0]?.receivedAt).toMatch(/^2026-01-01T00:0[01]/);
+    // Later again: the replacement in time for the sooner start is in time for this one, too.
+    tell(notBefore);
+    await clock.advance(90_000);
+    expect(causes()).toMatchObject([{ id, deadline: '2026-01-03T00:00:00.000Z' }]);
+  });
+
+  it('that moves earlier after it was withdrawn stays withdrawn', async () => {
+    const { cloud, clock, start, causes } = await setUp();
+    await start();
+    cloud.scheduledEvents = [anEvent()];
+    await clock.advance(60_000);
+    cloud.scheduledEvents = [anEvent({ isOver: true })];
+    await clock.advance(60_000);
+    const before = causes();
+    cloud.scheduledEvents = [anEvent({ notBefore: '2026-01-03T00:00:00Z' })];
+    await clock.advance(60_000);
+    expect(causes()).toEqual(before);
+  });
+
   it('is still found when calls are refused, and hooks are looked at meanwhile', async () => {
     const { cloud, clock, start, causes } = await setUp();
     cloud.scheduledEvents = [anEvent()];

@@ -39,8 +39,9 @@ export const decideScheduled = (
         .map((cause) => ({ kind: 'withdraw', subject, causeId: cause.id }));
     }
     const cause = scheduledEventCause({ event, group, now });
-    const isTold = causes.some(
-      (known) => known.id === cause.id || (isInForce(known) && endsInTime(known, cause)),
+    // Its start may move under its id; what was taken back stays so.
+    const isTold = causes.some((known) =>
+      isInForce(known) ? endsInTime(known, cause) : known.id === cause.id,
     );
     // One at a time for each instance: what comes later is in time with the soonest.
     if (isTold || recorded.has(event.instanceId)) return [];
