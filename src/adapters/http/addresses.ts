@@ -1,15 +1,27 @@
-// Which addresses may be called: link-local ones, where clouds keep instance metadata and credentials, never;
-// loopback for a webhook only where this process was told so. Calls nobody.
+// Which addresses may be called: those where clouds keep instance metadata and credentials (link-local, and a few
+// others) never; loopback for a webhook only where this process was told so. Calls nobody.
 import { type LookupAddress, lookup } from 'node:dns';
 import { BlockList, isIP } from 'node:net';
 import { HttpError } from '../../ports/index.ts';
 
-/** Instance metadata of every cloud, in both families, and what maps to them. */
+/** Instance metadata of every cloud, in both families, and what maps to them (::ffff:0:0/96 by itself). */
 const linkLocal = new BlockList();
 linkLocal.addSubnet('169.254.0.0', 16, 'ipv4');
 linkLocal.addSubnet('fe80::', 10, 'ipv6');
+// The same through NAT64 (RFC 6052): by the well-known prefix, and by the local one (RFC 8215) as /96 and /48.
+linkLocal.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6');
+linkLocal.addSubnet('64:ff9b:1::a9fe:0', 112, 'ipv6');
+linkLocal.addSubnet('64:ff9b:1:a9fe::', 64, 'ipv6');
+
+/** Metadata that is not link-local. */
+const metadata = new BlockList();
 // EC2's own over IPv6: metadata, and EKS' credentials of pods.
-linkLocal.addSubnet('fd00:ec2::', 32, 'ipv6');
+metadata.addSubnet('fd00:ec2::', 32, 'ipv6');
+// Alibaba Cloud's, with its forms through NAT64 as above.
+metadata.addAddress('100.100.100.200', 'ipv4');
+metadata.addAddress('64:ff9b::6464:64c8', 'ipv6');
+metadata.addAddress('64:ff9b:1::6464:64c8', 'ipv6');
+metadata.addSubnet('64:ff9b:1:6464:64:c800::', 88, 'ipv6');
 
 /** The unspecified address reaches this machine, too. */
 const loopback = new BlockList();
@@ -24,8 +36,11 @@ const isIn = (list: BlockList, address: string): boolean =>
 /** Why an address may not be called; undefined = it may. */
 export type AddressRule = (address: string) => string | undefined;
 
-export const notLinkLocal: AddressRule = (address) =>
-  isIn(linkLocal, address) ? `${address} is link-local` : undefined;
+/** For everybody: what answers there gives away the machine's credentials. */
+export const notMetadata: AddressRule = (address) => {
+  if (isIn(linkLocal, address)) return `${address} is link-local`;
+  return isIn(metadata, address) ? `${address} is a cloud’s instance metadata` : undefined;
+};
 
 /** For a webhook: with `http:` loopback alone, and that only where it is allowed. */
 export const webhookRule =
@@ -36,7 +51,7 @@ export const webhookRule =
       return `${address} is loopback (allowed by --allow-loopback-webhooks)`;
     }
     if (options.isPlain && !isLoopback) return `it is not https, and ${address} is not loopback`;
-    return notLinkLocal(address);
+    return notMetadata(address);
   };
 
 export const notAllowed = (url: string, why: string): HttpError =>

@@ -6,7 +6,7 @@ import {
   type AddressRule,
   guardedLookup,
   notAllowed,
-  notLinkLocal,
+  notMetadata,
   targetOf,
   webhookRule,
 } from './addresses.ts';
@@ -86,10 +86,10 @@ export const createHttp = (options: { readonly allowLoopback?: boolean } = {}): 
     webhookRule({ allowLoopback, isPlain: protocol === 'http:' });
   return {
     async get(url, { timeoutMs, signal }) {
-      const target = targetOf(url, () => notLinkLocal);
+      const target = targetOf(url, () => notMetadata);
       const { status } = await call(url, target, {
         method: 'GET',
-        rule: notLinkLocal,
+        rule: notMetadata,
         timeoutMs,
         signal,
       });
