@@ -124,6 +124,14 @@ const userDataCause = (said: JoinCause, line: string, evidence: JoinEvidence): J
   return refined(said, same.length > 0 ? same : findings, ['UserData']);
 };
 
+/** Which family an image is of the linter cannot see: without the word it goes by what the file looks like. */
+const lintCommand = (line: string, { userData }: JoinEvidence): string => {
+  const isOwn = userData?.hasOwnImage === true;
+  const needsFamily = isOwn || line.includes('FAM001');
+  const family = needsFamily ? ` --family ${userData?.family ?? 'FAMILY'}` : '';
+  return `$ drover userdata lint${isOwn ? ' --own-image' : ''}${family} FILE`;
+};
+
 export const consoleCause = (
   { instanceId, console }: JoiningInstance,
   evidence: JoinEvidence,
@@ -139,7 +147,7 @@ export const consoleCause = (
   if (bad !== null) {
     const words = bad.groups?.said ?? bad.groups?.error ?? 'the cluster name is missing';
     const what = `its user data starts no kubelet: ${words}`;
-    const remedy = ['$ drover userdata lint FILE'];
+    const remedy = [lintCommand(line, evidence)];
     return userDataCause({ ...base, code: 'UserData', what, remedy }, line, evidence);
   }
   const saying = sayings.find(({ pattern }) => pattern.test(line));

@@ -94,6 +94,10 @@ describe('a Windows group', () => {
     const [cause] = causes({ vpcAgent: vpcAgentOf(daemonSet) });
     expect(cause).toMatchObject({ code, certainty: 'possible' });
     expect(cause?.what).toMatch(what);
+    // No subnet and no rule takes the setting away: only the agent's own does, for Linux nodes too.
+    expect(cause?.remedy[0]).toContain(
+      `only ${name}=false in DaemonSet kube-system/aws-node ends it, for Linux nodes too`,
+    );
     expect(causes({ vpcAgent: { [name]: 'false' } })).toEqual([]);
   });
 });

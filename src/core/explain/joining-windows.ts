@@ -92,7 +92,10 @@ const agentCauses = ({ vpcAgent }: WindowsEvidence): readonly JoinCause[] =>
       certainty: 'possible',
       what,
       evidence: [`DaemonSet kube-system/aws-node has ${name}: "true"`],
-      remedy: [remedy],
+      // What helps the pods leaves the setting as it is, and this with it.
+      remedy: [
+        `${remedy}. This stays said while the setting is on: only ${name}=false in DaemonSet kube-system/aws-node ends it, for Linux nodes too`,
+      ],
       instances: [],
     }));
 

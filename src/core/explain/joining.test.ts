@@ -2,6 +2,7 @@
 // leave them. That the same comes of a whole cluster is test/sequences/nodegroups-faults.test.ts.
 import { describe, expect, it } from 'vitest';
 import { epochMs } from '../../api/brand.ts';
+import { settings } from '../bootstrap/rules/samples.ts';
 import { joinCauses } from './joining.ts';
 import type { JoinEvidence, JoiningInstance } from './joining-evidence.ts';
 
@@ -47,6 +48,36 @@ describe('what a console says', () => {
     expect(cause).toMatchObject({ code, certainty: 'shown', instances: ['i-1'] });
     expect(cause?.evidence[0]).toContain('console of i-1');
   });
+
+  it.each([
+    ['FAM001: this is user data for AL2', '$ drover userdata lint --family FAMILY FILE'],
+    ['TN001: the taint a has no effect', '$ drover userdata lint FILE'],
+  ])('of user data that was not read, with what the linter must be told: %s', (said, remedy) => {
+    const instances = [anInstance({ console: `bootstrap: user data: ${said}` })];
+    expect(first({ instances })?.remedy).toEqual([remedy]);
+  });
+
+  it.each([
+    ['bottlerocket', true, '$ drover userdata lint --own-image --family bottlerocket FILE'],
+    ['bottlerocket', false, '$ drover userdata lint --family bottlerocket FILE'],
+    [undefined, true, '$ drover userdata lint --own-image --family FAMILY FILE'],
+  ] as const)(
+    'of an image of one’s own, or of a known family: %s %s',
+    (family, hasOwnImage, remedy) => {
+      const console = 'bootstrap: user data: FAM001: this is user data for another';
+      // Without a fault: what the console tells is of an older one.
+      const userData = {
+        base64: btoa(settings()),
+        template: 'lt-1 version 1',
+        family,
+        hasOwnImage,
+        kubernetesVersion: undefined,
+        instanceType: undefined,
+      };
+      const cause = first({ userData, instances: [anInstance({ console })] });
+      expect(cause?.remedy).toContain(remedy);
+    },
+  );
 
   it('the newest complaint counts: an older one was got over', () => {
     const console = 'dial tcp: lookup x: no such host\nerr="Unauthorized"\n';
