@@ -92,7 +92,7 @@ const awsCloud = async (connection: Connection, userAgent: string, finding: Find
 
 const awsProvisioning = async (connection: Connection) => {
   const { createAwsProvisioning } = await import('../adapters/aws/index.ts');
-  return createAwsProvisioning(awsOptions(connection, commandAgent, byHand));
+  return createAwsProvisioning(awsOptions(connection, commandAgent, byHand), wallClock);
 };
 
 const awsLogQueries = async (connection: Connection) => {

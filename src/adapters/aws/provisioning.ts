@@ -4,6 +4,7 @@ import type { Stack as SdkStack } from '@aws-sdk/client-cloudformation';
 import type { Cluster, Nodegroup } from '@aws-sdk/client-eks';
 import {
   type AddonFacts,
+  type Clock,
   CloudError,
   type ClusterFacts,
   type NodegroupFacts,
@@ -326,13 +327,13 @@ const stackCalls = (clients: Clients) => ({
 });
 
 /** Nothing is imported or connected before the first call. */
-export const createAwsProvisioning = (options: AwsOptions): ProvisioningApi => {
+export const createAwsProvisioning = (options: AwsOptions, clock: Clock): ProvisioningApi => {
   const clients = createClients(options);
   return {
     ...clusterCalls(clients),
     ...nodegroupCalls(clients),
     ...addonCalls(clients),
-    ...entryCalls(clients),
+    ...entryCalls(clients, clock),
     ...networkCalls(clients),
     ...stackCalls(clients),
   };

@@ -12,7 +12,7 @@ import {
   planRestore,
 } from '../../core/identity/index.ts';
 import { awsAuthEntries } from '../../formats/index.ts';
-import type { AccessPolicyFacts } from '../../ports/index.ts';
+import { accessEntriesOf, type ShownEntry } from '../access-entries.ts';
 import { changeAwsAuth, readAwsAuth, readBackups, rolesInUse, roleUsers } from '../aws-auth.ts';
 import {
   type CliContext,
@@ -34,37 +34,6 @@ const backupDocument = ({ number, at, before, data }: Backup) => ({
   before,
   roles: (awsAuthEntries(data.mapRoles) ?? []).length,
 });
-
-interface ShownEntry {
-  readonly cluster: string;
-  readonly principalArn: string;
-  readonly type: string;
-  readonly username: string;
-  readonly groups: readonly string[];
-  readonly policies: readonly string[];
-}
-
-const scopeText = ({ policyArn, scope, namespaces }: AccessPolicyFacts): string =>
-  `${policyArn.slice(policyArn.lastIndexOf('/') + 1)}${scope === 'cluster' ? '' : `@${namespaces.join('+')}`}`;
-
-/** Of the clusters whose mode knows entries; in mode API nothing else lets anybody in. */
-const accessEntriesOf = async (
-  context: CliContext,
-  connection: Connection,
-): Promise<readonly ShownEntry[]> => {
-  const api = await context.provisioning(connection);
-  const cloud = await context.cloud(connection);
-  const shown: ShownEntry[] = [];
-  for (const cluster of await clustersHere(context, connection)) {
-    const mode = (await cloud.describeCluster(cluster))?.authenticationMode ?? 'CONFIG_MAP';
-    if (mode === 'CONFIG_MAP') continue;
-    for (const { username = '', policies, ...entry } of (await api.listAccessEntries(cluster)) ??
-      []) {
-      shown.push({ cluster, ...entry, username, policies: policies.map(scopeText) });
-    }
-  }
-  return shown;
-};
 
 /** The world has one cluster; in an account only those that node groups name are this API server's. */
 const clustersHere = async (
@@ -92,7 +61,7 @@ const printEntries = (context: CliContext, entries: readonly ShownEntry[]): void
   for (const line of renderTable(header, rows)) context.out(line);
 };
 
-/** The json and yaml form is version 1: `{roles, users, accessEntries, backups}`. */
+/** The json and yaml form is version 1: `{roles, users, accessEntries, notLookedAt, backups}`. */
 const show = async (context: CliContext, connection: Connection, flags: OutputFlags) => {
   const kube = await context.kube(connection);
   const map = await readAwsAuth(kube);
@@ -108,10 +77,16 @@ const show = async (context: CliContext, connection: Connection, flags: OutputFl
   const roles = entries.map((entry) => ({ ...entry, usedBy: users.get(entry.arn) ?? '' }));
   const backups = backupsIn(await readBackups(kube)).map(backupDocument);
   const others = awsAuthEntries(map?.data?.mapUsers, 'userarn') ?? [];
-  const accessEntries = await accessEntriesOf(context, connection);
+  const { entries: accessEntries, notLookedAt } = await accessEntriesOf({
+    api: await context.provisioning(connection),
+    cloud: await context.cloud(connection),
+    clusters: () => clustersHere(context, connection),
+    signal: context.signal,
+  });
   const { output } = flags;
   if (output !== 'table') {
-    return printDocument(context, output, { roles, users: others, accessEntries, backups });
+    const document = { roles, users: others, accessEntries, notLookedAt, backups };
+    return printDocument(context, output, document);
   }
   const rows = [
     ...roles.map(({ arn, username, groups, usedBy }) => [arn, username, groups.join(','), usedBy]),
@@ -119,6 +94,7 @@ const show = async (context: CliContext, connection: Connection, flags: OutputFl
   ];
   for (const line of renderTable(['ARN', 'USERNAME', 'GROUPS', 'USED BY'], rows)) context.out(line);
   printEntries(context, accessEntries);
+  for (const why of notLookedAt) context.out(`access entries not looked at: ${why}`);
   if (backups.length === 0) return;
   context.out('');
   const kept = backups.map(({ number, at, roles: count, before }) => [
