@@ -235,6 +235,8 @@ const courses: Readonly<Record<string, (life: GroupLife) => Promise<void>>> = {
     await life.until('it is gone', () => sequenceOf(life) === undefined, hourOf);
     const isDone = (): boolean => life.updates()[0]?.status?.status === 'Successful';
     await life.until('its update is over', isDone, 3 * hourOf);
+    // The Node of the instance that left last goes a moment after it.
+    await life.driver.advance(60);
   },
 };
 

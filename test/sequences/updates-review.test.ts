@@ -219,6 +219,8 @@ describe('launch templates', () => {
     await life.until('it is asked for', () => life.updates().length > 0, 120);
     await untilOver(life);
     expect(latest(life)?.status).toMatchObject({ status: 'Successful' });
+    // The Node of the last instance that left goes a moment after it.
+    await life.until('its nodes are as many as wanted', () => life.nodes().length === 2, 60);
     const imagesNow = life
       .nodes()
       .map((node) => labelsOf(node)['eks.amazonaws.com/nodegroup-image']);

@@ -21,7 +21,7 @@ const seed = process.env.DROVER_STORY_SEED ?? String(Math.floor(Math.random() * 
 const deployment = 'deployment/nginx-demo-deployment';
 const uncovered = { 'evictions-within-budgets': 'no budget covers the pods on ng1-public-ssh' };
 /** A new leader waits for the lease of the one that was killed, a poll for the next poll. */
-const patienceSeconds = 300;
+const patienceSeconds = 100;
 
 const json = async <T>(world: ServedWorld, ...args: readonly string[]): Promise<T> => {
   const ran = await world.kubectl(...args, '-o', 'json');
@@ -119,6 +119,8 @@ const isUp = async (world: ServedWorld): Promise<void> => {
   const dns = ['-n', 'kube-system', 'rollout', 'status', 'deployment/coredns', '--timeout=60s'];
   const ran = await world.kubectl(...dns);
   assert.equal(ran.code, 0, ran.stderr);
+  // What becomes of a group's size before anybody looks after it is nobody's wish.
+  await waits(world, 'nodegroups', '--all', '--for=condition=Ready');
 };
 
 /** The drain's time, where the story must not wait for the usual fifteen minutes. */

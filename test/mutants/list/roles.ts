@@ -53,9 +53,14 @@ export const roleMutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/controllers/nodegroup/pass.ts',
-        find: 'await roles.admit(this.#group, signal);\n      memory.made = await createGroup(this.#deps, this.#group, signal);',
+        find: 'await roles.admit(this.#group, signal);\n      memory.made',
+        replace: 'memory.made',
+      },
+      {
+        file: 'src/controllers/nodegroup/pass.ts',
+        find: '        signal,\n      });\n      this.#acted();',
         replace:
-          'memory.made = await createGroup(this.#deps, this.#group, signal);\n      await roles.admit(this.#group, signal);',
+          '        signal,\n      });\n      await roles.admit(this.#group, signal);\n      this.#acted();',
       },
     ],
   },
