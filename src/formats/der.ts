@@ -36,5 +36,14 @@ export const elementsOf = (bytes: Uint8Array): readonly Element[] => {
   return elements;
 };
 
+/** An element as it was read: DER has one form for each. */
+export const encoded = ({ tag, value }: Element): Uint8Array => {
+  const { length } = value;
+  const digits: number[] = [];
+  for (let rest = length; rest > 0; rest = Math.floor(rest / 256)) digits.unshift(rest % 256);
+  const size = length < 0x80 ? [length] : [0x80 + digits.length, ...digits];
+  return Uint8Array.from([tag, ...size, ...value]);
+};
+
 export const hexOf = (bytes: Uint8Array): string =>
   [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -18,6 +18,7 @@ export { authProblems, mapRolesProblems } from './aws-auth/problems.ts';
 export { type CertificateRequest, parseCertificateRequest } from './certificate-request.ts';
 export { parseTemplateText } from './cloudformation-template.ts';
 export * from './cluster-config/index.ts';
+export { hexOf } from './der.ts';
 export * from './node/index.ts';
 export { parseNotice } from './notices/index.ts';
 export type { Position } from './position.ts';

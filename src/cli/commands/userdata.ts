@@ -114,6 +114,7 @@ const addRender = (userdata: Command, context: CliContext): void => {
     .option('--endpoint <url>', 'the cluster’s API server')
     .option('--certificate-authority <base64>', 'the cluster’s, as describe-cluster gives it')
     .option('--service-cidr <cidr>', 'the cluster’s')
+    .option('--token <token>', 'cloud-init: the bootstrap token that kubeadm joins with')
     .option('--user-data <file>', 'user data of your own, merged by the family’s rules')
     .option('--upstream-reserved', 'leave kubeReserved to the image, which counts other pods')
     .option('--files', 'print the files of the node instead')
@@ -134,6 +135,8 @@ const addRender = (userdata: Command, context: CliContext): void => {
         '  drover userdata render -f cluster.yaml --group ng-1',
         '  drover userdata render -f group.yaml --files -t m5.large --kubernetes 1.34',
         '  drover userdata render -f group.yaml --user-data mine.txt --encode',
+        '  drover userdata render -f group.yaml --family cloud-init --endpoint https://10.0.0.1:6443 \\',
+        '    --certificate-authority "$(base64 -w0 ca.crt)" --token "$(kubeadm token create)"',
       ].join('\n'),
     )
     .action((flags: RenderFlags) => runRender(context, flags));

@@ -3,13 +3,17 @@
 import type { JsonObject } from '../../api/json.ts';
 import { type GroupUserData, groupUserData } from '../../core/bootstrap/index.ts';
 import {
+  authorityFault,
   compress,
   type Evaluation,
   encodeBase64,
   evaluateUserData,
+  exampleAuthority,
   exampleFacts,
   type Family,
+  hexOf,
   type NodeFile,
+  publicKeyInfo,
   redacted,
   sizeLimitBytes,
   sizeOf,
@@ -29,6 +33,7 @@ export interface RenderFlags {
   readonly endpoint?: string;
   readonly certificateAuthority?: string;
   readonly serviceCidr?: string;
+  readonly token?: string;
   readonly userData?: string;
   readonly upstreamReserved?: boolean;
   readonly files?: boolean;
@@ -42,6 +47,7 @@ const flagOf: Readonly<Record<string, string>> = {
   endpoint: '--endpoint',
   certificateAuthority: '--certificate-authority',
   serviceCidr: '--service-cidr',
+  token: '--token',
 };
 
 /** Raw bytes as EC2 takes them: over the limit they are compressed, where the family reads that. */
@@ -55,6 +61,24 @@ export const packed = (text: string, family: Family): Uint8Array => {
     `refused: ${sizeOf(text)} bytes of user data${takesGzip(family) ? `, ${small.length} compressed` : ''}; ` +
       `EC2 takes ${sizeLimitBytes} (SIZE001): fetch the larger part from elsewhere`,
   );
+};
+
+const tokenPattern = /^[a-z0-9]{6}\.[a-z0-9]{16}$/;
+const exampleToken = 'abcdef.0123456789abcdef';
+
+/** What `kubeadm token create --print-join-command` prints, from the token and the cluster's authority. */
+const joinOf = async (flags: RenderFlags): Promise<{ token: string; caHash: string }> => {
+  const { token = exampleToken, certificateAuthority = exampleAuthority } = flags;
+  if (!tokenPattern.test(token)) {
+    throw usage(
+      '--token takes six characters, a dot and sixteen, as `kubeadm token create` prints',
+    );
+  }
+  const fault = authorityFault(certificateAuthority);
+  if (fault !== undefined) throw usage(`--certificate-authority ${fault}`);
+  const key = Uint8Array.from(publicKeyInfo(certificateAuthority));
+  const hash = new Uint8Array(await globalThis.crypto.subtle.digest('SHA-256', key));
+  return { token, caHash: `sha256:${hexOf(hash)}` };
 };
 
 const rendered = async (context: CliContext, flags: RenderFlags): Promise<GroupUserData> => {
@@ -79,9 +103,17 @@ const rendered = async (context: CliContext, flags: RenderFlags): Promise<GroupU
     },
     isUpstreamReserved: flags.upstreamReserved === true,
     userData,
+    // A text of the user's own says how kubeadm is let in, unless a token is given besides.
+    ...(userData === undefined || flags.token !== undefined ? { join: await joinOf(flags) } : {}),
   });
   if (asked.kind === 'faults') throw usage(asked.faults.join('\n'));
-  return asked.result;
+  const { result } = asked;
+  if (result.family !== 'cloud-init') {
+    if (flags.token === undefined) return result;
+    throw usage('--token is of kubeadm: it goes with --family cloud-init');
+  }
+  const isExample = flags.token === undefined && userData === undefined;
+  return isExample ? { ...result, examples: [...result.examples, 'token'] } : result;
 };
 
 const evaluated = (result: GroupUserData, text: string): Evaluation =>

@@ -30,6 +30,8 @@ export interface GroupAsked {
   readonly instanceType: string | undefined;
   readonly kubernetesVersion: string | undefined;
   readonly cluster: Partial<ClusterAccess>;
+  /** Plain cloud-init: how kubeadm is let in; undefined: the user's own text says it. */
+  readonly join?: Injection['join'];
   readonly isUpstreamReserved: boolean;
   /** The user's own, decoded. */
   readonly userData: string | undefined;
@@ -153,6 +155,14 @@ const choose = (asked: GroupAsked, found: readonly Found[]): Found | string => {
   );
 };
 
+/** What of the cluster stands in the family's text. */
+const usedBy = (
+  family: Family,
+): readonly ('endpoint' | 'certificateAuthority' | 'serviceCidr')[] =>
+  family === 'cloud-init'
+    ? ['endpoint', 'certificateAuthority']
+    : ['endpoint', 'certificateAuthority', 'serviceCidr'];
+
 /** One number for the whole group, as EKS: that of its smallest type. */
 const managedMaxPods = (types: readonly string[]): number | undefined => {
   const known = types.flatMap((type) => instanceTypeFacts(type) ?? []);
@@ -179,6 +189,7 @@ export const groupUserData = (asked: GroupAsked): GroupResult => {
   const injection: Injection = {
     ...injected,
     maxPods,
+    ...(family === 'cloud-init' && asked.join !== undefined ? { join: asked.join } : {}),
     kubeReserved: asked.isUpstreamReserved ? undefined : reservedFor(family, instanceType, maxPods),
   };
   const written: Written =
@@ -194,9 +205,7 @@ export const groupUserData = (asked: GroupAsked): GroupResult => {
       kubernetesVersion: asked.kubernetesVersion ?? found.version ?? defaultVersion,
       written,
       objects: clusterObjects(family),
-      examples: (['endpoint', 'certificateAuthority', 'serviceCidr'] as const).filter(
-        (field) => asked.cluster[field] === undefined,
-      ),
+      examples: usedBy(family).filter((field) => asked.cluster[field] === undefined),
     },
   };
 };

@@ -1,9 +1,10 @@
 // What a cluster's certificate authority must be: certificates that somebody made are, and every way of
 // breaking one is told; nothing is thrown, whatever the bytes are.
+import { X509Certificate } from 'node:crypto';
 import { rootCertificates } from 'node:tls';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { authorityFault } from './certificate.ts';
+import { authorityFault, publicKeyInfo } from './certificate.ts';
 import { exampleAuthority, exampleAuthorityPem } from './example-authority.ts';
 
 const frame = (body: string): string =>
@@ -24,6 +25,13 @@ describe('a certificate authority', () => {
   it('is what Node’s own list of authorities holds', () => {
     expect(rootCertificates.length).toBeGreaterThan(100);
     for (const pem of rootCertificates) expect(authorityFault(btoa(pem))).toBeUndefined();
+  });
+
+  it('has the public key that its hash for kubeadm is of', () => {
+    for (const pem of [exampleAuthorityPem, ...rootCertificates]) {
+      const key = new X509Certificate(pem).publicKey.export({ type: 'spki', format: 'der' });
+      expect(Buffer.from(publicKeyInfo(btoa(pem))).toString('hex')).toBe(key.toString('hex'));
+    }
   });
 
   it.each([

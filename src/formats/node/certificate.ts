@@ -1,6 +1,6 @@
 // Whether a cluster's certificate authority is one: base64 of PEM whose blocks are X.509 certificates, part
 // by part. Never verifies a signature, never asks whether it is still valid.
-import { type Element, elementsOf, MalformedDer } from '../der.ts';
+import { type Element, elementsOf, encoded, MalformedDer } from '../der.ts';
 import { isBase64 } from '../user-data/node-config.ts';
 
 const begin = '-----BEGIN CERTIFICATE-----';
@@ -23,16 +23,19 @@ const isKey = (element: Element | undefined): boolean => {
   return hasAlgorithm(algorithm) && key?.tag === tags.bits && rest.length === 0;
 };
 
+/** TBSCertificate without its version, which may be absent. */
+const signedParts = (whole: Element | undefined): readonly Element[] => {
+  const parts = within(within(whole)[0]);
+  return parts.slice(parts[0]?.tag === tags.version ? 1 : 0);
+};
+
 /** RFC 5280, 4.1: Certificate and TBSCertificate, in their order. */
 const isCertificate = (der: Uint8Array): boolean => {
   const [whole, ...after] = elementsOf(der);
-  const [signed, algorithm, signature, ...more] = within(whole);
+  const [, algorithm, signature, ...more] = within(whole);
   if (after.length > 0 || more.length > 0) return false;
   if (!hasAlgorithm(algorithm) || signature?.tag !== tags.bits) return false;
-  const parts = within(signed);
-  const [serial, inner, issuer, validity, subject, key] = parts.slice(
-    parts[0]?.tag === tags.version ? 1 : 0,
-  );
+  const [serial, inner, issuer, validity, subject, key] = signedParts(whole);
   const dates = within(validity);
   return (
     serial?.tag === tags.integer &&
@@ -73,4 +76,16 @@ export const authorityFault = (base64: string): string | undefined => {
   if (bodies.length < wanted) return 'is PEM whose certificate does not decode';
   // A kubelet takes all certificates of the file or none.
   return bodies.map(faultOf).find((fault) => fault !== undefined);
+};
+
+/**
+ * The DER of the first certificate's SubjectPublicKeyInfo: what kubeadm's --discovery-token-ca-cert-hash is
+ * the SHA-256 of. `base64` is a certificate authority without an `authorityFault`.
+ */
+export const publicKeyInfo = (base64: string): Uint8Array => {
+  const text = atob(base64.replaceAll(/\s/g, ''));
+  const [, body = ''] = text.match(new RegExp(block.source)) ?? [];
+  const key = signedParts(elementsOf(derOf(body.replaceAll(/\s/g, '')))[0])[5];
+  if (key === undefined) throw new MalformedDer('no certificate is there');
+  return encoded(key);
 };

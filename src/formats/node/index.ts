@@ -9,6 +9,7 @@ export {
   reservedMemoryMiB,
   reservedMillicores,
 } from './capacity.ts';
+export { authorityFault, publicKeyInfo } from './certificate.ts';
 export { type Evaluation, evaluateUserData, takesGzip } from './evaluate.ts';
 export type { EvaluatedNode } from './evaluated.ts';
 export { exampleAuthority } from './example-authority.ts';

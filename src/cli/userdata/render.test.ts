@@ -1,0 +1,52 @@
+// What `drover userdata render` makes of a token for kubeadm: user data that its own rules accept, and
+// errors where the token or the authority is none.
+import { describe, expect, it } from 'vitest';
+import { evaluateUserData, exampleFacts } from '../../formats/index.ts';
+import type { CliContext } from '../context.ts';
+import { type RenderFlags, runRender } from './render.ts';
+
+const group = JSON.stringify({
+  apiVersion: 'drover.dev/v1alpha1',
+  kind: 'NodeGroup',
+  metadata: { name: 'plain' },
+  spec: { clusterName: 'c', instanceTypes: ['m5.large'], scaling: { minSize: 0, maxSize: 3 } },
+});
+
+const run = async (flags: Partial<RenderFlags>) => {
+  const [out, err]: [string[], string[]] = [[], []];
+  const context = {
+    out: (line: string) => out.push(line),
+    err: (line: string) => err.push(line),
+    readFile: async () => group,
+  } as unknown as CliContext;
+  await runRender(context, { configFile: 'group.yaml', output: 'table', ...flags });
+  return { text: out.join('\n'), told: err.join('\n') };
+};
+
+const token = '0a1b2c.0123456789abcdef';
+const plain = { family: 'cloud-init', endpoint: 'https://10.0.0.1:6443' };
+
+describe('userdata render for kubeadm', () => {
+  it('writes the token and the hash of the authority, and its rules find nothing', async () => {
+    const { text, told } = await run({ ...plain, token });
+    expect(text).toMatch(
+      new RegExp(
+        `kubeadm join 10.0.0.1:6443 --token ${token} --discovery-.*-hash sha256:[0-9a-f]{64}"$`,
+      ),
+    );
+    expect(evaluateUserData(text, exampleFacts, 'cloud-init').node.obstacles).toEqual([]);
+    expect(told).toBe('example values stand for what was not given: --certificate-authority');
+  });
+
+  it('says that a token nobody gave is an example', async () => {
+    expect((await run(plain)).told).toMatch(/: --certificate-authority, --token$/);
+  });
+
+  it.each([
+    ['a token of another form', { ...plain, token: 'secret' }, /--token takes six characters/],
+    ['another family', { family: 'al2023', token }, /--token is of kubeadm/],
+    ['no authority', { ...plain, certificateAuthority: 'Zm9v' }, /not of a PEM certificate/],
+  ])('refuses %s', async (_what, flags, message) => {
+    await expect(run(flags)).rejects.toThrow(message);
+  });
+});
