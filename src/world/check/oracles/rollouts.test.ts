@@ -93,6 +93,16 @@ describe('updates-keep-their-pace', () => {
     // Nobody need have seen that it was leaving; then it had still been there.
     expect(said(take(take(rolling(), i1, 'n1').at(101), i2, 'n2'))).toEqual(told);
   });
+  it('leaves out one that blue/green has emptied and keeps, whatever comes to it after', () => {
+    const kept = { ...cause, followUp: 'Release' as const };
+    const over = { phase: 'Ended', outcome: 'Drained', episode: 1, handledCauses: [cause.id] };
+    const story = take(rolling(), i1, 'n1', kept).at(110);
+    story.disruption(i1, { node: 'n1', causes: [kept], status: over }).at(200);
+    const spot = { kind: 'SpotInterruption', id: 's' } as const;
+    const again = { ...over, phase: 'Pending', episode: 2 };
+    story.disruption(i1, { node: 'n1', causes: [kept, spot], status: again });
+    expect(said(take(story.at(210), i2, 'n2', kept))).toEqual([]);
+  });
   it('reports one whose loss leaves too few, but for one that does not serve itself', () => {
     const silent = (story: Story) => node(story, 'n3', i3, { image: 'ami-2', ready: false });
     const story = silent(rolling()).at(110);

@@ -18,10 +18,14 @@ const isLetGo = (update: UpdateState, one: DisruptionState): boolean =>
   one.outcome !== 'Failed' &&
   !isKept(one);
 
-/** Blue/green: empty, and nobody's capacity any more. As many new nodes serve. */
-const isKept = (one: DisruptionState): boolean =>
-  one.phase === 'Ended' &&
-  one.causes.every(({ followUp, isCancelled }) => isCancelled || followUp === 'Release');
+/** Blue/green: empty, and nobody's capacity any more, whatever comes after. As many new nodes serve. */
+const isKept = ({ phase, causes, handledBefore }: DisruptionState): boolean =>
+  (phase === 'Ended' &&
+    causes.every(({ followUp, isCancelled }) => isCancelled || followUp === 'Release')) ||
+  causes.some(
+    ({ id, kind, followUp }) =>
+      kind === 'Update' && followUp === 'Release' && handledBefore.has(id),
+  );
 
 interface Group {
   readonly nodeGroup: string;
