@@ -9,7 +9,12 @@ const group = JSON.stringify({
   apiVersion: 'drover.dev/v1alpha1',
   kind: 'NodeGroup',
   metadata: { name: 'plain' },
-  spec: { clusterName: 'c', instanceTypes: ['m5.large'], scaling: { minSize: 0, maxSize: 3 } },
+  spec: {
+    clusterName: 'c',
+    instanceTypes: ['m5.large'],
+    scaling: { minSize: 0, maxSize: 3 },
+    taints: [{ key: 'dedicated', value: 'x', effect: 'NoSchedule' }],
+  },
 });
 
 const run = async (flags: Partial<RenderFlags>) => {
@@ -35,11 +40,14 @@ describe('userdata render for kubeadm', () => {
       ),
     );
     expect(evaluateUserData(text, exampleFacts, 'cloud-init').node.obstacles).toEqual([]);
-    expect(told).toBe('example values stand for what was not given: --certificate-authority');
+    expect(told.split('\n')).toEqual([
+      'example values stand for what was not given: --certificate-authority',
+      'kubeadm join takes no labels and taints; set when the node has joined: label eks.amazonaws.com/capacityType, label eks.amazonaws.com/nodegroup, taint dedicated',
+    ]);
   });
 
   it('says that a token nobody gave is an example', async () => {
-    expect((await run(plain)).told).toMatch(/: --certificate-authority, --token$/);
+    expect((await run(plain)).told).toMatch(/: --certificate-authority, --token$/m);
   });
 
   it.each([

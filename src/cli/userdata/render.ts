@@ -137,6 +137,7 @@ const documentOf = (result: GroupUserData, text: string): JsonObject => {
     instanceType: result.instanceType,
     kubernetesVersion: result.kubernetesVersion,
     examples: [...result.examples],
+    unwritten: [...result.unwritten],
     objects: [...result.objects],
     userData: text,
     node: {
@@ -179,6 +180,10 @@ export const runRender = async (context: CliContext, flags: RenderFlags): Promis
   if (result.examples.length > 0 && flags.output === 'table' && flags.objects !== true) {
     const missing = result.examples.map((field) => flagOf[field] ?? field).join(', ');
     context.err(`example values stand for what was not given: ${missing}`);
+  }
+  if (result.unwritten.length > 0 && flags.output === 'table') {
+    const marks = result.unwritten.join(', ');
+    context.err(`kubeadm join takes no labels and taints; set when the node has joined: ${marks}`);
   }
   if (flags.output !== 'table') printDocument(context, flags.output, documentOf(result, text));
   else if (flags.objects === true) {

@@ -47,6 +47,8 @@ export interface GroupUserData {
   readonly objects: readonly JsonObject[];
   /** Facts of the cluster that were not said. */
   readonly examples: readonly string[];
+  /** Labels and taints of the group that the family's text has no place for: set after the node has joined. */
+  readonly unwritten: readonly string[];
 }
 
 export type GroupResult =
@@ -155,6 +157,11 @@ const choose = (asked: GroupAsked, found: readonly Found[]): Found | string => {
   );
 };
 
+const marksOf = ({ labels, taints }: Injection): readonly string[] => [
+  ...Object.keys(labels).map((key) => `label ${key}`),
+  ...taints.map(({ key }) => `taint ${key}`),
+];
+
 /** What of the cluster stands in the family's text. */
 const usedBy = (
   family: Family,
@@ -205,6 +212,7 @@ export const groupUserData = (asked: GroupAsked): GroupResult => {
       kubernetesVersion: asked.kubernetesVersion ?? found.version ?? defaultVersion,
       written,
       objects: clusterObjects(family),
+      unwritten: family === 'cloud-init' ? marksOf(injected) : [],
       examples: usedBy(family).filter((field) => asked.cluster[field] === undefined),
     },
   };
