@@ -2,7 +2,7 @@
 // family, what kubelets said of pods without an address. Reads only.
 import { type KubeObject, type Node, resourceTypes } from '../../api/kube.ts';
 import { vpcAgentOf, type WindowsEvidence } from '../../core/explain/index.ts';
-import { type CloudApi, CloudError, type KubeApi, KubeError } from '../../ports/index.ts';
+import { type CloudApi, type KubeApi, orUnknown } from '../../ports/index.ts';
 
 interface ConfigMap extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;
@@ -19,16 +19,6 @@ interface Event extends KubeObject {
 const where = { namespace: 'kube-system', name: 'amazon-vpc-cni' } as const;
 const agent = { namespace: 'kube-system', name: 'aws-node' } as const;
 const groupLabel = 'eks.amazonaws.com/nodegroup';
-
-/** What may not be read is left out. */
-const orUnknown = async <T>(reading: Promise<T>): Promise<T | undefined> => {
-  try {
-    return await reading;
-  } catch (error) {
-    if (error instanceof KubeError || error instanceof CloudError) return undefined;
-    throw error;
-  }
-};
 
 const vpcCniOf = async (kube: KubeApi): Promise<WindowsEvidence['vpcCni']> => {
   const found = await kube.get<ConfigMap>(resourceTypes.configmaps, where);

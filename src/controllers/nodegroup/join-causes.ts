@@ -10,7 +10,7 @@ import {
 } from '../../core/explain/index.ts';
 import type { Unjoined } from '../../core/scaling/index.ts';
 import { type AwsAuthData, familyCalled } from '../../formats/index.ts';
-import { CloudError, KubeError, type ScalingGroup } from '../../ports/index.ts';
+import { orUnknown, type ScalingGroup } from '../../ports/index.ts';
 import type { NodeGroupDeps } from './deps.ts';
 
 interface ConfigMap extends KubeObject {
@@ -18,16 +18,6 @@ interface ConfigMap extends KubeObject {
 }
 
 const awsAuth = { namespace: 'kube-system', name: 'aws-auth' } as const;
-
-/** What cannot be read names no cause, and is no reason to fail. */
-const orUnknown = async <T>(reading: Promise<T>): Promise<T | undefined> => {
-  try {
-    return await reading;
-  } catch (error) {
-    if (error instanceof CloudError || error instanceof KubeError) return undefined;
-    throw error;
-  }
-};
 
 const rolesOf = async (
   { cloud, kube }: NodeGroupDeps,

@@ -4,7 +4,7 @@ import { type KubeObject, resourceTypes } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import { vpcAgentOf, type WindowsEvidence, windowsCauses } from '../../core/explain/index.ts';
 import { familyOf, type WindowsLack } from '../../core/scaling/index.ts';
-import { CloudError, KubeError } from '../../ports/index.ts';
+import { orUnknown } from '../../ports/index.ts';
 import type { NodeGroupDeps } from './deps.ts';
 import { Impossible } from './impossible.ts';
 
@@ -24,15 +24,6 @@ export interface WindowsMemory {
 
 export const isWindows = ({ spec }: NodeGroup): boolean =>
   familyOf(spec.amiType)?.bootstrap === 'powershell';
-
-const orUnknown = async <T>(reading: Promise<T>): Promise<T | undefined> => {
-  try {
-    return await reading;
-  } catch (error) {
-    if (error instanceof CloudError || error instanceof KubeError) return undefined;
-    throw error;
-  }
-};
 
 const evidenceOf = async (
   { kube, cloud, nodes }: NodeGroupDeps,

@@ -1,8 +1,8 @@
 // StartQuery over several groups, the fields that have names, and GetLogGroupFields.
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AwsInput } from '../../../wire/index.ts';
-import type { Answer, TestWorld } from '../testing.ts';
-import { event, group, MemoryLog, startAt, worldWith } from './testing.ts';
+import type { TestWorld } from '../testing.ts';
+import { cells, event, group, MemoryLog, queriesIn, startAt, worldWith } from './testing.ts';
 
 let world: TestWorld;
 let log: MemoryLog;
@@ -18,27 +18,7 @@ beforeEach(() => {
   world = worldWith(log);
 });
 
-const logs = (operation: string, input: AwsInput = {}): Answer =>
-  world.call('logs', operation, input);
-const start = (queryString: string, more: AwsInput = {}): string =>
-  String(
-    logs('StartQuery', {
-      logGroupName: group,
-      startTime: startAt / 1000 - 3600,
-      endTime: startAt / 1000,
-      queryString,
-      ...more,
-    }).queryId,
-  );
-const finished = (queryString: string, more: AwsInput = {}): Answer => {
-  const queryId = start(queryString, more);
-  world.advance(1);
-  return logs('GetQueryResults', { queryId });
-};
-const cells = (answer: Answer): readonly (readonly (readonly [string, string])[])[] =>
-  [...(answer.results ?? [])].map((row) =>
-    [...row].map(({ field, value }) => [String(field), String(value)] as const),
-  );
+const { logs, finished } = queriesIn(() => world);
 
 describe('a query of log groups', () => {
   it('reads each group that is named once, and none where one of them is not there', () => {

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { AwsInput } from '../../../wire/index.ts';
 import type { Answer, TestWorld } from '../testing.ts';
-import { event, group, MemoryLog, startAt, worldWith } from './testing.ts';
+import { cells, event, group, MemoryLog, queriesIn, startAt, worldWith } from './testing.ts';
 
 let world: TestWorld;
 let log: MemoryLog;
@@ -21,27 +20,7 @@ beforeEach(() => {
   world = worldWith(log);
 });
 
-const logs = (operation: string, input: AwsInput = {}): Answer =>
-  world.call('logs', operation, input);
-const start = (queryString: string, more: AwsInput = {}): string =>
-  String(
-    logs('StartQuery', {
-      logGroupName: group,
-      startTime: startAt / 1000 - 3600,
-      endTime: startAt / 1000,
-      queryString,
-      ...more,
-    }).queryId,
-  );
-const finished = (queryString: string, more: AwsInput = {}): Answer => {
-  const queryId = start(queryString, more);
-  world.advance(1);
-  return logs('GetQueryResults', { queryId });
-};
-const cells = (answer: Answer): readonly (readonly (readonly [string, string])[])[] =>
-  [...(answer.results ?? [])].map((row) =>
-    [...row].map(({ field, value }) => [String(field), String(value)] as const),
-  );
+const { logs, start, finished } = queriesIn(() => world);
 
 describe('a Logs Insights query through the API', () => {
   it('runs while its caller asks, and ends with rows, pointers and statistics', () => {

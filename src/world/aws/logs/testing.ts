@@ -1,6 +1,8 @@
 // For tests: a world with a cluster that sends its audit log, and a log that the test writes.
+
+import type { AwsInput } from '../../../wire/index.ts';
 import type { KeptLog } from '../../contracts.ts';
-import { aTestWorld, type TestWorld } from '../testing.ts';
+import { type Answer, aTestWorld, type TestWorld } from '../testing.ts';
 
 export const group = '/aws/eks/c/cluster';
 export const startAt = Date.UTC(2026, 8, 25, 13);
@@ -47,3 +49,30 @@ export const worldWith = (log: MemoryLog): TestWorld => {
   world.advance(180);
   return world;
 };
+
+/** What a client asks of the world that a test is about just then. */
+export const queriesIn = (world: () => TestWorld) => {
+  const logs = (operation: string, input: AwsInput = {}): Answer =>
+    world().call('logs', operation, input);
+  const start = (queryString: string, more: AwsInput = {}): string =>
+    String(
+      logs('StartQuery', {
+        logGroupName: group,
+        startTime: startAt / 1000 - 3600,
+        endTime: startAt / 1000,
+        queryString,
+        ...more,
+      }).queryId,
+    );
+  const finished = (queryString: string, more: AwsInput = {}): Answer => {
+    const queryId = start(queryString, more);
+    world().advance(1);
+    return logs('GetQueryResults', { queryId });
+  };
+  return { logs, start, finished };
+};
+
+export const cells = (answer: Answer): readonly (readonly (readonly [string, string])[])[] =>
+  [...(answer.results ?? [])].map((row) =>
+    [...row].map(({ field, value }) => [String(field), String(value)] as const),
+  );

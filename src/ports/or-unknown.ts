@@ -1,0 +1,13 @@
+// A look whose refusal is no reason to fail: what may not or cannot be read is unknown. Hides no other error.
+import { CloudError } from './cloud.ts';
+import { KubeError } from './kube.ts';
+
+/** Undefined where the cloud or the API server answers with an error. */
+export const orUnknown = async <T>(reading: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof CloudError || error instanceof KubeError) return undefined;
+    throw error;
+  }
+};
