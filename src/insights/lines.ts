@@ -45,9 +45,14 @@ const exportPrefix = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z) (?=\{)/;
 
 const exportPrefixBytes = 40;
 
+const isBlank = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x09;
+
 /** By first and last character: whether it is JSON in between is only seen where somebody asks. */
-const looksLikeJson = (block: Buffer, at: number, end: number): boolean => {
+const looksLikeJson = (block: Buffer, from: number, to: number): boolean => {
+  let [at, end] = [from, to];
+  while (isBlank(block[end - 1]) && end > at) end--;
   if (block[end - 1] !== closeBrace) return false;
+  while (isBlank(block[at])) at++;
   if (block[at] === openBrace) return true;
   return exportPrefix.test(block.toString('latin1', at, Math.min(end, at + exportPrefixBytes)));
 };

@@ -44,7 +44,7 @@ const eventOf = fc.record(
 
 /** As other writers of JSON would have it: letters escaped, spaces, another form of a number. */
 const written = fc
-  .tuple(eventOf, fc.constantFrom('plain', 'go', 'letters', 'spaced', 'numbers'))
+  .tuple(eventOf, fc.constantFrom('plain', 'go', 'letters', 'spaced', 'numbers', 'indented'))
   .map(([event, style]) => {
     const text = JSON.stringify(event);
     const hex = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
@@ -55,6 +55,8 @@ const written = fc
         return text.replace(/(?<=[a-z])[aeost0](?=[A-Za-z0-9/])/g, hex);
       case 'spaced':
         return JSON.stringify(event, null, 1).replaceAll('\n', ' ');
+      case 'indented':
+        return ` \t${text} `;
       case 'numbers':
         return text.replace(/:100(?=[,}])/g, ':1e2');
       default:

@@ -49,6 +49,8 @@ export interface GroupLifeOptions {
   readonly compat?: 'eks' | 'native';
   /** What health probes by HTTP are answered. */
   readonly http?: Http;
+  /** Told of each request to the API server, as its audit log has it. */
+  readonly audit?: (event: JsonObject) => void;
 }
 
 export class GroupLife {
@@ -76,6 +78,7 @@ export class GroupLife {
       events: false,
       leases: 'implied',
       onWrite: (record) => recorder.request(record),
+      ...(options.audit === undefined ? {} : { audit: options.audit }),
     });
     recorder.attach(this.world);
     this.facts = seedCluster(this.world, {

@@ -1,5 +1,6 @@
 // Log files and standard input as chunks of bytes: gzip and zstd are known by their first bytes, whatever the
 // name; other packed files are refused. A file is read as far as it reached when it was opened, however it grows meanwhile.
+import { fstatSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Transform } from 'node:stream';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
@@ -36,6 +37,8 @@ const formats: readonly Format[] = [
   { name: 'zip', begins: [0x50, 0x4b, 0x03, 0x04], tool: 'unzip -p', needsFile: true },
 ];
 
+const longestBeginning = Math.max(...formats.map(({ begins }) => begins.length));
+
 const formatOf = (bytes: Uint8Array): Format | undefined =>
   formats.find(({ begins }) => begins.every((byte, index) => bytes[index] === byte));
 
@@ -54,10 +57,35 @@ const unreadable = (name: string, error: unknown): LogError => {
   return new LogError('unreadable', `cannot read ${shownName(name)}: ${why}`, { cause: error });
 };
 
+/** A socket has no name that could be opened: what a process got as its input is read as it is. */
+const isSocket = (name: string): boolean => name === '-' && fstatSync(0).isSocket();
+
+/** Reads like a file's handle, from a socket. */
+const socketHandle = (): Handle => {
+  const chunks = process.stdin[Symbol.asyncIterator]();
+  let left: Uint8Array = new Uint8Array();
+  return {
+    read: async (into, offset, length) => {
+      if (left.length === 0) {
+        const next = await chunks.next();
+        left = next.done === true ? left : (next.value as Uint8Array);
+      }
+      const bytesRead = Math.min(length, left.length);
+      into.set(left.subarray(0, bytesRead), offset);
+      left = left.subarray(bytesRead);
+      return { bytesRead };
+    },
+    close: async () => {
+      process.stdin.destroy();
+    },
+  };
+};
+
 /** `-` is standard input. Throws LogError. */
 export const openLogFile = async (name: string): Promise<LogInput> => {
   let handle: FileHandle | undefined;
   try {
+    if (isSocket(name)) return new LogFile(name, socketHandle(), undefined);
     handle = await open(name === '-' ? '/dev/stdin' : name, 'r');
     const stat = await handle.stat();
     if (stat.isDirectory()) throw new Error('it is a directory: name the files in it');
@@ -80,13 +108,24 @@ const giveBack = ({ buffer, byteOffset, byteLength }: Uint8Array): void => {
   }
 };
 
+/** What is asked of an open file. */
+interface Handle {
+  read(
+    into: Buffer,
+    offset: number,
+    length: number,
+    at: number | null,
+  ): Promise<{ readonly bytesRead: number }>;
+  close(): Promise<void>;
+}
+
 class LogFile implements LogInput {
   readonly name: string;
   readonly size: number | undefined;
-  readonly #handle: FileHandle;
+  readonly #handle: Handle;
   #position = 0;
 
-  constructor(name: string, handle: FileHandle, size: number | undefined) {
+  constructor(name: string, handle: Handle, size: number | undefined) {
     this.name = name;
     this.#handle = handle;
     this.size = size;
@@ -102,11 +141,11 @@ class LogFile implements LogInput {
 
   async *chunks(): AsyncIterable<Uint8Array> {
     const source = this.#plain();
-    const first = await source.next();
-    if (first.done === true) return;
-    const format = formatOf(first.value);
+    const first = await this.#first(source);
+    if (first === undefined) return;
+    const format = formatOf(first);
     if (format === undefined) {
-      yield first.value;
+      yield first;
       yield* source;
       return;
     }
@@ -115,7 +154,20 @@ class LogFile implements LogInput {
       const what = `${shownName(this.name)} is packed with ${format.name}`;
       throw new LogError('packed', `${what}: unpack it first, ${how}`);
     }
-    yield* this.#unpacked(format.unpack(), first.value, source);
+    yield* this.#unpacked(format.unpack(), first, source);
+  }
+
+  /** As much as tells the format: a pipe may give its bytes one by one. */
+  async #first(source: AsyncGenerator<Uint8Array, void>): Promise<Uint8Array | undefined> {
+    let found: Uint8Array | undefined;
+    while (found === undefined || found.length < longestBeginning) {
+      const next = await source.next();
+      if (next.done === true) break;
+      // The source uses a chunk's memory again.
+      found = found === undefined ? next.value : Buffer.concat([found, next.value]);
+      if (found.length < longestBeginning) found = Buffer.from(found);
+    }
+    return found;
   }
 
   async *#plain(): AsyncGenerator<Uint8Array, void> {

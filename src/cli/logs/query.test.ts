@@ -150,6 +150,15 @@ describe('drover logs query', () => {
     ]);
   });
 
+  it('takes blanks around an object for nothing', async () => {
+    const log = { 'a.log': '  {"verb":"get"}\n\t{"verb":"list"} \t\r\n' };
+    const { out, err } = await run('fields verb | sort verb', log);
+    expect(out).toBe('verb\nget\nlist');
+    expect(err).toBe('2 rows; 2 of 2 events matched (0.0 kB scanned)');
+    const passed = await run('filter verb = "list" | fields verb', log);
+    expect(passed.err).toBe('1 row; 1 of 2 events matched (0.0 kB scanned)');
+  });
+
   it('says that it counts some of the broken lines where the query passes lines over', async () => {
     const log = { 'a.log': '{"verb":"get",}\n{"verb":"list",}\n{"verb":"watch"}\n' };
     const counted = async (query: string) =>

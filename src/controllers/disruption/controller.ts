@@ -14,6 +14,7 @@ import {
   marksAreVisible,
   type Observation,
   phaseOf,
+  podsInTheWay,
   type TerminationOptions,
 } from '../../core/termination/index.ts';
 import { KubeError } from '../../ports/index.ts';
@@ -222,6 +223,11 @@ class Run {
     if (waitMs > 0) {
       await this.#heartbeatsOnly(disruption, recollection, signal);
       return { nextAt: epochMs(this.#deps.clock.now() + waitMs) };
+    }
+    const seen = podsInTheWay(observation);
+    if (seen !== undefined) {
+      const { memory } = recollection;
+      memory.mostPods = Math.max(memory.mostPods ?? 0, seen);
     }
     const plan: Plan = decideDisruption(observation);
     const { node } = observation;

@@ -122,7 +122,8 @@ const atDeadline = (observation: Observation, demand: Demand, marked: Marked): D
     const outcome = demand.onDeadline === 'force' ? ('Forced' as const) : ('Failed' as const);
     const options = classifyOptions(observation, status);
     const returning = boomerangBlockers(classifyPods(known ?? [], options));
-    const more = { podsRemaining, ...lastBlockers(observation, returning) };
+    const total = totalOf(observation, status);
+    const more = { podsRemaining, ...total, ...lastBlockers(observation, returning) };
     return complete(observation, demand, { outcome, message }, more);
   };
   const count = known === undefined ? 0 : left(known);
@@ -251,10 +252,25 @@ const whenEmpty = (
     return decision({ waitingOn: [waiting], wakeAt: [again] });
   }
   const forced = status.forcingSince !== undefined;
-  return complete(observation, demand, {
-    outcome: forced ? 'Forced' : 'Drained',
+  const how = {
+    outcome: forced ? ('Forced' as const) : ('Drained' as const),
     message: forced ? 'empty; the last pods went by force' : 'empty',
-  });
+  };
+  return complete(observation, demand, how, totalOf(observation, status));
+};
+
+/** How many pods there were: a drain that ends before its progress is due tells it at its end. */
+const totalOf = ({ memory }: Observation, { podsTotal }: NodeDisruptionStatus): StatusChange => {
+  const most = Math.max(podsTotal ?? 0, memory.mostPods ?? 0);
+  return podsTotal === undefined && memory.mostPods === undefined ? {} : { podsTotal: most };
+};
+
+/** How many pods keep the node from being empty, for `Memory.mostPods`; undefined while unknown. */
+export const podsInTheWay = (observation: Observation): number | undefined => {
+  const { disruption, pods } = observation;
+  const { status } = disruption;
+  if (pods === undefined || status?.phase !== 'Draining') return undefined;
+  return classifyPods(pods, classifyOptions(observation, status)).evict.length;
 };
 
 interface Full extends Marked {

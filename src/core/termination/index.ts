@@ -1,6 +1,7 @@
 // Public entry of the termination decisions.
 export { causesInForce, demandOf, isHeld } from './causes.ts';
 export { decideDisruption } from './decide.ts';
+export { podsInTheWay } from './draining.ts';
 export { batchBlocker, batchOf, drainOf, receivedAt, unmarkedOf } from './drains.ts';
 export { hookKey } from './hooks.ts';
 export { marksAreVisible, marksOn } from './marks.ts';

@@ -31,6 +31,8 @@ export interface Memory {
   readonly firstLookAt?: EpochMs;
   /** The node's pods as a quorum list gave them. */
   readonly listed?: { readonly at: EpochMs; readonly pods: readonly Pod[] };
+  /** How many pods to evict were seen on the node at once: what is written at the end of a quick drain. */
+  readonly mostPods?: number;
   /** Whether a quorum list of nodes knew this one. */
   readonly nodeListed?: { readonly at: EpochMs; readonly found: boolean };
   readonly instance?: { readonly at: EpochMs; readonly gone: boolean };

@@ -104,8 +104,14 @@ export class LogEvent {
   }
 }
 
-/** Begins and ends as an object does; what does not is counted without being parsed. */
-const looksLikeObject = (text: string): boolean => text.startsWith('{') && text.endsWith('}');
+/** Begins and ends as an object does, blanks aside; what does not is counted without being parsed. */
+const looksLikeObject = (text: string): boolean => {
+  let [from, to] = [0, text.length - 1];
+  while (isBlank(text[from])) from++;
+  while (isBlank(text[to])) to--;
+  return text[from] === '{' && text[to] === '}';
+};
+const isBlank = (unit: string | undefined): boolean => unit === ' ' || unit === '\t';
 
 /** Below that, what there is counts as one field: nobody asks for it by name. */
 const maxCapDepth = 100;
@@ -157,7 +163,7 @@ export const readPointer = (
 };
 
 const parseObject = (text: string): JsonObject | undefined => {
-  if (!text.trimStart().startsWith('{')) return undefined;
+  if (!looksLikeObject(text)) return undefined;
   try {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : undefined;
