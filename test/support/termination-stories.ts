@@ -20,8 +20,11 @@ interface NodeFacts {
 const seed = process.env.DROVER_STORY_SEED ?? String(Math.floor(Math.random() * 2 ** 32));
 const deployment = 'deployment/nginx-demo-deployment';
 const uncovered = { 'evictions-within-budgets': 'no budget covers the pods on ng1-public-ssh' };
-/** A new leader waits for the lease of the one that was killed, a poll for the next poll. */
-const patienceSeconds = 100;
+/**
+ * A new leader waits for the lease of the one that was killed, a poll for the next poll; and a budget
+ * two minutes for a pod whose eviction was granted to a process that was killed before it was deleted.
+ */
+const patienceSeconds = 200;
 
 const json = async <T>(world: ServedWorld, ...args: readonly string[]): Promise<T> => {
   const ran = await world.kubectl(...args, '-o', 'json');
@@ -156,9 +159,12 @@ const isToldBlocked = (world: ServedWorld, node: NodeFacts): Promise<true> =>
     20_000,
   );
 
-/** The group's size is what the termination made of it. */
-const isFollowed = (world: ServedWorld, group: string): Promise<void> =>
-  waits(world, `nodegroup/${group}`, '--for=jsonpath={.spec.scaling.desired}=0');
+/** The group's size is what the termination made of it, and its status tells so. */
+const isFollowed = async (world: ServedWorld, group: string): Promise<void> => {
+  for (const field of ['spec.scaling.desired', 'status.desired']) {
+    await waits(world, `nodegroup/${group}`, `--for=jsonpath={.${field}}=0`);
+  }
+};
 
 type Story = (arrangement: Arrangement) => Promise<FinalFacts | undefined>;
 

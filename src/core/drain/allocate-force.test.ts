@@ -172,6 +172,15 @@ describe('allocate: why a pod is still there', () => {
       freedBy: 'scaleUp',
     });
   });
+  it('names a pod whose eviction was granted and not carried out: the budget counts it as gone', () => {
+    const granted = { allowed: 0, healthy: 1, desired: 1, expected: 2, disrupted: ['p1'] };
+    expect(message({ ...granted, maxUnavailable: 1 })).toMatchObject({
+      message:
+        'The disruption budget web needs 1 healthy pods and has 1 currently; for two minutes at ' +
+        `most it counts as gone, with an eviction granted: p1 (granted at ${timePlus(0)})`,
+      neverAllows: false,
+    });
+  });
   it('tells a budget that never allows from one that is busy or lagging', () => {
     expect(message({ ...none, maxUnavailable: 0 })).toMatchObject({ neverAllows: true });
     expect(message({ allowed: 0, healthy: 4, desired: 3 })).toMatchObject({

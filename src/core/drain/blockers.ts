@@ -19,6 +19,17 @@ const ownerOf = (pod: Pod): { owner?: string } => {
 const forcedAt = (at: EpochMs | undefined): { forceAt?: string } =>
   at === undefined ? {} : { forceAt: formatTime(at) };
 
+/**
+ * A budget takes a pod whose eviction was granted for gone, two minutes at most (`DeletionTimeout` of
+ * Kubernetes' disruption controller): also one that was never deleted, since the connection was cut.
+ */
+const grantedBefore = ({ status }: PodDisruptionBudget): string => {
+  const granted = Object.entries(status.disruptedPods ?? {});
+  if (granted.length === 0) return '';
+  const told = granted.map(([pod, at]) => `${pod} (granted at ${at})`).join(', ');
+  return `; for two minutes at most it counts as gone, with an eviction granted: ${told}`;
+};
+
 const budgetMessage = (budget: PodDisruptionBudget): string => {
   const { name } = budget.metadata;
   const { currentHealthy = 0, desiredHealthy = 0, disruptionsAllowed = 0 } = budget.status;
@@ -27,7 +38,7 @@ const budgetMessage = (budget: PodDisruptionBudget): string => {
     return `The disruption budget ${name} has given its evictions to other pods for now`;
   }
   const need = `needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`;
-  return `The disruption budget ${name} ${need}`;
+  return `The disruption budget ${name} ${need}${grantedBefore(budget)}`;
 };
 
 export const pdb = (
