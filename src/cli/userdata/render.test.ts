@@ -13,16 +13,19 @@ const group = JSON.stringify({
     clusterName: 'c',
     instanceTypes: ['m5.large'],
     scaling: { minSize: 0, maxSize: 3 },
+    labels: { team: 'red', 'node-role.kubernetes.io/worker': '' },
     taints: [{ key: 'dedicated', value: 'x', effect: 'NoSchedule' }],
   },
 });
+
+const own = '#cloud-config\nruncmd: [kubeadm join --config /mine.yaml]\n';
 
 const run = async (flags: Partial<RenderFlags>) => {
   const [out, err]: [string[], string[]] = [[], []];
   const context = {
     out: (line: string) => out.push(line),
     err: (line: string) => err.push(line),
-    readFile: async () => group,
+    readFile: async (path: string) => (path === '/own.yaml' ? own : group),
   } as unknown as CliContext;
   await runRender(context, { configFile: 'group.yaml', output: 'table', ...flags });
   return { text: out.join('\n'), told: err.join('\n') };
@@ -35,15 +38,28 @@ describe('userdata render for kubeadm', () => {
   it('writes the token and the hash of the authority, and its rules find nothing', async () => {
     const { text, told } = await run({ ...plain, token });
     expect(text).toMatch(
-      new RegExp(
-        `kubeadm join 10.0.0.1:6443 --token ${token} --discovery-.*-hash sha256:[0-9a-f]{64}"$`,
-      ),
+      new RegExp(`token: "${token}"\n +caCertHashes:\n +- "sha256:[0-9a-f]{64}"`),
     );
-    expect(evaluateUserData(text, exampleFacts, 'cloud-init').node.obstacles).toEqual([]);
+    const { node } = evaluateUserData(text, exampleFacts, 'cloud-init');
+    expect(node.obstacles).toEqual([]);
     expect(told.split('\n')).toEqual([
       'example values stand for what was not given: --certificate-authority',
-      'kubeadm join takes no labels and taints; set when the node has joined: label eks.amazonaws.com/capacityType, label eks.amazonaws.com/nodegroup, taint dedicated',
+      'set when the node has joined: label node-role.kubernetes.io/worker',
     ]);
+  });
+
+  it('gives the kubelet the labels and taints that it may set, before the first pod can land', async () => {
+    const { node } = evaluateUserData((await run({ ...plain, token })).text, exampleFacts);
+    expect(node.taints).toEqual([{ key: 'dedicated', value: 'x', effect: 'NoSchedule' }]);
+    expect(node.labels).toMatchObject({ team: 'red', 'eks.amazonaws.com/nodegroup': 'plain' });
+    expect(node.labels).not.toHaveProperty(['node-role.kubernetes.io/worker']);
+  });
+
+  it('says what a join of the user’s own leaves to the controller', async () => {
+    const userData = '/own.yaml';
+    const { text, told } = await run({ ...plain, userData });
+    expect(text).toBe(own.trimEnd());
+    expect(told).toMatch(/^set when the node has joined: label team, .*, taint dedicated$/m);
   });
 
   it('says that a token nobody gave is an example', async () => {

@@ -182,8 +182,7 @@ export const runRender = async (context: CliContext, flags: RenderFlags): Promis
     context.err(`example values stand for what was not given: ${missing}`);
   }
   if (result.unwritten.length > 0 && flags.output === 'table') {
-    const marks = result.unwritten.join(', ');
-    context.err(`kubeadm join takes no labels and taints; set when the node has joined: ${marks}`);
+    context.err(`set when the node has joined: ${result.unwritten.join(', ')}`);
   }
   if (flags.output !== 'table') printDocument(context, flags.output, documentOf(result, text));
   else if (flags.objects === true) {

@@ -37,7 +37,10 @@ const problem = (rule: string, at: Problem['at'], message: string): Problem => (
   message,
 });
 
-const container: Check = ({ data }) => [
+const container: Check = ({ data, bootstrap }) => [
+  ...bootstrap.cloudConfigs.flatMap(({ config }) =>
+    config.lost.map(({ at, message }) => problem('CI006', at, message)),
+  ),
   ...(data.mime?.faults ?? [])
     .filter(({ kind }) => kind === 'after-close')
     .map(({ at, message }) => problem('MIME002', at, message)),

@@ -12,9 +12,11 @@ import {
   type GroupConfig,
   type Injection,
   instanceTypeFacts,
+  type KubeadmAccess,
   maxPodsOf,
   parseClusterConfig,
   parseYaml,
+  splitLabels,
   toJson,
   type Written,
   writeUserData,
@@ -31,7 +33,7 @@ export interface GroupAsked {
   readonly kubernetesVersion: string | undefined;
   readonly cluster: Partial<ClusterAccess>;
   /** Plain cloud-init: how kubeadm is let in; undefined: the user's own text says it. */
-  readonly join?: Injection['join'];
+  readonly join?: Omit<KubeadmAccess, 'kubernetesVersion'>;
   readonly isUpstreamReserved: boolean;
   /** The user's own, decoded. */
   readonly userData: string | undefined;
@@ -47,7 +49,7 @@ export interface GroupUserData {
   readonly objects: readonly JsonObject[];
   /** Facts of the cluster that were not said. */
   readonly examples: readonly string[];
-  /** Labels and taints of the group that the family's text has no place for: set after the node has joined. */
+  /** Labels and taints of the group that are not in the text: set after the node has joined. */
   readonly unwritten: readonly string[];
 }
 
@@ -157,10 +159,15 @@ const choose = (asked: GroupAsked, found: readonly Found[]): Found | string => {
   );
 };
 
-const marksOf = ({ labels, taints }: Injection): readonly string[] => [
-  ...Object.keys(labels).map((key) => `label ${key}`),
-  ...taints.map(({ key }) => `taint ${key}`),
-];
+/** What a kubelet may not set of itself, and all of it where the user's own text starts the kubelet. */
+const unwrittenOf = ({ family, labels, taints, join }: Injection): readonly string[] => {
+  const isTheirs = family === 'cloud-init' && join === undefined;
+  const left = isTheirs ? labels : splitLabels(labels).controller;
+  return [
+    ...Object.keys(left).map((key) => `label ${key}`),
+    ...(isTheirs ? taints : []).map(({ key }) => `taint ${key}`),
+  ];
+};
 
 /** What of the cluster stands in the family's text. */
 const usedBy = (
@@ -190,18 +197,22 @@ export const groupUserData = (asked: GroupAsked): GroupResult => {
   const access: ClusterAccess = { name: '', ...example, ...asked.cluster };
   const injected = found.injection(family, access);
   const types = asked.instanceType === undefined ? found.types : [asked.instanceType];
-  const isWindows = family === 'windows';
-  const computed = found.isManaged && !isWindows ? managedMaxPods(types) : undefined;
+  // Windows counts otherwise; without EKS nobody knows whether its CNI is there.
+  const isCounted = found.isManaged && family !== 'windows' && family !== 'cloud-init';
+  const computed = isCounted ? managedMaxPods(types) : undefined;
   const maxPods = injected.maxPods ?? computed;
+  const kubernetesVersion = asked.kubernetesVersion ?? found.version ?? defaultVersion;
   const injection: Injection = {
     ...injected,
     maxPods,
-    ...(family === 'cloud-init' && asked.join !== undefined ? { join: asked.join } : {}),
+    join: asked.join && { ...asked.join, kubernetesVersion },
     kubeReserved: asked.isUpstreamReserved ? undefined : reservedFor(family, instanceType, maxPods),
   };
   const written: Written =
     found.whole === undefined
-      ? writeUserData(injection, asked.userData, { isStrict: found.isManaged })
+      ? writeUserData(injection, asked.userData, {
+          isStrict: found.isManaged && family !== 'cloud-init',
+        })
       : { kind: 'ok', text: found.whole };
   return {
     kind: 'ok',
@@ -209,10 +220,10 @@ export const groupUserData = (asked: GroupAsked): GroupResult => {
       group: found.name,
       family,
       instanceType,
-      kubernetesVersion: asked.kubernetesVersion ?? found.version ?? defaultVersion,
+      kubernetesVersion,
       written,
       objects: clusterObjects(family),
-      unwritten: family === 'cloud-init' ? marksOf(injected) : [],
+      unwritten: unwrittenOf(injection),
       examples: usedBy(family).filter((field) => asked.cluster[field] === undefined),
     },
   };

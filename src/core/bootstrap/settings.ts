@@ -96,7 +96,7 @@ const ofFlags = ({ node }: Evaluation): readonly Setting[] =>
           return { ...common, field: `labels.${key}`, value: text };
         });
     }
-    const field = fieldOf(name);
+    const field = name === 'register-with-taints' ? 'registerWithTaints' : fieldOf(name);
     const number = /^\d+$/.test(value) ? Number(value) : value;
     return [
       { ...common, field: `--${name}`, value },

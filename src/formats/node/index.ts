@@ -18,5 +18,6 @@ export { localDisksFile, type NodeFile, redacted, resolvedFile } from './files.t
 export { instanceTypeFacts } from './instance-types.ts';
 export { fieldOf } from './kubelet.ts';
 export { kubeletTypeProblems, unknownKubeletFields } from './kubelet-fields.ts';
+export { splitLabels } from './labels.ts';
 export { nearestName } from './nearest.ts';
 export type { Problem } from './problem.ts';

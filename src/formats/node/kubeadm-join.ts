@@ -2,12 +2,16 @@
 // node. The KubeletConfiguration itself comes from the cluster and is not known here. Runs nothing.
 import { begin } from '../position.ts';
 import type { Bootstrap } from '../user-data/bootstrap.ts';
-import type { KubeadmJoin } from '../user-data/kubeadm.ts';
+import type { JoinConfiguration, KubeadmJoin } from '../user-data/kubeadm.ts';
+import { joinVersionsOf, takesArgumentList } from '../user-data/kubeadm-versions.ts';
+import { parseArguments } from './arguments.ts';
 import { scriptProblems } from './bootstrap-sh.ts';
-import type { EvaluatedNode } from './evaluated.ts';
-import type { NodeFacts } from './facts.ts';
+import { type EvaluatedNode, word } from './evaluated.ts';
+import { minorOf, type NodeFacts } from './facts.ts';
 import { bootstrapKubeconfig, file } from './files.ts';
 import { kubeletView, typeMeta } from './kubelet.ts';
+import { argumentProblems } from './kubelet-problems.ts';
+import { taintOf } from './labels.ts';
 import { type Obstacle, obstacle } from './problem.ts';
 
 const tokenPattern = /^[a-z0-9]{6}\.[a-z0-9]{16}$/;
@@ -36,20 +40,79 @@ const joinProblems = (join: KubeadmJoin): readonly Obstacle[] => {
   return found;
 };
 
+/** What kubeadm or the kubelet that it starts refuses of a JoinConfiguration. */
+const configurationProblems = (
+  { version, at, kubeletArguments, argumentsForm, taints }: JoinConfiguration,
+  { kubernetesVersion }: NodeFacts,
+): readonly Obstacle[] => {
+  const known = joinVersionsOf(kubernetesVersion);
+  const found: Obstacle[] = [];
+  if (version === undefined || !known.includes(version)) {
+    const text = `kubeadm ${kubernetesVersion} reads JoinConfigurations of ${known.join(' and ')}, not of `;
+    found.push(obstacle('CI007', at, `${text}${version ?? 'this apiVersion'}`));
+  } else if (
+    argumentsForm !== undefined &&
+    (argumentsForm === 'list') !== takesArgumentList(version)
+  ) {
+    const form = takesArgumentList(version) ? 'a list of name and value' : 'a map';
+    found.push(obstacle('CI007', at, `kubeletExtraArgs of ${version} is ${form}`));
+  }
+  for (const taint of taints) {
+    const read = taintOf(taint.text);
+    if (typeof read === 'string') {
+      found.push(obstacle('TN001', taint.at, `the taint ${taint.text} ${read}`));
+    }
+  }
+  return [
+    ...found,
+    ...argumentProblems(parseArguments(kubeletArguments), minorOf(kubernetesVersion)),
+  ];
+};
+
+/** What kubeadm leaves in KUBELET_KUBEADM_ARGS, in its order. */
+const kubeadmArguments = (join: KubeadmJoin | undefined) => {
+  const { kubeletArguments = [], taints = [] } = join?.configuration ?? {};
+  const name = join?.nodeName?.text;
+  return [
+    ...(name === undefined ? [] : [word(`--hostname-override=${name}`)]),
+    ...kubeletArguments,
+    ...(taints.length === 0
+      ? []
+      : [word(`--register-with-taints=${taints.map(({ text }) => text).join(',')}`)]),
+  ].toSorted((a, b) => (a.text < b.text ? -1 : 1));
+};
+
+const variables = ['KUBECONFIG', 'CONFIG', 'KUBEADM', 'EXTRA'].map((name) =>
+  name === 'EXTRA' ? '$KUBELET_EXTRA_ARGS' : `$KUBELET_${name}_ARGS`,
+);
+const kubeconfigArguments =
+  '--bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf --kubeconfig=/etc/kubernetes/kubelet.conf';
+const configArguments = '--config=/var/lib/kubelet/config.yaml';
+const flagsFile = '/var/lib/kubelet/kubeadm-flags.env';
+
+/** The drop-in of kubeadm's package, which takes the flags from a file that kubeadm writes. */
+const dropIn = [
+  '[Service]',
+  `Environment="KUBELET_KUBECONFIG_ARGS=${kubeconfigArguments}"`,
+  `Environment="KUBELET_CONFIG_ARGS=${configArguments}"`,
+  `EnvironmentFile=-${flagsFile}`,
+  'EnvironmentFile=-/etc/default/kubelet',
+  'ExecStart=',
+  `ExecStart=/usr/bin/kubelet ${variables.join(' ')}`,
+  '',
+].join('\n');
+
 export const evaluateKubeadm = (bootstrap: Bootstrap, facts: NodeFacts): EvaluatedNode => {
   const join = bootstrap.joins.at(-1);
   const endpoint = join?.endpoint?.text;
   const nodeName = join?.nodeName?.text ?? facts.privateDnsName;
+  const added = kubeadmArguments(join);
+  const words = added.map(({ text }) => text);
   const kubelet = kubeletView(
     { ...typeMeta },
     undefined,
-    [
-      '--bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf',
-      '--kubeconfig=/etc/kubernetes/kubelet.conf',
-      '--config=/var/lib/kubelet/config.yaml',
-      `--hostname-override=${nodeName}`,
-    ],
-    [],
+    [...kubeconfigArguments.split(' '), configArguments, ...words],
+    parseArguments(added).flags,
   );
   const obstacles = [
     ...scriptProblems(bootstrap),
@@ -57,6 +120,9 @@ export const evaluateKubeadm = (bootstrap: Bootstrap, facts: NodeFacts): Evaluat
       config.faults.map(({ at, message }) => obstacle('CI005', at, `cloud-config: ${message}`)),
     ),
     ...bootstrap.joins.flatMap(joinProblems),
+    ...bootstrap.joins.flatMap(({ configuration }) =>
+      configuration === undefined ? [] : configurationProblems(configuration, facts),
+    ),
     ...(join === undefined
       ? [obstacle('CI001', bootstrap.data.parts[0]?.at ?? begin, 'nothing runs kubeadm join')]
       : []),
@@ -73,8 +139,8 @@ export const evaluateKubeadm = (bootstrap: Bootstrap, facts: NodeFacts): Evaluat
       dns: [],
     },
     kubelet,
-    labels: {},
-    taints: [],
+    labels: kubelet.labels,
+    taints: kubelet.taints,
     maxPods: kubelet.maxPods,
     files: [
       file(
@@ -85,15 +151,8 @@ export const evaluateKubeadm = (bootstrap: Bootstrap, facts: NodeFacts): Evaluat
         }),
         '0600',
       ),
-      file(
-        '/etc/systemd/system/kubelet.service.d/10-kubeadm.conf',
-        [
-          '[Service]',
-          'ExecStart=',
-          `ExecStart=/usr/bin/kubelet ${kubelet.arguments.join(' ')}`,
-          '',
-        ].join('\n'),
-      ),
+      file('/etc/systemd/system/kubelet.service.d/10-kubeadm.conf', dropIn),
+      file(flagsFile, `KUBELET_KUBEADM_ARGS="${words.join(' ')}"\n`),
     ],
   };
 };

@@ -47,6 +47,7 @@ export const fatalRules = [
   'CI003',
   'CI004',
   'CI005',
+  'CI007',
 ] as const;
 export type FatalRule = (typeof fatalRules)[number];
 

@@ -3,14 +3,13 @@
 import type { Placed } from '../node/arguments.ts';
 import type { ParseFault } from '../position.ts';
 import { type BootstrapCall, bootstrapCalls } from './bootstrap-script.ts';
+import { type CloudConfigPart, readCloudConfigs } from './cloud-config.ts';
 import type { UserData, UserDataPart } from './document.ts';
 import {
-  type CloudConfig,
   filesOfScript,
   joinOfConfiguration,
   type KubeadmJoin,
   kubeadmJoins,
-  readCloudConfig,
   type WrittenFile,
 } from './kubeadm.ts';
 import type { Located } from './located.ts';
@@ -34,7 +33,7 @@ export interface NodeConfigSource {
 export interface Bootstrap {
   readonly data: UserData;
   readonly scripts: readonly ShellPart[];
-  readonly cloudConfigs: readonly { readonly part: UserDataPart; readonly config: CloudConfig }[];
+  readonly cloudConfigs: readonly CloudConfigPart[];
   readonly files: readonly WrittenFile[];
   readonly calls: readonly BootstrapCall[];
   readonly joins: readonly KubeadmJoin[];
@@ -68,9 +67,7 @@ const nodeConfigsOf = (data: UserData, files: readonly WrittenFile[]): NodeConfi
 /** `known`: what commands within $( ) give, such as the metadata service's. */
 export const readBootstrap = (data: UserData, known?: KnownCommand): Bootstrap => {
   const scripts = shellParts(data, known);
-  const cloudConfigs = data.parts
-    .filter(({ kind }) => kind === 'cloud-config')
-    .map((part) => ({ part, config: readCloudConfig(part.text, part.at) }));
+  const cloudConfigs = readCloudConfigs(data.parts);
   const all = [
     ...scripts.map(({ script }) => script),
     ...cloudConfigs.flatMap(({ config }) => config.scripts),

@@ -20,6 +20,8 @@ export interface UserDataPart {
   readonly kind: PartKind;
   /** As the part names itself; undefined outside MIME. */
   readonly type: string | undefined;
+  /** How cloud-init is to merge a cloud-config with those before it, as a header says. */
+  readonly mergeType?: string;
   readonly text: string;
   /** Where `text` begins in the file. Within base64 or gzip: where that begins. */
   readonly at: Position;
@@ -80,10 +82,12 @@ const kindOf = (part: MimePart, text: string, family: Family): PartKind => {
 
 const readPart = (part: MimePart, family: Family): UserDataPart => {
   const { text, layers, faults } = decodeBody(bodyOf(part));
+  const mergeType = part.headers.find(({ name }) => /^(?:x-)?merge-type$/i.test(name))?.value;
   return {
     index: part.index,
     kind: kindOf(part, text, family),
     type: part.type,
+    ...(mergeType === undefined ? {} : { mergeType }),
     text,
     at: part.bodyAt,
     faults:

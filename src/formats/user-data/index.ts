@@ -30,6 +30,7 @@ export { isEmpty as isEmptyValue } from './node-config.ts';
 export {
   type ClusterAccess,
   type Injection,
+  type KubeadmAccess,
   type Written,
   writeUserData,
 } from './write.ts';

@@ -1,10 +1,10 @@
 // Plain cloud-init that joins a cluster with kubeadm and a bootstrap token: the command in a script or in
 // runcmd, the JoinConfiguration that write_files leaves. Runs nothing.
 import type { Placed } from '../node/arguments.ts';
-import { begin, type Position, within } from '../position.ts';
+import { type Position, within } from '../position.ts';
 import { placed } from './bootstrap-script.ts';
-import { find, type Located, memberOf, textOf } from './located.ts';
-import { type Invocation, type ReadScript, readScript } from './shell.ts';
+import { find, type Located, textOf, toJson } from './located.ts';
+import type { Invocation, ReadScript } from './shell.ts';
 import { parseYaml } from './yaml.ts';
 
 export interface KubeadmJoin {
@@ -15,6 +15,21 @@ export interface KubeadmJoin {
   readonly isUnsafe: boolean;
   readonly nodeName: Placed | undefined;
   readonly configFile: Placed | undefined;
+  /** Undefined: the command's flags say it all. */
+  readonly configuration?: JoinConfiguration;
+}
+
+/** What only a JoinConfiguration can say: kubeadm join has no flags for it. */
+export interface JoinConfiguration {
+  /** `v1beta4`; undefined where it is none of kubeadm's. */
+  readonly version: string | undefined;
+  readonly at: Position;
+  /** `--name=value` for the kubelet. */
+  readonly kubeletArguments: readonly Placed[];
+  /** A map was its form up to v1beta3, a list is that of v1beta4. */
+  readonly argumentsForm: 'map' | 'list' | undefined;
+  /** As the kubelet's flag has them: `key=value:Effect`. */
+  readonly taints: readonly { readonly text: string; readonly at: Position }[];
 }
 
 /** A file that write_files or a here-document leaves on the node. */
@@ -76,53 +91,51 @@ export const filesOfScript = (script: ReadScript): readonly WrittenFile[] =>
       : [{ path, content: input.body, at: input.at }];
   });
 
-export interface CloudConfig {
-  readonly value: Located | undefined;
-  readonly faults: readonly { readonly at: Position; readonly message: string }[];
-  /** runcmd and bootcmd as scripts, each with its own places. */
-  readonly scripts: readonly ReadScript[];
-  readonly files: readonly WrittenFile[];
-}
-
-const commandScript = (item: Located): ReadScript | undefined => {
-  const text = textOf(item);
-  if (text !== undefined && item.kind === 'scalar') {
-    return readScript(text, item.contentAt ?? item.at);
-  }
-  if (item.kind !== 'list') return undefined;
-  // A list is an argument vector: no shell reads it, but a shell that is named first reads the rest.
-  const words = item.items.map(
-    (one) => textOf(one) ?? String(one.kind === 'scalar' ? one.value : ''),
-  );
-  const inner = /^(?:.*\/)?(?:ba)?sh$/.test(words[0] ?? '') ? item.items.at(-1) : undefined;
-  if (inner !== undefined) return commandScript(inner);
-  const script = words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
-  const read = readScript(script);
-  return { ...read, positionOf: () => item.at };
+const place = (located: Located | undefined): Placed | undefined => {
+  const text = textOf(located);
+  if (text === undefined || located === undefined) return undefined;
+  return {
+    text,
+    isOpaque: false,
+    at: (offset) => within(located.at, { line: 1, column: offset + 1 }),
+  };
 };
 
-/** Reads a cloud-config that begins at `outer` of the file that was opened. */
-export const readCloudConfig = (text: string, outer: Position = begin): CloudConfig => {
-  const { documents, faults } = parseYaml(text, outer);
-  const value = documents[0]?.value;
-  const commands = ['bootcmd', 'runcmd'].flatMap((key) => {
-    const list = memberOf(value, key)?.value;
-    return list?.kind === 'list' ? list.items : [];
+const wordOf = (value: Located | undefined): string =>
+  value?.kind === 'scalar' && value.value !== null ? String(toJson(value)) : '';
+
+/** `--name=value`; places within it are those within the value. */
+const argument = (name: string, value: Located): Placed => ({
+  text: `--${name}=${wordOf(value)}`,
+  isOpaque: false,
+  at: (offset) => within(value.at, { line: 1, column: Math.max(0, offset - name.length - 3) + 1 }),
+});
+
+const argumentsOf = (extra: Located | undefined): readonly Placed[] => {
+  if (extra?.kind === 'map') {
+    return [...extra.members].map(([name, { value }]) => argument(name, value));
+  }
+  return (extra?.kind === 'list' ? extra.items : []).flatMap((item) => {
+    const name = textOf(find(item, 'name'));
+    const value = find(item, 'value');
+    return name === undefined || value === undefined ? [] : [argument(name, value)];
   });
-  const written = find(value, 'write_files');
-  const files = (written?.kind === 'list' ? written.items : []).flatMap((item) => {
-    const path = textOf(find(item, 'path'));
-    const content = find(item, 'content');
-    const body = textOf(content);
-    if (path === undefined || content === undefined || body === undefined) return [];
-    const at = content.kind === 'scalar' ? (content.contentAt ?? content.at) : content.at;
-    return [{ path, content: body, at }];
-  });
+};
+
+const configurationOf = (value: Located): JoinConfiguration => {
+  const extra = find(value, 'nodeRegistration', 'kubeletExtraArgs');
+  const taints = find(value, 'nodeRegistration', 'taints');
+  const version = find(value, 'apiVersion');
   return {
-    value,
-    faults,
-    scripts: commands.flatMap((item) => commandScript(item) ?? []),
-    files,
+    version: /^kubeadm\.k8s\.io\/(v\w+)$/.exec(textOf(version) ?? '')?.[1],
+    at: version?.at ?? value.at,
+    kubeletArguments: argumentsOf(extra),
+    argumentsForm: extra?.kind === 'map' || extra?.kind === 'list' ? extra.kind : undefined,
+    taints: (taints?.kind === 'list' ? taints.items : []).map((item) => {
+      const worth = wordOf(find(item, 'value'));
+      const key = `${wordOf(find(item, 'key'))}${worth === '' ? '' : `=${worth}`}`;
+      return { text: `${key}:${wordOf(find(item, 'effect'))}`, at: item.at };
+    }),
   };
 };
 
@@ -132,15 +145,6 @@ export const joinOfConfiguration = ({ content, at }: WrittenFile): KubeadmJoin |
   const join = documents.find(({ value }) => textOf(find(value, 'kind')) === 'JoinConfiguration');
   if (join?.value === undefined) return undefined;
   const discovery = find(join.value, 'discovery', 'bootstrapToken');
-  const place = (located: Located | undefined): Placed | undefined => {
-    const text = textOf(located);
-    if (text === undefined || located === undefined) return undefined;
-    return {
-      text,
-      isOpaque: false,
-      at: (offset) => within(located.at, { line: 1, column: offset + 1 }),
-    };
-  };
   const hashes = find(discovery, 'caCertHashes');
   const unsafe = find(discovery, 'unsafeSkipCAVerification');
   return {
@@ -151,5 +155,6 @@ export const joinOfConfiguration = ({ content, at }: WrittenFile): KubeadmJoin |
     isUnsafe: unsafe?.kind === 'scalar' && unsafe.value === true,
     nodeName: place(find(join.value, 'nodeRegistration', 'name')),
     configFile: undefined,
+    configuration: configurationOf(join.value),
   };
 };

@@ -72,19 +72,23 @@ describe('render, then parse', () => {
   it('is the identity for kubeadm’s join', () => {
     const hex = fc.array(fc.constantFrom(...'0123456789abcdef'), { minLength: 64, maxLength: 64 });
     const host = fc.domain().map((one) => `https://${one}:6443`);
+    const version = fc.constantFrom('1.21', '1.22', '1.30', '1.31', '1.37');
     fc.assert(
-      fc.property(host, hex, (endpoint, digits) => {
-        const join = { token: 'abcdef.0123456789abcdef', caHash: `sha256:${digits.join('')}` };
+      fc.property(host, hex, injections, version, (endpoint, digits, given, kubernetesVersion) => {
+        const caHash = `sha256:${digits.join('')}`;
+        const join = { token: 'abcdef.0123456789abcdef', caHash, kubernetesVersion };
         const text = written({
+          ...given,
           family: 'cloud-init',
           cluster: { name: 'c', endpoint },
-          labels: {},
-          taints: [],
           join,
         });
-        const { node } = evaluateUserData(text, exampleFacts);
+        const { node } = evaluateUserData(text, { ...exampleFacts, kubernetesVersion });
         expect(node.obstacles).toEqual([]);
         expect(node.cluster.endpoint).toBe(endpoint);
+        expect(node.labels).toEqual({ ...given.labels });
+        expect(node.taints).toEqual(given.taints);
+        expect(node.maxPods).toBe(given.maxPods);
         expect(node.files.some(({ content }) => content.includes(join.token))).toBe(true);
       }),
       { numRuns: 60 },

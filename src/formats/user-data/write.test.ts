@@ -29,6 +29,11 @@ const written = (given: Injection, userData?: string, isStrict = true): string =
   if (result.kind === 'fault') throw new Error(result.message);
   return result.text;
 };
+const join = {
+  token: 'abcdef.0123456789abcdef',
+  caHash: `sha256:${'0'.repeat(64)}`,
+  kubernetesVersion: '1.33',
+};
 const node = (text: string) => evaluateUserData(text, exampleFacts).node;
 
 const linux = ['al2', 'al2023', 'bottlerocket', 'ubuntu'] as const;
@@ -51,11 +56,17 @@ describe('what is written', () => {
     expect(made.obstacles.filter(({ rule }) => rule === 'LB001')).toEqual([]);
   });
 
-  it('is kubeadm’s join where there is no EKS', () => {
-    const join = { token: 'abcdef.0123456789abcdef', caHash: `sha256:${'0'.repeat(64)}` };
+  it('is kubeadm’s join where there is no EKS, its taints in force from the start', () => {
     const made = node(written(injection('cloud-init', { join })));
     expect(made.obstacles).toEqual([]);
+    expect(made.taints).toEqual(injection('cloud-init').taints);
     expect(made.files.map(({ mode }) => mode)).toContain('0600');
+    expect(made.files.at(-1)).toMatchObject({
+      path: '/var/lib/kubelet/kubeadm-flags.env',
+      content:
+        'KUBELET_KUBEADM_ARGS="--max-pods=20 --node-labels=team=red,example.com/tier=web ' +
+        '--register-with-taints=k=v:NoSchedule,k:NoExecute"\n',
+    });
   });
 });
 
@@ -80,6 +91,22 @@ describe('the user’s own', () => {
     expect(written(injection('windows'), '<powershell>\nmine\n</powershell>')).toMatch(
       /^<powershell>\nmine\n[\s\S]*KubeletExtraArgs/,
     );
+  });
+  it('is run before kubeadm’s join, and neither takes the place of the other', () => {
+    const own = '#cloud-config\nwrite_files: [{path: /a, content: b}]\nruncmd: [echo mine]\n';
+    const text = written(injection('cloud-init', { join }), own, false);
+    const { bootstrap, node: made } = evaluateUserData(text, exampleFacts);
+    const commands = bootstrap.cloudConfigs.flatMap(({ config }) => config.scripts);
+    expect(commands.flatMap(({ invocations }) => invocations.map(({ name }) => name))).toEqual([
+      'echo',
+      'kubeadm',
+    ]);
+    expect(bootstrap.files.map(({ path }) => path)).toHaveLength(2);
+    expect(made.labels).toEqual(injection('cloud-init').labels);
+  });
+  it('is left as it is where it joins by itself', () => {
+    const own = '#cloud-config\nruncmd: [kubeadm join --config /mine.yaml]\n';
+    expect(written(injection('cloud-init'), own, false)).toBe(own);
   });
   it.each([
     ['al2', 'hello', 'User data was not in the MIME multipart format.'],

@@ -3,6 +3,7 @@
 import type { Taint } from '../../api/kube.ts';
 import { printTaint, splitLabels } from '../node/labels.ts';
 import type { Family } from './families.ts';
+import { joinVersionOf, takesArgumentList } from './kubeadm-versions.ts';
 import { toJson } from './located.ts';
 import { type PartToPrint, parseMime, partToPrint, printMime } from './mime.ts';
 import { mergeDocuments } from './node-config.ts';
@@ -33,8 +34,15 @@ export interface Injection {
   readonly commands?: readonly string[];
   /** Instead of the bootstrap's call, in the same script. */
   readonly override?: string | undefined;
-  /** Plain cloud-init: how kubeadm is let in. */
-  readonly join?: { readonly token: string; readonly caHash: string };
+  /** Plain cloud-init: how kubeadm is let in; undefined: the user's own text says it. */
+  readonly join?: KubeadmAccess | undefined;
+}
+
+export interface KubeadmAccess {
+  readonly token: string;
+  readonly caHash: string;
+  /** kubeadm's: it tells which form of its configuration it reads. */
+  readonly kubernetesVersion: string;
 }
 
 export type Written =
@@ -175,20 +183,69 @@ const powershellCall = (injection: Injection): readonly string[] => {
   ];
 };
 
-const kubeadm = ({ cluster, join, commands = [] }: Injection): string => {
-  const address = (cluster.endpoint ?? '').replace(/^https:\/\//, '');
-  const words = [
-    'kubeadm',
-    'join',
-    address,
-    ...(join === undefined
-      ? []
-      : ['--token', join.token, '--discovery-token-ca-cert-hash', join.caHash]),
+const joinFile = '/etc/kubernetes/kubeadm-join.yaml';
+
+/** Labels, taints and numbers have no flags of `kubeadm join`: its configuration takes them to the kubelet. */
+const joinConfiguration = (injection: Injection, join: KubeadmAccess): readonly string[] => {
+  const { cluster, labels, taints, maxPods } = injection;
+  const version = joinVersionOf(join.kubernetesVersion);
+  const extra = [
+    ...(Object.keys(labels).length === 0 ? [] : [['node-labels', pairs(labels)] as const]),
+    ...(maxPods === undefined ? [] : [['max-pods', String(maxPods)] as const]),
   ];
-  const lines = [...commands, words.map(shellWord).join(' ')];
-  return ['#cloud-config', 'runcmd:', ...lines.map((line) => `- ${JSON.stringify(line)}`), ''].join(
-    '\n',
-  );
+  const argument = ([name, value]: readonly [string, string]): readonly string[] =>
+    takesArgumentList(version)
+      ? [`  - name: ${name}`, `    value: ${JSON.stringify(value)}`]
+      : [`    ${name}: ${JSON.stringify(value)}`];
+  const text = (name: string, value: string | undefined): readonly string[] =>
+    value === undefined || value === '' ? [] : [`    ${name}: ${JSON.stringify(value)}`];
+  const node = [
+    ...(extra.length === 0 ? [] : ['  kubeletExtraArgs:', ...extra.flatMap(argument)]),
+    ...(taints.length === 0 ? [] : ['  taints:']),
+    ...taints.flatMap(({ key, value, effect }) => [
+      `  - key: ${JSON.stringify(key)}`,
+      ...text('value', value),
+      `    effect: ${effect}`,
+    ]),
+  ];
+  return [
+    `apiVersion: kubeadm.k8s.io/${version}`,
+    'kind: JoinConfiguration',
+    'discovery:',
+    '  bootstrapToken:',
+    `    apiServerEndpoint: ${JSON.stringify((cluster.endpoint ?? '').replace(/^https:\/\//, ''))}`,
+    `    token: ${JSON.stringify(join.token)}`,
+    '    caCertHashes:',
+    `    - ${JSON.stringify(join.caHash)}`,
+    ...(node.length === 0 ? [] : ['nodeRegistration:', ...node]),
+  ];
+};
+
+/** Without it the lists of this part would take the place of the user's. */
+const joinsLists = "merge_how: 'list(append)+dict(no_replace,recurse_list)+str()'";
+
+const kubeadm = (injection: Injection, joinsTheirs: boolean): string | undefined => {
+  const { commands = [], join } = injection;
+  if (join === undefined && commands.length === 0) return undefined;
+  const file =
+    join === undefined
+      ? []
+      : [
+          'write_files:',
+          `- path: ${joinFile}`,
+          '  permissions: "0600"',
+          '  content: |',
+          ...joinConfiguration(injection, join).map((line) => `    ${line}`),
+        ];
+  const lines = [...commands, ...(join === undefined ? [] : [`kubeadm join --config ${joinFile}`])];
+  return [
+    '#cloud-config',
+    ...(joinsTheirs ? [joinsLists] : []),
+    ...file,
+    'runcmd:',
+    ...lines.map((line) => `- ${JSON.stringify(line)}`),
+    '',
+  ].join('\n');
 };
 
 const shellType = 'text/x-shellscript; charset="us-ascii"';
@@ -241,7 +298,8 @@ const multipart = (
     return ok(printMime([...before, ours, ...theirs]));
   }
   const isPlain = family === 'cloud-init';
-  const script = isPlain ? kubeadm(injection) : shellScript(injection);
+  const script = isPlain ? kubeadm(injection, theirs.length > 0) : shellScript(injection);
+  if (script === undefined) return ok(userData ?? '');
   if (theirs.length === 0) return ok(script);
   // EKS appends its script to the user's parts.
   return ok(printMime([...theirs, { type: isPlain ? cloudConfigType : shellType, body: script }]));

@@ -64,6 +64,25 @@ export const kubeadm = (
     `- kubeadm join 10.0.0.1:6443 --token ${token} ${trust}`.trimEnd(),
   );
 
+/** The same join, said in a file. */
+export const joinConfiguration = (version: string): string =>
+  lines(
+    '#cloud-config',
+    'write_files:',
+    '- path: /etc/kubernetes/kubeadm-join.yaml',
+    '  permissions: "0600"',
+    '  content: |',
+    `    apiVersion: kubeadm.k8s.io/${version}`,
+    '    kind: JoinConfiguration',
+    '    discovery:',
+    '      bootstrapToken:',
+    '        apiServerEndpoint: 10.0.0.1:6443',
+    '        token: abcdef.0123456789abcdef',
+    `        caCertHashes: ["${hash}"]`,
+    'runcmd:',
+    '- kubeadm join --config /etc/kubernetes/kubeadm-join.yaml',
+  );
+
 export const awsAuth = (...entries: readonly string[]): string =>
   lines(
     'apiVersion: v1',

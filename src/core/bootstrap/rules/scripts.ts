@@ -2,6 +2,7 @@
 import type { Rule } from '../rule.ts';
 import {
   bootstrapCall,
+  joinConfiguration,
   kubeadm,
   lines,
   mime,
@@ -276,5 +277,42 @@ export const scriptRules: readonly Rule[] = [
     source: 'cloud-init, cloud-config',
     bad: { text: lines('#cloud-config', 'runcmd: [', '- echo'), options: plain },
     good: { text: kubeadm(), options: plain },
+  },
+  {
+    id: 'CI006',
+    title: 'A list of a cloud-config that another part takes the place of',
+    severity: 'warning',
+    consequence:
+      'cloud-init makes one document of all cloud-config parts, and of a key that two have only one is in ' +
+      'force: the commands or files of the other are never there.',
+    fix: "Add merge_how: 'list(append)+dict(no_replace,recurse_list)+str()' to the later part.",
+    source: 'cloud-init, merging user-data sections; its handlers/cloud_config.py',
+    bad: {
+      text: mime(
+        part('text/cloud-config', lines('#cloud-config', 'runcmd: [echo hello]')),
+        part('text/cloud-config', kubeadm()),
+      ),
+      options: plain,
+    },
+    good: {
+      text: mime(
+        part('text/cloud-config', lines('#cloud-config', 'runcmd: [echo hello]')),
+        part(
+          'text/cloud-config',
+          `${kubeadm()}merge_how: 'list(append)+dict(no_replace,recurse_list)+str()'\n`,
+        ),
+      ),
+      options: plain,
+    },
+  },
+  {
+    id: 'CI007',
+    title: 'A JoinConfiguration that this kubeadm does not read',
+    severity: 'error',
+    consequence: 'kubeadm refuses the file and ends: the node does not join.',
+    fix: 'Write it as `kubeadm config migrate` of the nodes’ version does: v1beta4 from 1.31 on, v1beta3 from 1.22 to 1.36.',
+    source: 'kubernetes#125029; "your configuration file uses an old API spec"',
+    bad: { text: joinConfiguration('v1beta1'), options: plain },
+    good: { text: joinConfiguration('v1beta4'), options: plain },
   },
 ];

@@ -1,0 +1,33 @@
+// Which versions of its configuration a kubeadm reads, and the form that arguments have in them. Facts:
+// kubernetes#101129 (v1beta3, 1.22), kubernetes#107013 (v1beta2 up to 1.26), kubernetes#125029 (v1beta4,
+// 1.31), kubeadm 1.37, which refuses v1beta3.
+
+interface Span {
+  readonly from: number;
+  /** The last minor that reads it. */
+  readonly to: number;
+}
+
+const spans: Readonly<Record<string, Span>> = {
+  v1beta2: { from: 15, to: 26 },
+  v1beta3: { from: 22, to: 36 },
+  v1beta4: { from: 31, to: Number.POSITIVE_INFINITY },
+};
+
+const minorOf = (version: string): number => Number(/^v?1\.(\d+)/.exec(version)?.[1] ?? 0);
+
+/** The newest that a kubeadm of that version reads. */
+export const joinVersionOf = (kubernetesVersion: string): string =>
+  joinVersionsOf(kubernetesVersion).at(-1) ?? 'v1beta2';
+
+/** All of them, oldest first. */
+export const joinVersionsOf = (kubernetesVersion: string): readonly string[] =>
+  Object.entries(spans)
+    .filter(([, { from, to }]) => {
+      const minor = minorOf(kubernetesVersion);
+      return from <= minor && minor <= to;
+    })
+    .map(([version]) => version);
+
+/** A list of name and value; before v1beta4 a map. */
+export const takesArgumentList = (version: string): boolean => version === 'v1beta4';
