@@ -262,15 +262,3 @@ export const freeTerminationWrite = (
       id === causeId && holdTermination === true && cancelledAt === undefined,
     (cause) => ({ ...cause, holdTermination: false, terminationFreeAt }),
   );
-
-/**
- * The one write by which the group starts another in the place of an instance that was to go for good.
- * `recorded` when it is to be replaced already, was withdrawn, or is not there.
- */
-export const refillWrite = (existing: NodeDisruption, causeId: string): CauseWrite =>
-  changeWrite(
-    existing,
-    ({ id, followUp, cancelledAt }) =>
-      id === causeId && followUp === 'Terminate' && cancelledAt === undefined,
-    (cause) => ({ ...cause, followUp: 'Replace' }),
-  );

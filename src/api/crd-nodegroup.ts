@@ -218,7 +218,10 @@ export const nodeGroupStatus: Schema = object(
       'since',
     ]),
     templateGeneration: generation,
-    surge: object({ desired: count, maxSize: count, base: count }, ['desired', 'maxSize']),
+    surge: object({ desired: count, maxSize: count, base: count, retiring: count }, [
+      'desired',
+      'maxSize',
+    ]),
     requestedRevision: object(
       { version: text(63), releaseVersion: text(63), launchTemplate: launchTemplateRef },
       ['version'],

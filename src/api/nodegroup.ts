@@ -132,9 +132,15 @@ export interface NodeGroupStatus {
   readonly templateGeneration?: number;
   /**
    * What of the Auto Scaling group's size is an update's. Written before its effect. `base`: how many there
-   * are to be besides, where the spec states no desired.
+   * are to be besides, where the spec states no desired. `retiring`: how many it was ending with decrement when
+   * the group was looked at; `desired` above counts them, the surge does not.
    */
-  readonly surge?: { readonly desired: number; readonly maxSize: number; readonly base?: number };
+  readonly surge?: {
+    readonly desired: number;
+    readonly maxSize: number;
+    readonly base?: number;
+    readonly retiring?: number;
+  };
   /** What spec.version, releaseVersion and launchTemplate asked for when last taken note of. */
   readonly requestedRevision?: Pick<NodeGroupSpec, 'version' | 'releaseVersion' | 'launchTemplate'>;
   /** The Kubernetes version of the nodes: that of the last update that was successful. */

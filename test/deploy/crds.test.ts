@@ -258,7 +258,7 @@ const nodeGroup: { spec: Full<NodeGroupSpec>; status: Full<NodeGroupStatus> } = 
     perZone: { a: 1 },
     perTemplateVersion: { 1: 1 },
     templateGeneration: 1,
-    surge: { desired: 1, maxSize: 1, base: 1 },
+    surge: { desired: 1, maxSize: 1, base: 1, retiring: 1 },
     requestedRevision: { version: 'v', releaseVersion: 'r', launchTemplate },
     version: 'v',
     launchTemplate,

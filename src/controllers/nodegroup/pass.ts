@@ -29,12 +29,14 @@ import { observeHealth } from './observe.ts';
 import type { Effect, PassInput } from './pass-input.ts';
 import { deleteTry, endRest, isEmpty, issueOfFailure, openBounds } from './remove.ts';
 import { type ReportFacts, report } from './report.ts';
-import { lastFailure, noSurge, scaleInNow, sizesNow } from './request.ts';
+import { noSurge, sizesNow } from './request.ts';
 import { type Rollout, rollOut } from './rollout.ts';
 import { beginUpdate } from './rollout-begin.ts';
+import { retiringOf } from './rollout-input.ts';
 import {
   isForced,
   keepsCause,
+  lookAtScaleIn,
   runScaleIn,
   type ScaleIn,
   scaleInFailure,
@@ -229,7 +231,6 @@ export class Pass {
 
   async #resize(scaling: ScalingGroup, update: NodeGroupUpdate | undefined): Promise<boolean> {
     const { signal } = this.#input;
-    const { clock } = this.#deps;
     const looked = { scaling, memory: this.#input.memory };
     const health = await observeHealth(this.#deps, this.#group, looked, signal);
     this.#wake(health.nextAt);
@@ -237,18 +238,15 @@ export class Pass {
     const rollout = await this.#rollOut(scaling, update, issues);
     const surge = rollout?.surge ?? leftoverSurge(this.#deps, this.#group, scaling);
     const isUpdating = rollout !== undefined;
-    const sizes = sizesNow(this.#group, scaling, { surge, isUpdating });
+    const retiring = retiringOf(this.#deps, scaling, update);
+    const sizes = sizesNow(this.#group, scaling, { surge, isUpdating, retiring });
     this.#surge = sizes.surge;
     if (!(await this.#follow(sizes.followed))) return false;
     let { target } = sizes;
-    const before = this.#group.status?.scaleIn;
     // An update retires nodes itself.
-    let scaleIn =
-      rollout === undefined ? scaleInNow(this.#group, scaling, target, clock.now()) : undefined;
-    let failure = lastFailure(this.#group);
-    if (scaleIn !== undefined && before === undefined) failure = undefined;
-    const view = scaleIn && viewScaleIn(this.#deps, scaling, scaleIn);
-    const failed = view && (failure ?? scaleInFailure(this.#group, view, clock.now()));
+    const look = { scaling, target: isUpdating ? undefined : target };
+    const { view, failed, ...found } = lookAtScaleIn(this.#deps, this.#group, look);
+    let { scaleIn, failure } = found;
     if (failed !== undefined) {
       // Told before the spec is set back: a process that dies in between still knows what failed.
       failure = failed;

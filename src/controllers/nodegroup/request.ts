@@ -49,16 +49,37 @@ export const netDesired = ({ spec, status }: NodeGroup, scaling: ScalingGroup): 
 const isPending = (asked: number, surge: UpdateSurge, before: number, now: number): boolean =>
   surge.desired > 0 && before <= asked - surge.desired && now < before;
 
+/**
+ * The group as it is and as it was last seen, both without the instances that an update was retiring then: each of
+ * them takes its place in the group along when it goes, which is nobody's wish to have fewer.
+ */
+const withoutRetiring = (
+  { status }: NodeGroup,
+  { minSize, maxSize, desiredCapacity }: ScalingGroup,
+  retiring: number,
+): Pick<SizeFacts, 'actual' | 'last'> => {
+  const before = status?.surge?.retiring ?? 0;
+  const actual = { minSize, maxSize, desired: desiredCapacity - retiring };
+  if (status === undefined) return { actual, last: undefined };
+  return { actual, last: { ...status, desired: status.desired - before } };
+};
+
+/**
+ * Fewer are being retired, and the group's size does not show it: not yet, or as they were given back, or as it was
+ * set, with them, at the moment in which they left. So many more than asked for are nobody's wish.
+ */
+const isOvertaken = ({ status }: NodeGroup, retiring: number, over: number): boolean =>
+  over > 0 && over <= (status?.surge?.retiring ?? 0) - retiring;
+
 /** What people want and the noted surge together, beside the group as it is and as it was last seen. */
-const sizeFacts = (group: NodeGroup, scaling: ScalingGroup): SizeFacts => {
+const sizeFacts = (group: NodeGroup, scaling: ScalingGroup, retiring: number): SizeFacts => {
   const { status, spec } = group;
-  const { minSize, maxSize, desiredCapacity: desired } = scaling;
-  const last: Sizes | undefined = status;
+  const { actual: found, last } = withoutRetiring(group, scaling, retiring);
+  const { desired, maxSize } = found;
   const { surge, requested } = status ?? {};
-  const actual = { minSize, maxSize, desired };
   const followed = isFollowed(group);
   if (surge === undefined) {
-    return { spec: spec.scaling, actual, last, noted: requested, followed };
+    return { spec: spec.scaling, actual: found, last, noted: requested, followed };
   }
   const plus = (sizes: NodeGroupScaling): NodeGroupScaling => ({
     ...sizes,
@@ -67,9 +88,15 @@ const sizeFacts = (group: NodeGroup, scaling: ScalingGroup): SizeFacts => {
   });
   const asked = plus(spec.scaling);
   const noted = requested && plus(requested);
+  const wanted = asked.desired ?? 0;
+  // Set with those that were being retired, for which there was no room.
+  const isRoom = maxSize > asked.maxSize && maxSize === wanted + (surge.retiring ?? 0);
+  const actual = isRoom ? { ...found, maxSize: asked.maxSize } : found;
   const plain = { spec: asked, actual, last, noted, followed };
-  if (last === undefined || !isPending(asked.desired ?? 0, surge, last.desired, desired))
-    return plain;
+  if (isOvertaken(group, retiring, desired - wanted)) {
+    return { ...plain, actual: { ...actual, desired: wanted } };
+  }
+  if (last === undefined || !isPending(wanted, surge, last.desired, desired)) return plain;
   const withSurge = (sizes: Sizes): Sizes => ({ ...sizes, desired: sizes.desired + surge.desired });
   return { ...plain, actual: withSurge(actual), last: withSurge(last) };
 };
@@ -77,7 +104,7 @@ const sizeFacts = (group: NodeGroup, scaling: ScalingGroup): SizeFacts => {
 export interface SizesNow {
   /** The spec's sizes from now on. */
   readonly followed: NodeGroupScaling;
-  /** How many instances there are to be, the surge among them. */
+  /** How many instances there are to be, the surge and those that are being retired among them. */
   readonly target: number;
   readonly surge: NonNullable<NodeGroupStatus['surge']>;
 }
@@ -89,23 +116,36 @@ export interface SizesNow {
 export const sizesNow = (
   group: NodeGroup,
   scaling: ScalingGroup,
-  around: { readonly surge: UpdateSurge; readonly isUpdating: boolean },
+  around: {
+    readonly surge: UpdateSurge;
+    readonly isUpdating: boolean;
+    /** How many instances of the group, as `scaling` has them, the update ends with decrement. */
+    readonly retiring: number;
+  },
 ): SizesNow => {
   const noted = group.status?.surge ?? noSurge;
   const { spec } = group;
-  const facts = sizeFacts(group, scaling);
+  const facts = sizeFacts(group, scaling, around.retiring);
   const decided = decideSizes(facts);
   const base = decided.target - noted.desired;
+  const { isUpdating, retiring } = around;
   const { desired, maxSize } = around.surge;
-  const isNoted =
-    spec.scaling.desired === undefined && (around.isUpdating || !sameSurge(around.surge, noSurge));
+  const isOurs = isUpdating || retiring > 0 || !sameSurge(around.surge, noSurge);
+  const isNoted = spec.scaling.desired === undefined && isOurs;
+  const followed =
+    decided.scaling === facts.spec
+      ? spec.scaling
+      : withoutSurge(decided.scaling, noted, spec.scaling);
   return {
-    followed:
-      decided.scaling === facts.spec
-        ? spec.scaling
-        : withoutSurge(decided.scaling, noted, spec.scaling),
-    target: base + desired,
-    surge: { desired, maxSize, ...(isNoted ? { base: Math.max(0, base) } : {}) },
+    followed,
+    // Those that leave keep their places until then.
+    target: base + desired + retiring,
+    surge: {
+      desired,
+      maxSize,
+      ...(isNoted ? { base: Math.max(0, base) } : {}),
+      ...(retiring > 0 ? { retiring } : {}),
+    },
   };
 };
 

@@ -7,6 +7,7 @@ import { quarantineLabel } from '../../api/update-policy.ts';
 import {
   hasGroupLabels,
   isOfRevision,
+  isRetired,
   outdatedTaint,
   shieldOf,
   type UpdateInstance,
@@ -35,6 +36,20 @@ export const willAct = (deps: NodeGroupDeps, { memory }: Pick<RolloutInput, 'mem
 /** The status as others have it now. */
 export const statusOf = ({ updates }: NodeGroupDeps, update: NodeGroupUpdate): NodeGroupUpdate =>
   updates.get(update.metadata.name) ?? update;
+
+/** How many instances of the group the update ends with decrement: they still count, and take their places along. */
+export const retiringOf = (
+  { disruptions, nodes, clock }: NodeGroupDeps,
+  scaling: ScalingGroup,
+  update: NodeGroupUpdate | undefined,
+): number => {
+  if (update === undefined) return 0;
+  const now = clock.now();
+  return countedOf(scaling).filter(({ instanceId }) => {
+    const hasNode = nodeOfInstance(nodes, instanceId) !== undefined;
+    return isRetired(disruptions.get(instanceId), update.metadata.name, { hasNode, now });
+  }).length;
+};
 
 export const instancesOf = (
   deps: NodeGroupDeps,

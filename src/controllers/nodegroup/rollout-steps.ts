@@ -6,7 +6,6 @@ import {
   freeTerminationWrite,
   type Lifted,
   liftWrite,
-  refillWrite,
   withdrawUpdatesWrite,
 } from '../../api/causes.ts';
 import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
@@ -227,13 +226,6 @@ const pause = async (deps: NodeGroupDeps, { update, signal }: Input): Promise<vo
   await deps.updates.observedAtLeast(found.object.metadata.resourceVersion, signal);
 };
 
-const refill = async (deps: NodeGroupDeps, input: Input, instanceId: string): Promise<void> => {
-  const known = deps.disruptions.get(instanceId);
-  const cause = ownCause(known, updateCauseId(input.update.metadata.name));
-  if (known === undefined || cause === undefined) return;
-  await write(deps, instanceId, refillWrite(known, cause.id), input.signal);
-};
-
 const lower = async (deps: NodeGroupDeps, input: Input, desired: number) => {
   const { name } = input.scaling;
   willAct(deps, input);
@@ -266,8 +258,6 @@ const run = (deps: NodeGroupDeps, input: Input, step: UpdateStep): Promise<void>
       const { memory, update, signal } = input;
       return runHook(deps, memory, { update, call: step.call }, signal);
     }
-    case 'Refill':
-      return refill(deps, input, step.instanceId);
     case 'Discourage':
       return discourage(deps, step.nodeName, step.effect ?? 'PreferNoSchedule', input.signal);
     case 'Encourage':

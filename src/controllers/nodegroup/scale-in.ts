@@ -22,6 +22,7 @@ import { nodeOfInstance } from '../informers.ts';
 import { candidatesOf } from './candidates.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { journalDrain, journalTerminate } from './events.ts';
+import { lastFailure, scaleInNow } from './request.ts';
 
 export interface ScaleIn {
   readonly id: string;
@@ -231,6 +232,29 @@ export const scaleInFailure = (
   if (view.failed.length === 0) return undefined;
   const failure = evictionFailure(metadata.name, view.failed);
   return { ...failure, generation: metadata.generation ?? 0, at: formatTime(now) };
+};
+
+interface ScaleInLook {
+  readonly scaleIn: NodeGroupStatus['scaleIn'];
+  readonly view: ScaleInView | undefined;
+  /** The failure that still stands. */
+  readonly failure: NodeGroupStatus['failure'];
+  /** That of the scale-in that is to be given up now. */
+  readonly failed: NodeGroupStatus['failure'];
+}
+
+/** The scale-in that is needed now, none without a target, and what became of it. */
+export const lookAtScaleIn = (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  { scaling, target }: { readonly scaling: ScalingGroup; readonly target: number | undefined },
+): ScaleInLook => {
+  const now = deps.clock.now();
+  const scaleIn = target === undefined ? undefined : scaleInNow(group, scaling, target, now);
+  const isNew = scaleIn !== undefined && group.status?.scaleIn === undefined;
+  const failure = isNew ? undefined : lastFailure(group);
+  const view = scaleIn && viewScaleIn(deps, scaling, scaleIn);
+  return { scaleIn, view, failure, failed: view && (failure ?? scaleInFailure(group, view, now)) };
 };
 
 /** Every effect of a scale-in that is due now. */

@@ -137,8 +137,11 @@ export const statusOf = (facts: StatusFacts): NodeGroupStatus => {
 };
 
 /** Nothing is an update's, and nothing is to be remembered for it: then nothing is told. */
-const surgeOf = ({ surge }: StatusFacts): Pick<NodeGroupStatus, 'surge'> =>
-  surge.desired === 0 && surge.maxSize === 0 && surge.base === undefined ? {} : { surge };
+const surgeOf = ({ surge }: StatusFacts): Pick<NodeGroupStatus, 'surge'> => {
+  const { desired, maxSize, base, retiring = 0 } = surge;
+  const isNothing = desired === 0 && maxSize === 0 && base === undefined && retiring === 0;
+  return isNothing ? {} : { surge };
+};
 
 /** An adopted group is as its owner made it: of the template that its spec named when it was first looked at. */
 const adoptedTemplate = ({ group, requestedRevision }: StatusFacts) => {

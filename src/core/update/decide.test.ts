@@ -138,26 +138,6 @@ describe('the gate', () => {
   });
 });
 
-describe('a node that is being retired', () => {
-  const retiring = aDisruption({ followUp: 'Terminate' }, { episode: 1, phase: 'Draining' });
-  const instances = [
-    anInstance('n1', { disruption: retiring }),
-    anInstance('n2', { isTarget: true, isDiscouraged: false }),
-  ];
-  it.each([
-    ['Rolling', 1, []],
-    ['Rolling', 2, ['i-n1']],
-    ['Rolling', 3, ['i-n1']],
-    ['Restoring', 2, ['i-n1']],
-  ] as const)('in %s is replaced where %d are wanted: %j', (phase, desired, refilled) => {
-    const status = { strategy: 'SURGE', ...since(phase, 1) } as const;
-    const actualDesired = Math.max(2, desired);
-    const { steps } = decideUpdate(observe(status, instances, { desired, actualDesired }));
-    const refills = steps.filter(({ kind }) => kind === 'Refill');
-    expect(refills).toEqual(refilled.map((instanceId) => ({ kind: 'Refill', instanceId })));
-  });
-});
-
 describe('which node goes next', () => {
   const load = (budget: string, pods: number, seconds: number) => ({
     budget,

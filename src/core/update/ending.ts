@@ -19,7 +19,6 @@ import type {
   UpdateStep,
   UpdateSurge,
 } from './observation.ts';
-import { refills } from './surge.ts';
 import { isKept } from './timeouts.ts';
 
 const none = { desired: 0, maxSize: 0 } as const;
@@ -181,7 +180,6 @@ export const decideRestoring = (observation: UpdateObservation, herd: Herd): Upd
       return nodeName !== undefined && isReleased ? [{ kind: 'Unquarantine', nodeName }] : [];
     }),
   ];
-  if (status.strategy === 'SURGE') steps.push(...refills(observation, herd));
   // Drains under way end as they end; what failed with them is told by the first that failed.
   const late = phaseSince(observation) + joinTimeoutMs;
   // Marks that nobody lets us take off stay, and are told of: they hold up nothing else for ever.
@@ -196,10 +194,12 @@ export const decideRestoring = (observation: UpdateObservation, herd: Herd): Upd
   const more = Math.max(0, excess - retiring.length);
   const rest = status.leftover === undefined ? surplus(herd, more) : [];
   const retired = rest.slice(0, atOnce(observation, herd));
-  if (retired.length > 0 || (status.leftover === undefined && surge.desired > 0)) {
+  // Of those that go later the surge stays: without it they would pass for somebody's wish.
+  const later = atMost(surge, rest.length - retired.length);
+  if (retired.length > 0 || (status.leftover === undefined && surge.desired > later.desired)) {
     return {
       ...stay,
-      surge: none,
+      surge: later,
       steps: retired.map(({ instance }) => ({ kind: 'Retire', instanceId: instance.instanceId })),
     };
   }
@@ -216,7 +216,11 @@ export const decideRestoring = (observation: UpdateObservation, herd: Herd): Upd
   const wanted = Math.max(desired + retiring.length, old.length + fresh.length);
   if (actualDesired > wanted) {
     const steps = [{ kind: 'Lower', desired: wanted } as const];
-    return { ...stay, surge: atMost(surge, wanted - desired), steps };
+    return {
+      ...stay,
+      surge: atMost(surge, Math.max(0, wanted - desired - retiring.length)),
+      steps,
+    };
   }
   const failed = retiring.filter(({ state }) => state.kind === 'failed');
   if (failed.length > 0 && rest.length === 0) {

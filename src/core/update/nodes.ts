@@ -80,6 +80,18 @@ export const isEmptiedBy = (
   instance: UpdateInstance,
 ): boolean => instanceState(instance, updateCauseId(update.metadata.name), now).kind === 'kept';
 
+/** It is ended with decrement, as this update asked, unless its drain fails. */
+export const isRetired = (
+  disruption: NodeDisruption | undefined,
+  updateName: string,
+  around: { readonly hasNode: boolean; readonly now: EpochMs },
+): boolean => {
+  const id = updateCauseId(updateName);
+  if (disruption === undefined || ownCause(disruption, id)?.followUp !== 'Terminate') return false;
+  const state = victimState(disruption, { id, ...around });
+  return state !== undefined && state.kind !== 'failed';
+};
+
 export interface Counted {
   readonly instance: UpdateInstance;
   readonly state: InstanceState;

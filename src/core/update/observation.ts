@@ -118,8 +118,6 @@ export type UpdateStep =
   /** Drains it, and keeps it, cordoned. */
   | { readonly kind: 'Empty'; readonly instanceId: string; readonly hold?: true }
   | { readonly kind: 'RunHook'; readonly call: HookCall }
-  /** One that is being retired is replaced instead: more are wanted by now. */
-  | { readonly kind: 'Refill'; readonly instanceId: string }
   /** PreferNoSchedule, where nothing else is said: pods that move land on new nodes. */
   | {
       readonly kind: 'Discourage';

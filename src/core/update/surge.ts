@@ -167,20 +167,6 @@ const willBeNew = (observation: UpdateObservation, herd: Herd): number => {
   return fresh.length + starting + inFlightOf(herd).filter((one) => isReplaced(one, id)).length;
 };
 
-/**
- * Somebody wants more than there will be when those have gone that are being retired: so many of them are
- * replaced. Left alone, their decrement would pass for somebody's wish to have fewer.
- */
-export const refills = (observation: UpdateObservation, herd: Herd): readonly UpdateStep[] => {
-  const id = updateCauseId(observation.update.metadata.name);
-  const kept = herd.old.length - inFlightOf(herd).length;
-  const missing = observation.desired - willBeNew(observation, herd) - kept;
-  return inFlightOf(herd)
-    .filter((one) => !isReplaced(one, id))
-    .slice(0, Math.max(0, missing))
-    .map(({ instance }) => ({ kind: 'Refill', instanceId: instance.instanceId }));
-};
-
 /** No node of the group is the cluster autoscaler's. */
 export const shieldSteps = ({ old, fresh }: Pick<Herd, 'old' | 'fresh'>): readonly UpdateStep[] =>
   [...old, ...fresh].flatMap(({ instance }): readonly UpdateStep[] =>
@@ -215,8 +201,7 @@ export const decideSurgeRolling = (observation: UpdateObservation, herd: Herd): 
     const change = { ...enter(observation, 'Restoring'), ...timeouts.change };
     return stay(observation, { change });
   }
-  const refilled = refills(observation, herd);
-  const marks = [...timeouts.steps, ...markSteps(herd), ...refilled];
+  const marks = [...timeouts.steps, ...markSteps(herd)];
   const changed = { ...timeouts.change, ...shortageChange(observation) };
   const told = Object.keys(changed).length === 0 ? {} : { change: changed };
   if (shortage !== undefined) return { ...shortage, steps: marks, ...told };
@@ -225,7 +210,7 @@ export const decideSurgeRolling = (observation: UpdateObservation, herd: Herd): 
     return whileHeld(observation, stay(observation, { steps: marks, ...told }));
   }
   const chosen = choose(observation, herd);
-  let expected = willBeNew(observation, herd) + refilled.length;
+  let expected = willBeNew(observation, herd);
   let left = surge.desired;
   const drains = chosen.map(({ instance }): UpdateStep => {
     const { instanceId } = instance;

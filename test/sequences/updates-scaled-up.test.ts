@@ -1,0 +1,78 @@
+// People and autoscalers who ask for more nodes while an update retires some: what they ask for stands at the end,
+// no more and no less, in the spec and in the group.
+import { describe, expect, it } from 'vitest';
+import { GroupLife } from '../support/nodegroup-world.ts';
+import {
+  askFor,
+  latest,
+  makeGroup,
+  namesOf,
+  newest,
+  runApp,
+  untilAtRest,
+  untilOver,
+} from '../support/update-world.ts';
+
+type Strategy = 'SURGE' | 'BLUE_GREEN';
+
+const until = (life: GroupLife, phase: string): Promise<void> =>
+  life.until(phase, () => latest(life)?.status?.phase === phase, 7200);
+
+/** Three nodes of three zones, and an update of them that has begun. */
+const begin = async (updateStrategy: Strategy, maxSize: number): Promise<GroupLife> => {
+  const life = await GroupLife.begin();
+  await makeGroup(life, { desired: 3, zones: 3, maxSize });
+  const blueGreen = updateStrategy === 'SURGE' ? {} : { blueGreen: { soakSeconds: 120 } };
+  life.patch({ spec: { updateConfig: { updateStrategy, maxUnavailable: 1, ...blueGreen } } });
+  await runApp(life, 9, 2);
+  askFor(life, newest);
+  return life;
+};
+
+const expectSize = async (life: GroupLife, status: string, desired: number): Promise<void> => {
+  await untilOver(life);
+  await untilAtRest(life, desired);
+  expect(latest(life)?.status?.status).toBe(status);
+  expect(life.group()?.spec.scaling.desired).toBe(desired);
+  expect(life.group()?.status?.surge).toBeUndefined();
+  expect(namesOf(life)).toHaveLength(desired);
+  expect(life.check().violations).toEqual([]);
+  await life.end();
+};
+
+describe('a scale-up while old nodes retire', () => {
+  it.each([
+    ['SURGE', 'Rolling', 1, 8],
+    ['SURGE', 'Rolling', 5, 8],
+    ['SURGE', 'Rolling', 60, 8],
+    ['SURGE', 'Rolling', 5, 5],
+    ['BLUE_GREEN', 'ScalingDown', 5, 8],
+    ['BLUE_GREEN', 'ScalingDown', 5, 5],
+  ] as const)(
+    'stands with %s in %s after %d s, at most %d',
+    async (strategy, phase, after, max) => {
+      const life = await begin(strategy, max);
+      await until(life, phase);
+      await life.driver.advance(after);
+      life.patch({ spec: { scaling: { desired: 5 } } });
+      await expectSize(life, 'Successful', 5);
+    },
+  );
+});
+
+describe('an autoscaler that adds one while blue/green goes back', () => {
+  it.each([10, 120])('gets one after %d s, and no surplus with it', async (after) => {
+    const life = await begin('BLUE_GREEN', 12);
+    await until(life, 'Soaking');
+    await life.driver.advance(20);
+    life.patchUpdate(latest(life)?.metadata.name ?? '', { spec: { abort: 'Stop' } });
+    await until(life, 'Restoring');
+    await life.driver.advance(after);
+    const [group] = life.autoScalingGroups();
+    life.fromOutside('SetDesiredCapacity', {
+      AutoScalingGroupName: String(group?.AutoScalingGroupName),
+      DesiredCapacity: Number(group?.DesiredCapacity) + 1,
+    });
+    await expectSize(life, 'Cancelled', 4);
+  });
+});
