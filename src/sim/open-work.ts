@@ -46,37 +46,46 @@ const waitingInstances = ({ kernel }: World): readonly string[] => {
 const isInProgress = ({ status }: JsonObject): boolean =>
   (objectOr(status).status ?? 'InProgress') === 'InProgress';
 
-const updatesAreOver = ({ kube }: World): boolean => {
-  for (const update of kube.readAll(resources.updates)) if (isInProgress(update)) return false;
-  return true;
-};
-
 /** Deleted ones are gone, the others have the size that they are asked for. */
-const groupsAreSettled = ({ kube }: World): boolean => {
-  for (const group of kube.readAll(resources.groups)) {
-    const { spec, status, metadata } = group as unknown as NodeGroup;
-    if (metadata.deletionTimestamp !== undefined || status === undefined) return false;
-    if (status.observedGeneration !== metadata.generation) return false;
-    if (status.scaleIn !== undefined || status.state === 'CREATING') return false;
-    // What an update could not take back is its own.
-    const size = status.desired - (status.surge?.desired ?? 0);
-    if (spec.scaling.desired !== undefined && spec.scaling.desired !== size) return false;
-  }
-  return true;
+const whyUnsettled = ({ spec, status, metadata }: NodeGroup): string | undefined => {
+  if (metadata.deletionTimestamp !== undefined) return 'is being deleted';
+  if (status === undefined) return 'has no status';
+  const { observedGeneration, scaleIn, state, surge } = status;
+  if (observedGeneration !== metadata.generation) return 'was not looked at since it was changed';
+  if (scaleIn !== undefined) return 'is being scaled in';
+  if (state === 'CREATING') return 'is being created';
+  // What an update could not take back is its own.
+  const size = status.desired - (surge?.desired ?? 0);
+  const { desired } = spec.scaling;
+  if (desired === undefined || desired === size) return undefined;
+  return `has ${size} nodes where ${desired} are asked for`;
 };
 
-/** Nothing is under way, but for drains that may stand for ever. */
-export const isQuiet = (world: World): boolean => {
-  if (!groupsAreSettled(world) || !updatesAreOver(world)) return false;
+function* openThings(world: World): Generator<string> {
+  const told = (kind: string, { metadata, status }: JsonObject, what = ''): string =>
+    `${kind} ${String(objectOr(metadata).name)} ${what}${JSON.stringify(status)}`;
+  for (const group of world.kube.readAll(resources.groups)) {
+    const why = whyUnsettled(group as unknown as NodeGroup);
+    if (why !== undefined) yield told('group', group, `${why} `);
+  }
+  for (const update of world.kube.readAll(resources.updates)) {
+    if (isInProgress(update)) yield told('update', update);
+  }
   const blocked = new Set<string>();
   const nowMs = world.kernel.now() / microsPerMs;
   for (const disruption of world.kube.readAll(resources.disruptions)) {
     if (phaseOf(disruption) === 'Ended') continue;
-    if (!isBlockedForGood(disruption, nowMs)) return false;
-    blocked.add(String(objectOr(disruption.spec).instanceId));
+    if (isBlockedForGood(disruption, nowMs)) {
+      blocked.add(String(objectOr(disruption.spec).instanceId));
+    } else yield told('drain', disruption);
   }
-  return waitingInstances(world).every((instanceId) => blocked.has(instanceId));
-};
+  for (const instanceId of waitingInstances(world)) {
+    if (!blocked.has(instanceId)) yield `hook of ${instanceId}`;
+  }
+}
+
+/** Nothing is under way, but for drains that may stand for ever. */
+export const isQuiet = (world: World): boolean => openThings(world).next().done === true;
 
 export const appsAreReady = ({ kube }: World): boolean => {
   for (const app of kube.readAll(resources.deployments)) {
@@ -99,20 +108,8 @@ export const groupsAreFull = ({ aws }: World): boolean => {
 const maxTold = 2000;
 
 /** Everything that keeps the world from being quiet, for people. */
-export const openWork = (world: World): string => {
-  const told = (kind: string, one: JsonObject): string =>
-    `${kind} ${String(objectOr(one.metadata).name)} ${JSON.stringify(one.status)}`;
-  const updates = [...world.kube.readAll(resources.updates)].filter(isInProgress);
-  const drains = [...world.kube.readAll(resources.disruptions)].filter(
-    (disruption) => phaseOf(disruption) !== 'Ended',
-  );
-  const open = [
-    ...updates.map((update) => told('update', update)),
-    ...drains.map((drain) => told('drain', drain)),
-    ...waitingInstances(world),
-  ];
-  return `still open: ${open.join('; ').slice(0, maxTold)}`;
-};
+export const openWork = (world: World): string =>
+  `still open: ${[...openThings(world)].join('; ').slice(0, maxTold)}`;
 
 export const readyNodes = ({ kube }: World): number => {
   let ready = 0;

@@ -115,6 +115,25 @@ describe('a launch template that may not be changed', () => {
   });
 });
 
+it('a group that cannot be made is told with the size that is asked for by now, and made with it', async () => {
+  const life = await GroupLife.begin();
+  life.faults = {
+    cloudCall: (operation) =>
+      operation === 'CreateLaunchTemplate'
+        ? { kind: 'refused', code: 'AccessDenied' }
+        : { kind: 'ok' },
+  };
+  await life.create({ scalingConfig: { minSize: 0, maxSize: 4, desiredSize: 2 } });
+  await life.until('it is told', () => life.state() === 'CREATE_FAILED', 1200);
+  life.patch({ spec: { scaling: { desired: 1, maxSize: 3 } } });
+  await life.until('the size is told', () => life.group()?.status?.desired === 1, 120);
+  expect(life.group()?.status).toMatchObject({ maxSize: 3, requested: { desired: 1 } });
+  life.faults = {};
+  await life.until('it is made', () => life.isActive(1), 1800);
+  expect(life.group()?.spec.scaling).toEqual({ minSize: 0, maxSize: 3, desired: 1 });
+  await life.end();
+});
+
 it('labels edited between the launch template and the group are in the template', async () => {
   const life = await GroupLife.begin();
   life.faults = {

@@ -372,6 +372,7 @@ export class Pass {
       group: this.#group,
       scaling: this.#scaling,
       found: this.#found,
+      isMissing: this.#isMissing,
       marking: this.#marking,
       surge: this.#surge,
       templateGeneration: this.#templateGeneration,

@@ -28,6 +28,7 @@ interface PassFacts extends ReportFacts {
   readonly scaling: ScalingGroup | undefined;
   /** What the cloud has under the group's name, also where it may not be touched. */
   readonly found: { readonly ownership: Ownership } | undefined;
+  readonly isMissing: boolean;
   readonly marking: Marking;
   readonly surge: NonNullable<NodeGroupStatus['surge']>;
   readonly templateGeneration: number | undefined;
@@ -55,6 +56,7 @@ export const report = async (
     ...(windows === undefined ? {} : { windows }),
     group,
     scaling,
+    isMissing: facts.isMissing,
     isReady: (instanceId) => {
       const node = nodeOfInstance(nodes, instanceId);
       return node !== undefined && isReady(node);

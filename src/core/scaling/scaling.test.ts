@@ -300,6 +300,7 @@ describe('a status', () => {
         spec: { scaling: { minSize: 0, maxSize: 1 } },
       } as NodeGroup,
       scaling: undefined,
+      isMissing: false,
       isReady: () => false,
       issues,
       surge: { desired: 0, maxSize: 0 },

@@ -39,6 +39,8 @@ export interface StatusFacts {
   readonly group: NodeGroup;
   /** Undefined: the cloud knows no group of this name. */
   readonly scaling: GroupView | undefined;
+  /** It has known none for so long that no answer which came too early says it. */
+  readonly isMissing: boolean;
   readonly isReady: (instanceId: string) => boolean;
   readonly issues: readonly HealthIssue[];
   /** The spec's sizes as taken note of now. */
@@ -119,6 +121,25 @@ const stateOf = (facts: StatusFacts, created: string | undefined): NodeGroupStat
 const wantedAtFirst = ({ requested, target }: StatusFacts): number =>
   Math.max(requested.minSize, Math.min(requested.maxSize, target));
 
+/**
+ * Of a group that is missing from one answer the last that was seen: it has not changed. One that was never whole
+ * and is not there is asked for anew, with the sizes that are asked for by now.
+ */
+const sizesOf = (facts: StatusFacts): Pick<NodeGroupStatus, 'desired' | 'minSize' | 'maxSize'> => {
+  const { group, scaling, isMissing, requested } = facts;
+  if (scaling !== undefined) {
+    const { desiredCapacity: desired, minSize, maxSize } = scaling;
+    return { desired, minSize, maxSize };
+  }
+  const { status } = group;
+  if (status !== undefined && (!isMissing || status.createdAt !== undefined)) {
+    const { desired, minSize, maxSize } = status;
+    return { desired, minSize, maxSize };
+  }
+  const { minSize, maxSize } = requested;
+  return { desired: wantedAtFirst(facts), minSize, maxSize };
+};
+
 /** docs/designs/termination.md: a status is at most 16 KB. */
 const maxStatusBytes = 16_384;
 const utf8 = new TextEncoder();
@@ -151,7 +172,7 @@ const adoptedTemplate = ({ group, requestedRevision }: StatusFacts) => {
 };
 
 const wholeStatus = (facts: StatusFacts, halvings: number): NodeGroupStatus => {
-  const { group, scaling, scaleIn, made, templateGeneration } = facts;
+  const { group, scaleIn, made, templateGeneration } = facts;
   const failure = facts.failure && { ...facts.failure, ...boundedIssue(facts.failure, halvings) };
   const before = group.status;
   const counts = countsOf(facts);
@@ -169,10 +190,7 @@ const wholeStatus = (facts: StatusFacts, halvings: number): NodeGroupStatus => {
   return {
     ...(generation === undefined ? {} : { observedGeneration: generation }),
     state: stateOf(facts, created),
-    // The last that was seen: a group that is only missing from one answer has not changed.
-    desired: scaling?.desiredCapacity ?? before?.desired ?? wantedAtFirst(facts),
-    minSize: scaling?.minSize ?? before?.minSize ?? facts.requested.minSize,
-    maxSize: scaling?.maxSize ?? before?.maxSize ?? facts.requested.maxSize,
+    ...sizesOf(facts),
     instances: counts.instances.length,
     ready: counts.ready,
     perZone: countBy(counts.instances, ({ availabilityZone }) => availabilityZone),
