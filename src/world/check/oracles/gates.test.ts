@@ -59,6 +59,12 @@ describe('updates-stop-at-gates', () => {
     expect(said(take(story().at(630), i1))).toEqual([]);
     expect(said(take(story().at(300), i1))).toEqual(late);
   });
+  it('counts a window that has just opened by a clock that is ahead, and no other', () => {
+    const windows = [{ cron: '*/10 * * * *', durationSeconds: 60 }];
+    const story = () => update(paced(new Story({ clockSkew: 4_800_000 }), { windows }), 'Rolling');
+    expect(said(take(story().at(595.3), i1))).toEqual([]);
+    expect(said(take(story().at(595.1), i1))).toEqual(late);
+  });
   it('reports an update that begins while it may not', () => {
     const pending = () => update(paced(new Story(), freeze).at(200), 'Pending');
     expect(said(update(pending(), 'Preparing'))).toEqual([
