@@ -69,6 +69,28 @@ describe('a cluster that begins to know access entries', () => {
   });
 });
 
+describe('access policies', () => {
+  const policyArn = 'arn:aws:eks::aws:cluster-access-policy/AmazonEKSAutoNodePolicy';
+  const accessScope = { type: 'cluster' };
+  const associated = async (type: string): Promise<unknown> => {
+    const life = await inMode('API_AND_CONFIG_MAP');
+    const principalArn = `${account}team/own`;
+    eks(life, 'CreateAccessEntry', { principalArn, type });
+    eks(life, 'AssociateAccessPolicy', { principalArn, policyArn, accessScope });
+    const found = eks(life, 'ListAssociatedAccessPolicies', { principalArn });
+    await life.end();
+    return found.associatedAccessPolicies;
+  };
+
+  it('go with entries of type EC2, as EKS Auto Mode needs them (eksctl#8098)', async () => {
+    expect(await associated('EC2')).toMatchObject([{ policyArn, accessScope }]);
+  });
+
+  it.each(['EC2_LINUX', 'EC2_WINDOWS', 'HYBRID_LINUX'])('go with none of type %s', async (type) => {
+    await expect(associated(type)).rejects.toThrow(/with a type of "STANDARD"/);
+  });
+});
+
 describe('a node group in a cluster with access entries', () => {
   it.each([
     ['both', ['API_AND_CONFIG_MAP']],

@@ -235,7 +235,8 @@ const answersOk = (url: string): (() => Promise<boolean>) => {
   };
 };
 
-const assetsOf = ({ assets }: RealClusterOptions): string =>
+/** Where the binaries are. */
+export const assetsOf = ({ assets }: RealClusterOptions = {}): string =>
   assets ?? process.env.KUBEBUILDER_ASSETS ?? '/usr/local/kubebuilder/bin';
 
 /** Why no control plane can be started here; undefined when one can. */

@@ -74,8 +74,11 @@ export const accessEntriesOf = (value: Json | undefined): readonly AccessEntryCo
   }));
 
 const faultOf = ({ type, username, groups, policies }: AccessEntryConfig): string | undefined => {
-  if (type !== 'STANDARD' && (username !== undefined || groups.length + policies.length > 0)) {
-    return `is of type ${type}, which has no name, groups or policies of one's own: only STANDARD has`;
+  if (type !== 'STANDARD' && (username !== undefined || groups.length > 0)) {
+    return `is of type ${type}, which has no name or groups of one's own: only STANDARD has`;
+  }
+  if (type !== 'STANDARD' && type !== 'EC2' && policies.length > 0) {
+    return `is of type ${type}, which has no policies of one's own: only STANDARD and EC2 have`;
   }
   for (const { scope, namespaces } of policies) {
     if (scope === 'namespace' && namespaces.length === 0) {

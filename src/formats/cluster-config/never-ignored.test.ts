@@ -39,6 +39,10 @@ describe('refused', () => {
       /accessEntries\[0\] is of type EC2_LINUX/,
     ],
     [
+      `accessConfig: {accessEntries: [{principalARN: '${role}', type: EC2_LINUX, accessPolicies: [{policyARN: '${view}', accessScope: {type: cluster}}]}]}`,
+      /accessEntries\[0\] is of type EC2_LINUX, which has no policies.*only STANDARD and EC2/,
+    ],
+    [
       `accessConfig: {accessEntries: [{principalARN: '${role}'}, {principalARN: '${role}'}]}`,
       /accessEntries\[1\] is a second entry of arn:/,
     ],
@@ -130,6 +134,7 @@ describe('taken', () => {
     own('amiFamily: AmazonLinux2, overrideBootstrapCommand: x'),
     own('spot: false, instanceTypes: [m5.large]'),
     'accessConfig: {bootstrapClusterCreatorAdminPermissions: true}',
+    `accessConfig: {accessEntries: [{principalARN: '${role}', type: EC2, accessPolicies: [{policyARN: '${view}', accessScope: {type: cluster}}]}]}`,
   ])('%s', (text) => {
     expect(faultsOf(text)).toEqual([]);
   });

@@ -30,7 +30,8 @@ export interface Arguments {
 /** Flags that stand alone; every other one takes the next word where it has no =. */
 const truths: ReadonlySet<string> = new Set(
   `anonymous-auth authentication-token-webhook cgroups-per-qos contention-profiling
-  cpu-cfs-quota enable-controller-attach-detach enable-debugging-handlers enable-server
+  cpu-cfs-quota enable-controller-attach-detach enable-debugging-handlers enable-load-reader
+  enable-server log-cadvisor-usage
   exit-on-lock-contention experimental-allocatable-ignore-eviction fail-cgroupv1 fail-swap-on help kernel-memcg-notification
   local-storage-capacity-isolation make-iptables-util-chains protect-kernel-defaults
   register-node rotate-certificates rotate-server-certificates runonce seccomp-default
@@ -67,7 +68,7 @@ const valued: ReadonlySet<string> = new Set(
   global-housekeeping-interval housekeeping-interval machine-id-file
   storage-driver-buffer-duration storage-driver-db storage-driver-host storage-driver-password
   storage-driver-secure storage-driver-table storage-driver-user log-json-info-buffer-size
-  log-json-split-stream experimental-mounter-path`.split(/\s+/),
+  log-json-split-stream experimental-mounter-path max-housekeeping-interval`.split(/\s+/),
 );
 
 /**

@@ -128,10 +128,13 @@ const renderPolicy = (policy: PolicyRow) => ({
   modifiedAt: policy.modifiedAt,
 });
 
+/** EKS Auto Mode's nodes get AmazonEKSAutoNodePolicy so (eksctl#8098, terraform-aws-eks#3281, aws-cdk#38782). */
+const takesPolicies = ({ type }: AccessEntryRow): boolean => type === 'STANDARD' || type === 'EC2';
+
 const associate = (parts: Parts, input: AwsInput) => {
   const { entries } = parts;
   const row = entryOf(parts, input);
-  if (row.type !== 'STANDARD') throw standardOnly();
+  if (!takesPolicies(row)) throw standardOnly();
   const policyArn = text(input, 'policyArn');
   if (!accessPolicies.some(({ arn }) => arn === policyArn)) {
     throw refuse(
