@@ -1,8 +1,17 @@
 // bin/drover.mjs as a process: what stays is started with a small young generation, under the id of
 // the process that was started; what ends soon, and a choice of one's own, is left alone.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -47,5 +56,28 @@ describe.skipIf(!existsSync('/proc/self/cmdline'))('the entry', () => {
     expect(cmdline).not.toContain('--max-semi-space-size=2');
     const { output } = await started([], ['--version']);
     expect(output).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+});
+
+describe('the entry of an installed package', () => {
+  const root = join(import.meta.dirname, '..', '..');
+  const place = join(directory, 'node_modules', 'drover');
+  const text = join(directory, 'user-data.sh');
+
+  it('runs below node_modules, where Node itself takes no types out', () => {
+    mkdirSync(place, { recursive: true });
+    for (const name of ['bin', 'src', 'package.json']) {
+      cpSync(join(root, name), join(place, name), { recursive: true });
+    }
+    symlinkSync(join(root, 'node_modules'), join(place, 'node_modules'));
+    writeFileSync(text, '/etc/eks/bootstrap.sh c\n');
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [join(place, 'bin', 'drover.mjs'), 'userdata', 'lint', text],
+      { encoding: 'utf8', env: { ...process.env, NODE_OPTIONS: '' } },
+    );
+    expect(stderr).toBe('drover: refused: 1 file: 1 error, 0 warnings\n');
+    expect(stdout).toContain('SH001');
+    expect(status).toBe(3);
   });
 });
