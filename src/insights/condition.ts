@@ -9,7 +9,7 @@ import { parseQuery } from './language/parse.ts';
 export const compileCondition = (text: string): ((event: LogEvent) => boolean) => {
   const [command] = parseQuery(`filter ${text}`).commands;
   if (command?.kind !== 'filter') throw new Error('a condition is no condition');
-  const context = { names: new Names(), nowMs: 0, notice: () => {} };
+  const context = { names: new Names(), nowMs: 0, range: undefined, notice: () => {} };
   const read = compile(command.condition, context);
   return (event) => isTrue(read(new Row(event, [], 0)));
 };

@@ -88,6 +88,11 @@ export class Execution {
     });
   }
 
+  /** True once nothing more need be read: `limit any` has its rows. */
+  get isDone(): boolean {
+    return this.#plan.isDone();
+  }
+
   /** How far it has come. */
   get progress(): { readonly lines: number; readonly bytes: number; readonly matched: number } {
     const { lines, bytes } = this.#counts;
@@ -106,6 +111,7 @@ export class Execution {
   }
 
   #event(event: LogEvent): void {
+    if (this.#plan.isDone()) return;
     const { startMs, endMs } = this.#options;
     if (startMs !== undefined || endMs !== undefined) {
       const { timeMs } = event;

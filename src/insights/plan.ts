@@ -1,12 +1,20 @@
 // A query's commands as a chain of stages. Decides where rows must be kept: a `sort` waits until a
 // `limit`, a `dedup` or the end needs its order, so that never more rows are kept than are wanted.
-import { type CompileContext, compile, compileRegex } from './evaluate/compile.ts';
-import { compileGlob } from './evaluate/glob.ts';
+import { type CompileContext, compile } from './evaluate/compile.ts';
 import { Names, type Read, type Row } from './evaluate/row.ts';
-import { toText } from './evaluate/values.ts';
 import type { Command, NamedExpression, Query } from './language/ast.ts';
 import { QueryError } from './language/query-error.ts';
 import { periodBefore, type TimeRange } from './patterns/periods.ts';
+import {
+  planAccum,
+  planAny,
+  planExpand,
+  planFilldown,
+  planJson,
+  planParse,
+  planTotals,
+  type Site,
+} from './plan-rows.ts';
 import { compileStatsColumn } from './stages/aggregates.ts';
 import type { MemoryBudget } from './stages/budget.ts';
 import { diffColumns, PatternStage, patternColumns } from './stages/pattern-stage.ts';
@@ -46,6 +54,8 @@ export interface Plan {
   readonly notices: readonly string[];
   /** The range before, of which `diff` needs the events too. */
   readonly alsoWithin: TimeRange | undefined;
+  /** True once no event more can change the result. */
+  readonly isDone: () => boolean;
 }
 
 type Link = (next: Stage) => Stage;
@@ -69,6 +79,9 @@ class Planner {
   #isOrdered = false;
   #columns: readonly Column[] = [];
   #alsoWithin: TimeRange | undefined;
+  #isDone = false;
+  /** Rows are no more than a query without a limit has. */
+  #isCut = false;
   /** Which columns a later `fields` adds to, and which a `display` has fixed. */
   #choice: 'none' | 'fields' | 'display' | 'stats' = 'none';
 
@@ -80,6 +93,7 @@ class Planner {
     return {
       names: this.#names,
       nowMs: this.#options.nowMs,
+      range: this.#options.range,
       notice: (text) => this.#notices.add(text),
     };
   }
@@ -109,10 +123,27 @@ class Planner {
         return;
       }
       case 'limit':
-        this.#top(command.count);
+        // What is sorted is wanted from the top: any rows would do, and these are some.
+        if (command.any && this.#order === undefined) planAny(this.#site, command.count);
+        else this.#top(command.count);
         return;
       case 'parse':
-        this.#parse(command);
+        planParse(this.#site, command);
+        return;
+      case 'json':
+        planJson(this.#site, command);
+        return;
+      case 'expand':
+        planExpand(this.#site, command);
+        return;
+      case 'addtotals':
+        planTotals(this.#site, command);
+        return;
+      case 'accum':
+        planAccum(this.#site, command);
+        return;
+      case 'filldown':
+        planFilldown(this.#site, command);
         return;
       case 'dedup': {
         const fields = command.fields.map((field) => compile(field, this.#context));
@@ -250,25 +281,31 @@ class Planner {
     this.#close([...patternColumns, ...(ranges === undefined ? [] : diffColumns)]);
   }
 
-  #parse(command: Command & { readonly kind: 'parse' }): void {
-    const read = compile(command.operand, this.#context);
-    const { pattern } = command;
-    const match: (text: string) => readonly (string | undefined)[] | undefined =
-      pattern.kind === 'regex' ? regexFinder(command, pattern) : compileGlob(pattern.value);
-    const names =
-      pattern.kind === 'regex' && command.names.length === 0
-        ? [...compileRegex(pattern).names.keys()]
-        : command.names;
-    const slots = names.map((name) => this.#define(name));
-    for (const name of names) this.#addColumn(name);
-    this.#links.push(
-      (next) =>
-        new AssignStage((row) => {
-          const text = toText(read(row));
-          const found = text === undefined ? undefined : match(text);
-          for (const [index, slot] of slots.entries()) row.slots[slot] = found?.[index];
-        }, next),
-    );
+  get #site(): Site {
+    const show = (column: Column, where: 'in place' | 'last'): void => {
+      const at = this.#columns.findIndex(({ name }) => name === column.name);
+      if (at >= 0 && (where === 'in place' || this.#choice === 'display')) {
+        this.#columns = this.#columns.with(at, column);
+      } else if (this.#choice !== 'display') {
+        this.#columns = [...this.#columns.filter((_, index) => index !== at), column];
+      }
+    };
+    return {
+      context: this.#context,
+      columns: this.#choice === 'none' ? this.#usual() : this.#columns,
+      link: (link) => this.#links.push(link),
+      define: (name) => this.#define(name),
+      show,
+      inOrder: () => this.#top(Number.MAX_SAFE_INTEGER),
+      cut: () => {
+        this.#isCut = true;
+        this.#top(this.#options.defaultLimit);
+      },
+      countMatches: () => this.#countMatches(),
+      onDone: () => {
+        this.#isDone = true;
+      },
+    };
   }
 
   /** The order that stands now; what follows gets rows in it. */
@@ -287,45 +324,21 @@ class Planner {
     this.#links.push((next) => new TopStage({ keys, count, budget }, next));
   }
 
+  /** Before the columns that commands add, where nothing says what is shown. */
+  #usual(): readonly Column[] {
+    return [this.#column('@timestamp'), this.#column('@message'), ...this.#columns];
+  }
+
   plan(hasLimit: boolean): Plan {
-    if (!hasLimit) this.#top(this.#options.defaultLimit);
+    if (!hasLimit && !this.#isCut) this.#top(this.#options.defaultLimit);
     else if (this.#order !== undefined) this.#top(Number.MAX_SAFE_INTEGER);
-    const usual = [this.#column('@timestamp'), this.#column('@message')];
     return {
       connect: (sink) => this.#links.reduceRight((next, link) => link(next), sink),
-      columns: this.#choice === 'none' ? [...usual, ...this.#columns] : this.#columns,
+      columns: this.#choice === 'none' ? this.#usual() : this.#columns,
       hasPointers: this.#names.isOpen,
       notices: [...this.#notices],
       alsoWithin: this.#alsoWithin,
+      isDone: () => this.#isDone,
     };
   }
 }
-
-const regexFinder = (
-  command: Command & { readonly kind: 'parse' },
-  pattern: Parameters<typeof compileRegex>[0],
-) => {
-  const regex = compileRegex(pattern);
-  const named = [...regex.names.values()];
-  if (command.names.length === 0) {
-    if (named.length === 0) {
-      throw new QueryError(
-        'this regular expression names nothing to keep',
-        pattern.span,
-        'name its groups, `(?<name>...)`, or give names after `as`',
-      );
-    }
-    return (text: string) => {
-      const groups = regex.find(text)?.groups;
-      return groups === undefined ? undefined : named.map((index) => groups[index]);
-    };
-  }
-  const count = regex.groupCount;
-  if (count !== command.names.length) {
-    throw new QueryError(
-      `${count} groups and ${command.names.length} names after \`as\`: each group needs one`,
-      pattern.span,
-    );
-  }
-  return (text: string) => regex.find(text)?.groups.slice(1);
-};

@@ -43,6 +43,9 @@ const namesOnly = (command: Command, made: Set<string>): boolean => {
       }
       for (const name of command.names) made.add(name);
       return true;
+    case 'json':
+      made.add(command.alias);
+      return true;
     case 'sort':
       return true;
     default:

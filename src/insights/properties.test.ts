@@ -121,6 +121,13 @@ const before = fc.constantFrom(
   'parse userAgent "*/*" as verb, x | ',
   'sort verb | ',
   'limit 3 | ',
+  'limit any 3 | ',
+  'parse userAgent logfmt as verb | ',
+  'parse @message csv as verb, x | ',
+  'parse userAgent /(?<verb>[a-z])/ multi | ',
+  'json field=@message "verb" as userAgent | ',
+  'expand objectRef | ',
+  'addtotals fieldname=verb objectRef | ',
   'stats count(*) by verb | ',
 );
 const after = fc.constantFrom(
@@ -128,6 +135,8 @@ const after = fc.constantFrom(
   ' | fields verb, userAgent',
   ' | stats count(*) by verb',
   ' | limit 2',
+  ' | limit any 2',
+  ' | expand objectRef | filldown',
   ' | sort userAgent, verb desc',
   ' | dedup verb',
   ' | pattern userAgent',

@@ -75,6 +75,19 @@ const number: fc.Arbitrary<Asked> = fc.letrec<{ number: Asked }>((tie) => ({
       jq: `(${jq} | length)`,
       sql: `length(${sql})`,
     })),
+    tie('number').map(({ ours, jq, sql }) => ({
+      ours: `round(${ours})`,
+      // Half goes away from zero in all three.
+      jq: `(${jq} | round)`,
+      sql: `round(${sql})`,
+    })),
+    fc
+      .tuple(tie('number'), fc.integer({ min: 200, max: 209 }), tie('number'))
+      .map(([a, code, b]) => ({
+        ours: `if(code = ${code}, ${a.ours}, ${b.ours})`,
+        jq: `(if .code == ${code} then ${a.jq} else ${b.jq} end)`,
+        sql: `case when code = ${code} then ${a.sql} else ${b.sql} end`,
+      })),
     fc
       .tuple(fc.constantFrom('code', 'seq'), fc.integer({ min: 2, max: 7 }))
       .map(([name, by]) => ({ ...one(`${name} % ${by}`), jq: `(.${name} % ${by})` })),
@@ -112,6 +125,16 @@ const text: fc.Arbitrary<Asked> = fc.oneof(
       jq: `${of.jq}[${from}:${from + length}]`,
       sql: `substr(${of.sql}, ${from + 1}, ${length})`,
     })),
+  textField.map(({ ours, jq, sql }) => ({
+    ours: `base64encode(${ours})`,
+    jq: `(${jq} | @base64)`,
+    sql: `to_base64(encode(${sql}))`,
+  })),
+  textField.map(({ ours, jq, sql }) => ({
+    ours: `regexReplace(${ours}, "[aeu]+", "-")`,
+    jq: `(${jq} | gsub("[aeu]+"; "-"))`,
+    sql: `regexp_replace(${sql}, '[aeu]+', '-', 'g')`,
+  })),
   fc.constant({
     ours: 'coalesce(note, "none")',
     jq: '(.note // "none")',
@@ -151,6 +174,11 @@ const textTest = fc.oneof(
       jq: `(${of.jq} | IN(${words.map((w) => `"${w}"`).join(', ')})${not ? ' | not' : ''})`,
       sql: `${of.sql} ${not ? 'not in' : 'in'} (${words.map((w) => `'${w}'`).join(', ')})`,
     })),
+  fc.tuple(text, part, fc.constantFrom('starts', 'ends')).map(([of, wanted, side]) => ({
+    ours: `${side}With(${of.ours}, "${wanted}") = 1`,
+    jq: `(${of.jq} | ${side}with("${wanted}"))`,
+    sql: `${side}_with(${of.sql}, '${wanted}')`,
+  })),
   fc.constant({ ours: 'ispresent(note)', jq: '(.note != null)', sql: '(note is not null)' }),
 );
 
@@ -305,5 +333,38 @@ const others = fc.tuple(condition, fc.constantFrom('dedup', 'unnest')).map(
         },
 );
 
+/** From row to row, and several rows of one. */
+const running = fc
+  .tuple(condition, fc.constantFrom('accum', 'totals', 'multi', 'expand'))
+  .map(([where, kind]): Asked => {
+    const kept = `$all | map(select(${where.jq}))`;
+    switch (kind) {
+      case 'accum':
+        return {
+          ours: `filter ${where.ours} | sort seq | accum took as sum | display seq, sum`,
+          jq: `${kept} | [foreach .[] as $e ([0, 0]; [$e.seq, .[1] + $e.took])]`,
+          sql: `select seq, sum(took) over (order by seq) from log where ${where.sql} order by seq`,
+        };
+      case 'totals':
+        return {
+          ours: `filter ${where.ours} | sort seq | fields code, took | addtotals | display Total`,
+          jq: `${kept} | map([.code + .took])`,
+          sql: `select code + took from log where ${where.sql} order by seq`,
+        };
+      case 'multi':
+        return {
+          ours: `filter ${where.ours} | parse agent /([a-z]+)/ as part multi | filter ispresent(part) | sort seq | display seq, part`,
+          jq: `${kept} | map(.seq as $s | .agent | match("[a-z]+"; "g") | [$s, .string])`,
+          sql: `select seq, part from (select seq, unnest(regexp_extract_all(agent, '[a-z]+')) as part, generate_subscripts(regexp_extract_all(agent, '[a-z]+'), 1) as i from log where ${where.sql}) order by seq, i`,
+        };
+      default:
+        return {
+          ours: `filter ${where.ours} | expand groups | stats count(*) as n by groups | filter groups != "[]" | sort groups`,
+          jq: `${kept} | map(.groups[]) | group_by(.) | map([.[0], length])`,
+          sql: `select g, count(*) from (select unnest(groups) as g from log where ${where.sql}) group by g order by g`,
+        };
+    }
+  });
+
 /** Whole queries of all kinds. */
-export const query = fc.oneof(sorted, grouped, twice, parsed, others);
+export const query = fc.oneof(sorted, grouped, twice, parsed, others, running);

@@ -26,7 +26,8 @@ export const layers: Readonly<Record<string, Rule>> = {
   api: pure([]),
   // node:zlib for user data, which is often gzip: pure functions of bytes. CEL for maxPodsExpression.
   formats: { rooms: ['api'], packages: ['@marcbachmann/cel-js', 'yaml'], node: ['zlib'] },
-  insights: pure(['api', 'formats']),
+  // node:crypto for digests only: md5 and sha256 of the language.
+  insights: { rooms: ['api', 'formats'], packages: [], node: ['crypto'] },
   // node:crypto for digests only: MD5 of message bodies and the SigV4 check.
   wire: { rooms: ['api'], packages: [], node: ['crypto'] },
   core: pure(['api', 'formats']),

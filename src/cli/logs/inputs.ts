@@ -13,21 +13,29 @@ export interface Reading {
     readonly push: (bytes: Uint8Array) => void;
     readonly end: () => void;
   };
+  /** True once nothing more need be read. */
+  readonly isDone?: () => boolean;
   /** What progress tells besides how far it is. */
   readonly progress: () => string;
 }
 
-/** Returns what could not be read, a sentence each. */
-export const readLogs = async (
-  context: CliContext,
-  reading: Reading,
-): Promise<readonly string[]> => {
+/** What a reader should know of what was read, a sentence each. */
+export interface Read {
+  /** What could not be read. */
+  readonly troubles: readonly string[];
+  /** Logs that look like something else, and what to do. */
+  readonly hints: readonly string[];
+}
+
+export const readLogs = async (context: CliContext, reading: Reading): Promise<Read> => {
+  const hints: string[] = [];
   const inputs = await openAll(context, reading.files);
   const troubles: string[] = [];
   let shownAt = context.clock.now();
   try {
     for (const input of inputs) {
       const feed = reading.open(input);
+      let isFirst = true;
       try {
         for await (const chunk of input.chunks()) {
           if (context.signal.aborted) {
@@ -36,7 +44,11 @@ export const readLogs = async (
               'interrupted: nothing is printed of a part',
             );
           }
+          if (isFirst) hints.push(...otherFormat(input.name, chunk));
+          isFirst = false;
           feed.push(chunk);
+          // What is left of the log is not its end: nothing is said of it.
+          if (reading.isDone?.() === true) return { troubles, hints };
           if (context.isTerminal && context.clock.now() - shownAt >= progressEveryMs) {
             shownAt = context.clock.now();
             context.progress(`${shareOf(inputs)}${reading.progress()}`);
@@ -53,7 +65,33 @@ export const readLogs = async (
     await Promise.all(inputs.map((input) => input.close()));
     context.progress('');
   }
-  return troubles;
+  return { troubles, hints };
+};
+
+const looksAt = 4096;
+
+/** How documents begin that hold events in a list, and the filter of jq that makes a line of each. */
+const documents: readonly (readonly [begins: RegExp, filter: string, what: string])[] = [
+  [/^\s*\{\s*"Records":\s*\[/, '.Records[]', ' (a CloudTrail file)'],
+  [/^\s*\[\s*(?:\{|$)/, '.[]', ''],
+  [/^\s*\{\s*\n.*"items":\s*\[/s, '.items[]', ''],
+  [/^\s*\{\s*\n/, '.', ''],
+];
+
+/**
+ * A file may be one JSON document instead of a line for each event: what CloudTrail writes, or `kubectl get -o json`.
+ * Its lines are then read for what they are; this says why nothing is found in them.
+ */
+const otherFormat = (path: string, chunk: Uint8Array): readonly string[] => {
+  const begins = Buffer.from(chunk.subarray(0, looksAt)).toString('latin1');
+  const found = documents.find(([pattern]) => pattern.test(begins));
+  if (found === undefined) return [];
+  const [, filter, what] = found;
+  const name = path === '-' ? 'standard input' : (path.split('/').at(-1) ?? path);
+  const from = path === '-' ? '... | ' : '';
+  const file = path === '-' ? '' : ` ${name}`;
+  const how = `\`${from}jq -c '${filter}'${file} | drover logs ... -\``;
+  return [visible(`${name} is one JSON document${what}, not a line for each event: ${how}`)];
 };
 
 /** A file's name may have anything in it. */
@@ -84,12 +122,12 @@ const shareOf = (inputs: readonly LogInput[]): string => {
   return Number.isNaN(total) ? '' : `${Math.floor((done / Math.max(1, total)) * 100)}%, `;
 };
 
-/** Tells the troubles; a command that had any has failed. */
-export const tellTroubles = (context: CliContext, troubles: readonly string[]): void => {
-  for (const trouble of troubles) context.err(`! ${trouble}`);
+/** Tells the troubles and the hints; a command that had a trouble has failed. */
+export const tellTroubles = (context: CliContext, { troubles, hints }: Read): void => {
+  for (const told of [...troubles, ...hints]) context.err(`! ${told}`);
 };
 
-export const failOn = (troubles: readonly string[]): void => {
+export const failOn = ({ troubles }: Read): void => {
   if (troubles.length === 0) return;
   throw new CommandError(exitCodes.failed, 'not everything could be read: see above');
 };

@@ -159,6 +159,32 @@ describe('drover logs query', () => {
     expect(passed.err).toBe('1 row; 1 of 2 events matched (0.0 kB scanned)');
   });
 
+  it('reads no further than limit any needs', async () => {
+    const megabytes = event(1, 'get').repeat(60_000);
+    const log = { 'a.log': megabytes, 'b.log': '{"verb":"cut off' };
+    const { out, err } = await run('limit any 2 | fields verb', log);
+    expect(out).toBe('verb\nget\nget');
+    const [, matched, lines] = /^2 rows; (\d+) of (\d+) events matched/.exec(err) ?? [];
+    expect(Number(matched)).toBe(2);
+    expect(Number(lines)).toBeLessThan(30_000);
+  });
+
+  it('says what a file of another format is, and how to make lines of it', async () => {
+    const of = async (text: string) => (await run('stats count(*)', { 'a.json': text })).err;
+    expect(await of('{"Records":[{"eventName":"x"}]}')).toContain(
+      '! a.json is one JSON document (a CloudTrail file), not a line for each event: ' +
+        "`jq -c '.Records[]' a.json | drover logs ... -`",
+    );
+    expect(await of('{\n  "apiVersion": "v1",\n  "items": []\n}\n')).toContain(
+      "`jq -c '.items[]' a.json | drover logs ... -`",
+    );
+    expect(await of('[\n  {"a": 1}\n]\n')).toContain("`jq -c '.[]' a.json | drover logs ... -`");
+    expect(await of('{\n "a": 1\n}\n{\n')).toContain("`jq -c '.' a.json | drover logs ... -`");
+    for (const lines of ['{"verb":"get","items":[]}\n{"verb":"list"}\n', '[INFO] {\n', '[]\n']) {
+      expect(await of(lines)).not.toContain('document');
+    }
+  });
+
   it('says that it counts some of the broken lines where the query passes lines over', async () => {
     const log = { 'a.log': '{"verb":"get",}\n{"verb":"list",}\n{"verb":"watch"}\n' };
     const counted = async (query: string) =>

@@ -93,7 +93,7 @@ export const runQuery = async (
       ...(limit === undefined ? {} : { defaultLimit: limit }),
     });
   });
-  const troubles = await readLogs(context, {
+  const read = await readLogs(context, {
     files: isWorlds ? await context.auditFiles(connection) : files,
     open: ({ name }) => {
       const feed = execution.open({
@@ -106,6 +106,7 @@ export const runQuery = async (
         end: () => explained(query, () => feed.end()),
       };
     },
+    isDone: () => execution.isDone,
     progress: () => {
       const { bytes, matched } = execution.progress;
       return `${Math.round(bytes / 1_000_000)} MB read, ${matched} events matched`;
@@ -114,10 +115,10 @@ export const runQuery = async (
   const finished = explained(query, () => execution.finish());
   const result = { ...finished, notices: [...finished.notices, ...cutNotices(cap)] };
   for (const line of renderResult(result, flags.output)) context.out(line);
-  tellTroubles(context, troubles);
+  tellTroubles(context, read);
   for (const notice of noticesOf(result)) context.err(`! ${notice}`);
   context.err(summaryOf(result));
-  failOn(troubles);
+  failOn(read);
 };
 
 const cutNotices = (cap: FieldCap | undefined): readonly string[] =>

@@ -33,7 +33,7 @@ export const runStory = async (
     if (event.json !== undefined && event.timeMs !== undefined)
       reader.add(event.json, event.timeMs);
   };
-  const troubles = await readLogs(context, {
+  const read = await readLogs(context, {
     files: files.length === 0 ? await context.auditFiles(connection) : files,
     open: ({ name }) =>
       new LineFeed({
@@ -46,7 +46,7 @@ export const runStory = async (
   });
   const stories = wanted(reader, flags);
   for (const line of rendered(stories, flags, reader)) context.out(line);
-  tellTroubles(context, troubles);
+  tellTroubles(context, read);
   const notJson = counts.notJson + counts.broken;
   if (notJson > 0) {
     const least = counts.unparsed > 0 ? 'at least ' : '';
@@ -55,7 +55,7 @@ export const runStory = async (
   if (reader.isFull) context.err('! the log tells more than is kept: the rest was left out');
   const homeless = reader.homeless().length;
   if (homeless > 0) context.err(`! of ${homeless} evicted pods nothing tells where they ran`);
-  failOn(troubles);
+  failOn(read);
 };
 
 const wanted = (reader: StoryReader, { node, nodegroup }: StoryFlags): readonly NodeStory[] => {

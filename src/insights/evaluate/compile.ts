@@ -2,8 +2,10 @@
 // here, once, and refused here with its place.
 import type { Expression, RegexLiteral } from '../language/ast.ts';
 import { closest, QueryError, type Span } from '../language/query-error.ts';
+import type { TimeRange } from '../patterns/periods.ts';
 import { LinearRegex, RegexError } from '../regex/index.ts';
 import { findFunction, finite, functionNames } from './functions.ts';
+import { allMatches } from './matches.ts';
 import type { Names, Read, Row } from './row.ts';
 import { ceilTo, floorTo, type Period, parsePeriod } from './time.ts';
 import { equals, isTrue, ordered, toNumber, toText, type Value } from './values.ts';
@@ -12,6 +14,8 @@ export interface CompileContext {
   readonly names: Names;
   /** What `now()` answers, epoch milliseconds. */
   readonly nowMs: number;
+  /** The time range asked for, as far as it has a beginning. */
+  readonly range: TimeRange | undefined;
   /** Told of a field that cannot have a value here. */
   readonly notice: (text: string) => void;
 }
@@ -101,6 +105,10 @@ const compileField = (
   field: Expression & { readonly kind: 'field' },
   { names, notice }: CompileContext,
 ): Read => {
+  if (/^(?:true|false)$/i.test(field.name) && !names.listed.includes(field.name)) {
+    const value = field.name.toLowerCase() === 'true';
+    return () => value;
+  }
   if (!names.has(field.name)) {
     const near = closest(field.name, names.listed);
     const hint = near === undefined ? '' : `; did you mean ${near}?`;
@@ -193,6 +201,8 @@ const compileCall = (
     return () => seconds;
   }
   if (dateFunctions.includes(name)) return compileDate(call, context);
+  if (rangeFunctions.includes(name)) return compileRange(call, context);
+  if (replaceFunctions.includes(name)) return compileReplace(call, context);
   const spec = findFunction(name);
   if (spec === undefined) throw unknownFunction(call);
   checkCount(call, spec.min, spec.max);
@@ -201,11 +211,28 @@ const compileCall = (
 };
 
 const dateFunctions = ['bin', 'datefloor', 'dateceil'];
+const rangeFunctions = ['querystarttime', 'queryendtime', 'querytimerange'];
+/** CloudWatch takes both spellings. */
+const replaceFunctions = ['regexreplace', 'regex_replace'];
+const compiled = ['now', ...dateFunctions, ...rangeFunctions, ...replaceFunctions];
 
 /** Of one event's values. */
 export const isFunction = (name: string): boolean => {
   const lower = name.toLowerCase();
-  return lower === 'now' || dateFunctions.includes(lower) || findFunction(lower) !== undefined;
+  return compiled.includes(lower) || findFunction(lower) !== undefined;
+};
+
+/** Functions of the language that are not evaluated here, and why or what to do instead. */
+const refusedFunctions: Readonly<Partial<Record<string, string>>> = {
+  parsedate: 'its formats are those of Java; write `toMillis(@timestamp)` where that is the date',
+  formatdate: 'write `datefloor`, or take parts of `@timestamp` with `substr`',
+  strftime: 'write `datefloor`, or take parts of `@timestamp` with `substr`',
+  rate: 'what it answers differs from its documentation; write `sum(x) / 5 ... by bin(5m)`',
+  histogram: 'its documentation and what it answers differ; write `by floor(x / 50) * 50`',
+  values: 'how CloudWatch shows lists is not documented; write `stats count(*) by x, y`',
+  collect_values: 'how CloudWatch shows lists is not documented; write `stats count(*) by x, y`',
+  variance: 'which of the two it is is not documented; write `stddev(x)`',
+  topk: 'it is not documented; write `stats count(*) as n by x | sort n desc | limit 5`',
 };
 
 export const unknownFunction = (call: Expression & { readonly kind: 'call' }): QueryError => {
@@ -216,6 +243,10 @@ export const unknownFunction = (call: Expression & { readonly kind: 'call' }): Q
       span,
     );
   }
+  const reason = refusedFunctions[call.name.toLowerCase()];
+  if (reason !== undefined) {
+    return new QueryError(`\`${call.name}\` is not evaluated here`, span, reason);
+  }
   const near = closest(call.name, [...functionNames, ...aggregateNames]);
   const hint =
     near === undefined ? `functions: ${functionNames.join(', ')}` : `did you mean \`${near}\`?`;
@@ -225,6 +256,7 @@ export const unknownFunction = (call: Expression & { readonly kind: 'call' }): Q
 export const aggregateNames: readonly string[] = [
   ...['count', 'count_distinct', 'avg', 'sum', 'min', 'max', 'pct', 'percentile', 'median'],
   ...['stddev', 'earliest', 'latest', 'sortsFirst', 'sortsLast'],
+  ...['count_over_time', 'countOverTime', 'sum_over_time', 'sumOverTime'],
 ];
 
 export const isAggregate = (name: string): boolean =>
@@ -268,6 +300,61 @@ const compileDate = (
   return (row: Row): Value => {
     const ms = toNumber(moment(row));
     return ms === undefined ? undefined : round(ms, period);
+  };
+};
+
+/** Of the time range asked for, milliseconds. */
+const compileRange = (
+  call: Expression & { readonly kind: 'call' },
+  { range }: CompileContext,
+): Read => {
+  checkCount(call, 0, 0);
+  if (range === undefined) {
+    throw new QueryError(
+      `\`${call.name}\` tells of the time range, and none is given`,
+      call.span,
+      'say where it begins and ends, with --start and --end',
+    );
+  }
+  const { startMs, endMs } = range;
+  const name = call.name.toLowerCase();
+  const value =
+    name === 'querystarttime' ? startMs : name === 'queryendtime' ? endMs : endMs - startMs;
+  return () => value;
+};
+
+/** The expression and what comes in its place are texts of the query: how groups are named there is not documented. */
+const compileReplace = (
+  call: Expression & { readonly kind: 'call' },
+  context: CompileContext,
+): Read => {
+  checkCount(call, 3, 3);
+  const [of, pattern, by] = call.args;
+  if (of === undefined || pattern?.kind !== 'text' || by?.kind !== 'text') {
+    throw new QueryError(
+      `\`${call.name}\` takes a regular expression and a text, both in quotes`,
+      (pattern?.kind === 'text' ? by : pattern)?.span ?? call.span,
+    );
+  }
+  if (/[$\\][0-9{]/.test(by.value)) {
+    throw new QueryError(
+      'groups in a replacement are not documented',
+      by.span,
+      'take the parts with `parse`, and put them together with `concat`',
+    );
+  }
+  const { value: source, span } = pattern;
+  const regex = compileRegex({ kind: 'regex', source, span });
+  const read = compile(of, context);
+  return (row) => {
+    const text = toText(read(row));
+    if (text === undefined || !regex.test(text)) return text;
+    let [made, at] = ['', 0];
+    for (const { start, end } of allMatches(regex, text)) {
+      made += text.slice(at, start) + by.value;
+      at = end;
+    }
+    return made + text.slice(at);
   };
 };
 

@@ -2,13 +2,10 @@
 // need a length of time, the clock or many events are compiled elsewhere.
 import type { Json } from '../../api/json.ts';
 import { isInSubnet, parseAddress } from './addresses.ts';
-import { fromJson, Instant, toNumber, toText, type Value } from './values.ts';
-
-export interface FunctionSpec {
-  readonly min: number;
-  readonly max: number;
-  readonly evaluate: (args: readonly Value[]) => Value;
-}
+import type { FunctionSpec } from './function-spec.ts';
+import { numberFunctions } from './functions-number.ts';
+import { textFunctions } from './functions-text.ts';
+import { fromJson, Instant, isTrue, toNumber, toText, type Value } from './values.ts';
 
 /** Longest text that a function makes: `replace` can square a message. */
 const maxTextLength = 4 * 1024 * 1024;
@@ -100,6 +97,9 @@ const parsedJson = (text: string): Value => {
   }
 };
 
+const contains = (text: string, part: string, anyCase: boolean): boolean =>
+  anyCase ? text.toLowerCase().includes(part.toLowerCase()) : text.includes(part);
+
 const table: Readonly<Record<string, FunctionSpec>> = {
   abs: ofNumber(Math.abs),
   ceil: ofNumber(Math.ceil),
@@ -132,7 +132,9 @@ const table: Readonly<Record<string, FunctionSpec>> = {
   replace: ofText(3, 3, (text, [search, by]) =>
     replaced(text, toText(search) ?? '', toText(by) ?? ''),
   ),
-  strcontains: ofText(2, 2, (text, [part]) => (text.includes(toText(part) ?? '') ? 1 : 0)),
+  strcontains: ofText(2, 3, (text, [part, anyCase]) =>
+    contains(text, toText(part) ?? '', isTrue(anyCase)) ? 1 : 0,
+  ),
   frommillis: {
     min: 1,
     max: 1,
@@ -154,6 +156,8 @@ const table: Readonly<Record<string, FunctionSpec>> = {
   isipinsubnet: inSubnet(undefined),
   isipv4insubnet: inSubnet(4),
   isipv6insubnet: inSubnet(6),
+  ...textFunctions,
+  ...numberFunctions,
 };
 
 /** By its name in any letter case. */
@@ -168,5 +172,10 @@ export const functionNames: readonly string[] = [
   ...['isempty', 'isblank', 'concat', 'trim', 'ltrim', 'rtrim', 'strlen', 'toupper', 'tolower'],
   ...['substr', 'replace', 'strcontains', 'fromMillis', 'toMillis', 'jsonParse', 'jsonStringify'],
   ...['isValidIp', 'isValidIpV4', 'isValidIpV6', 'isIpInSubnet', 'isIpv4InSubnet'],
-  ...['isIpv6InSubnet', 'bin', 'datefloor', 'dateceil', 'now'],
+  ...['isIpv6InSubnet', 'bin', 'datefloor', 'dateceil', 'now', 'round', 'haversine', 'toNumber'],
+  ...['toInt', 'toLong', 'toDouble', 'isNumeric', 'if', 'case', 'messageSize', 'startsWith'],
+  ...['endsWith', 'regexReplace', 'split', 'urlencode', 'urldecode', 'base64encode'],
+  ...['base64decode', 'hexToAscii', 'hexToDec', 'decToHex', 'md5', 'sha256', 'jsonArraySize'],
+  ...['jsonArrayContains', 'ipv4ToNumber', 'isPrivateIP', 'isPublicIP', 'isReservedIP'],
+  ...['queryStartTime', 'queryEndTime', 'queryTimeRange'],
 ];

@@ -27,6 +27,12 @@ export interface RegexLiteral {
   readonly span: Span;
 }
 
+/** `parse F logfmt`, `parse F csv` */
+export interface FormatWord {
+  readonly kind: 'logfmt' | 'csv';
+  readonly span: Span;
+}
+
 export type Expression =
   | FieldRef
   | TextLiteral
@@ -101,15 +107,50 @@ export type Command =
       readonly span: Span;
     }
   | { readonly kind: 'sort'; readonly keys: readonly SortKey[]; readonly span: Span }
-  | { readonly kind: 'limit'; readonly count: number; readonly span: Span }
+  | {
+      readonly kind: 'limit';
+      readonly count: number;
+      /** `limit any`: whichever are found first, and nothing more is read. */
+      readonly any: boolean;
+      readonly span: Span;
+    }
   | {
       readonly kind: 'parse';
       readonly operand: Expression;
-      readonly pattern: TextLiteral | RegexLiteral;
-      /** Names of a glob's stars, or of a regular expression's groups. */
+      readonly pattern: TextLiteral | RegexLiteral | FormatWord;
+      /** Names of a glob's stars, of a regular expression's groups, of values; one of a map. */
       readonly names: readonly string[];
+      /** A row of each match of a regular expression. */
+      readonly multi: boolean;
       readonly span: Span;
     }
+  /** `json field=F "path" as x` */
+  | {
+      readonly kind: 'json';
+      readonly field: FieldRef;
+      readonly path: string;
+      readonly alias: string;
+      readonly span: Span;
+    }
+  | { readonly kind: 'expand'; readonly field: FieldRef; readonly span: Span }
+  | {
+      readonly kind: 'addtotals';
+      /** What the column of the rows' sums is called. */
+      readonly column: string;
+      readonly row: boolean;
+      readonly col: boolean;
+      /** All that are shown, where none is named. */
+      readonly fields: readonly FieldRef[];
+      readonly span: Span;
+    }
+  | {
+      readonly kind: 'accum';
+      readonly field: FieldRef;
+      readonly alias: string;
+      readonly span: Span;
+    }
+  /** Names, in which a star stands for any text; all that are shown, where there is none. */
+  | { readonly kind: 'filldown'; readonly names: readonly string[]; readonly span: Span }
   | { readonly kind: 'dedup'; readonly fields: readonly Expression[]; readonly span: Span }
   | { readonly kind: 'pattern'; readonly operand: Expression; readonly span: Span }
   /** Always behind `pattern`. */

@@ -185,11 +185,19 @@ export class ExpressionParser {
     const star = scan.symbol('*');
     const args: Expression[] = [];
     if (!star) {
-      do args.push(this.expression());
+      do args.push(this.#regexText() ?? this.expression());
       while (scan.symbol(','));
     }
     if (!scan.symbol(')')) throw this.#unexpected('`,` or `)`');
     return { kind: 'call', name, args, star, span: scan.span(start) };
+  }
+
+  /** An argument between slashes is the text of a regular expression. */
+  #regexText(): Expression | undefined {
+    const found = this.regex();
+    return found === undefined
+      ? undefined
+      : { kind: 'text', value: found.source, span: found.span };
   }
 
   #unexpected(wanted: string): QueryError {

@@ -4,6 +4,7 @@
 import { diffPeriods } from '../patterns/periods.ts';
 import type { Command, Expression, NamedExpression, Query, SortKey } from './ast.ts';
 import { ExpressionParser } from './parse-expression.ts';
+import { type RowCommandKind, rowCommands, rowCommandWords } from './parse-rows.ts';
 import { closest, QueryError } from './query-error.ts';
 import { Scanner } from './scanner.ts';
 
@@ -16,8 +17,9 @@ const maxLimit = 100_000;
 const maxStats = 10;
 
 const supported = [
-  ...['fields', 'display', 'filter', 'stats', 'sort', 'limit', 'parse', 'dedup', 'unnest'],
-  ...['pattern', 'diff'],
+  ...(['fields', 'display', 'filter', 'where', 'stats', 'sort', 'limit', 'dedup'] as const),
+  ...(['unnest', 'pattern', 'diff'] as const),
+  ...rowCommandWords,
 ] as const;
 
 /** Commands of the language that are not evaluated here, and why or what to do instead. */
@@ -28,9 +30,16 @@ const refused: Readonly<Record<string, string>> = {
   source: 'name the files on the command line, or the log group in the call',
   join: 'run two queries',
   lookup: 'there are no lookup tables',
-  addtotals: 'run a second `stats` without `by`',
   appendcols: 'run two queries',
-  expand: 'write `unnest`',
+  subqueries: 'run two queries',
+  cidrlookup: 'there are no lookup tables; write `isIpInSubnet`',
+  relevantfields: 'how it measures relevance is not documented',
+  autoregress: 'what it calls its columns is not documented',
+  logcompare: 'write `pattern @message | diff`, or run two queries',
+  fillmissing: 'which range it fills is not documented',
+  outlier: 'how it is computed is not documented',
+  sessionize: 'what it calls its columns is not documented',
+  countfrequent: 'it estimates; write `stats count(*) as n by ... | sort n desc`',
 };
 
 export const parseQuery = (text: string): Query => new QueryParser(text).query();
@@ -84,15 +93,17 @@ class QueryParser {
   readonly #parsers: Readonly<Record<(typeof supported)[number], (start: number) => Command>> = {
     fields: (start) => ({ kind: 'fields', items: this.#named(), span: this.#scan.span(start) }),
     display: (start) => ({ kind: 'display', items: this.#named(), span: this.#scan.span(start) }),
-    filter: (start) => ({
-      kind: 'filter',
-      condition: this.#expressions.expression(),
-      span: this.#scan.span(start),
-    }),
+    filter: (start) => this.#filter(start),
+    where: (start) => this.#filter(start),
     stats: (start) => this.#stats(start),
     sort: (start) => this.#sort(start),
     limit: (start) => this.#limit(start),
-    parse: (start) => this.#parse(start),
+    parse: (start) => this.#ofRows('parse', start),
+    json: (start) => this.#ofRows('json', start),
+    expand: (start) => this.#ofRows('expand', start),
+    addtotals: (start) => this.#ofRows('addtotals', start),
+    accum: (start) => this.#ofRows('accum', start),
+    filldown: (start) => this.#ofRows('filldown', start),
     dedup: (start) => ({
       kind: 'dedup',
       fields: this.#list(() => this.#expressions.expression()),
@@ -157,38 +168,30 @@ class QueryParser {
   }
 
   #limit(start: number): Command {
+    const any = this.#scan.keyword('any');
     const { span } = this.#scan.here();
     const digits = this.#scan.integer();
     const count = Number(digits);
     if (digits === undefined || count < 1 || count > maxLimit) {
       throw new QueryError(`\`limit\` takes a whole number from 1 to ${maxLimit}`, span);
     }
-    return { kind: 'limit', count, span: this.#scan.span(start) };
+    return { kind: 'limit', count, any, span: this.#scan.span(start) };
   }
 
-  #parse(start: number): Command {
-    const scan = this.#scan;
-    const operand = this.#expressions.primary();
-    const at = scan.at;
-    const regex = this.#expressions.regex();
-    const glob = regex === undefined ? scan.quoted() : undefined;
-    if (regex === undefined && glob === undefined) {
-      throw this.#unexpected('a pattern in quotes with `*`, or a regular expression in slashes');
-    }
-    const span = scan.span(at);
-    const names = scan.keyword('as') ? this.#list(() => this.#alias()) : [];
-    if (regex !== undefined) {
-      return { kind: 'parse', operand, pattern: regex, names, span: scan.span(start) };
-    }
-    const value = glob ?? '';
-    const stars = value.split('*').length - 1;
-    if (stars === 0) throw new QueryError('this pattern has no `*`: it finds nothing', span);
-    if (stars !== names.length) {
-      const counts = `${stars} \`*\` and ${names.length} name${names.length === 1 ? '' : 's'}`;
-      throw new QueryError(`${counts} after \`as\`: each \`*\` needs one`, span);
-    }
-    const pattern = { kind: 'text', value, span } as const;
-    return { kind: 'parse', operand, pattern, names, span: scan.span(start) };
+  #filter(start: number): Command {
+    const condition = this.#expressions.expression();
+    return { kind: 'filter', condition, span: this.#scan.span(start) };
+  }
+
+  #ofRows(kind: RowCommandKind, start: number): Command {
+    return rowCommands[kind]({
+      scan: this.#scan,
+      expressions: this.#expressions,
+      start,
+      alias: () => this.#alias(),
+      list: (item) => this.#list(item),
+      unexpected: (wanted) => this.#unexpected(wanted),
+    });
   }
 
   #unnest(start: number): Command {

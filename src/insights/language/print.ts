@@ -38,13 +38,24 @@ const command = (one: Command): string => {
     case 'sort':
       return `sort ${listOf(one.keys, (key) => `${expression(key.expression)} ${key.descending ? 'desc' : 'asc'}`)}`;
     case 'limit':
-      return `limit ${one.count}`;
+      return `limit ${one.any ? 'any ' : ''}${one.count}`;
     case 'parse': {
-      const { pattern } = one;
-      const shown = pattern.kind === 'regex' ? `/${pattern.source}/` : quoted(pattern.value);
       const names = one.names.length === 0 ? '' : ` as ${listOf(one.names, alias)}`;
-      return `parse ${operand(one.operand)} ${shown}${names}`;
+      const multi = one.multi ? ' multi' : '';
+      return `parse ${operand(one.operand)} ${parsePattern(one.pattern)}${names}${multi}`;
     }
+    case 'json':
+      return `json field=${expression(one.field)} ${quoted(one.path)} as ${alias(one.alias)}`;
+    case 'expand':
+      return `expand ${expression(one.field)}`;
+    case 'addtotals': {
+      const options = `fieldname=${alias(one.column)} row=${one.row} col=${one.col}`;
+      return `addtotals ${options} ${listOf(one.fields, expression)}`.trimEnd();
+    }
+    case 'accum':
+      return `accum ${expression(one.field)} as ${alias(one.alias)}`;
+    case 'filldown':
+      return ['filldown', ...one.names.map(starred)].join(' ');
     case 'dedup':
       return `dedup ${listOf(one.fields, expression)}`;
     case 'pattern':
@@ -55,6 +66,20 @@ const command = (one: Command): string => {
       return `unnest ${expression(one.field)} into ${alias(one.alias)}`;
   }
 };
+
+const parsePattern = (pattern: (Command & { readonly kind: 'parse' })['pattern']): string => {
+  switch (pattern.kind) {
+    case 'regex':
+      return `/${pattern.source}/`;
+    case 'text':
+      return quoted(pattern.value);
+    default:
+      return pattern.kind;
+  }
+};
+
+/** A name with stars for any text; in backticks where it could not be read otherwise. */
+const starred = (name: string): string => (/^[A-Za-z0-9_@.*-]+$/.test(name) ? name : `\`${name}\``);
 
 const simple = new Set<Expression['kind']>(['field', 'text', 'number', 'duration', 'call']);
 

@@ -123,6 +123,15 @@ export class Scanner {
     return parts;
   }
 
+  /** A field's name as it is, in which stars may stand; in backticks with anything in it. */
+  starred(): string | undefined {
+    const rest = this.text.slice(this.at, this.at + 1000);
+    const found = /^(?:`([^`\n]+)`|[A-Za-z0-9_@.*-]+)/.exec(rest);
+    if (found === null) return undefined;
+    this.#advance(this.at + found[0].length);
+    return found[1] ?? found[0];
+  }
+
   #pathPart(at: number): readonly [part: string, end: number] {
     if (this.text[at] !== '`') {
       let end = at;
@@ -217,7 +226,7 @@ const classEnd = (text: string, from: number): number => {
   return found === null ? from : from + found[0].length - 1;
 };
 
-const afterRegex = /^\s*(?:$|[|,)#]|(?:and|or|as)\b)/i;
+const afterRegex = /^\s*(?:$|[|,)#]|(?:and|or|as|multi)\b)/i;
 
 const endsRegex = (text: string, at: number): boolean => {
   const rest = text.slice(at, at + 200);

@@ -10,7 +10,21 @@ interface Threads {
   readonly slots: Slots[];
 }
 
-export const findMatch = (program: Program, text: string, from: number): Slots | undefined => {
+/** How much may still be looked at; no bound where it is absent. */
+export interface Work {
+  placesLeft?: number;
+}
+
+export class RegexWorkError extends Error {
+  override readonly name = 'RegexWorkError';
+}
+
+export const findMatch = (
+  program: Program,
+  text: string,
+  from: number,
+  work: Work = {},
+): Slots | undefined => {
   const { instructions, slotCount } = program;
   const seen = new Int32Array(instructions.length).fill(-1);
   let current: Threads = { at: [], slots: [] };
@@ -39,6 +53,7 @@ export const findMatch = (program: Program, text: string, from: number): Slots |
     }
   };
   for (let place = from; place <= text.length; place++) {
+    if (work.placesLeft !== undefined && work.placesLeft-- <= 0) throw new RegexWorkError();
     if (best === undefined) {
       const slots = new Int32Array(slotCount).fill(-1);
       slots[0] = place;

@@ -1,13 +1,18 @@
 // Public entry of the matcher of regular expressions. Time is linear in the text for every
 // expression that it takes, so none can stop the thread; those that cannot be bounded are refused.
-import { findMatch } from './find-match.ts';
+import { findMatch, type Work } from './find-match.ts';
 import { parseRegex } from './parse-regex.ts';
 import { compileProgram, type Program } from './program.ts';
 import { requiredText } from './required-text.ts';
 import type { RegexTree } from './syntax.ts';
 import { TestAutomaton } from './test-automaton.ts';
 
+export { RegexWorkError } from './find-match.ts';
 export { RegexError } from './syntax.ts';
+
+/** Looks at places of a text that finding all matches may take, for each of its units and besides. */
+const placesPerUnit = 20;
+const freePlaces = 1_000_000;
 
 export interface Match {
   readonly start: number;
@@ -44,8 +49,30 @@ export class LinearRegex {
   }
 
   find(text: string): Match | undefined {
-    if (!this.test(text)) return undefined;
-    const slots = findMatch(this.#program, text, 0);
+    return this.test(text) ? this.#from(text, 0, {}) : undefined;
+  }
+
+  /**
+   * Matches one after the other. A match may be looked for to the end of the text and yet be short, so all of them
+   * together may take the square of its length: throws RegexWorkError beyond a bound.
+   */
+  *findAll(text: string): Generator<Match, void> {
+    if (!this.test(text)) return;
+    const work = { placesLeft: text.length * placesPerUnit + freePlaces };
+    let lastEnd = -1;
+    for (let at = 0; at <= text.length; ) {
+      const match = this.#from(text, at, work);
+      if (match === undefined) return;
+      const isEmpty = match.end === match.start;
+      // As RE2 has it: nothing is no match of its own just behind a match.
+      if (!isEmpty || match.start !== lastEnd) yield match;
+      lastEnd = match.end;
+      at = isEmpty ? match.end + 1 : match.end;
+    }
+  }
+
+  #from(text: string, from: number, work: Work): Match | undefined {
+    const slots = findMatch(this.#program, text, from, work);
     if (slots === undefined) return undefined;
     const groups = Array.from({ length: slots.length / 2 }, (_, index) => {
       const start = slots[index * 2] ?? -1;

@@ -190,8 +190,17 @@ const ofOneField: Readonly<Record<string, Build>> = {
 
 type Call = Expression & { readonly kind: 'call' };
 
+/** Other names of the same: a bin is what rows are grouped by. */
+const sameAs: Readonly<Partial<Record<string, string>>> = {
+  count_over_time: 'count',
+  countovertime: 'count',
+  sum_over_time: 'sum',
+  sumovertime: 'sum',
+};
+
 const compileAggregate = (call: Call, context: CompileContext): AccumulatorFactory => {
-  const name = call.name.toLowerCase();
+  const written = call.name.toLowerCase();
+  const name = sameAs[written] ?? written;
   if (name === 'count' && (call.star || call.args.length === 0)) return () => new Count(undefined);
   const isPercentile = name === 'pct' || name === 'percentile';
   const wanted = isPercentile ? 2 : 1;

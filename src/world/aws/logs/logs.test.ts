@@ -57,6 +57,17 @@ describe('a Logs Insights query through the API', () => {
     });
   });
 
+  it('reads no further than limit any needs', () => {
+    const long = 'x'.repeat(1_000_000);
+    for (let n = 0; n < 12; n++) log.add(event(5 + n, { long }));
+    const { results, statistics, status } = finished(
+      'filter verb = "get" | limit any 2 | fields verb',
+    );
+    expect([status, results?.length]).toEqual(['Complete', 2]);
+    expect(Number(statistics?.bytesScanned)).toBeLessThan(5_000_000);
+    expect(cells(finished('stats count(*) as n'))).toEqual([[['n', '16']]]);
+  });
+
   it('shows no pointer after stats, and takes limit, pages and several names of a group', () => {
     expect(cells(finished('stats count(*) as n by verb | sort n desc, verb | limit 2'))).toEqual([
       [

@@ -131,7 +131,12 @@ export class LogQueries {
         if (bytes.length > 0) {
           feed?.push(bytes);
           at += bytes.length;
-        } else {
+        }
+        if (run.execution.isDone) {
+          waiting.length = 0;
+          feed = undefined;
+        }
+        if (bytes.length === 0 || feed === undefined) {
           feed?.end();
           const source = waiting.shift();
           if (source === undefined) {

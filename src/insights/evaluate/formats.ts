@@ -1,0 +1,57 @@
+// What `parse ... csv` and `parse ... logfmt` find in a text. Values stay text; nothing is ever an error: what is not
+// of the format gives no values.
+
+/** Values between commas; in double quotes they may hold commas, and a quote as two (RFC 4180). */
+export const readCsv = (text: string, wanted: number): readonly string[] => {
+  const values: string[] = [];
+  let at = 0;
+  while (values.length < wanted) {
+    if (text[at] === '"') {
+      const [value, end] = quotedValue(text, at);
+      values.push(value);
+      at = text.indexOf(',', end);
+    } else {
+      const comma = text.indexOf(',', at);
+      values.push(text.slice(at, comma === -1 ? text.length : comma));
+      at = comma;
+    }
+    if (at === -1) break;
+    at++;
+  }
+  return values;
+};
+
+const quotedValue = (text: string, start: number): readonly [value: string, end: number] => {
+  let value = '';
+  for (let at = start + 1; ; ) {
+    const quote = text.indexOf('"', at);
+    if (quote === -1) return [value + text.slice(at), text.length];
+    value += text.slice(at, quote);
+    if (text[quote + 1] !== '"') return [value, quote + 1];
+    value += '"';
+    at = quote + 2;
+  }
+};
+
+const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' };
+
+/** `key=value key="some words" key`; undefined where no key has a value. A key alone has none. */
+export const readLogfmt = (text: string): Readonly<Record<string, string>> | undefined => {
+  const pair = /([^\s="]+)(?:=(?:"((?:[^"\\]|\\.)*)"?|([^\s"]*)))?/gsy;
+  const found = new Map<string, string>();
+  let hasValue = false;
+  for (let at = 0; at < text.length; ) {
+    pair.lastIndex = at;
+    const match = pair.exec(text);
+    if (match === null) {
+      at++;
+      continue;
+    }
+    const [whole, key = '', inQuotes, bare] = match;
+    at += whole.length;
+    if (inQuotes !== undefined || bare !== undefined) hasValue = true;
+    const unescaped = inQuotes?.replace(/\\(.)/gs, (_, one: string) => escapes[one] ?? one);
+    found.set(key, unescaped ?? bare ?? '');
+  }
+  return hasValue ? Object.fromEntries(found) : undefined;
+};

@@ -1,0 +1,81 @@
+// Functions that choose, convert and measure, which the language got in 2026 (CWL_QuerySyntax-operations-functions).
+import { addressKind, parseAddress } from './addresses.ts';
+import type { FunctionSpec } from './function-spec.ts';
+import { isTrue, toNumber, type Value } from './values.ts';
+
+const ofOne = (evaluate: (value: Value) => Value): FunctionSpec => ({
+  min: 1,
+  max: 1,
+  evaluate: ([value]) => evaluate(value),
+});
+
+/** Of numbers and text of digits: moments and truths are none to convert. */
+const numberIn = (value: Value): number | undefined =>
+  typeof value === 'number' || typeof value === 'string' ? toNumber(value) : undefined;
+
+/** Without its fraction; missing beyond what so many bits hold. */
+const whole = (bits: number) =>
+  ofOne((value) => {
+    const number = numberIn(value);
+    if (number === undefined) return undefined;
+    const cut = Math.trunc(number);
+    const limit = 2 ** (bits - 1);
+    return cut >= -limit && cut < limit ? cut : undefined;
+  });
+
+const maxDigits = 15;
+
+/** Half goes away from zero. */
+const rounded = (value: Value, digits: Value): Value => {
+  const number = numberIn(value);
+  if (number === undefined) return undefined;
+  const places = Math.trunc(toNumber(digits) ?? 0);
+  if (Math.abs(places) > maxDigits) return undefined;
+  // By its decimal text: 1.005 times 100 is less than 100.5 in binary.
+  const moved = Math.round(Number(`${Math.abs(number)}e${places}`));
+  const result = Math.sign(number) * Number(`${moved}e${-places}`);
+  return Number.isFinite(result) ? result : undefined;
+};
+
+const earthRadiusKm = 6371;
+
+const haversine = (args: readonly Value[]): Value => {
+  const [lat1, lon1, lat2, lon2] = args.map((one) => {
+    const degrees = numberIn(one);
+    return degrees === undefined ? undefined : (degrees * Math.PI) / 180;
+  });
+  if (lat1 === undefined || lon1 === undefined) return undefined;
+  if (lat2 === undefined || lon2 === undefined) return undefined;
+  const half = (angle: number): number => Math.sin(angle / 2) ** 2;
+  const a = half(lat2 - lat1) + Math.cos(lat1) * Math.cos(lat2) * half(lon2 - lon1);
+  return 2 * earthRadiusKm * Math.asin(Math.min(1, Math.sqrt(a)));
+};
+
+/** Conditions and values by turns; one more is what holds otherwise. */
+const chosen = (args: readonly Value[]): Value => {
+  for (let at = 0; at + 1 < args.length; at += 2) {
+    if (isTrue(args[at])) return args[at + 1];
+  }
+  return args.length % 2 === 1 ? args.at(-1) : undefined;
+};
+
+const maxBranches = 10;
+
+export const numberFunctions: Readonly<Record<string, FunctionSpec>> = {
+  round: { min: 1, max: 2, evaluate: ([value, digits]) => rounded(value, digits) },
+  haversine: { min: 4, max: 4, evaluate: haversine },
+  tonumber: ofOne(numberIn),
+  todouble: ofOne(numberIn),
+  toint: whole(32),
+  tolong: whole(64),
+  isnumeric: ofOne((value) => numberIn(value) !== undefined),
+  if: { min: 3, max: 3, evaluate: chosen },
+  case: { min: 2, max: maxBranches * 2 + 1, evaluate: chosen },
+  ipv4tonumber: ofOne((value) => {
+    const address = parseAddress(value);
+    return address?.version === 4 ? Number(address.bits) : undefined;
+  }),
+  isprivateip: ofOne((value) => addressKind(value) === 'private'),
+  isreservedip: ofOne((value) => addressKind(value) === 'reserved'),
+  ispublicip: ofOne((value) => addressKind(value) === 'public'),
+};

@@ -1,0 +1,176 @@
+// Commands that take something out of a text, or that count from row to row: their text to the syntax tree. What is
+// documented of them and nothing else; the rest is refused with its place.
+import type { Command, FieldRef, FormatWord } from './ast.ts';
+import type { ExpressionParser } from './parse-expression.ts';
+import { QueryError } from './query-error.ts';
+import type { Scanner } from './scanner.ts';
+
+export const rowCommandWords = [
+  ...(['parse', 'json', 'expand', 'addtotals', 'accum', 'filldown'] as const),
+] as const;
+export type RowCommandKind = (typeof rowCommandWords)[number];
+
+/** What the parser of a query lends. */
+interface Reading {
+  readonly scan: Scanner;
+  readonly expressions: ExpressionParser;
+  /** Where the command began. */
+  readonly start: number;
+  readonly alias: () => string;
+  readonly list: <T>(item: () => T) => readonly T[];
+  readonly unexpected: (wanted: string) => QueryError;
+}
+
+const field = ({ scan, unexpected }: Reading): FieldRef => {
+  const start = scan.at;
+  const path = scan.path();
+  if (path === undefined) throw unexpected('a field');
+  return { kind: 'field', name: path.join('.'), path, span: scan.span(start) };
+};
+
+/** What stands after `as`. */
+const named = (reading: Reading): string => {
+  if (!reading.scan.keyword('as')) throw reading.unexpected('`as` and a name');
+  return reading.alias();
+};
+
+const message = (at: number): FieldRef => ({
+  kind: 'field',
+  name: '@message',
+  path: ['@message'],
+  span: { start: at, end: at },
+});
+
+const formats = ['logfmt', 'csv'] as const;
+
+const formatWord = ({ scan }: Reading): FormatWord | undefined => {
+  const start = scan.at;
+  if (scan.peekKeyword('xml')) {
+    const span = { start, end: start + 3 };
+    throw new QueryError('`parse ... XML` is not evaluated here', span, 'write a pattern with `*`');
+  }
+  const kind = formats.find((one) => scan.keyword(one));
+  return kind === undefined ? undefined : { kind, span: scan.span(start) };
+};
+
+const parse = (reading: Reading): Command => {
+  const { scan, expressions, start } = reading;
+  const beginsWithPattern = /["'/]/.test(scan.text[scan.at] ?? '');
+  // `parse csv as a` is about the message, `parse csv "*" as a` about a field of that name.
+  const bare = formats.find((one) => scan.peekKeyword(one));
+  let operand = beginsWithPattern ? message(start) : expressions.primary();
+  let format: FormatWord | undefined;
+  if (bare !== undefined && scan.peekKeyword('as')) {
+    format = { kind: bare, span: operand.span };
+    operand = message(start);
+  }
+  format ??= formatWord(reading);
+  if (format !== undefined) return parseFormat(reading, operand, format);
+  const at = scan.at;
+  const pattern = expressions.regex();
+  const glob = pattern === undefined ? scan.quoted() : undefined;
+  if (pattern === undefined && glob === undefined) {
+    throw reading.unexpected(
+      'a pattern in quotes with `*`, a regular expression in slashes, `logfmt` or `csv`',
+    );
+  }
+  const span = scan.span(at);
+  const names = scan.keyword('as') ? reading.list(reading.alias) : [];
+  if (pattern !== undefined) {
+    const multi = scan.keyword('multi');
+    return { kind: 'parse', operand, pattern, names, multi, span: scan.span(start) };
+  }
+  const value = glob ?? '';
+  const stars = value.split('*').length - 1;
+  if (stars === 0) throw new QueryError('this pattern has no `*`: it finds nothing', span);
+  if (stars !== names.length) {
+    const counts = `${stars} \`*\` and ${names.length} name${names.length === 1 ? '' : 's'}`;
+    throw new QueryError(`${counts} after \`as\`: each \`*\` needs one`, span);
+  }
+  const text = { kind: 'text', value, span } as const;
+  return { kind: 'parse', operand, pattern: text, names, multi: false, span: scan.span(start) };
+};
+
+const parseFormat = (
+  reading: Reading,
+  operand: (Command & { readonly kind: 'parse' })['operand'],
+  pattern: FormatWord,
+): Command => {
+  const { scan, start } = reading;
+  const names =
+    pattern.kind === 'csv' && scan.keyword('as') ? reading.list(reading.alias) : [named(reading)];
+  return { kind: 'parse', operand, pattern, names, multi: false, span: scan.span(start) };
+};
+
+/** `name=`, where it stands here. */
+const option = ({ scan }: Reading, name: string): boolean => {
+  if (!scan.peekKeyword(name)) return false;
+  if (!/^\s*=/.test(scan.text.slice(scan.at + name.length, scan.at + name.length + 20)))
+    return false;
+  return scan.keyword(name) && scan.symbol('=');
+};
+
+const truth = (reading: Reading): boolean => {
+  if (reading.scan.keyword('true')) return true;
+  if (reading.scan.keyword('false')) return false;
+  throw reading.unexpected('`true` or `false`');
+};
+
+const json = (reading: Reading): Command => {
+  const { scan, start } = reading;
+  if (!option(reading, 'field')) throw reading.unexpected('`field=` and a field');
+  const from = field(reading);
+  const path = scan.quoted();
+  if (path === undefined || path === '') throw reading.unexpected('a path in quotes');
+  return { kind: 'json', field: from, path, alias: named(reading), span: scan.span(start) };
+};
+
+const addtotals = (reading: Reading): Command => {
+  const { scan, start } = reading;
+  let [column, row, col] = ['Total', true, false];
+  for (;;) {
+    if (option(reading, 'fieldname')) column = reading.alias();
+    else if (option(reading, 'row')) row = truth(reading);
+    else if (option(reading, 'col')) col = truth(reading);
+    else break;
+  }
+  const isOver = scan.atEnd || scan.peekSymbol('|');
+  const fields = isOver ? [] : reading.list(() => field(reading));
+  return { kind: 'addtotals', column, row, col, fields, span: scan.span(start) };
+};
+
+const accum = (reading: Reading): Command => {
+  const { scan, start } = reading;
+  const of = field(reading);
+  if (!scan.peekKeyword('as')) {
+    throw new QueryError(
+      '`accum` needs a name for the sum: what CloudWatch calls it is not documented',
+      of.span,
+      `write \`accum ${of.name} as total\``,
+    );
+  }
+  return { kind: 'accum', field: of, alias: named(reading), span: scan.span(start) };
+};
+
+const filldown = ({ scan, start, unexpected }: Reading): Command => {
+  const names: string[] = [];
+  while (!scan.atEnd && !scan.peekSymbol('|')) {
+    const name = scan.starred();
+    if (name === undefined) throw unexpected('names of fields, with `*` for any text');
+    names.push(name);
+    scan.symbol(',');
+  }
+  return { kind: 'filldown', names, span: scan.span(start) };
+};
+
+export const rowCommands: Readonly<Record<RowCommandKind, (reading: Reading) => Command>> = {
+  parse,
+  json,
+  expand: (reading) => {
+    const of = field(reading);
+    return { kind: 'expand', field: of, span: reading.scan.span(reading.start) };
+  },
+  addtotals,
+  accum,
+  filldown,
+};

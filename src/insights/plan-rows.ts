@@ -1,0 +1,236 @@
+// How the commands of stages/row-stages.ts become stages: which places they read and make, and which columns a result
+// has after them.
+import { type CompileContext, compile, compileRegex } from './evaluate/compile.ts';
+import { pathReader } from './evaluate/event.ts';
+import { readCsv, readLogfmt } from './evaluate/formats.ts';
+import { compileGlob } from './evaluate/glob.ts';
+import { allMatches } from './evaluate/matches.ts';
+import type { Read, Row } from './evaluate/row.ts';
+import { fromJson, Instant, toText, type Value } from './evaluate/values.ts';
+import type { Command, RegexLiteral } from './language/ast.ts';
+import { QueryError } from './language/query-error.ts';
+import type { Column } from './plan.ts';
+import type { LinearRegex } from './regex/index.ts';
+import {
+  AnyStage,
+  added,
+  CarryStage,
+  ExpandStage,
+  MatchesStage,
+  TotalsStage,
+} from './stages/row-stages.ts';
+import { AssignStage, type Stage } from './stages/stage.ts';
+
+/** What the planner of a query lends. */
+export interface Site {
+  readonly context: CompileContext;
+  /** Of the columns as they stand. */
+  readonly columns: readonly Column[];
+  readonly link: (link: (next: Stage) => Stage) => void;
+  readonly define: (name: string) => number;
+  /** Shows a column, in the place of one of its name. */
+  readonly show: (column: Column, where: 'in place' | 'last') => void;
+  /** Brings about the order that stands now: what follows gets all rows in it. */
+  readonly inOrder: () => void;
+  /** Rows from here on are at most as many as a query without a limit has. */
+  readonly cut: () => void;
+  readonly countMatches: () => void;
+  readonly onDone: () => void;
+}
+
+type Of<K extends Command['kind']> = Extract<Command, { readonly kind: K }>;
+
+export const planAny = (site: Site, count: number): void => {
+  site.countMatches();
+  site.link((next) => new AnyStage(count, site.onDone, next));
+};
+
+const slotRead =
+  (slot: number): Read =>
+  (row) =>
+    row.slots[slot];
+
+export const planExpand = (site: Site, { field }: Of<'expand'>): void => {
+  const read = compile(field, site.context);
+  const slot = site.define(field.name);
+  site.show({ name: field.name, read: slotRead(slot) }, 'in place');
+  site.link((next) => new ExpandStage(read, slot, next));
+};
+
+export const planJson = (site: Site, { field, path, alias }: Of<'json'>): void => {
+  const read = compile(field, site.context);
+  const below = pathReader(path.split('.'));
+  const slot = site.define(alias);
+  site.show({ name: alias, read: slotRead(slot) }, 'last');
+  site.link(
+    (next) =>
+      new AssignStage((row) => {
+        row.slots[slot] = valueBelow(read(row), below);
+      }, next),
+  );
+};
+
+const valueBelow = (value: Value, below: ReturnType<typeof pathReader>): Value => {
+  if (value instanceof Instant || value === undefined) return undefined;
+  if (typeof value === 'object') return below(value as Parameters<typeof below>[0]);
+  if (typeof value !== 'string') return undefined;
+  try {
+    return below(JSON.parse(value) as Parameters<typeof below>[0]);
+  } catch {
+    return undefined;
+  }
+};
+
+/** What is shown of an event itself is nothing to add up. */
+const isSystem = ({ name }: Column): boolean => name.startsWith('@') && !name.startsWith('@@');
+
+export const planTotals = (site: Site, command: Of<'addtotals'>): void => {
+  const { column, row, col } = command;
+  if (col) {
+    site.inOrder();
+    site.cut();
+  }
+  const chosen: readonly Column[] =
+    command.fields.length === 0
+      ? site.columns.filter((one) => !isSystem(one))
+      : command.fields.map((field) => ({ name: field.name, read: compile(field, site.context) }));
+  const columns = chosen.map(({ name, read }) => ({ name, read, slot: site.define(name) }));
+  for (const { name, slot } of columns) site.show({ name, read: slotRead(slot) }, 'in place');
+  const rowSlot = row ? site.define(column) : undefined;
+  if (rowSlot !== undefined) site.show({ name: column, read: slotRead(rowSlot) }, 'last');
+  site.link((next) => new TotalsStage({ columns, rowSlot, hasLast: col }, next));
+};
+
+export const planAccum = (site: Site, { field, alias }: Of<'accum'>): void => {
+  site.inOrder();
+  const read = compile(field, site.context);
+  const slot = site.define(alias);
+  site.show({ name: alias, read: slotRead(slot) }, 'last');
+  site.link((next) => new CarryStage([{ read, slot, next: added }], next));
+};
+
+/** A star stands for any text. */
+const matchesStars = (pattern: string, name: string): boolean => {
+  const [head = '', ...parts] = pattern.split('*');
+  const tail = parts.pop();
+  if (tail === undefined) return pattern === name;
+  if (!name.startsWith(head) || !name.endsWith(tail)) return false;
+  let at = head.length;
+  const end = name.length - tail.length;
+  for (const part of parts) {
+    const found = name.indexOf(part, at);
+    if (found === -1) return false;
+    at = found + part.length;
+  }
+  return at <= end;
+};
+
+export const planFilldown = (site: Site, { names, span }: Of<'filldown'>): void => {
+  site.inOrder();
+  const columns = site.columns.filter((one) => !isSystem(one));
+  const chosen =
+    names.length === 0
+      ? columns
+      : names.flatMap((name) => {
+          const found = columns.filter((column) => matchesStars(name, column.name));
+          if (found.length > 0) return found;
+          const what = `\`filldown\`: no column is called ${name}`;
+          throw new QueryError(what, span, 'show it with `fields` first');
+        });
+  const carry = [...new Set(chosen)].map(({ name, read }) => {
+    const slot = site.define(name);
+    site.show({ name, read: slotRead(slot) }, 'in place');
+    return { read, slot, next: (kept: Value, value: Value) => value ?? kept };
+  });
+  site.link((next) => new CarryStage(carry, next));
+};
+
+/** The names of a `parse`, those of a regular expression's groups where none is given. */
+const namesOf = ({ pattern, names }: Of<'parse'>): readonly string[] =>
+  pattern.kind === 'regex' && names.length === 0 ? [...compileRegex(pattern).names.keys()] : names;
+
+export const planParse = (site: Site, command: Of<'parse'>): void => {
+  const read = compile(command.operand, site.context);
+  const { pattern } = command;
+  const regex = pattern.kind === 'regex' ? groupsOf(command, pattern) : undefined;
+  const match = regex === undefined ? matcherOf(command) : regex.first;
+  const names = namesOf(command);
+  const slots = names.map((name) => site.define(name));
+  for (const [index, name] of names.entries()) {
+    site.show({ name, read: slotRead(slots[index] ?? 0) }, 'last');
+  }
+  if (command.multi && regex !== undefined) {
+    site.link((next) => new MatchesStage({ read, slots, find: regex.all }, next));
+    return;
+  }
+  const assign = (row: Row): void => {
+    const text = toText(read(row));
+    const found = text === undefined ? undefined : match(text);
+    for (const [index, slot] of slots.entries()) row.slots[slot] = found?.[index];
+  };
+  site.link((next) => new AssignStage(assign, next));
+};
+
+const matcherOf = ({
+  pattern,
+  names,
+}: Of<'parse'>): ((text: string) => readonly Value[] | undefined) => {
+  switch (pattern.kind) {
+    case 'csv':
+      return (text) => readCsv(text, names.length);
+    case 'logfmt':
+      return (text) => [fromJson(readLogfmt(text))];
+    case 'text':
+      return compileGlob(pattern.value);
+    case 'regex':
+      throw new Error('a regular expression has its own matcher');
+  }
+};
+
+type Groups = readonly (string | undefined)[];
+
+const groupsOf = (
+  command: Of<'parse'>,
+  pattern: RegexLiteral,
+): {
+  readonly first: (text: string) => Groups | undefined;
+  readonly all: (text: string) => Iterable<Groups>;
+} => {
+  const regex: LinearRegex = compileRegex(pattern);
+  const pick = pickerOf(command, pattern, regex);
+  return {
+    first: (text) => {
+      const groups = regex.find(text)?.groups;
+      return groups === undefined ? undefined : pick(groups);
+    },
+    all: function* (text) {
+      for (const { groups } of allMatches(regex, text)) yield pick(groups);
+    },
+  };
+};
+
+const pickerOf = (
+  { names }: Of<'parse'>,
+  pattern: RegexLiteral,
+  regex: LinearRegex,
+): ((groups: Groups) => Groups) => {
+  const named = [...regex.names.values()];
+  if (names.length === 0) {
+    if (named.length === 0) {
+      throw new QueryError(
+        'this regular expression names nothing to keep',
+        pattern.span,
+        'name its groups, `(?<name>...)`, or give names after `as`',
+      );
+    }
+    return (groups) => named.map((index) => groups[index]);
+  }
+  const count = regex.groupCount;
+  if (count !== names.length) {
+    throw new QueryError(
+      `${count} groups and ${names.length} names after \`as\`: each group needs one`,
+      pattern.span,
+    );
+  }
+  return (groups) => groups.slice(1);
+};

@@ -1,0 +1,198 @@
+// Commands that make rows of a row, or that carry something from row to row. Those that keep rows charge for them.
+import type { Read, Row } from '../evaluate/row.ts';
+import { Row as NewRow } from '../evaluate/row.ts';
+import { toNumber, toText, type Value } from '../evaluate/values.ts';
+import type { Stage } from './stage.ts';
+
+/** `limit any`: the first rows that come. Once it has them nothing that follows can change the result. */
+export class AnyStage implements Stage {
+  readonly #count: number;
+  readonly #next: Stage;
+  readonly #onDone: () => void;
+  #passed = 0;
+  constructor(count: number, onDone: () => void, next: Stage) {
+    this.#count = count;
+    this.#onDone = onDone;
+    this.#next = next;
+  }
+  push(row: Row): void {
+    if (this.#passed === this.#count) return;
+    this.#passed++;
+    this.#next.push(row);
+    if (this.#passed === this.#count) this.#onDone();
+  }
+  finish(): void {
+    this.#next.finish();
+  }
+}
+
+/** A row of each element of a list, or of a text that is one in JSON; other rows stay as they are. */
+export class ExpandStage implements Stage {
+  readonly #read: Read;
+  readonly #slot: number;
+  readonly #next: Stage;
+  constructor(read: Read, slot: number, next: Stage) {
+    this.#read = read;
+    this.#slot = slot;
+    this.#next = next;
+  }
+  push(row: Row): void {
+    const value = this.#read(row);
+    const list = listOf(value);
+    for (const element of list ?? [value]) {
+      const copy = row.copy();
+      copy.slots[this.#slot] = element;
+      this.#next.push(copy);
+    }
+  }
+  finish(): void {
+    this.#next.finish();
+  }
+}
+
+export const listOf = (value: Value): readonly Value[] | undefined => {
+  if (Array.isArray(value)) return value.map((one: Value) => (one === null ? undefined : one));
+  if (typeof value !== 'string' || !/^\s*\[/.test(value)) return undefined;
+  try {
+    return listOf(JSON.parse(value) as Value);
+  } catch {
+    return undefined;
+  }
+};
+
+/** A row of each match; a text without one stays a row, as with `parse` alone. */
+export class MatchesStage implements Stage {
+  readonly #read: Read;
+  readonly #slots: readonly number[];
+  readonly #find: (text: string) => Iterable<readonly (string | undefined)[]>;
+  readonly #next: Stage;
+  constructor(
+    options: {
+      readonly read: Read;
+      readonly slots: readonly number[];
+      readonly find: (text: string) => Iterable<readonly (string | undefined)[]>;
+    },
+    next: Stage,
+  ) {
+    this.#read = options.read;
+    this.#slots = options.slots;
+    this.#find = options.find;
+    this.#next = next;
+  }
+  push(row: Row): void {
+    const text = toText(this.#read(row));
+    let isFirst = true;
+    for (const groups of text === undefined ? [] : this.#find(text)) {
+      isFirst = false;
+      this.#pass(row, groups);
+    }
+    if (isFirst) this.#pass(row, []);
+  }
+  #pass(row: Row, groups: readonly (string | undefined)[]): void {
+    const copy = row.copy();
+    for (const [index, slot] of this.#slots.entries()) copy.slots[slot] = groups[index];
+    this.#next.push(copy);
+  }
+  finish(): void {
+    this.#next.finish();
+  }
+}
+
+/** Sums of some columns over each row, and of each column in a row at the end. */
+export class TotalsStage implements Stage {
+  readonly #columns: readonly { readonly read: Read; readonly slot: number }[];
+  readonly #rowSlot: number | undefined;
+  readonly #hasLast: boolean;
+  readonly #next: Stage;
+  readonly #sums: (number | undefined)[];
+  #order = 0;
+  constructor(
+    options: {
+      readonly columns: readonly { readonly read: Read; readonly slot: number }[];
+      /** Where a row's sum goes. */
+      readonly rowSlot: number | undefined;
+      /** Whether a row of the columns' sums comes last. */
+      readonly hasLast: boolean;
+    },
+    next: Stage,
+  ) {
+    this.#columns = options.columns;
+    this.#rowSlot = options.rowSlot;
+    this.#hasLast = options.hasLast;
+    this.#next = next;
+    this.#sums = options.columns.map(() => undefined);
+  }
+  push(row: Row): void {
+    let sum: number | undefined;
+    for (const [index, { read, slot }] of this.#columns.entries()) {
+      const value = read(row);
+      row.slots[slot] = value;
+      const number = summand(value);
+      if (number === undefined) continue;
+      sum = (sum ?? 0) + number;
+      this.#sums[index] = (this.#sums[index] ?? 0) + number;
+    }
+    if (this.#rowSlot !== undefined) row.slots[this.#rowSlot] = sum;
+    this.#order = Math.max(this.#order, row.order + 1);
+    this.#next.push(row);
+  }
+  finish(): void {
+    if (this.#hasLast) this.#next.push(this.#last());
+    this.#next.finish();
+  }
+  #last(): Row {
+    const row = new NewRow(undefined, [], this.#order);
+    let all: number | undefined;
+    for (const [index, { slot }] of this.#columns.entries()) {
+      const sum = this.#sums[index];
+      row.slots[slot] = sum;
+      if (sum !== undefined) all = (all ?? 0) + sum;
+    }
+    if (this.#rowSlot !== undefined) row.slots[this.#rowSlot] = all;
+    return row;
+  }
+}
+
+/** Numbers, and text of digits; moments and truths are none here. */
+const summand = (value: Value): number | undefined =>
+  typeof value === 'number' || typeof value === 'string' ? toNumber(value) : undefined;
+
+/** Computes places of a row from it and from the row before it. */
+export class CarryStage implements Stage {
+  readonly #carry: readonly {
+    readonly read: Read;
+    readonly slot: number;
+    readonly next: (kept: Value, value: Value) => Value;
+  }[];
+  readonly #kept: Value[];
+  readonly #next: Stage;
+  constructor(
+    carry: readonly {
+      readonly read: Read;
+      readonly slot: number;
+      readonly next: (kept: Value, value: Value) => Value;
+    }[],
+    next: Stage,
+  ) {
+    this.#carry = carry;
+    this.#kept = carry.map(() => undefined);
+    this.#next = next;
+  }
+  push(row: Row): void {
+    for (const [index, { read, slot, next }] of this.#carry.entries()) {
+      const value = next(this.#kept[index], read(row));
+      this.#kept[index] = value;
+      row.slots[slot] = value;
+    }
+    this.#next.push(row);
+  }
+  finish(): void {
+    this.#next.finish();
+  }
+}
+
+/** The running sum: what is no number adds nothing. */
+export const added = (kept: Value, value: Value): Value => {
+  const number = summand(value);
+  return number === undefined ? kept : (typeof kept === 'number' ? kept : 0) + number;
+};
