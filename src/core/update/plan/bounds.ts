@@ -55,13 +55,15 @@ export const boundsOf = (input: ModelInput): Bounds => {
   const budget = slowestBudget(input);
   const budgetBound = nodes.length === 0 ? 0 : first + budget.seconds + rest + terminate;
   const byDrains = first + perNode / maxUnavailable;
-  // Places that are used again only once the replacement is there: s + u of them with SURGE.
+  // Places that are used again only once the replacement is there: s + u of them with SURGE. It boots while the one
+  // before it ends.
   const replaced = Math.max(0, nodes.length - surge);
+  const perPlace = perNode - nodes.length * terminate;
   const byPlaces =
     strategy === 'SURGE'
-      ? first + (perNode + replaced * boot) / (surge + maxUnavailable)
+      ? first + (perPlace + replaced * boot) / (surge + maxUnavailable)
       : strategy === 'MINIMAL'
-        ? (perNode + nodes.length * boot) / maxUnavailable
+        ? (perPlace + nodes.length * boot) / maxUnavailable
         : 0;
   const nodeBound = nodes.length === 0 ? 0 : Math.max(byDrains, byPlaces);
   const room = budgetBound - first;

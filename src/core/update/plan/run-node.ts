@@ -5,7 +5,16 @@ import { draw, type ModelInput, type ModelNode } from './model.ts';
 import { type Chance, shuffled } from './random.ts';
 
 export interface Happening extends Timed {
-  readonly kind: 'begin' | 'booted' | 'seen' | 'hooked' | 'stopped' | 'ready' | 'deadline' | 'gone';
+  readonly kind:
+    | 'begin'
+    | 'booted'
+    | 'seen'
+    | 'hooked'
+    | 'stopped'
+    | 'ready'
+    | 'deadline'
+    | 'leaving'
+    | 'gone';
   readonly node: number;
   readonly pod: number;
 }
@@ -38,7 +47,7 @@ export interface RunNode {
   readonly zone: string;
   readonly isOld: boolean;
   readonly isReady: boolean;
-  state: 'booting' | 'up' | 'draining' | 'gone';
+  state: 'booting' | 'up' | 'draining' | 'leaving' | 'gone';
   pods: number[];
   /** Of new nodes: how many pods of each application. */
   readonly perApp: Map<number, number>;
@@ -46,6 +55,39 @@ export interface RunNode {
   start: number;
   end: number;
 }
+
+/** Auto Scaling counts no instance that it ends. */
+export const isThere = (state: RunNode['state']): boolean =>
+  state !== 'leaving' && state !== 'gone';
+
+/** One that serves may go: as many are left then as are wanted, less those that may be away. */
+export const hasSpare = (
+  { desired, nodes: planned, done, maxUnavailable }: ModelInput,
+  nodes: readonly RunNode[],
+): boolean => {
+  const serving = nodes.filter(({ state, isReady }) => state === 'up' && isReady).length;
+  // A group that has not grown to what is wanted yet is planned as it is.
+  return serving - 1 >= Math.min(desired, planned.length + done) - maxUnavailable;
+};
+
+/** Whether the group fills up again after a node that leaves, or gets smaller by it. */
+export const isReplaced = (
+  { strategy, desired, surge }: ModelInput,
+  nodes: readonly RunNode[],
+): boolean => {
+  switch (strategy) {
+    case 'DEFAULT':
+    case 'MINIMAL':
+      return true;
+    case 'BLUE_GREEN':
+    case 'SURGE': {
+      const there = nodes.filter(({ state }) => isThere(state));
+      // The last ones retire: what the surge brought, no more than old nodes are left, is what stays.
+      const old = there.filter(({ isOld }) => isOld).length;
+      return there.length < desired + Math.min(surge, old);
+    }
+  }
+};
 
 /** As kube-scheduler spreads the pods of one owner over hosts. */
 export const leastOf = (

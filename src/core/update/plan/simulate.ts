@@ -8,7 +8,15 @@ import { draw, type ModelApp, type ModelInput, type RunResult, type Spread } fro
 import { nextOf } from './next.ts';
 import { type Chance, chanceOf } from './random.ts';
 import type { Habit, Happening, RunNode, RunPod } from './run-node.ts';
-import { habitsOf, leastOf, surplusOf, turnsOf } from './run-node.ts';
+import {
+  habitsOf,
+  hasSpare,
+  isReplaced,
+  isThere,
+  leastOf,
+  surplusOf,
+  turnsOf,
+} from './run-node.ts';
 
 export interface RunOptions {
   /** Every time is its median: for the order that the plan shows. */
@@ -129,6 +137,7 @@ class Run {
       stopped: () => this.#stopped(node, pod),
       ready: () => this.#replaced(pod),
       deadline: () => this.#deadline(node),
+      leaving: () => this.#leaving(node),
       gone: () => this.#gone(node),
     };
     handlers[kind]();
@@ -174,8 +183,6 @@ class Run {
     one.state = 'up';
     this.#booting--;
     this.#lastBoot = this.#now;
-    // MINIMAL: the place of a node that went is free again only now.
-    if (this.#input.strategy === 'MINIMAL') this.#inFlight--;
     for (const pod of this.#homeless.splice(0)) this.#place(pod, 0);
     if (this.#isRolling) this.#release();
     else if (this.#booting === 0) this.#at(this.#draw(this.#input.times.look), 'seen');
@@ -188,7 +195,7 @@ class Run {
     const { maxUnavailable, strategy } = this.#input;
     const chosen = new Set<number>();
     while (this.#order.length > 0 && this.#inFlight < maxUnavailable) {
-      const at = strategy === 'SURGE' ? this.#pick(chosen) : 0;
+      const at = strategy === 'SURGE' ? this.#pick(chosen) : this.#following();
       if (at === undefined) return;
       const [node] = this.#order.splice(at, 1);
       if (node === undefined) return;
@@ -198,14 +205,18 @@ class Run {
     if (this.#order.length === 0 && this.#inFlight === 0) this.#scaleDown();
   }
 
+  /** EKS' strategies take them in turn; the first in it serve last. */
+  #following(): number | undefined {
+    const isIdle = this.#nodes[this.#order[0] ?? -1]?.isReady === false;
+    return isIdle || hasSpare(this.#input, this.#nodes) ? 0 : undefined;
+  }
+
   #pick(chosen: ReadonlySet<number>): number | undefined {
-    const { desired, maxUnavailable, budgets, drainTimeoutSeconds } = this.#input;
+    const { budgets, drainTimeoutSeconds } = this.#input;
     const perZone = new Map<string, number>();
-    let available = 0;
-    for (const [index, { state, zone, isReady }] of this.#nodes.entries()) {
-      if (state === 'up' && isReady) available++;
+    for (const [index, { state, zone }] of this.#nodes.entries()) {
       // A drain that began before this look still counts in its zone.
-      if (state === 'gone' || chosen.has(index)) continue;
+      if (!isThere(state) || chosen.has(index)) continue;
       perZone.set(zone, (perZone.get(zone) ?? 0) + 1);
     }
     const candidates = this.#order.flatMap((index) => {
@@ -215,7 +226,7 @@ class Run {
       return node ? [{ ...node, isHopeless, isEmpty: node.pods.length === 0, loads }] : [];
     });
     const choice = nextOf(candidates, {
-      hasSpare: available - 1 >= desired - maxUnavailable,
+      hasSpare: hasSpare(this.#input, this.#nodes),
       isAlone: this.#inFlight === 0,
       perZone,
       left: (budget) => this.#left[budget] ?? 0,
@@ -342,8 +353,16 @@ class Run {
     const isMarkedNow = strategy === 'SURGE' || !node.isOld;
     const settle = isMarkedNow ? Math.max(0, node.start + settleSeconds - this.#now) : 0;
     const cool = Math.max(cooldownSeconds, this.#hook('postDrain')) + this.#hook('preTerminate');
-    const wait = settle + (node.isOld ? cool : 0);
-    this.#at(wait + this.#draw(this.#input.times.terminate), 'gone', index);
+    this.#at(settle + (node.isOld ? cool : 0), 'leaving', index);
+  }
+
+  /** Auto Scaling starts another one as soon as one is on its way out, not when it is gone. */
+  #leaving(index: number): void {
+    const node = this.#nodes[index];
+    if (node === undefined) return;
+    node.state = 'leaving';
+    this.#at(this.#draw(this.#input.times.terminate), 'gone', index);
+    if (node.isOld && isReplaced(this.#input, this.#nodes)) this.#launch(node.zone);
   }
 
   #deadline(index: number): void {
@@ -361,29 +380,8 @@ class Run {
     if (node === undefined) return;
     node.state = 'gone';
     node.end = this.#now;
-    if (this.#input.strategy !== 'MINIMAL' || !node.isOld) this.#inFlight--;
-    if (node.isOld && this.#isReplaced()) this.#launch(node.zone);
+    this.#inFlight--;
     this.#release();
-  }
-
-  /** Whether the group fills up again after this node, or gets smaller by it. */
-  #isReplaced(): boolean {
-    switch (this.#input.strategy) {
-      case 'DEFAULT':
-      case 'MINIMAL':
-        return true;
-      case 'BLUE_GREEN':
-      case 'SURGE': {
-        // The last ones retire: what the surge brought is what stays.
-        const there = this.#nodes.filter(({ state }) => state !== 'gone');
-        return there.length < this.#input.desired + this.#surgeTotal;
-      }
-    }
-  }
-  /** Surge that is still wanted: no more than there are old nodes left to replace. */
-  get #surgeTotal(): number {
-    const old = this.#nodes.filter(({ isOld, state }) => isOld && state !== 'gone').length;
-    return Math.min(this.#input.surge, old);
   }
 
   /** DEFAULT: the surplus goes one by one, and with it the pods that landed there. */
