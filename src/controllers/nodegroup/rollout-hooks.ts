@@ -111,27 +111,40 @@ export const runHook = async (
   runsOf(memory, update).ended.set(call.name, { state: 'Failed', message: refused });
 };
 
+const clearNamespace = async (
+  deps: NodeGroupDeps,
+  { namespace, uid: updateUid }: { readonly namespace: string; readonly uid: string },
+  signal: AbortSignal,
+): Promise<void> => {
+  const labelSelector = `${hookUpdateLabel}=${updateUid}`;
+  const { items } = await deps.kube.list<HookJob>(jobs, { namespace, labelSelector, signal });
+  for (const { metadata, status } of items) {
+    const isFailed = status?.conditions?.some(
+      ({ type, status: is }) => type === 'Failed' && is === 'True',
+    );
+    if (isFailed === true || metadata.deletionTimestamp !== undefined) continue;
+    mustLead(deps);
+    const { name, uid } = metadata;
+    const options = { uid, propagationPolicy: 'Background', signal } as const;
+    await deps.kube.delete(jobs, { namespace, name }, options);
+  }
+};
+
 /** Of an update that ends: Jobs that failed stay with it, to be looked at; the others go. */
 export const clearHooks = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
-  update: NodeGroupUpdate,
+  { metadata: { uid } }: NodeGroupUpdate,
   signal: AbortSignal,
 ): Promise<void> => {
   const { hooks: asked = {} } = group.spec.updateConfig ?? {};
   const hooks = hookKinds.flatMap((kind) => asked[kind]?.job?.namespace ?? []);
-  const labelSelector = `${hookUpdateLabel}=${update.metadata.uid}`;
   for (const namespace of new Set(hooks)) {
-    const { items } = await deps.kube.list<HookJob>(jobs, { namespace, labelSelector, signal });
-    for (const { metadata, status } of items) {
-      const isFailed = status?.conditions?.some(
-        ({ type, status: is }) => type === 'Failed' && is === 'True',
-      );
-      if (isFailed === true || metadata.deletionTimestamp !== undefined) continue;
-      mustLead(deps);
-      const { name, uid } = metadata;
-      const options = { uid, propagationPolicy: 'Background', signal } as const;
-      await deps.kube.delete(jobs, { namespace, name }, options);
+    try {
+      await clearNamespace(deps, { namespace, uid }, signal);
+    } catch (error) {
+      // Without rights the update ends all the same: its Jobs, if there are any, are its own and go with it.
+      if (!(error instanceof KubeError) || error.code !== 'Forbidden') throw error;
     }
   }
 };
