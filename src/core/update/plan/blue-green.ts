@@ -1,6 +1,6 @@
 // Blue/green in the model of an update: all new nodes first, in two steps, then each place is free again as soon as
 // its node is empty; what comes when the last one is, comes once. Pure.
-import type { ModelInput } from './model.ts';
+import type { ModelInput, Spread } from './model.ts';
 
 const nothing = { p50: 0, p90: 0, source: 'none' } as const;
 
@@ -10,15 +10,20 @@ const nothing = { p50: 0, p90: 0, source: 'none' } as const;
  */
 export const asRun = (input: ModelInput): ModelInput => {
   if (input.strategy !== 'BLUE_GREEN') return input;
-  const { boot } = input.times;
   const steps = input.surge > zonesOf(input) ? 2 : 1;
+  const inSteps = (spread: Spread): Spread => ({
+    ...spread,
+    p50: steps * spread.p50,
+    p90: steps * spread.p90,
+  });
   return {
     ...input,
     strategy: 'SURGE',
     cooldownSeconds: 0,
     times: {
       ...input.times,
-      boot: { ...boot, p50: steps * boot.p50, p90: steps * boot.p90 },
+      launch: inSteps(input.times.launch),
+      boot: inSteps(input.times.boot),
       terminate: nothing,
     },
   };
@@ -46,6 +51,6 @@ export const extraNodeHours = (input: ModelInput, seconds: number): number => {
   const { surge, times, strategy } = input;
   const whole = Math.max(0, seconds - times.setup.p50);
   const toe = strategy === 'BLUE_GREEN' ? Math.min(surge, zonesOf(input)) : surge;
-  const rest = (surge - toe) * Math.max(0, whole - times.boot.p50);
+  const rest = (surge - toe) * Math.max(0, whole - times.launch.p50 - times.boot.p50);
   return Math.round((toe * whole + rest) / 360) / 10;
 };

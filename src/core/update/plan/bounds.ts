@@ -46,7 +46,7 @@ const slowestBudget = (input: ModelInput) => {
 export const boundsOf = (input: ModelInput): Bounds => {
   const { times, maxUnavailable, surge, strategy, nodes } = input;
   const { preDrain, postDrain, preTerminate, postReady } = times.hooks ?? {};
-  const boot = times.boot.p50 + (postReady?.p50 ?? 0);
+  const boot = times.launch.p50 + times.boot.p50 + (postReady?.p50 ?? 0);
   const rest = Math.max(input.cooldownSeconds, postDrain?.p50 ?? 0) + (preTerminate?.p50 ?? 0);
   const terminate = times.terminate.p50;
   const drains = drainSeconds(input);

@@ -48,6 +48,8 @@ const appsOf = (view: View, budgets: ReadonlyMap<string, number>, stop: Spread) 
 export interface CloudTimes {
   /** From the request to the first launch. */
   readonly setup?: Spread;
+  /** Until Auto Scaling has launched what is missing. */
+  readonly launch?: Spread;
   /** From terminate to gone. */
   readonly terminate?: Spread;
   /** From SIGTERM to exit, bounded by the grace period. */
@@ -113,6 +115,7 @@ export const modelOf = (view: View, known: CloudTimes = {}): ModelInput => {
     force: group.force,
     times: {
       setup: known.setup ?? defaultTimes.setup,
+      launch: known.launch ?? defaultTimes.launch,
       boot: bootSpread(nodes),
       terminate: known.terminate ?? defaultTimes.terminate,
       look: defaultTimes.look,

@@ -53,11 +53,13 @@ export interface ModelBudget {
 export interface ModelTimes {
   /** Template, sizes, marks: what goes before the first launch and drain. */
   readonly setup: Spread;
+  /** From a place in the group until Auto Scaling has launched its instance. */
+  readonly launch: Spread;
   /** From the launch until the new node is Ready. */
   readonly boot: Spread;
   /** From the request until the instance is gone. */
   readonly terminate: Spread;
-  /** Until the controllers see that the first new nodes are all there, or that what was marked is set back. */
+  /** Until the controllers see that a new node is there, or that what was marked is set back. */
   readonly look: Spread;
   /** Of hooks that there are. */
   readonly hooks?: HookSpreads;
@@ -93,6 +95,13 @@ export interface ModelInput {
   readonly appSpread: number;
 }
 
+export interface RunOptions {
+  /** Every time is its median: for the order that the plan shows. */
+  readonly medians?: boolean;
+  /** Nodes take their known turns; else each run draws them. */
+  readonly inTurns?: boolean;
+}
+
 export interface DrainResult {
   readonly node: string;
   readonly startSeconds: number;
@@ -119,10 +128,11 @@ export interface RunResult {
  */
 export const defaultTimes = {
   setup: { p50: 20, p90: 40, source: 'default' },
+  launch: { p50: 5, p90: 15, source: 'default' },
   boot: { p50: 90, p90: 150, source: 'default' },
   terminate: { p50: 45, p90: 90, source: 'default' },
-  /** The shared look at the cloud: every 5 s. */
-  look: { p50: 4.5, p90: 5, source: 'default' },
+  /** While instances come and go the cloud is looked at every second, and changes of nodes are gathered as long. */
+  look: { p50: 1.5, p90: 2.2, source: 'default' },
   replace: { p50: 20, p90: 60, source: 'default' },
   /** Bounded by the grace period. */
   stop: { p50: 3, p90: 15, source: 'default' },

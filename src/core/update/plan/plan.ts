@@ -132,6 +132,7 @@ const assumed = (what: string, { p50, p90, source }: Spread): Assumption => ({
 
 const assumptionsOf = ({ times, apps }: ModelInput): readonly Assumption[] => [
   assumed('preparation', times.setup),
+  assumed('a place in the group until the launch', times.launch),
   assumed('launch until Ready', times.boot),
   assumed('termination of an instance', times.terminate),
   ...hookKinds.flatMap((kind) => {

@@ -9,6 +9,7 @@ export interface Happening extends Timed {
     | 'begin'
     | 'booted'
     | 'seen'
+    | 'noticed'
     | 'hooked'
     | 'stopped'
     | 'ready'
@@ -48,6 +49,8 @@ export interface RunNode {
   readonly isOld: boolean;
   readonly isReady: boolean;
   state: 'booting' | 'up' | 'draining' | 'leaving' | 'gone';
+  /** Up, and the controllers have seen it. */
+  isNoticed: boolean;
   pods: number[];
   /** Of new nodes: how many pods of each application. */
   readonly perApp: Map<number, number>;
@@ -57,15 +60,27 @@ export interface RunNode {
 }
 
 /** Auto Scaling counts no instance that it ends. */
-export const isThere = (state: RunNode['state']): boolean =>
-  state !== 'leaving' && state !== 'gone';
+const isThere = (state: RunNode['state']): boolean => state !== 'leaving' && state !== 'gone';
+
+/** Seen to be over, and then seen to be set back; EKS' scale-down is over with its last instance. */
+export const looksAtEnd = { SURGE: 2, BLUE_GREEN: 2, MINIMAL: 1, DEFAULT: 0 } as const;
+
+export const perZoneOf = (nodes: readonly RunNode[]): ReadonlyMap<string, number> => {
+  const sizes = new Map<string, number>();
+  for (const { state, zone } of nodes) {
+    if (isThere(state)) sizes.set(zone, (sizes.get(zone) ?? 0) + 1);
+  }
+  return sizes;
+};
 
 /** One that serves may go: as many are left then as are wanted, less those that may be away. */
 export const hasSpare = (
   { desired, nodes: planned, done, maxUnavailable }: ModelInput,
   nodes: readonly RunNode[],
 ): boolean => {
-  const serving = nodes.filter(({ state, isReady }) => state === 'up' && isReady).length;
+  const serving = nodes.filter(
+    ({ state, isReady, isNoticed }) => state === 'up' && isReady && isNoticed,
+  ).length;
   // A group that has not grown to what is wanted yet is planned as it is.
   return serving - 1 >= Math.min(desired, planned.length + done) - maxUnavailable;
 };

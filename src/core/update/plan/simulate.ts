@@ -4,7 +4,14 @@
 import type { HookKind } from '../../../api/update-hooks.ts';
 import { type BudgetLoad, loadsOf } from './gate.ts';
 import { Heap } from './heap.ts';
-import { draw, type ModelApp, type ModelInput, type RunResult, type Spread } from './model.ts';
+import {
+  draw,
+  type ModelApp,
+  type ModelInput,
+  type RunOptions,
+  type RunResult,
+  type Spread,
+} from './model.ts';
 import { nextOf } from './next.ts';
 import { type Chance, chanceOf } from './random.ts';
 import type { Habit, Happening, RunNode, RunPod } from './run-node.ts';
@@ -12,18 +19,12 @@ import {
   habitsOf,
   hasSpare,
   isReplaced,
-  isThere,
   leastOf,
+  looksAtEnd,
+  perZoneOf,
   surplusOf,
   turnsOf,
 } from './run-node.ts';
-
-export interface RunOptions {
-  /** Every time is its median: for the order that the plan shows. */
-  readonly medians?: boolean;
-  /** Nodes take their known turns; else each run draws them. */
-  readonly inTurns?: boolean;
-}
 
 class Run {
   readonly #input: ModelInput;
@@ -112,16 +113,14 @@ class Run {
   #end(): number {
     const last = this.#drains.reduce((most, { end }) => Math.max(most, end), this.#lastBoot);
     const { strategy, times } = this.#input;
-    return strategy === 'SURGE' ? last + this.#draw(times.look) : last;
+    return last + looksAtEnd[strategy] * this.#draw(times.look);
   }
 
   /** Pods that wait for a place which only the end of their drain would bring: let go, as by force. */
   #unstick(): boolean {
     const before = this.#evictions;
-    for (const { state, pods } of this.#nodes) {
-      if (state !== 'draining') continue;
-      for (const pod of pods) if (this.#pods[pod]?.isWaiting === true) this.#evict(pod);
-    }
+    const draining = this.#nodes.flatMap(({ state, pods }) => (state === 'draining' ? pods : []));
+    for (const pod of draining) if (this.#pods[pod]?.isWaiting === true) this.#evict(pod);
     return this.#evictions > before;
   }
 
@@ -133,6 +132,7 @@ class Run {
         this.#isRolling = true;
         this.#release();
       },
+      noticed: () => this.#noticed(node),
       hooked: () => this.#evictFrom(node),
       stopped: () => this.#stopped(node, pod),
       ready: () => this.#replaced(pod),
@@ -157,7 +157,8 @@ class Run {
   }
 
   #add(node: Pick<RunNode, 'name' | 'zone' | 'isOld' | 'isReady' | 'state' | 'pods'>): number {
-    this.#nodes.push({ ...node, perApp: new Map(), left: 0, start: 0, end: 0 });
+    const isNoticed = node.state === 'up';
+    this.#nodes.push({ ...node, isNoticed, perApp: new Map(), left: 0, start: 0, end: 0 });
     return this.#nodes.length - 1;
   }
   #addNew(zone: string, state: 'up' | 'booting'): number {
@@ -167,7 +168,8 @@ class Run {
   #launch(zone: string): void {
     this.#launches++;
     this.#booting++;
-    const took = this.#draw(this.#input.times.boot) + this.#hook('postReady');
+    const { launch, boot } = this.#input.times;
+    const took = this.#draw(launch) + this.#draw(boot) + this.#hook('postReady');
     this.#at(took, 'booted', this.#addNew(zone, 'booting'));
   }
 
@@ -184,8 +186,15 @@ class Run {
     this.#booting--;
     this.#lastBoot = this.#now;
     for (const pod of this.#homeless.splice(0)) this.#place(pod, 0);
-    if (this.#isRolling) this.#release();
-    else if (this.#booting === 0) this.#at(this.#draw(this.#input.times.look), 'seen');
+    const look = this.#draw(this.#input.times.look);
+    this.#at(look, 'noticed', node);
+    if (!this.#isRolling && this.#booting === 0) this.#at(look, 'seen');
+  }
+
+  #noticed(node: number): void {
+    const one = this.#nodes[node];
+    if (one !== undefined) one.isNoticed = true;
+    this.#release();
   }
 
   /** Nothing is drained before every node of the surge is there, and seen. */
@@ -213,12 +222,6 @@ class Run {
 
   #pick(chosen: ReadonlySet<number>): number | undefined {
     const { budgets, drainTimeoutSeconds } = this.#input;
-    const perZone = new Map<string, number>();
-    for (const [index, { state, zone }] of this.#nodes.entries()) {
-      // A drain that began before this look still counts in its zone.
-      if (!isThere(state) || chosen.has(index)) continue;
-      perZone.set(zone, (perZone.get(zone) ?? 0) + 1);
-    }
     const candidates = this.#order.flatMap((index) => {
       const node = this.#nodes[index];
       const isHopeless = this.#input.nodes[index]?.isHopeless === true;
@@ -228,7 +231,8 @@ class Run {
     const choice = nextOf(candidates, {
       hasSpare: hasSpare(this.#input, this.#nodes),
       isAlone: this.#inFlight === 0,
-      perZone,
+      // A drain that began before this look still counts in its zone.
+      perZone: perZoneOf(this.#nodes.filter((_, index) => !chosen.has(index))),
       left: (budget) => this.#left[budget] ?? 0,
       gate: {
         drainTimeoutSeconds,
@@ -324,10 +328,8 @@ class Run {
   #replaced(pod: number): void {
     const budget = this.#appOf(pod)?.budget;
     if (budget === undefined) return;
-    this.#tokens[budget] = Math.min(
-      this.#input.budgets[budget]?.allowed ?? 1,
-      (this.#tokens[budget] ?? 0) + 1,
-    );
+    const allowed = this.#input.budgets[budget]?.allowed ?? 1;
+    this.#tokens[budget] = Math.min(allowed, (this.#tokens[budget] ?? 0) + 1);
     this.#grant(budget);
     if (this.#isHeldByGate) this.#release();
   }

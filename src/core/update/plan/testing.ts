@@ -60,7 +60,13 @@ export const anInput = (
     drainTimeoutSeconds: 900,
     cooldownSeconds: 60,
     force: false,
-    times: { setup: exactly(0), boot: exactly(120), terminate: exactly(45), look: exactly(0) },
+    times: {
+      setup: exactly(0),
+      launch: exactly(0),
+      boot: exactly(120),
+      terminate: exactly(45),
+      look: exactly(0),
+    },
     settleSeconds: 0,
     commonSpread: 0,
     appSpread: 0,
@@ -78,6 +84,7 @@ export const withSpread = (input: ModelInput): ModelInput => ({
   })),
   times: {
     setup: defaultTimes.setup,
+    launch: defaultTimes.launch,
     boot: defaultTimes.boot,
     terminate: defaultTimes.terminate,
     look: defaultTimes.look,
