@@ -44,9 +44,9 @@ const source = 'the embedded world';
  */
 const times: CloudTimes = {
   setup: { p50: 0.3, p90: 0.5, source },
-  launch: { p50: 3.3, p90: 4.1, source },
-  terminate: { p50: 7.2, p90: 9.5, source },
-  stop: { p50: 4.5, p90: 7.5, source },
+  launch: { p50: 3.5, p90: 4.3, source },
+  terminate: { p50: 6.9, p90: 8.6, source },
+  stop: { p50: 4.5, p90: 7, source },
 };
 /** How much longer or less pods take in an outcome than in its plan, at most. */
 const variation = 0.3;

@@ -16,6 +16,7 @@ interface PlanFlags {
   readonly cluster?: string;
   readonly eks?: string;
   readonly releaseVersion?: string;
+  readonly release?: string;
   readonly kubernetesVersion?: string;
   readonly launchTemplateVersion?: string;
   readonly strategy?: UpdateStrategy;
@@ -88,7 +89,7 @@ const plan = async (
   const group = await planned(sources, name, flags);
   const request: PlanRequest = {
     version: flags.kubernetesVersion,
-    releaseVersion: flags.releaseVersion,
+    releaseVersion: flags.releaseVersion ?? flags.release,
     templateVersion: flags.launchTemplateVersion,
     strategy: flags.strategy,
     force: flags.force,
@@ -128,6 +129,7 @@ export const addPlanCommand = (
     .option('--cluster <name>', 'the cluster')
     .option('--eks <cluster/nodegroup>', 'a group that EKS manages; nothing is installed')
     .option('--release-version <release>', 'of the images; default: the newest of the version')
+    .addOption(new Option('--release <release>', 'the same').conflicts('releaseVersion'))
     .option(
       '--kubernetes-version <version>',
       "the cluster's, such as 1.33; default: the group's own",

@@ -18,6 +18,7 @@ interface UpdateFlags extends PolicyFlags {
   readonly name?: string;
   readonly kubernetesVersion?: string;
   readonly releaseVersion?: string;
+  readonly release?: string;
   readonly launchTemplateVersion?: string;
   readonly plan?: string;
   readonly strategy?: UpdateStrategy;
@@ -58,8 +59,9 @@ const update = async (
   context: CliContext,
   connection: Connection,
   positional: string | undefined,
-  flags: UpdateFlags,
+  { release, ...given }: UpdateFlags,
 ): Promise<void> => {
+  const flags = release === undefined ? given : { ...given, releaseVersion: release };
   const name = oneName(positional, flags.name);
   if (name === undefined) {
     throw new CommandError(exitCodes.usage, 'name the node group: drover update nodegroup NAME');
@@ -129,6 +131,7 @@ export const addUpdateCommand = (
       "the cluster's, such as 1.33; default: the group's own",
     )
     .option('--release-version <release>', 'of the images; default: the newest of that version')
+    .addOption(new Option('--release <release>', 'the same').conflicts('releaseVersion'))
     .option('--launch-template-version <version>', "of the group's own launch template")
     .addOption(
       new Option('--strategy <strategy>', "default: the group's own").choices(updateStrategies),

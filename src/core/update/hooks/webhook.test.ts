@@ -20,7 +20,7 @@ describe('an answer of a webhook', () => {
     [{ status: 204 }, 'done'],
     [{ status: 202 }, 'again in 10 s: it answered 202'],
     [{ status: 202, retryAfterSeconds: 90 }, 'again in 90 s: it answered 202'],
-    [{ status: 200, retryAfterSeconds: 5 }, 'again in 5 s: it answered 200'],
+    [{ status: 200, retryAfterSeconds: 5 }, 'again in 5 s: it answered 200 with Retry-After'],
     [{ status: 202, retryAfterSeconds: 0 }, 'again in 1 s: it answered 202'],
     [{ status: 302 }, 'failed: it answered 302; redirects are not followed'],
     [{ status: 400 }, 'failed: it answered 400'],

@@ -51,7 +51,11 @@ export const afterAnswer = (
   }
   const { status, retryAfterSeconds } = answer;
   const said = `it answered ${status}`;
-  if (retryAfterSeconds !== undefined) return again(said, retryAfterSeconds * 1000);
+  if (retryAfterSeconds !== undefined) {
+    // Done but for the header: whoever reads that it is not should see why.
+    const isMeant = status === 202 || status >= 300;
+    return again(isMeant ? said : `${said} with Retry-After`, retryAfterSeconds * 1000);
+  }
   if (status === 202) return again(said, pollSeconds * 1000);
   if (status >= 200 && status < 300) {
     return { state: 'Succeeded', seconds: (now - (parseTime(since) ?? now)) / 1000 };

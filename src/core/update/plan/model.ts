@@ -132,7 +132,7 @@ export const defaultTimes = {
   boot: { p50: 90, p90: 150, source: 'default' },
   terminate: { p50: 45, p90: 90, source: 'default' },
   /** While instances come and go the cloud is looked at every second, and changes of nodes are gathered as long. */
-  look: { p50: 1.5, p90: 2.2, source: 'default' },
+  look: { p50: 1.6, p90: 2.4, source: 'default' },
   replace: { p50: 20, p90: 60, source: 'default' },
   /** Bounded by the grace period. */
   stop: { p50: 3, p90: 15, source: 'default' },

@@ -128,10 +128,7 @@ class Run {
     const handlers: Readonly<Record<Happening['kind'], () => void>> = {
       begin: () => this.#begin(),
       booted: () => this.#booted(node),
-      seen: () => {
-        this.#isRolling = true;
-        this.#release();
-      },
+      seen: () => this.#release(true),
       noticed: () => this.#noticed(node),
       hooked: () => this.#evictFrom(node),
       stopped: () => this.#stopped(node, pod),
@@ -198,7 +195,8 @@ class Run {
   }
 
   /** Nothing is drained before every node of the surge is there, and seen. */
-  #release(): void {
+  #release(areSeen = false): void {
+    this.#isRolling ||= areSeen;
     if (!this.#isRolling) return;
     this.#isHeldByGate = false;
     const { maxUnavailable, strategy } = this.#input;
@@ -363,7 +361,9 @@ class Run {
     const node = this.#nodes[index];
     if (node === undefined) return;
     node.state = 'leaving';
-    this.#at(this.#draw(this.#input.times.terminate), 'gone', index);
+    const { terminate, look } = this.#input.times;
+    // Surplus goes one by one: the next when the last one is seen to have left.
+    this.#at(this.#draw(terminate) + (node.isOld ? 0 : this.#draw(look)), 'gone', index);
     if (node.isOld && isReplaced(this.#input, this.#nodes)) this.#launch(node.zone);
   }
 
