@@ -12,11 +12,11 @@ import {
 } from '../../ports/index.ts';
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
 import { closeNames } from '../nodes.ts';
+import { visible } from '../visible.ts';
 import { resultOf } from './cloud-result.ts';
 import { parseMoment } from './moment.ts';
 import { parseLimit, type QueryFlags } from './query.ts';
 import { noticesOf, renderResult, summaryOf } from './render-result.ts';
-import { visible } from './visible.ts';
 
 interface CloudQuery {
   readonly query: string;

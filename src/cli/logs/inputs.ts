@@ -2,7 +2,7 @@
 // rotated meanwhile stays the one that was named. What could not be read whole is told, never passed over.
 import { LogError, type LogInput } from '../../ports/index.ts';
 import { type CliContext, CommandError, exitCodes } from '../context.ts';
-import { visible } from './visible.ts';
+import { visible } from '../visible.ts';
 
 const progressEveryMs = 200;
 

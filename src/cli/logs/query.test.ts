@@ -8,9 +8,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openLogFile } from '../../adapters/logs/index.ts';
 import { epochMs } from '../../api/brand.ts';
 import type { CliContext } from '../context.ts';
+import { visible } from '../visible.ts';
 import { parseMoment } from './moment.ts';
 import { type QueryFlags, runQuery, streamOf } from './query.ts';
-import { visible } from './visible.ts';
 
 let dir = '';
 beforeEach(() => {

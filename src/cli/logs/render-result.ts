@@ -8,7 +8,7 @@ import {
   type Value,
 } from '../../insights/index.ts';
 import { renderTable } from '../table.ts';
-import { visible, visibleJson } from './visible.ts';
+import { visible, visibleJson } from '../visible.ts';
 
 export type ResultFormat = 'table' | 'json' | 'csv';
 

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../api/json.ts';
 import type { NodeStory, Step, StepKind } from '../../core/story/index.ts';
 import { renderTable } from '../table.ts';
-import { visible } from './visible.ts';
+import { visible } from '../visible.ts';
 
 export const stepWords: Readonly<Record<StepKind, string>> = {
   joined: 'joined',

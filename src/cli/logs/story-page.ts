@@ -1,8 +1,8 @@
 // The story of nodes as one HTML file that needs nothing else: no script, no font, no picture. A line for each
 // step with its place in time as a mark; it reads as a table where styles are off.
 import type { NodeStory, Step, StepKind } from '../../core/story/index.ts';
+import { visible } from '../visible.ts';
 import { groupedSteps, shortAgent, shownTime, whatOf } from './render-story.ts';
-import { visible } from './visible.ts';
 
 const entities: Readonly<Record<string, string>> = {
   '&': '&amp;',

@@ -4,10 +4,10 @@ import type { JsonObject } from '../../api/json.ts';
 import { type NodeStory, StoryReader, tellStory } from '../../core/story/index.ts';
 import { LineFeed, type LogEvent, noLines } from '../../insights/index.ts';
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
+import { visible, visibleJson } from '../visible.ts';
 import { failOn, readLogs, tellTroubles } from './inputs.ts';
 import { storyDocument, storyText } from './render-story.ts';
 import { storyPage } from './story-page.ts';
-import { visible, visibleJson } from './visible.ts';
 
 export interface StoryFlags {
   readonly node?: string;

@@ -24,6 +24,7 @@ import {
 } from '../../formats/index.ts';
 import type { HostApi } from '../../ports/index.ts';
 import { type CliContext, CommandError, exitCodes } from '../context.ts';
+import { shownMessage } from '../userdata/findings.ts';
 import { cidrGiven, familyNamed, usage, versionGiven } from '../userdata/options.ts';
 import { printFiles } from './files.ts';
 import { factsGiven, readSource, type Source } from './source.ts';
@@ -119,7 +120,8 @@ const refuseProblems = (evaluation: Evaluation, source: Source, image: InitImage
   const problems = initProblems(evaluation, image);
   if (problems.length === 0) return;
   const lines = problems.map(
-    ({ rule, at, message }) => `  ${source.name}:${at.line}:${at.column}: ${rule}: ${message}`,
+    ({ rule, at, message }) =>
+      `  ${source.name}:${at.line}:${at.column}: ${rule}: ${shownMessage(message)}`,
   );
   throw new CommandError(
     exitCodes.refused,

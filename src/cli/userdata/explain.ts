@@ -18,6 +18,7 @@ import {
 } from '../../formats/index.ts';
 import { type CliContext, CommandError, exitCodes, type OutputFormat } from '../context.ts';
 import { print } from '../output.ts';
+import { visible } from '../visible.ts';
 import { familyNamed, typeGiven, versionGiven } from './options.ts';
 
 export interface NodeFlags {
@@ -33,7 +34,7 @@ const evaluated = async (
   flags: NodeFlags,
 ): Promise<Evaluation> => {
   const instanceType = typeGiven(flags.instanceType);
-  return evaluateUserData(
+  const evaluation = evaluateUserData(
     await context.readBytes(name),
     {
       ...exampleFacts,
@@ -42,12 +43,16 @@ const evaluated = async (
     },
     familyNamed(flags.family),
   );
+  for (const { message } of evaluation.data.decoded.faults) {
+    context.err(`${name} is ${message} (ENC001): no node reads what follows`);
+  }
+  return evaluation;
 };
 
 const short = (value: Json | undefined): string => {
   if (value === undefined) return '-';
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  const line = text.replaceAll('\n', '\\n');
+  const line = visible(text);
   return line.length > 60 ? `${line.slice(0, 57)}...` : line;
 };
 

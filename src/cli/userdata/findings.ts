@@ -2,11 +2,17 @@
 // Pure; a file's name is printed as it was given.
 import type { JsonObject } from '../../api/json.ts';
 import { type Finding, type LintResult, rules } from '../../core/bootstrap/index.ts';
+import { visible } from '../visible.ts';
 
 export interface LintedFile {
   readonly name: string;
   readonly result: LintResult;
 }
+
+/** What of a file's bytes stands in a message: as much as helps to find it, and nothing that a terminal obeys. */
+const longestMessage = 500;
+export const shownMessage = (message: string): string =>
+  visible(message.length > longestMessage ? `${message.slice(0, longestMessage)}...` : message);
 
 const pageOf = (rule: string): string => `docs/rules/${rule}.md`;
 
@@ -14,7 +20,7 @@ const findingLines = (name: string, finding: Finding): readonly string[] => {
   const { line, column, severity, rule, message, consequence, fix, where } = finding;
   const place = where === undefined ? '' : ` (${where})`;
   return [
-    `${name}:${line}:${column}: ${severity} ${rule}: ${message}${place}`,
+    `${name}:${line}:${column}: ${severity} ${rule}: ${shownMessage(message)}${visible(place)}`,
     `    on the node: ${consequence}`,
     `    fix: ${fix}`,
   ];

@@ -1,7 +1,7 @@
 // What `drover userdata render` makes of a token for kubeadm: user data that its own rules accept, and
 // errors where the token or the authority is none.
 import { describe, expect, it } from 'vitest';
-import { evaluateUserData, exampleFacts } from '../../formats/index.ts';
+import { compress, evaluateUserData, exampleFacts } from '../../formats/index.ts';
 import type { CliContext } from '../context.ts';
 import { type RenderFlags, runRender } from './render.ts';
 
@@ -20,12 +20,20 @@ const group = JSON.stringify({
 
 const own = '#cloud-config\nruncmd: [kubeadm join --config /mine.yaml]\n';
 
+const theirs: Readonly<Record<string, Uint8Array>> = {
+  '/own.yaml': new TextEncoder().encode(own),
+  '/own.gz': compress(own),
+  '/cut.gz': compress(own).slice(0, 30),
+  '/latin1': Uint8Array.from([...own, '\u00e9'], (char) => char.charCodeAt(0)),
+};
+
 const run = async (flags: Partial<RenderFlags>) => {
   const [out, err]: [string[], string[]] = [[], []];
   const context = {
     out: (line: string) => out.push(line),
     err: (line: string) => err.push(line),
-    readFile: async (path: string) => (path === '/own.yaml' ? own : group),
+    readFile: async () => group,
+    readBytes: async (path: string) => theirs[path] ?? new Uint8Array(),
   } as unknown as CliContext;
   await runRender(context, { configFile: 'group.yaml', output: 'table', ...flags });
   return { text: out.join('\n'), told: err.join('\n') };
@@ -56,10 +64,16 @@ describe('userdata render for kubeadm', () => {
   });
 
   it('says what a join of the user’s own leaves to the controller', async () => {
-    const userData = '/own.yaml';
-    const { text, told } = await run({ ...plain, userData });
+    const { text, told } = await run({ ...plain, userData: '/own.yaml' });
     expect(text).toBe(own.trimEnd());
     expect(told).toMatch(/^set when the node has joined: label team, .*, taint dedicated$/m);
+  });
+
+  it('reads user data as it is sent to EC2, and writes nothing anew of what is no text', async () => {
+    expect((await run({ ...plain, userData: '/own.gz' })).text).toBe(own.trimEnd());
+    const refused = /^refused: ENC001: \/\S+ is (gzip that is cut off|bytes that are not UTF-8)/;
+    await expect(run({ ...plain, userData: '/cut.gz' })).rejects.toThrow(refused);
+    await expect(run({ ...plain, userData: '/latin1' })).rejects.toThrow(refused);
   });
 
   it('says that a token nobody gave is an example', async () => {

@@ -5,6 +5,7 @@ import { type GroupUserData, groupUserData } from '../../core/bootstrap/index.ts
 import {
   authorityFault,
   compress,
+  decode,
   type Evaluation,
   encodeBase64,
   evaluateUserData,
@@ -81,12 +82,20 @@ const joinOf = async (flags: RenderFlags): Promise<{ token: string; caHash: stri
   return { token, caHash: `sha256:${hexOf(hash)}` };
 };
 
+/** As it reaches the node, base64 and gzip undone; what is no text is not written anew as another one. */
+const ownText = async (context: CliContext, name: string): Promise<string> => {
+  const { text, faults } = decode(await context.readBytes(name));
+  const [fault] = faults;
+  if (fault === undefined) return text;
+  throw new CommandError(exitCodes.refused, `refused: ENC001: ${name} is ${fault.message}`);
+};
+
 const rendered = async (context: CliContext, flags: RenderFlags): Promise<GroupUserData> => {
   const family = familyNamed(flags.family);
   const instanceType = typeGiven(flags.instanceType);
   const text = await context.readFile(flags.configFile);
   const userData =
-    flags.userData === undefined ? undefined : await context.readFile(flags.userData);
+    flags.userData === undefined ? undefined : await ownText(context, flags.userData);
   const asked = groupUserData({
     file: flags.configFile,
     text,
