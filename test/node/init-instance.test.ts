@@ -1,6 +1,7 @@
 // What a NodeConfig asks of the instance beyond the kubelet, through drover node init: name servers are
 // written where systemd-resolved is, volumes are set up by EKS' service where that is; the rest is refused
 // by name and with its reason, and nothing is written then.
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createHost } from '../../src/adapters/host/index.ts';
@@ -15,6 +16,7 @@ beforeEach(() => {
 afterEach(() => tree.remove());
 
 const units = 'usr/lib/systemd/system';
+const unit = '[Service]\nExecStart=/usr/bin/true\n';
 const servers = nodeConfig([
   '  instance:',
   '    network:',
@@ -37,7 +39,7 @@ beforeEach(() => {
 
 describe('name servers', () => {
   it('are written for systemd-resolved where no boot empties them, and it is told', async () => {
-    put(join(tree.root, units, 'systemd-resolved.service'), '');
+    put(join(tree.root, units, 'systemd-resolved.service'), unit);
     expect((await tree.init(servers, { start: true }, withSystemd)).error).toBeUndefined();
     const files = tree.files();
     expect(files['etc/systemd/resolved.conf.d/40-eks.conf']).toBe(
@@ -59,10 +61,33 @@ describe('name servers', () => {
   });
 
   it.each([
+    ['a link to /dev/null', (path: string) => symlinkSync('/dev/null', path)],
+    ['an empty file', (path: string) => put(path, '')],
+  ])('are refused where the service is masked by %s', async (_what, mask) => {
+    put(join(tree.root, units, 'systemd-resolved.service'), unit);
+    mkdirSync(join(tree.root, 'etc/systemd/system'), { recursive: true });
+    mask(join(tree.root, 'etc/systemd/system/systemd-resolved.service'));
+    expect((await tree.init(servers)).error?.message).toMatch(/network is not done here/);
+  });
+
+  it('may have the port, interface and name that systemd-resolved takes with an address', async () => {
+    put(join(tree.root, units, 'systemd-resolved.service'), unit);
+    const forms = ['10.0.0.2:5353', '10.0.0.2:53%eth0#dns.example', '[fd00::2]:53', 'fd00::2%eth0'];
+    const line = `      nameservers: ${JSON.stringify(forms)}`;
+    const { error } = await tree.init(nodeConfig(['  instance:', '    network:', line]));
+    expect(error).toBeUndefined();
+    expect(tree.files()['etc/systemd/resolved.conf.d/40-eks.conf']).toContain(
+      `DNS=${forms.join(' ')}\n`,
+    );
+  });
+
+  it.each([
     ['nameservers: ["10.0.0.2\\nDNSSEC=no"]', 'is no address'],
+    ['nameservers: ["dns.example:53"]', 'is no address'],
+    ['nameservers: ["10.0.0.2#a b"]', 'is no address'],
     ['domains: ["a b"]', 'is no domain'],
   ])('that are none are refused: %s', async (line, message) => {
-    put(join(tree.root, units, 'systemd-resolved.service'), '');
+    put(join(tree.root, units, 'systemd-resolved.service'), unit);
     const text = nodeConfig(['  instance:', '    network:', `      ${line}`]);
     const { error } = await tree.init(text);
     expect(error?.message).toContain(message);
@@ -71,7 +96,7 @@ describe('name servers', () => {
 
 describe('instance store volumes', () => {
   it('are left to EKS’ service where the image has it', async () => {
-    put(join(tree.root, units, 'setup-local-disks.service'), '');
+    put(join(tree.root, units, 'setup-local-disks.service'), unit);
     expect((await tree.init(disks, { start: true }, withSystemd)).error).toBeUndefined();
     expect(tree.files()['etc/systemd/system/setup-local-disks.service.d/00-strategy.conf']).toBe(
       '644 [Service]\nEnvironment=LOCAL_DISK_STRATEGY=raid0',
@@ -82,6 +107,32 @@ describe('instance store volumes', () => {
   it('are refused elsewhere, for nothing here formats a disk', async () => {
     const { error } = await tree.init(disks);
     expect(error?.message).toMatch(/localStorage\.strategy is not done here: .*setup-local-disks/);
+  });
+});
+
+describe('a runtime specification', () => {
+  const spec = 'etc/containerd/base-runtime-spec.json';
+  const limits = '{ rlimits: [{ type: RLIMIT_NOFILE, soft: 12345, hard: 12345 }] }';
+  const own = nodeConfig([
+    '  containerd:',
+    `    baseRuntimeSpec: { foo: bar, process: ${limits} }`,
+  ]);
+
+  it('is written with the user’s document in it, and containerd is told of it', async () => {
+    expect((await tree.init(own)).error).toBeUndefined();
+    const files = tree.files();
+    const written = JSON.parse((files[spec] ?? '').replace(/^644 /, ''));
+    expect(written).toMatchObject({
+      foo: 'bar',
+      process: { cwd: '/', rlimits: [{ type: 'RLIMIT_NOFILE', soft: 12345, hard: 12345 }] },
+      linux: { readonlyPaths: expect.arrayContaining(['/proc/sys']) },
+    });
+    expect(files['etc/containerd/config.toml']).toContain(`base_runtime_spec = "/${spec}"`);
+  });
+
+  it('makes no other node of it when it is run again', async () => {
+    await tree.init(own);
+    expect((await tree.init(own)).out).toContain('as it was, nothing to write');
   });
 });
 

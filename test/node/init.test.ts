@@ -50,7 +50,7 @@ describe('a Debian tree', () => {
     await tree.init(withDropIn);
     const files = tree.files();
     const text = Object.values(files).join('\n');
-    expect(text).not.toMatch(/image-credential-provider|base_runtime_spec|localhost\/kubernetes/);
+    expect(text).not.toMatch(/image-credential-provider|localhost\/kubernetes/);
     // kubeadm's drop-in would start the kubelet with another configuration.
     expect(files['etc/systemd/system/kubelet.service.d/10-kubeadm.conf']).toMatch(
       /^644 # In place/,

@@ -12,6 +12,7 @@ import {
   type PresentFile,
   pathsOfMark,
   planInit,
+  servicesLookedFor,
   servicesOf,
   unitDirectories,
   vendorDropIns,
@@ -22,7 +23,7 @@ import {
   type NodeFacts,
   type NodeFile,
 } from '../../formats/index.ts';
-import type { HostApi } from '../../ports/index.ts';
+import { type HostApi, HostError } from '../../ports/index.ts';
 import { type CliContext, CommandError, exitCodes } from '../context.ts';
 import { shownMessage } from '../userdata/findings.ts';
 import { cidrGiven, familyNamed, usage, versionGiven } from '../userdata/options.ts';
@@ -57,7 +58,6 @@ const regionOf = (zone: string | undefined): string | undefined =>
   /^([a-z]{2}(?:-[a-z]+)+-\d)[a-z]$/.exec(zone ?? '')?.[1];
 
 const providerBinary = '/etc/eks/image-credential-provider/ecr-credential-provider';
-const runtimeSpec = '/etc/containerd/base-runtime-spec.json';
 
 const isThere = async (host: HostApi, path: string): Promise<boolean> => {
   const slash = path.lastIndexOf('/');
@@ -96,16 +96,13 @@ const factsFor = async (host: HostApi, source: Source, flags: InitFlags): Promis
         `give ${missing.map(([, name]) => `--fact ${name}=...`).join(' ')}`,
     );
   }
-  const lacks = [
-    ...((await isThere(host, runtimeSpec)) ? [] : (['base-runtime-spec'] as const)),
-    ...((await isThere(host, providerBinary)) ? [] : (['credential-provider'] as const)),
-  ];
+  const isOfEks = await isThere(host, providerBinary);
   return {
     // Version 2 of its configuration is read by containerd 1 and 2 alike.
-    ...(lacks.includes('base-runtime-spec') ? { containerdMajor: 1 } : {}),
+    ...(isOfEks ? {} : { containerdMajor: 1 }),
     ...(facts as NodeFacts),
     kubernetesVersion: version,
-    lacks: lacks.length === 2 ? [...lacks, 'pause-image'] : lacks,
+    lacks: isOfEks ? [] : ['credential-provider', 'pause-image'],
     cluster: {
       ...(flags.endpoint === undefined ? {} : { endpoint: flags.endpoint }),
       ...(flags.certificateAuthority === undefined
@@ -114,6 +111,28 @@ const factsFor = async (host: HostApi, source: Source, flags: InitFlags): Promis
       ...(flags.serviceCidr === undefined ? {} : { serviceCidr: cidrGiven(flags.serviceCidr) }),
     },
   };
+};
+
+/** A unit is masked by an empty file or a link to /dev/null; the first directory that has it decides. */
+const isMasked = async (host: HostApi, path: string): Promise<boolean> => {
+  try {
+    return ((await host.read(path))?.bytes.length ?? 0) === 0;
+  } catch (error) {
+    // Out of a tree leads the link to /dev/null.
+    if (error instanceof HostError && error.code === 'outside') return true;
+    throw error;
+  }
+};
+
+const unitsOf = async (host: HostApi): Promise<ReadonlySet<string>> => {
+  const found = new Map<string, boolean>();
+  for (const directory of unitDirectories) {
+    const names = (await host.list(directory)).filter((name) => servicesLookedFor.includes(name));
+    for (const name of names) {
+      if (!found.has(name)) found.set(name, !(await isMasked(host, `${directory}/${name}`)));
+    }
+  }
+  return new Set([...found].flatMap(([name, runs]) => (runs ? [name] : [])));
 };
 
 const refuseProblems = (evaluation: Evaluation, source: Source, image: InitImage): void => {
@@ -229,8 +248,7 @@ export const runInit = async (context: CliContext, flags: InitFlags): Promise<vo
   });
   const facts = await factsFor(host, source, flags);
   const evaluation = evaluateUserData(source.userData, facts, familyNamed(flags.family));
-  const units = await Promise.all(unitDirectories.map((path) => host.list(path)));
-  refuseProblems(evaluation, source, { units: new Set(units.flat()) });
+  refuseProblems(evaluation, source, { units: await unitsOf(host) });
   const files = initFiles(evaluation, await host.list(vendorDropIns));
   const plan = await planFor(host, files, flags.replace === true);
   if (plan.kind === 'refused') {

@@ -21,6 +21,7 @@ export {
   type InitImage,
   initFiles,
   initProblems,
+  servicesLookedFor,
   servicesOf,
   unitDirectories,
   vendorDropIns,

@@ -15,13 +15,15 @@ import {
 
 /** What the image has besides a kubelet and containerd. */
 export interface InitImage {
-  /** Units that systemd finds there: `systemd-resolved.service`. */
+  /** Of those looked for, the ones that systemd finds there and that are not masked. */
   readonly units: ReadonlySet<string>;
 }
 
 export const unitDirectories = ['/etc/systemd/system', '/usr/lib/systemd/system'] as const;
 const resolvedUnit = 'systemd-resolved.service';
 const disksUnit = 'setup-local-disks.service';
+/** Units whose work is left to them where the image has them. */
+export const servicesLookedFor: readonly string[] = [resolvedUnit, disksUnit];
 
 /** Fields of the NodeConfig that nodeadm acts on and node init does not, and why. */
 const notDone: readonly {
@@ -49,10 +51,6 @@ const notDone: readonly {
     path: ['instance', 'network'],
     unit: resolvedUnit,
     why: `name servers and domains are ${resolvedUnit}’s, which is not on this image: install it`,
-  },
-  {
-    path: ['containerd', 'baseRuntimeSpec'],
-    why: 'it changes the runtime specification of EKS’ images, which this one has not',
   },
   {
     path: ['cluster', 'enableOutpost'],
@@ -86,11 +84,21 @@ const isSet = (value: Located | undefined): boolean =>
   !(value.kind === 'list' && value.items.length === 0) &&
   !(value.kind === 'map' && value.members.size === 0);
 
+const ofServer = '(?:%[\\w.-]+)?(?:#[\\w.-]+)?$';
+const bareServer = new RegExp(`^([^\\s%#[\\]]+)${ofServer}`);
+const serverWithPort = new RegExp(`^(?:\\[([^\\]]+)\\]|([\\d.]+)):\\d{1,5}${ofServer}`);
+
+/** As systemd-resolved reads them: an address, and with it a port, an interface and a server's name. */
+const isServer = (text: string): boolean => {
+  const [, bracketed, plain] = serverWithPort.exec(text) ?? [];
+  return isAddress(bracketed ?? plain ?? bareServer.exec(text)?.[1] ?? '');
+};
+
 /** Words of an INI file that systemd reads: a blank or a line's end in one would begin another. */
 const networkProblems = (spec: Located): readonly Problem[] =>
   (['nameservers', 'domains'] as const).flatMap((field) =>
     textsOf(find(spec, 'instance', 'network', field)).flatMap(({ text, at }) => {
-      const fits = field === 'nameservers' ? isAddress(text) : /^~?[A-Za-z0-9._-]+$/.test(text);
+      const fits = field === 'nameservers' ? isServer(text) : /^~?[A-Za-z0-9._-]+$/.test(text);
       const what = field === 'nameservers' ? 'no address' : 'no domain';
       const message = `spec.instance.network.${field}: ${JSON.stringify(text)} is ${what}`;
       return fits ? [] : [{ rule: 'node init', at, message }];

@@ -5,6 +5,7 @@ import { toJson } from '../user-data/located.ts';
 import { parseToml, printToml } from '../user-data/toml.ts';
 import { has, minorOf, type NodeFacts, publicPauseImage } from './facts.ts';
 import { layered } from './kubelet.ts';
+import { runtimeSpecFile } from './runtime-spec.ts';
 
 export interface ContainerdOptions {
   readonly facts: NodeFacts;
@@ -17,15 +18,13 @@ const sandboxOf = (facts: NodeFacts): string =>
   has(facts, 'pause-image') ? 'localhost/kubernetes/pause:latest' : publicPauseImage;
 const registry = { config_path: '/etc/containerd/certs.d:/etc/docker/certs.d' };
 const cni = { bin_dir: '/opt/cni/bin', conf_dir: '/etc/cni/net.d' };
-const runtimesOf = (facts: NodeFacts): JsonObject => ({
+const runtimes: JsonObject = {
   runc: {
     runtime_type: 'io.containerd.runc.v2',
-    ...(has(facts, 'base-runtime-spec')
-      ? { base_runtime_spec: '/etc/containerd/base-runtime-spec.json' }
-      : {}),
+    base_runtime_spec: runtimeSpecFile,
     options: { BinaryName: '/usr/sbin/runc', SystemdCgroup: true },
   },
-});
+};
 const soci = { snapshotter: 'soci', disable_snapshot_annotations: false };
 const common = (version: number): JsonObject => ({
   version,
@@ -46,7 +45,7 @@ const version2 = ({ facts, usesSoci }: ContainerdOptions): JsonObject => ({
         default_runtime_name: 'runc',
         discard_unpacked_layers: true,
         ...(usesSoci ? soci : {}),
-        runtimes: runtimesOf(facts),
+        runtimes,
       },
     },
   },
@@ -63,7 +62,7 @@ const version3 = ({ facts, usesSoci }: ContainerdOptions): JsonObject => ({
     },
     'io.containerd.cri.v1.runtime': {
       enable_cdi: minorOf(facts.kubernetesVersion) >= 32,
-      containerd: { default_runtime_name: 'runc', runtimes: runtimesOf(facts) },
+      containerd: { default_runtime_name: 'runc', runtimes },
       cni,
     },
   },

@@ -1,7 +1,7 @@
 // What an evaluation needs to know of the instance and its cluster besides its user data: all that a
 // node would ask the metadata service and EC2 for.
 
-export type ImagePart = 'base-runtime-spec' | 'credential-provider' | 'pause-image';
+export type ImagePart = 'credential-provider' | 'pause-image';
 
 export interface NodeFacts {
   /** `1.33` or `1.33.2`. */

@@ -33,6 +33,7 @@ import {
 import { baseConfig, caFile, kubeletView, nodeNameOf, typeMeta } from './kubelet.ts';
 import { argumentProblems, configProblems } from './kubelet-problems.ts';
 import { type Obstacle, obstacle } from './problem.ts';
+import { runtimeSpec } from './runtime-spec.ts';
 
 const configFile = '/etc/kubernetes/kubelet/config.json';
 const configDirectory = '/etc/kubernetes/kubelet/config.json.d';
@@ -279,6 +280,7 @@ const filesOf = (spec: Located, facts: NodeFacts, parts: Parts): readonly NodeFi
           [...environment.members].map(([name, one]) => [name, textsUnder(one.value)]),
         )
       : {};
+  const specDocument = find(spec, 'containerd', 'baseRuntimeSpec');
   const alpha = minorOf(facts.kubernetesVersion) < 30 && parts.dropIn !== undefined;
   return [
     jsonFile(configFile, parts.base),
@@ -305,6 +307,7 @@ const filesOf = (spec: Located, facts: NodeFacts, parts: Parts): readonly NodeFi
       '/etc/containerd/config.toml',
       containerdConfig({ facts, user: containerdUser(spec), usesSoci: parts.usesSoci }),
     ),
+    runtimeSpec(objectOr(specDocument === undefined ? null : toJson(specDocument))),
     kubeletUnit('$NODEADM_KUBELET_ARGS', environmentFile),
     ...environmentFiles(services),
     ...instanceFiles(find(spec, 'instance')),
