@@ -32,12 +32,16 @@ export const instanceIdOfProviderId = (providerId: string | undefined): Instance
 const maxRemembered = 1000;
 const remembering = <K, V>(compute: (key: K) => V): ((key: K) => V) => {
   const known = new Map<K, V>();
+  let last: { readonly key: K; readonly value: V } | undefined;
   return (key) => {
+    if (last?.key === key) return last.value;
     const before = known.get(key);
-    if (before !== undefined) return before;
-    const value = compute(key);
-    if (known.size >= maxRemembered) known.clear();
-    known.set(key, value);
+    const value = before ?? compute(key);
+    if (before === undefined) {
+      if (known.size >= maxRemembered) known.clear();
+      known.set(key, value);
+    }
+    last = { key, value };
     return value;
   };
 };

@@ -83,7 +83,7 @@ export const createDisruptionInformer = (deps: InformerDeps): Informer<NodeDisru
 
 /** The node of an instance. Of several (one re-registered under another name) the newest. */
 export const nodeOfInstance = (nodes: Informer<Node>, instanceId: string): Node | undefined =>
-  nodes.index(byInstance, instanceId).at(-1);
+  nodes.latest(byInstance, instanceId);
 
 /** The NodeGroups that name this Auto Scaling group; only one of them has it. */
 export const groupsNaming = (groups: Informer<NodeGroup>, name: string): readonly NodeGroup[] =>

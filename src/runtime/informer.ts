@@ -93,11 +93,15 @@ export class Informer<T extends KubeObject> {
     return this.#cache.get(typeof name === 'string' ? name : keyOf(name));
   }
   list(): readonly T[] {
-    return [...this.#cache.values()];
+    return this.#cache.list();
   }
   /** Objects under `value` of the index `name`. An unknown index is a programmer's error. */
   index(name: string, value: string): readonly T[] {
     return this.#cache.indexed(name, value);
+  }
+  /** The last of these: of several that were seen, the one that changed last. */
+  latest(name: string, value: string): T | undefined {
+    return this.#cache.latest(name, value);
   }
 
   /**
@@ -106,7 +110,7 @@ export class Informer<T extends KubeObject> {
    */
   onChange(listener: (change: Change<T>) => void): () => void {
     this.#listeners.add(listener);
-    for (const object of this.#cache.values()) this.#tell(listener, { kind: 'added', object });
+    for (const object of this.#cache.list()) this.#tell(listener, { kind: 'added', object });
     return () => this.#listeners.delete(listener);
   }
 

@@ -4,25 +4,27 @@ import { isObject, type Json, type JsonObject } from '../api/json.ts';
 
 /** Deep equality of JSON; an undefined field is an absent one. */
 export const jsonEqual = (a: unknown, b: unknown): boolean => {
+  if (a === b) return true;
   if (Array.isArray(a)) {
     if (!Array.isArray(b) || a.length !== b.length) return false;
     return a.every((item, i) => jsonEqual(item, b[i]));
   }
-  if (!isObject(a) || !isObject(b)) return a === b;
-  const keys = new Set([...Object.keys(a), ...Object.keys(b)]);
-  for (const key of keys) if (!jsonEqual(a[key], b[key])) return false;
+  if (!isObject(a) || !isObject(b)) return false;
+  for (const key of Object.keys(a)) if (!jsonEqual(a[key], b[key])) return false;
+  for (const key of Object.keys(b)) if (b[key] !== undefined && a[key] === undefined) return false;
   return true;
 };
 
 /** The patch from `before` to `after`; undefined when there is nothing to change. */
 export const mergePatchBetween = (before: unknown, after: object): JsonObject | undefined => {
   const old = isObject(before) ? before : {};
-  const wanted: Readonly<Record<string, unknown>> = { ...after };
+  const wanted = after as Readonly<Record<string, unknown>>;
   const patch: Record<string, Json> = {};
   for (const key of Object.keys(old)) {
     if (old[key] !== undefined && wanted[key] === undefined) patch[key] = null;
   }
-  for (const [key, value] of Object.entries(wanted)) {
+  for (const key of Object.keys(wanted)) {
+    const value = wanted[key];
     if (value === undefined || jsonEqual(old[key], value)) continue;
     const inner = isObject(value) && isObject(old[key]) ? mergePatchBetween(old[key], value) : null;
     patch[key] = inner ?? (value as Json);

@@ -38,6 +38,8 @@ interface Row<T> {
 
 export class ObjectCache<T extends KubeObject> {
   readonly #rows = new Map<string, Row<T>>();
+  /** All objects in order, as long as none came, went or changed: lists are asked for far more often. */
+  #list: readonly T[] | undefined;
   readonly #tombstones = new Map<string, number>();
   readonly #functions: ReadonlyMap<string, IndexFunction<T>>;
   readonly #indexes = new Map<string, Map<string, Map<string, T>>>();
@@ -55,8 +57,9 @@ export class ObjectCache<T extends KubeObject> {
   get(key: string): T | undefined {
     return this.#rows.get(key)?.object;
   }
-  *values(): IterableIterator<T> {
-    for (const row of this.#rows.values()) yield row.object;
+  list(): readonly T[] {
+    this.#list ??= Array.from(this.#rows.values(), ({ object }) => object);
+    return this.#list;
   }
   /** Objects that stand under `value`, in the order in which they were first seen. */
   indexed(index: string, value: string): readonly T[] {
@@ -64,6 +67,14 @@ export class ObjectCache<T extends KubeObject> {
     if (values === undefined) throw new Error(`no index ${index}`);
     const found = values.get(value);
     return found === undefined ? [] : [...found.values()];
+  }
+  /** The last of these, without a list of them. */
+  latest(index: string, value: string): T | undefined {
+    const values = this.#indexes.get(index);
+    if (values === undefined) throw new Error(`no index ${index}`);
+    let last: T | undefined;
+    for (const object of values.get(value)?.values() ?? []) last = object;
+    return last;
   }
 
   /** Takes one event; returns what it changed, nothing when it is old news. */
@@ -120,6 +131,7 @@ export class ObjectCache<T extends KubeObject> {
       for (const value of values) this.#bucket(name, value).set(key, object);
     }
     this.#rows.set(key, { object, revision, indexed });
+    this.#list = undefined;
     if (known === undefined || replaced) changes.push({ kind: 'added', object });
     else changes.push({ kind: 'changed', object, previous: known.object });
     return changes;
@@ -128,6 +140,7 @@ export class ObjectCache<T extends KubeObject> {
   #drop(row: Row<T>): void {
     const key = keyOf(row.object.metadata);
     this.#rows.delete(key);
+    this.#list = undefined;
     for (const [name, values] of row.indexed) {
       for (const value of values) {
         const bucket = this.#bucket(name, value);

@@ -1,7 +1,7 @@
 // What the world's AWS answers look like as values of the CloudApi port, and the one request that
 // more than one operation shares. Pure.
 import { epochMs, formatKubeTime } from '../api/brand.ts';
-import { isObject, type JsonObject, objectOr } from '../api/json.ts';
+import { isObject, type JsonObject, objectOr, setOwn } from '../api/json.ts';
 import {
   type CloudInstance,
   type HookCall,
@@ -22,8 +22,11 @@ export const textsOf = (value: unknown): readonly string[] =>
 export const numberOf = (value: unknown): number => (typeof value === 'number' ? value : 0);
 export const timeOf = (value: unknown): string => formatKubeTime(epochMs(numberOf(value)));
 
-export const tagsOf = (value: unknown): Readonly<Record<string, string>> =>
-  Object.fromEntries(objects(value).map((tag) => [textOf(tag.Key), textOf(tag.Value)]));
+export const tagsOf = (value: unknown): Readonly<Record<string, string>> => {
+  const tags: Record<string, string> = {};
+  for (const tag of objects(value)) setOwn(tags, textOf(tag.Key), textOf(tag.Value));
+  return tags;
+};
 
 const toInstance = (groupName: string, instance: JsonObject): ScalingInstance => ({
   instanceId: textOf(instance.InstanceId),

@@ -71,8 +71,13 @@ const isGone = ({ lifecycleState }: GroupInstance): boolean =>
   lifecycleState === 'Terminated' || lifecycleState === 'Detached';
 
 const countBy = <T>(items: readonly T[], keyOf: (item: T) => string): Record<string, number> => {
+  const counted = new Map<string, number>();
+  for (const item of items) {
+    const key = keyOf(item);
+    counted.set(key, (counted.get(key) ?? 0) + 1);
+  }
   const counts: Record<string, number> = {};
-  for (const key of items.map(keyOf).toSorted()) counts[key] = (counts[key] ?? 0) + 1;
+  for (const key of [...counted.keys()].toSorted()) counts[key] = counted.get(key) ?? 0;
   return counts;
 };
 
@@ -149,11 +154,12 @@ const isTooLong = (status: NodeGroupStatus): boolean => {
   return text.length * 3 > maxStatusBytes && utf8.encode(text).length > maxStatusBytes;
 };
 
-/** What is wrong is told shorter until the whole fits. */
+/** What is wrong is told shorter until the whole fits; where nothing is wrong, nothing can be told shorter. */
 export const statusOf = (facts: StatusFacts): NodeGroupStatus => {
   for (let halvings = 0; ; halvings++) {
     const status = wholeStatus(facts, halvings);
-    if (halvings === maxHalvings || !isTooLong(status)) return status;
+    const isPlain = status.health?.length === 0 && facts.failure === undefined;
+    if (isPlain || halvings === maxHalvings || !isTooLong(status)) return status;
   }
 };
 

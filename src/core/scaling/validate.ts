@@ -93,10 +93,20 @@ export const tagsComplaint = (tags: Readonly<Record<string, string>>): Complaint
 };
 
 /** What no node can have: kubectl writes a spec without asking EKS, which has no empty values. */
-export const marksComplaint = ({
-  labels = {},
-  taints = [],
-}: Pick<NodeGroupSpec, 'labels' | 'taints'>): Complaint => {
+export const marksComplaint = (spec: Marks): Complaint => {
+  const known = complaints.get(spec);
+  if (known !== undefined) return known.complaint;
+  const complaint = complaintAbout(spec);
+  complaints.set(spec, { complaint });
+  return complaint;
+};
+
+type Marks = Pick<NodeGroupSpec, 'labels' | 'taints'>;
+
+/** Specs never change, and each pass over a group asks some times. */
+const complaints = new WeakMap<Marks, { readonly complaint: Complaint }>();
+
+const complaintAbout = ({ labels = {}, taints = [] }: Marks): Complaint => {
   const filled = Object.entries(labels).map(([key, value]) => [key, value || 'empty'] as const);
   return first(labelsComplaint(Object.fromEntries(filled)), taintsComplaint(taints));
 };

@@ -44,10 +44,16 @@ const pick = (random: Random, alphabet: string, length: number): string => {
   return out;
 };
 
+const hexBytes = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
 /** `length` lower-case hex digits, eight for each number drawn. */
 export const hexString = (random: Random, length: number): string => {
   let out = '';
-  while (out.length < length) out += random.below(0x1_0000_0000).toString(16).padStart(8, '0');
+  while (out.length < length) {
+    const drawn = random.below(0x1_0000_0000);
+    // Numbers above 2^31 are slow to print: every call of the cloud has an id of its own.
+    for (let shift = 24; shift >= 0; shift -= 8) out += hexBytes[(drawn >>> shift) & 0xff];
+  }
   return out.slice(0, length);
 };
 

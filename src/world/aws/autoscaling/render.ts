@@ -40,6 +40,18 @@ export const tagDescription = (
   PropagateAtLaunch: tag.propagate,
 });
 
+/** Tags of a group change rarely, and the group is asked for every second while its nodes change. */
+const rendered = new WeakMap<GroupRow['tags'], { readonly name: string; readonly tags: Tags }>();
+type Tags = readonly ReturnType<typeof tagDescription>[];
+
+const tagsOf = ({ name, tags }: GroupRow): Tags => {
+  const known = rendered.get(tags);
+  if (known?.name === name) return known.tags;
+  const all = tags.map((tag) => tagDescription(name, tag));
+  rendered.set(tags, { name, tags: all });
+  return all;
+};
+
 const serviceRole = 'aws-service-role/autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling';
 
 export const renderGroup = (
@@ -73,7 +85,7 @@ export const renderGroup = (
   VPCZoneIdentifier: row.subnetIds.join(','),
   EnabledMetrics: [],
   ...(row.isDeleting ? { Status: 'Delete in progress' } : {}),
-  Tags: row.tags.map((tag) => tagDescription(row.name, tag)),
+  Tags: tagsOf(row),
   TerminationPolicies: row.terminationPolicies,
   NewInstancesProtectedFromScaleIn: row.protectsNew,
   ServiceLinkedRoleARN: `arn:aws:iam::${parts.account}:role/${serviceRole}`,

@@ -9,7 +9,7 @@ import { isoMillis, type Scope, sentence, spotNoticeMs, terminatedMemoryMs } fro
 import type { Images } from './images.ts';
 import { type InstanceType, instanceTypes, maxPodsOf, podAddressesOf } from './instance-types.ts';
 import type { Network, SubnetRow } from './network.ts';
-import { readUserData } from './user-data.ts';
+import { type Bootstrap, bootstrapOf } from './user-data.ts';
 import { VcpuQuota } from './vcpu-quota.ts';
 
 export type InstanceState =
@@ -339,20 +339,14 @@ export class Instances {
     }
   }
 
+  /** What its user data makes of it, with all that the instance itself knows. */
+  bootstrapOf(row: InstanceRow): Bootstrap {
+    return bootstrapOf(row, this.#images.systemOf(row.imageId), this.#scope.region);
+  }
+
   #machine(row: InstanceRow): Machine {
     const type = instanceTypes.get(row.instanceType);
-    const lifecycle = row.capacityType === 'SPOT' ? 'spot' : 'on-demand';
-    const { instanceId, instanceType, privateIp, privateDnsName, zone } = row;
-    const bootstrap = readUserData(row.userData, {
-      ...this.#images.systemOf(row.imageId),
-      instanceId,
-      lifecycle,
-      instanceType,
-      privateIp,
-      privateDnsName,
-      zone,
-      region: this.#scope.region,
-    });
+    const bootstrap = this.bootstrapOf(row);
     return {
       instanceId: row.instanceId,
       instanceType: row.instanceType,

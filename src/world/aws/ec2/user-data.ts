@@ -55,30 +55,62 @@ type Known = Pick<NodeFacts, 'instanceId' | 'lifecycle' | 'kubernetesVersion'> &
 /** A machine's user data is asked for at each step of its start; few texts are in use at a time. */
 const mostTexts = 16;
 const mostInstances = 1024;
-const known = new Map<string, Map<string, Bootstrap>>();
+const known = new Map<string, Text>();
+
+interface Text {
+  readonly bytes: Uint8Array;
+  readonly ofInstance: Map<string, Bootstrap>;
+}
 
 /** `userData` in base64; `instance` fills what the script would ask the metadata service for. */
 export const readUserData = (userData: string | undefined, instance: Known): Bootstrap => {
   if (userData === undefined) return nothing;
-  let ofText = known.get(userData);
-  if (ofText === undefined) {
+  let text = known.get(userData);
+  if (text === undefined) {
     if (known.size >= mostTexts) known.clear();
-    ofText = new Map();
-    known.set(userData, ofText);
+    text = { bytes: bytesOf(userData), ofInstance: new Map() };
+    known.set(userData, text);
   }
+  const { bytes, ofInstance } = text;
   const key = JSON.stringify(instance);
-  const before = ofText.get(key);
+  const before = ofInstance.get(key);
   if (before !== undefined) return before;
-  if (ofText.size >= mostInstances) ofText.clear();
-  const read = evaluate(userData, instance);
-  ofText.set(key, read);
+  if (ofInstance.size >= mostInstances) ofInstance.clear();
+  const read = evaluate(bytes, instance);
+  ofInstance.set(key, read);
   return read;
 };
 
-const evaluate = (userData: string, instance: Known): Bootstrap => {
+/** With all that the instance itself knows: asked alike by all, it is evaluated once. */
+export const bootstrapOf = (
+  instance: Pick<
+    NodeFacts,
+    'instanceId' | 'instanceType' | 'privateIp' | 'privateDnsName' | 'zone'
+  > & {
+    readonly capacityType: 'ON_DEMAND' | 'SPOT';
+    readonly userData?: string;
+  },
+  system: Partial<Known> & Pick<Known, 'kubernetesVersion'>,
+  region: string,
+): Bootstrap => {
+  const { instanceId, instanceType, privateIp, privateDnsName, zone } = instance;
+  const lifecycle = instance.capacityType === 'SPOT' ? 'spot' : 'on-demand';
+  return readUserData(instance.userData, {
+    ...system,
+    instanceId,
+    lifecycle,
+    instanceType,
+    privateIp,
+    privateDnsName,
+    zone,
+    region,
+  });
+};
+
+const evaluate = (bytes: Uint8Array, instance: Known): Bootstrap => {
   const { family, ...own } = instance;
   const facts = { ...exampleFacts, ...own };
-  const { data, node, bootstrap } = evaluateUserData(bytesOf(userData), facts, family);
+  const { data, node, bootstrap } = evaluateUserData(bytes, facts, family);
   const { cluster, labels, taints, kubelet, obstacles } = node;
   const isMeant =
     obstacles.some(({ rule }) => rule === 'FAM001') ||

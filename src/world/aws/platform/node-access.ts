@@ -1,6 +1,5 @@
 // What a machine brings along to join a cluster: the cluster and endpoint that its user data names, and the
 // role that its instance profile gives it. Judges nothing.
-import { readUserData } from '../ec2/user-data.ts';
 import type { AwsParts } from '../parts.ts';
 import type { EntryUser } from './access-entries.ts';
 import type { ClusterRow } from './clusters.ts';
@@ -21,16 +20,12 @@ export interface NodeAccess {
   readonly clusterEndpoint: string | undefined;
 }
 
-type Parts = Pick<AwsParts, 'instances' | 'images' | 'identity' | 'clusters' | 'entries'>;
+type Parts = Pick<AwsParts, 'instances' | 'identity' | 'clusters' | 'entries'>;
 
 export const nodeAccess = (parts: Parts, instanceId: string): NodeAccess | undefined => {
   const row = parts.instances.get(instanceId);
   if (row === undefined) return undefined;
-  const { clusterName, endpoint } = readUserData(row.userData, {
-    ...parts.images.systemOf(row.imageId),
-    instanceId,
-    lifecycle: row.capacityType === 'SPOT' ? 'spot' : 'on-demand',
-  });
+  const { clusterName, endpoint } = parts.instances.bootstrapOf(row);
   const all = parts.clusters.all();
   const cluster = clusterName === undefined ? all[0] : all.find((one) => one.name === clusterName);
   const { profileArn } = row;

@@ -2,7 +2,7 @@
 // included, with the API server's messages (apiextensions' schema/cel). Evaluation cost is not
 // limited; of the Kubernetes CEL libraries only what cel-js has is known.
 import { Environment, EvaluationError, Optional, ParseError } from '@marcbachmann/cel-js';
-import { isObject, type Json, type JsonObject } from '../../../api/json.ts';
+import { isObject, type Json, type JsonObject, setOwn } from '../../../api/json.ts';
 import {
   childPath,
   flag,
@@ -95,12 +95,12 @@ export function celValue(schema: JsonObject, value: Json): unknown {
   if (!isObject(value)) return value;
   // Keys of a map, and of what nobody describes, are what they are.
   const properties = objectIn(schema, 'properties') ?? {};
-  return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [
-      own(properties, key) === undefined ? key : escapeName(key),
-      celValue(memberSchema(schema, key) ?? {}, member ?? null),
-    ]),
-  );
+  const seen: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) {
+    const name = own(properties, key) === undefined ? key : escapeName(key);
+    setOwn(seen, name, celValue(memberSchema(schema, key) ?? {}, value[key] ?? null));
+  }
+  return seen;
 }
 
 interface Subject {
@@ -186,12 +186,27 @@ function ruleError(
   return violation(subject, rule, detailOf(rule, context));
 }
 
+/** Whether any rule of this very schema, or what it says, is about the change. */
+const askingOld = new WeakMap<JsonObject, boolean>();
+
+const asksOld = (schema: JsonObject): boolean => {
+  const known = askingOld.get(schema);
+  if (known !== undefined) return known;
+  const asks = objectsIn(schema, 'x-kubernetes-validations').some(
+    (rule) =>
+      OLD_SELF.test(textIn(rule, 'rule')) || OLD_SELF.test(textIn(rule, 'messageExpression')),
+  );
+  askingOld.set(schema, asks);
+  return asks;
+};
+
 function rulesHere(subject: Subject): readonly SchemaError[] {
   const { schema, value, old } = subject;
   const rules = objectsIn(schema, 'x-kubernetes-validations');
   if (rules.length === 0) return [];
   const self = celValue(schema, value);
-  const oldSelf = old === undefined ? undefined : celValue(schema, old);
+  const isOldAsked = old !== undefined && asksOld(schema);
+  const oldSelf = isOldAsked ? celValue(schema, old) : undefined;
   return rules.flatMap((rule) => ruleError(subject, rule, { self, oldSelf }) ?? []);
 }
 

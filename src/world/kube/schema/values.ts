@@ -1,7 +1,7 @@
 // Small pure operations on JSON values that schema and patch code share: own-property access that
 // foreign keys such as `__proto__` cannot fool, copies that share what did not change, Go's way to
 // print a value. Nothing here mutates its arguments.
-import { isObject, type Json, type JsonObject } from '../../../api/json.ts';
+import { isObject, type Json, type JsonObject, setOwn } from '../../../api/json.ts';
 
 /** An own property; inherited names such as `constructor` read as absent. */
 export const own = (object: JsonObject, key: string): Json | undefined =>
@@ -52,15 +52,15 @@ export class ObjectDraft {
   finish(): JsonObject {
     const changes = this.#changes;
     if (changes === undefined) return this.#original;
-    const entries: [string, Json | undefined][] = [];
+    const next: Record<string, Json> = {};
     for (const key of Object.keys(this.#original)) {
       const value = this.get(key);
-      if (value !== undefined) entries.push([key, value]);
+      if (value !== undefined) setOwn(next, key, value);
     }
     for (const [key, value] of changes) {
-      if (value !== undefined && !Object.hasOwn(this.#original, key)) entries.push([key, value]);
+      if (value !== undefined && !Object.hasOwn(this.#original, key)) setOwn(next, key, value);
     }
-    return Object.fromEntries(entries);
+    return next;
   }
 }
 

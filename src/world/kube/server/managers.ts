@@ -1,6 +1,6 @@
 // Who manages the fields of an object, as each write leaves it: decides which part of a write counts
 // for which path (main resource, status, scale) and hands the sets themselves to the patch room.
-import { isObject, type Json, type JsonObject } from '../../../api/json.ts';
+import { isObject, type Json, type JsonObject, setOwn } from '../../../api/json.ts';
 import type { ApiRequest } from '../../contracts.ts';
 import {
   type FieldSet,
@@ -118,13 +118,14 @@ const isSound = (given: Json | undefined): boolean =>
 
 /** Top-level parts that did not change are the old ones again; all equal gives `old` itself. */
 export function shareEqual(next: JsonObject, old: Stored): JsonObject {
-  const entries: [string, Json | undefined][] = [];
+  const shared: Record<string, Json | undefined> = {};
   let changed = Object.keys(old).some((key) => old[key] !== undefined && next[key] === undefined);
-  for (const [key, value] of Object.entries(next)) {
+  for (const key of Object.keys(next)) {
+    const value = next[key];
     if (value === undefined) continue;
     const same = values.deepEqual(value, old[key]);
     if (!same) changed = true;
-    entries.push([key, same ? old[key] : value]);
+    setOwn(shared, key, same ? old[key] : value);
   }
-  return changed ? Object.fromEntries(entries) : old;
+  return changed ? shared : old;
 }

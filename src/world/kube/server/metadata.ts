@@ -189,7 +189,8 @@ export function carriedMetadata(given: JsonObject, old: Stored): JsonObject {
   next.managedFields = before.managedFields;
   next.selfLink = undefined;
   const kept: Record<string, Json> = {};
-  for (const [key, value] of Object.entries(next)) {
+  for (const key of Object.keys(next)) {
+    const value = next[key];
     if (value !== undefined && value !== null) kept[key] = value;
   }
   return values.deepEqual(kept, before) ? before : kept;

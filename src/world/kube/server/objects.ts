@@ -1,6 +1,6 @@
 // Small readers of Kubernetes objects as JSON, and the copies that set one part of metadata while
 // sharing the rest. Never mutates its arguments.
-import { isObject, type Json, type JsonObject, objectOr } from '../../../api/json.ts';
+import { isObject, type Json, type JsonObject, objectOr, setOwn } from '../../../api/json.ts';
 import type { KubeObject } from '../../../api/kube.ts';
 import type { Micros } from '../../kernel/index.ts';
 
@@ -35,11 +35,13 @@ export function withMetadata(object: JsonObject, changes: JsonObject): JsonObjec
 export function withFields(object: JsonObject, changes: JsonObject): JsonObject {
   // What `delete` leaves behind is slow to read, and there are many objects that are read often.
   const next: Record<string, Json> = {};
-  for (const [key, value] of Object.entries({ ...object, ...changes })) {
-    if (value === undefined) continue;
-    // Assigned, a foreign field of this name would be a prototype.
-    if (key !== '__proto__') next[key] = value;
-    else Object.defineProperty(next, key, { value, enumerable: true, configurable: true });
+  for (const key of Object.keys(object)) {
+    const value = Object.hasOwn(changes, key) ? changes[key] : object[key];
+    if (value !== undefined) setOwn(next, key, value);
+  }
+  for (const key of Object.keys(changes)) {
+    const value = changes[key];
+    if (value !== undefined && !Object.hasOwn(object, key)) setOwn(next, key, value);
   }
   return next;
 }

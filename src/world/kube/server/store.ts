@@ -46,6 +46,8 @@ export class Store {
   readonly #kernel: Kernel;
   readonly #meta: Table<JsonObject>;
   readonly #collections = new Map<string, Collection>();
+  /** The same, by who asks: most askers hold one and the same name all their life. */
+  readonly #opened = new WeakMap<GroupResource, Collection>();
   /** Node name to the keys of its pods. */
   readonly #podsByNode: Index<string> = new Map();
   /** Owner's uid to what it owns, by the owned object's uid. */
@@ -72,6 +74,14 @@ export class Store {
   }
 
   open(resource: GroupResource): Collection {
+    const opened = this.#opened.get(resource);
+    if (opened !== undefined) return opened;
+    const collection = this.#openNamed(resource);
+    this.#opened.set(resource, collection);
+    return collection;
+  }
+
+  #openNamed(resource: GroupResource): Collection {
     const key = resourceKey(resource);
     const known = this.#collections.get(key);
     if (known !== undefined) return known;
