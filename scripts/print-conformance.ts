@@ -1,6 +1,6 @@
 // Prints what is generated in docs/conformance.md: the AWS operations that the world answers, the named
-// steps of the end-to-end tests with the real clients, the scenarios of updates and the cases of the
-// bootstrap. What stands outside the marks is written by hand and kept. A test fails when somebody forgot to run it: `node scripts/print-conformance.ts`.
+// steps of the end-to-end tests with the real clients, the scenarios of updates, the cases of the bootstrap and
+// what moto's tests gave. What stands outside the marks is written by hand and kept. A test fails when somebody forgot to run it: `node scripts/print-conformance.ts`.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { awsHandlers } from '../src/main/aws-front.ts';
@@ -8,6 +8,7 @@ import { listCoverage, type ServiceCoverage } from '../src/wire/index.ts';
 import { createWorld } from '../src/world/index.ts';
 import { bootstrapTable } from './conformance-bootstrap.ts';
 import { kubectlTable } from './conformance-kubectl.ts';
+import { motoTable } from './conformance-moto.ts';
 import { updatesTable } from './conformance-updates.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -98,7 +99,8 @@ export const conformance = async (): Promise<string> => {
   const withRows = replacePart(withAws, 'kubectl', kubectlTable(stepNames()));
   const withUpdates = replacePart(withRows, 'updates', updatesTable(scenarioTests()));
   const withBootstrap = replacePart(withUpdates, 'bootstrap', bootstrapTable());
-  return replacePart(withBootstrap, 'tests', testsPart());
+  const withMoto = replacePart(withBootstrap, 'moto', motoTable());
+  return replacePart(withMoto, 'tests', testsPart());
 };
 
 if (import.meta.main) writeFileSync(conformanceFile, await conformance());

@@ -1,7 +1,7 @@
 // Runs moto's own tests of EKS node groups and Auto Scaling against a world, and compares what fails
 // with expected-failures.json. MOTO_TESTS names a checkout of getmoto/moto (its tests are not part of
 // this project); without it nothing runs, and that is said. `--write` takes the failures as expected.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -18,6 +18,9 @@ const say = (line: string): void => {
 /** Why tests of a kind fail here: the first whose words a failure holds. */
 interface Expected {
   readonly source: string;
+  /** moto's version and commit, and how many of its tests ran there: told by docs/conformance.md. */
+  readonly checkout: string;
+  readonly ran: number;
   readonly reasons: readonly { readonly matches: string; readonly reason: string }[];
   /** Test -> index of its reason. */
   readonly failures: Readonly<Record<string, string>>;
@@ -99,13 +102,24 @@ const main = async (): Promise<number> => {
   const results = readReport(readFileSync(report, 'utf8'));
   rmSync(dir, { recursive: true, force: true });
   const expected = JSON.parse(readFileSync(expectedFile, 'utf8')) as Expected;
-  return judge(results, expected);
+  return judge(results, expected, checkout);
+};
+
+/** Its version, and its commit where that can be asked. */
+const versionOf = (checkout: string): string => {
+  const init = readFileSync(join(checkout, 'moto', '__init__.py'), 'utf8');
+  const version = /__version__ = "([^"]+)"/.exec(init)?.[1] ?? 'of unknown version';
+  const { status, stdout: head } = spawnSync('git', ['rev-parse', '--short=8', 'HEAD'], {
+    cwd: checkout,
+    encoding: 'utf8',
+  });
+  return status === 0 ? `${version}, commit ${head.trim()}` : version;
 };
 
 const reasonOf = (failure: string, { reasons }: Expected): string =>
   reasons.find((one) => failure.includes(one.matches))?.reason ?? failure.slice(0, 160);
 
-const judge = (results: readonly Result[], expected: Expected): number => {
+const judge = (results: readonly Result[], expected: Expected, checkout: string): number => {
   const ran = results.filter((one) => !one.isSkipped);
   const failed = ran.filter((one) => one.failure !== undefined);
   say(`${ran.length} tests of moto ran: ${ran.length - failed.length} passed`);
@@ -115,7 +129,12 @@ const judge = (results: readonly Result[], expected: Expected): number => {
         .map((one) => [one.name, reasonOf(one.failure ?? '', expected)] as const)
         .sort(([a], [b]) => (a < b ? -1 : 1)),
     );
-    writeFileSync(expectedFile, `${JSON.stringify({ ...expected, failures }, undefined, 1)}\n`);
+    const version = versionOf(checkout);
+    // A copy without its history is still of the commit that was recorded.
+    const isSame = expected.checkout.startsWith(`${version},`);
+    const facts = { checkout: isSame ? expected.checkout : version, ran: ran.length, failures };
+    writeFileSync(expectedFile, `${JSON.stringify({ ...expected, ...facts }, undefined, 1)}\n`);
+    say('recorded: now run `node scripts/print-conformance.ts`');
     return 0;
   }
   const news = failed.filter((one) => expected.failures[one.name] === undefined);
