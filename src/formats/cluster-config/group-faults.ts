@@ -1,5 +1,6 @@
 // What is wrong with a node group beyond its single fields: fields that contradict each other, and
 // fields that its kind or image family would leave without effect. Never changes a group.
+import { kubeletMaySet } from '../node/labels.ts';
 import { type GroupConfig, sizeFault, sizesOf } from './groups.ts';
 import { numberOf } from './values.ts';
 
@@ -107,6 +108,15 @@ const managed: Rule = (group) => {
 const selfManaged: Rule = (group) => {
   const { amiFamily } = group;
   const faults: GroupFault[] = [];
+  // No controller looks after these nodes: what their kubelet may not set nobody would.
+  const reserved = Object.keys(group.labels).filter((key) => !kubeletMaySet(key));
+  if (reserved.length > 0) {
+    const message = `unknown 'kubernetes.io' or 'k8s.io' labels were specified: [${reserved.join(' ')}]`;
+    faults.push({
+      field: 'labels',
+      message: `of a self-managed group are those that a kubelet may set: ${message}`,
+    });
+  }
   if (group.spot) {
     faults.push(notHere('spot', 'a self-managed group is on demand; use a managed one'));
   }
