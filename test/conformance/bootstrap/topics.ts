@@ -2,6 +2,7 @@
 import { callers, roleArns } from './cases/arns.ts';
 import { bottlerocket } from './cases/bottlerocket.ts';
 import { certificates } from './cases/certificates.ts';
+import { cloudConfigs, joinConfigurations } from './cases/cloud-init.ts';
 import { clusterDns } from './cases/cluster-dns.ts';
 import { dropIns } from './cases/drop-ins.ts';
 import { labels } from './cases/labels.ts';
@@ -22,6 +23,8 @@ export const topics = {
   maxPodsExpressions,
   bottlerocket,
   windows,
+  cloudConfigs,
+  joinConfigurations,
   labels,
   roleArns,
   callers,
