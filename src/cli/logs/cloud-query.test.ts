@@ -229,6 +229,17 @@ describe('drover logs query --log-group', () => {
     expect((await run({ starts: [denied] })).error).toMatchObject({
       message: expect.stringContaining(`needs the IAM action logs:StartQuery on ${group}`),
     });
+    for (const words of ['Could not load credentials', 'The security token is expired']) {
+      const unknown = new CloudError('AccessDenied', `StartQuery: ${words}`);
+      const { error } = await run({ starts: [unknown] });
+      expect(error).toMatchObject({ message: expect.stringContaining('AWS_PROFILE') });
+      expect(error).not.toMatchObject({ message: expect.stringContaining('IAM action') });
+    }
+    const broken = await run({ starts: [new CloudError('ServerError', 'StartQuery: failed. ')] });
+    expect(broken.requests).toHaveLength(1);
+    expect(broken.error).toMatchObject({
+      message: expect.stringMatching(/^StartQuery: failed; it is not asked for twice .*again$/),
+    });
     const many = await run({ starts: [refusal('too-many', 'Exceeded the maximum')] });
     expect(many.error).toMatchObject({ message: expect.stringContaining('stop-query') });
   });

@@ -113,7 +113,7 @@ const started = async (
       if (error instanceof LogQueryError) throw await explained(queries, request, error);
       // Only what surely did not happen is asked for again: each query is paid for.
       const isThrottled = error instanceof CloudError && error.code === 'Throttled';
-      if (!isThrottled || tries >= maxStarts) throw withRights(error, 'StartQuery', request.groups);
+      if (!isThrottled || tries >= maxStarts) throw withRemedy(error, 'StartQuery', request.groups);
     }
     await clock.sleep(durationMs(waitMs), signal);
   }
@@ -172,13 +172,30 @@ const nearGroups = async (queries: LogQueries, groups: readonly string[]): Promi
 };
 const onceLogged = 'logging of type audit is on for the cluster; check --region';
 
-const withRights = (error: unknown, action: string, groups: readonly string[]): unknown => {
-  if (!(error instanceof CloudError) || error.code !== 'AccessDenied') return error;
-  return new CommandError(
-    exitCodes.failed,
-    `${visible(error.message)}; the identity (\`aws sts get-caller-identity\`) needs the IAM action ` +
-      `logs:${action} on ${groups.join(', ')}`,
-    { cause: error },
+/** Nobody is known by these, whatever rights there are. */
+const aboutCredentials = /credential|signature|security token|access key|expired/i;
+
+/** The error with what to do about it, where that can be told. */
+const withRemedy = (error: unknown, action: string, groups: readonly string[]): unknown => {
+  if (!(error instanceof CloudError)) return error;
+  const said = visible(error.message).replace(/\.\s*$/, '');
+  const failed = (remedy: string): CommandError =>
+    new CommandError(exitCodes.failed, `${said}; ${remedy}`, { cause: error });
+  if (error.code === 'ServerError' && action === 'StartQuery') {
+    return failed(
+      'it is not asked for twice by itself, since a query that runs is paid for: look at ' +
+        '`aws logs describe-queries --status Running`, then run the command again',
+    );
+  }
+  if (error.code !== 'AccessDenied') return error;
+  if (aboutCredentials.test(said)) {
+    return failed(
+      'who asks is told by AWS_PROFILE, by AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or by `aws configure`; ' +
+        'see what `aws sts get-caller-identity` says',
+    );
+  }
+  return failed(
+    `the identity (\`aws sts get-caller-identity\`) needs the IAM action logs:${action} on ${groups.join(', ')}`,
   );
 };
 
@@ -203,7 +220,7 @@ const completed = async (
     }
     if (!(error instanceof TimedOut)) {
       context.err(`! ${end}`);
-      throw withRights(error, 'GetQueryResults', groups);
+      throw withRemedy(error, 'GetQueryResults', groups);
     }
     throw new CommandError(
       exitCodes.timedOut,

@@ -120,6 +120,32 @@ describe('drover logs story', () => {
     expect(out.match(/<tr class=/g)).toHaveLength(6);
   });
 
+  it('lets no name in a log become markup, and keeps rows short', async () => {
+    const evil = `"'><script>alert(1)</script><img src=x onerror=y>&\u202e\u001b[2J`;
+    const named = { user: { username: evil }, userAgent: evil };
+    const odd = [
+      event(0, { ...named, verb: 'create', objectRef: { resource: 'nodes', name: evil } }),
+      event(1, {
+        ...named,
+        verb: 'create',
+        objectRef: { ...pod, name: evil, subresource: 'binding' },
+        requestObject: { target: { name: evil } },
+      }),
+      event(2, {
+        ...named,
+        verb: 'create',
+        objectRef: { ...pod, name: evil },
+        responseStatus: { code: 429, message: evil },
+      }),
+    ];
+    const page = (await run({ node: evil, output: 'html' }, odd)).out;
+    expect(page).not.toMatch(/<script|<img|[\u001b\u202e]/);
+    expect(page.match(/&lt;script&gt;/g)?.length).toBeGreaterThanOrEqual(6);
+    // Thousands of nodes with their pods have to open: text aside a row takes this much.
+    const rows = (await run({ node: 'n1', output: 'html' })).out.match(/<tr class=.*<\/tr>/g) ?? [];
+    for (const row of rows) expect(row.replace(/>[^<]*/g, '>').length).toBeLessThan(120);
+  });
+
   it('refuses what it cannot tell', async () => {
     await expect(run({})).rejects.toMatchObject({ exitCode: 2 });
     await expect(run({ node: 'n1', nodegroup: 'g' })).rejects.toMatchObject({ exitCode: 2 });
