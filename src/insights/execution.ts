@@ -5,6 +5,7 @@ import { Row } from './evaluate/row.ts';
 import type { Value } from './evaluate/values.ts';
 import type { Query } from './language/ast.ts';
 import { type LineCounts, LineFeed, noLines } from './lines.ts';
+import type { LookupTables } from './lookup-table.ts';
 import { isWithin, type TimeRange } from './patterns/periods.ts';
 import { type Plan, planQuery } from './plan.ts';
 import { type Needles, needlesOf } from './prefilter.ts';
@@ -21,6 +22,8 @@ export interface ExecutionOptions {
   /** Rows where the query has no `limit`; 10,000 as CloudWatch. */
   readonly defaultLimit?: number;
   readonly memoryBytes?: number;
+  /** What `lookup` knows, by name. */
+  readonly lookupTables?: LookupTables;
   /** False decodes and parses every line: the result is the same. For tests. */
   readonly usePrefilter?: boolean;
 }
@@ -72,6 +75,7 @@ export class Execution {
       budget,
       defaultLimit: options.defaultLimit ?? usualLimit,
       range: rangeOf(options),
+      lookupTables: options.lookupTables ?? new Map(),
       onMatch: () => {
         this.#matched++;
       },

@@ -13,3 +13,4 @@ export { Execution, type QueryResult, type ResultRow } from './execution.ts';
 export { parseQuery } from './language/parse.ts';
 export { explainQueryError, QueryError, QueryLimitError } from './language/query-error.ts';
 export { LineFeed, noLines } from './lines.ts';
+export { type LookupTable, type LookupTables, readLookupTable } from './lookup-table.ts';

@@ -2,6 +2,7 @@
 // it is decided here.
 import { describe, expect, it } from 'vitest';
 import { explainQueryError, QueryError, QueryLimitError } from './language/query-error.ts';
+import { readLookupTable } from './lookup-table.ts';
 import { columnOf, execute, rowsOf } from './testing.ts';
 
 const at = (second: number, more: object) => ({
@@ -223,6 +224,47 @@ describe('accum and filldown', () => {
   });
 });
 
+describe('lookup', () => {
+  const text = 'id,name,"the ""team"""\r\n7,Ann,"a, b"\nx,Bob,c\n7,Other,d\n';
+  const lookupTables = new Map([['users', readLookupTable(text)]]);
+  const some = [at(1, { id: 7, name: 'was' }), at(2, { id: 'X', name: 'stays' }), at(3, {})];
+
+  it('adds columns of the first row whose texts are equal', () => {
+    const query = 'fields name | sort @timestamp | lookup users id as id OUTPUT name, `the "team"`';
+    expect(rowsOf(query, some, { lookupTables })).toEqual([
+      ['Ann', 'a, b'],
+      ['stays', undefined],
+      [undefined, undefined],
+    ]);
+    expect(execute(query, some, { lookupTables }).columns).toEqual(['name', 'the "team"']);
+    expect(
+      rowsOf('lookup users id as id, name as name OUTPUT name | display name', some, {
+        lookupTables,
+      }),
+    ).toEqual([[undefined], ['stays'], ['was']]);
+    expect(
+      rowsOf('lookup users id as id OUTPUT name | filter name = "Ann" | stats count(*)', some, {
+        lookupTables,
+      }),
+    ).toEqual([['1']]);
+  });
+
+  it('refuses tables and columns that are not there, and files that are none', () => {
+    const refused = (query: string) => () => execute(query, some, { lookupTables });
+    expect(refused('lookup user id as id OUTPUT name')).toThrow(/no lookup table called user$/);
+    expect(refused('lookup users ident as id OUTPUT name')).toThrow(/no column called ident/);
+    expect(refused('lookup users id as id OUTPUT mail')).toThrow(/no column called mail/);
+    for (const [csv, words] of [
+      ['', 'no header'],
+      ['a,b,a\n', 'two columns are called a'],
+      ['a,b\n1\n', 'line 2 has 1 value, the header 2'],
+      ['a,b\n1,"2\n', 'never closed'],
+    ] as const) {
+      expect(() => readLookupTable(csv)).toThrow(words);
+    }
+  });
+});
+
 describe('where', () => {
   it('knows true and false', () => {
     const log = [at(1, { ok: true }), at(2, { ok: false }), at(3, { ok: 'true' }), at(4, {})];
@@ -248,7 +290,9 @@ describe('what is not documented, or not kept here', () => {
     ['addtotals col=maybe', 'expected `true` or `false`', ''],
     ['fields a | filldown b*', 'no column is called b*', 'with `fields`'],
     ['join type=inner left=a right=b where a.x=b.x (SOURCE "g")', '`join` is not evaluated', ''],
-    ['lookup users id as id OUTPUT name', '`lookup` is not evaluated here', ''],
+    ['lookup users id as id OUTPUT name', 'column 8: there is no lookup table called users', '='],
+    ['lookup users id OUTPUT name', 'expected `as` and a field', ''],
+    ['lookup users id as id', 'expected `OUTPUT` and columns', ''],
     ['relevantfields where a = 1', '`relevantfields` is not evaluated here', ''],
     ['fillmissing with 0 for n', '`fillmissing` is not evaluated here', ''],
     ['countFrequent a', '`countFrequent` is not evaluated here', 'sort n desc'],

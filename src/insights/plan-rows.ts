@@ -9,6 +9,7 @@ import type { Read, Row } from './evaluate/row.ts';
 import { fromJson, Instant, toText, type Value } from './evaluate/values.ts';
 import type { Command, RegexLiteral } from './language/ast.ts';
 import { QueryError } from './language/query-error.ts';
+import { keyOf, type LookupTables, rowsByKey } from './lookup-table.ts';
 import type { Column } from './plan.ts';
 import type { LinearRegex } from './regex/index.ts';
 import {
@@ -107,6 +108,50 @@ export const planAccum = (site: Site, { field, alias }: Of<'accum'>): void => {
   const slot = site.define(alias);
   site.show({ name: alias, read: slotRead(slot) }, 'last');
   site.link((next) => new CarryStage([{ read, slot, next: added }], next));
+};
+
+/** The values of the first row of the table that matches; without one a field keeps what it had. */
+export const planLookup = (site: Site, command: Of<'lookup'>, tables: LookupTables): void => {
+  const { name: called, span } = command.table;
+  const table = tables.get(called);
+  if (table === undefined) {
+    const known = [...tables.keys()];
+    throw new QueryError(
+      `there is no lookup table called ${called}`,
+      span,
+      known.length === 0
+        ? 'a CSV file is one for `drover logs query`: --lookup-table NAME=FILE'
+        : `there are ${known.join(', ')}`,
+    );
+  }
+  const place = (column: string): number => {
+    const index = table.columns.indexOf(column);
+    if (index >= 0) return index;
+    const what = `the lookup table ${called} has no column called ${column}`;
+    throw new QueryError(what, command.span, `it has ${table.columns.join(', ')}`);
+  };
+  const rows = rowsByKey(
+    table,
+    command.match.map(({ column }) => place(column)),
+  );
+  const reads = command.match.map(({ field }) => compile(field, site.context));
+  const outputs = command.output.map((name) => {
+    const before = site.context.names.read(name, [name]);
+    return { name, from: place(name), before, slot: 0 };
+  });
+  for (const output of outputs) {
+    const { name } = output;
+    output.slot = site.define(name);
+    site.show({ name, read: slotRead(output.slot) }, 'in place');
+  }
+  const assign = (row: Row): void => {
+    const key = keyOf(reads.map((read) => toText(read(row))));
+    const found = key === undefined ? undefined : rows.get(key);
+    for (const { slot, from, before } of outputs) {
+      row.slots[slot] = found === undefined ? before(row) : found[from];
+    }
+  };
+  site.link((next) => new AssignStage(assign, next));
 };
 
 /** A star stands for any text. */

@@ -4,6 +4,7 @@ import { type CompileContext, compile } from './evaluate/compile.ts';
 import { Names, type Read, type Row } from './evaluate/row.ts';
 import type { Command, NamedExpression, Query } from './language/ast.ts';
 import { QueryError } from './language/query-error.ts';
+import type { LookupTables } from './lookup-table.ts';
 import { periodBefore, type TimeRange } from './patterns/periods.ts';
 import {
   planAccum,
@@ -11,6 +12,7 @@ import {
   planExpand,
   planFilldown,
   planJson,
+  planLookup,
   planParse,
   planTotals,
   type Site,
@@ -43,6 +45,7 @@ export interface PlanOptions {
   readonly onMatch: () => void;
   /** The time range asked for; undefined where it has no beginning. */
   readonly range: TimeRange | undefined;
+  readonly lookupTables: LookupTables;
 }
 
 export interface Plan {
@@ -138,6 +141,9 @@ class Planner {
         return;
       case 'addtotals':
         planTotals(this.#site, command);
+        return;
+      case 'lookup':
+        planLookup(this.#site, command, this.#options.lookupTables);
         return;
       case 'accum':
         planAccum(this.#site, command);

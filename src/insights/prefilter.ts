@@ -46,6 +46,9 @@ const namesOnly = (command: Command, made: Set<string>): boolean => {
     case 'json':
       made.add(command.alias);
       return true;
+    case 'lookup':
+      for (const name of command.output) made.add(name);
+      return true;
     case 'sort':
       return true;
     default:

@@ -3,8 +3,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toText } from './evaluate/values.ts';
-import type { QueryResult } from './execution.ts';
-import { execute } from './testing.ts';
+import { Execution, type QueryResult } from './execution.ts';
+import { parseQuery } from './language/parse.ts';
+import { execute, stream, testNowMs } from './testing.ts';
 
 const word = fc.constantFrom(
   'get',
@@ -155,6 +156,13 @@ const outcome = ({ rows, matched, counts, withoutTime }: QueryResult) => ({
   withoutTime,
 });
 
+/** Where an event stands in its file is another thing than what it holds. */
+const valuesOf = ({ rows, matched, counts }: QueryResult) => ({
+  rows: rows.map((row) => row.values.map(toText)),
+  matched,
+  lines: counts.lines,
+});
+
 describe('of any query and log', () => {
   it('the search of raw bytes changes no result', () => {
     fc.assert(
@@ -173,6 +181,24 @@ describe('of any query and log', () => {
         expect(outcome(execute(text, bytes, { chunkBytes }))).toEqual(
           outcome(execute(text, bytes)),
         );
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('in how many files it comes changes no result', () => {
+    fc.assert(
+      fc.property(query, log, fc.nat(12), (text, bytes, lines) => {
+        let cut = 0;
+        for (let n = 0; n < lines && cut >= 0; n++) cut = bytes.indexOf(0x0a, cut) + 1;
+        const parts = [bytes.subarray(0, Math.max(0, cut)), bytes.subarray(Math.max(0, cut))];
+        const execution = new Execution(parseQuery(text), { nowMs: testNowMs });
+        for (const part of parts) {
+          const feed = execution.open({ stream, log: 'one' });
+          feed.push(part);
+          feed.end();
+        }
+        expect(valuesOf(execution.finish())).toEqual(valuesOf(execute(text, bytes)));
       }),
       { numRuns: 500 },
     );

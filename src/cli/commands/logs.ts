@@ -21,6 +21,11 @@ const addQuery = (logs: Command, context: CliContext, connection: () => Connecti
       'run it in CloudWatch Logs on this group (name or ARN, up to 50 times)',
       (name: string, before: readonly string[] = []) => [...before, name],
     )
+    .option(
+      '--lookup-table <name=file>',
+      'a CSV file with a header line, for the command lookup (may be repeated)',
+      (pair: string, before: readonly string[] = []) => [...before, pair],
+    )
     .option('-r, --region <region>', 'AWS region of the log group (default: AWS_REGION)')
     .addOption(
       new Option('-o, --output <format>', 'how to print')

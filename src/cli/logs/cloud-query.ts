@@ -73,6 +73,11 @@ const refuseMistakes = ({ files, groups, flags }: CloudQuery): void => {
   if (flags.fieldCap !== undefined) {
     throw usage('--field-cap is for files: CloudWatch has its own');
   }
+  if (flags.lookupTable !== undefined) {
+    throw usage(
+      '--lookup-table is for files: CloudWatch has its own, `aws logs create-lookup-table`',
+    );
+  }
   if (groups.length > maxLogGroups) {
     throw usage(`CloudWatch takes ${maxLogGroups} log groups a query, not ${groups.length}`);
   }

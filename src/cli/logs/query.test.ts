@@ -159,6 +159,36 @@ describe('drover logs query', () => {
     expect(passed.err).toBe('1 row; 1 of 2 events matched (0.0 kB scanned)');
   });
 
+  it('looks up in CSV files, and says what is wrong with one', async () => {
+    const log = { 'a.log': event(1, 'get') + event(2, 'patch') };
+    const query =
+      'sort @timestamp asc | lookup kinds verb as verb OUTPUT kind | display verb, kind';
+    const files: Readonly<Record<string, string>> = {
+      'k.csv': 'verb,kind\nget,reads\n',
+      'twice.csv': 'a,a\n',
+      'large.csv': `a\n${'x'.repeat(11_000_000)}\n`,
+    };
+    const readFile = async (path: string): Promise<string> => {
+      const text = files[path];
+      if (text === undefined) throw new Error('no such file');
+      return text;
+    };
+    const asked = (...lookupTable: readonly string[]) =>
+      run(query, log, { lookupTable }, { readFile });
+    expect((await asked('kinds=k.csv')).out).toBe('verb,kind\nget,reads\npatch,');
+    for (const [pairs, words] of [
+      [[], 'no lookup table called kinds'],
+      [['kinds'], '--lookup-table takes NAME=FILE'],
+      [['a=k.csv', 'a=k.csv'], 'two lookup tables are called a'],
+      [['kinds=none.csv'], 'cannot read the lookup table none.csv: no such file'],
+      [['kinds=twice.csv'], 'twice.csv cannot be read: two columns are called a'],
+      [['kinds=large.csv'], 'larger than 10 MB'],
+    ] as const) {
+      const { error } = await asked(...pairs);
+      expect(error).toMatchObject({ exitCode: 2, message: expect.stringContaining(words) });
+    }
+  });
+
   it('reads no further than limit any needs', async () => {
     const megabytes = event(1, 'get').repeat(60_000);
     const log = { 'a.log': megabytes, 'b.log': '{"verb":"cut off' };

@@ -11,6 +11,7 @@ import {
 } from '../../insights/index.ts';
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
 import { failOn, readLogs, tellTroubles } from './inputs.ts';
+import { readLookupTables } from './lookup-tables.ts';
 import { parseMoment } from './moment.ts';
 import { noticesOf, type ResultFormat, renderResult, summaryOf } from './render-result.ts';
 
@@ -19,6 +20,8 @@ export interface QueryFlags {
   readonly end?: string;
   readonly limit?: string;
   readonly fieldCap?: string;
+  /** `NAME=FILE` each. */
+  readonly lookupTable?: readonly string[];
   /** Given, the query runs in CloudWatch Logs. */
   readonly logGroup?: readonly string[];
   readonly region?: string;
@@ -76,6 +79,7 @@ export const runQuery = async (
   }
   const limit = parseLimit(flags.limit);
   const cap = parseFieldCap(flags.fieldCap);
+  const lookupTables = await readLookupTables(context, flags.lookupTable ?? []);
   const isWorlds = files.length === 0;
   const nowMs = isWorlds ? (await context.cluster(connection)).now : context.clock.now();
   const moment = (flag: 'start' | 'end') => {
@@ -90,6 +94,7 @@ export const runQuery = async (
     return new Execution(parseQuery(query), {
       nowMs,
       ...range,
+      lookupTables,
       ...(limit === undefined ? {} : { defaultLimit: limit }),
     });
   });

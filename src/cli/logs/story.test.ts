@@ -139,7 +139,8 @@ describe('drover logs story', () => {
       }),
     ];
     const page = (await run({ node: evil, output: 'html' }, odd)).out;
-    expect(page).not.toMatch(/<script|<img|[\u001b\u202e]/);
+    expect(page).not.toMatch(/<script|<img/);
+    for (const unit of ['\u001b', '\u202e']) expect(page).not.toContain(unit);
     expect(page.match(/&lt;script&gt;/g)?.length).toBeGreaterThanOrEqual(6);
     // Thousands of nodes with their pods have to open: text aside a row takes this much.
     const rows = (await run({ node: 'n1', output: 'html' })).out.match(/<tr class=.*<\/tr>/g) ?? [];

@@ -149,6 +149,14 @@ export type Command =
       readonly alias: string;
       readonly span: Span;
     }
+  | {
+      readonly kind: 'lookup';
+      readonly table: { readonly name: string; readonly span: Span };
+      /** Columns of the table, and the fields that are equal to them. */
+      readonly match: readonly { readonly column: string; readonly field: FieldRef }[];
+      readonly output: readonly string[];
+      readonly span: Span;
+    }
   /** Names, in which a star stands for any text; all that are shown, where there is none. */
   | { readonly kind: 'filldown'; readonly names: readonly string[]; readonly span: Span }
   | { readonly kind: 'dedup'; readonly fields: readonly Expression[]; readonly span: Span }

@@ -7,6 +7,7 @@ import type { Scanner } from './scanner.ts';
 
 export const rowCommandWords = [
   ...(['parse', 'json', 'expand', 'addtotals', 'accum', 'filldown'] as const),
+  ...(['lookup'] as const),
 ] as const;
 export type RowCommandKind = (typeof rowCommandWords)[number];
 
@@ -163,6 +164,22 @@ const filldown = ({ scan, start, unexpected }: Reading): Command => {
   return { kind: 'filldown', names, span: scan.span(start) };
 };
 
+const lookup = (reading: Reading): Command => {
+  const { scan, start, unexpected } = reading;
+  const at = scan.at;
+  const name = scan.starred();
+  if (name === undefined) throw unexpected('the name of a lookup table');
+  const table = { name, span: scan.span(at) };
+  const match = reading.list(() => {
+    const column = reading.alias();
+    if (!scan.keyword('as')) throw unexpected('`as` and a field');
+    return { column, field: field(reading) };
+  });
+  if (!scan.keyword('output')) throw unexpected('`OUTPUT` and columns of the table');
+  const output = reading.list(reading.alias);
+  return { kind: 'lookup', table, match, output, span: scan.span(start) };
+};
+
 export const rowCommands: Readonly<Record<RowCommandKind, (reading: Reading) => Command>> = {
   parse,
   json,
@@ -173,4 +190,5 @@ export const rowCommands: Readonly<Record<RowCommandKind, (reading: Reading) => 
   addtotals,
   accum,
   filldown,
+  lookup,
 };

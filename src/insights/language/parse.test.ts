@@ -88,6 +88,7 @@ const command = fc.oneof(
     'addtotals fieldname=`a b` col=true a, b',
     'addtotals',
     'accum a AS b',
+    'lookup users id as user.id, b as c OUTPUT name, `e mail`',
     'filldown a* `b c`',
     'filldown',
     'pattern @message | diff',

@@ -54,6 +54,13 @@ const command = (one: Command): string => {
     }
     case 'accum':
       return `accum ${expression(one.field)} as ${alias(one.alias)}`;
+    case 'lookup': {
+      const match = listOf(
+        one.match,
+        ({ column, field }) => `${alias(column)} as ${expression(field)}`,
+      );
+      return `lookup ${starred(one.table.name)} ${match} OUTPUT ${listOf(one.output, alias)}`;
+    }
     case 'filldown':
       return ['filldown', ...one.names.map(starred)].join(' ');
     case 'dedup':

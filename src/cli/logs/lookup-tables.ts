@@ -1,0 +1,47 @@
+// --lookup-table NAME=FILE: CSV files as lookup tables of a query, with CloudWatch's bounds.
+import { type LookupTable, type LookupTables, readLookupTable } from '../../insights/index.ts';
+import { type CliContext, CommandError, exitCodes } from '../context.ts';
+import { visible } from '../visible.ts';
+
+/** Of a table in CloudWatch. */
+const maxBytes = 10 * 1024 * 1024;
+
+/** Throws CommandError. */
+export const readLookupTables = async (
+  context: CliContext,
+  pairs: readonly string[],
+): Promise<LookupTables> => {
+  const tables = new Map<string, LookupTable>();
+  for (const pair of pairs) {
+    const [, name, path] = /^([A-Za-z0-9_-]{1,256})=(.+)$/s.exec(pair) ?? [];
+    if (name === undefined || path === undefined) {
+      throw usage(
+        `--lookup-table takes NAME=FILE, a name of letters, digits, _ and -, not ${pair}`,
+      );
+    }
+    if (tables.has(name)) throw usage(`two lookup tables are called ${name}`);
+    tables.set(name, await tableIn(context, path));
+  }
+  return tables;
+};
+
+const usage = (message: string): CommandError =>
+  new CommandError(exitCodes.usage, visible(message));
+
+const tableIn = async (context: CliContext, path: string): Promise<LookupTable> => {
+  const because = (error: unknown): string => (error instanceof Error ? error.message : `${error}`);
+  let text: string;
+  try {
+    text = await context.readFile(path);
+  } catch (error) {
+    throw usage(`cannot read the lookup table ${path}: ${because(error)}`);
+  }
+  if (Buffer.byteLength(text) > maxBytes) {
+    throw usage(`the lookup table ${path} is larger than 10 MB, the most that CloudWatch takes`);
+  }
+  try {
+    return readLookupTable(text);
+  } catch (error) {
+    throw usage(`the lookup table ${path} cannot be read: ${because(error)}`);
+  }
+};
