@@ -2,7 +2,8 @@
 // process. Only main starts them. A field that is not kept here is not looked at.
 import { instanceIdOfProviderId } from '../api/brand.ts';
 import type { NodeDisruption } from '../api/disruption.ts';
-import { type Node, type ObjectMeta, resourceTypes } from '../api/kube.ts';
+import { setOwn } from '../api/json.ts';
+import { type Condition, type Node, type ObjectMeta, resourceTypes } from '../api/kube.ts';
 import { autoScalingGroupNameOf, type NodeGroup } from '../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../api/nodegroup-update.ts';
 import type { NodeGroupUpdateSequence } from '../api/update-sequence.ts';
@@ -27,6 +28,34 @@ export const slim = (metadata: ObjectMeta): ObjectMeta => {
   return rest;
 };
 
+/**
+ * Thousands of nodes say the same few words: each is kept once. Bounded; what is only on one node is dropped
+ * with the rest now and then.
+ */
+const maxWords = 20_000;
+const words = new Map<string, string>();
+
+const kept = (word: string): string => {
+  const known = words.get(word);
+  if (known !== undefined) return known;
+  if (words.size >= maxWords) words.clear();
+  words.set(word, word);
+  return word;
+};
+
+const withKeptLabels = (metadata: ObjectMeta): ObjectMeta => {
+  if (metadata.labels === undefined) return metadata;
+  const labels: Record<string, string> = {};
+  for (const [key, value] of Object.entries(metadata.labels)) setOwn(labels, key, kept(value));
+  return { ...metadata, labels };
+};
+
+/** Of a node's conditions one is looked at here; the others are half of what is left of a node. */
+const readiness = (conditions: readonly Condition[]): readonly Condition[] =>
+  conditions
+    .filter(({ type }) => type === 'Ready')
+    .map(({ type, status }) => ({ type: kept(type), status }));
+
 export const createNodeInformer = (deps: InformerDeps): Informer<Node> =>
   new Informer<Node>({
     ...deps,
@@ -34,13 +63,13 @@ export const createNodeInformer = (deps: InformerDeps): Informer<Node> =>
     project: ({ apiVersion, kind, metadata, spec, status }) => ({
       apiVersion,
       kind,
-      metadata: slim(metadata),
+      metadata: withKeptLabels(slim(metadata)),
       spec: {
         ...(spec.providerID === undefined ? {} : { providerID: spec.providerID }),
         ...(spec.unschedulable === undefined ? {} : { unschedulable: spec.unschedulable }),
         ...(spec.taints === undefined ? {} : { taints: spec.taints }),
       },
-      status: status?.conditions === undefined ? {} : { conditions: status.conditions },
+      status: status?.conditions === undefined ? {} : { conditions: readiness(status.conditions) },
     }),
     indexes: {
       [byInstance]: (node) => {

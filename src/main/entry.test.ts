@@ -28,26 +28,36 @@ const started = async (flags: readonly string[], args: readonly string[], more: 
   });
   let output = '';
   let cmdline = '';
+  let environ = '';
   const look = (chunk: Buffer): void => {
     output += chunk.toString();
     if (cmdline === '' && existsSync(`/proc/${child.pid}/cmdline`)) {
       cmdline = readFileSync(`/proc/${child.pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+      environ = readFileSync(`/proc/${child.pid}/environ`, 'utf8').replaceAll('\0', ' ');
     }
     child.kill('SIGTERM');
   };
   child.stdout.on('data', look);
   child.stderr.on('data', look);
   await once(child, 'close');
-  return { output, cmdline };
+  return { output, cmdline, environ };
 };
 
 describe.skipIf(!existsSync('/proc/self/cmdline'))('the entry', () => {
-  it('keeps the young generation of a process that stays small', async () => {
+  it('keeps the memory of a process that stays small: young generation, arenas', async () => {
     const up = ['up', '--port', '0', '--data-dir', join(directory, 'world')];
-    const { output, cmdline } = await started([], up);
+    const { output, cmdline, environ } = await started([], up);
     expect(output).toMatch(/^ready in/);
     expect(cmdline).toContain('--max-semi-space-size=2');
+    expect(cmdline).not.toContain('--v8-pool-size');
+    expect(environ).toContain('MALLOC_ARENA_MAX=2');
     expect(existsSync(join(directory, 'drover', 'compiled'))).toBe(true);
+  });
+  it('gives the controller one thread beside its own, and leaves what was chosen of arenas', async () => {
+    const env = { KUBECONFIG: join(directory, 'none'), MALLOC_ARENA_MAX: '7' };
+    const { cmdline, environ } = await started([], ['controller'], env);
+    expect(cmdline).toContain('--max-semi-space-size=2 --v8-pool-size=1');
+    expect(environ).toContain('MALLOC_ARENA_MAX=7');
   });
   it('leaves a size that was chosen, and commands that end, alone', async () => {
     const up = ['up', '--port', '0', '--data-dir', join(directory, 'world')];

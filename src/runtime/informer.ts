@@ -187,7 +187,8 @@ export class Informer<T extends KubeObject> {
   async #listOnce(signal: AbortSignal): Promise<boolean> {
     const { kube, log, type, project } = this.#options;
     this.#stats.lists++;
-    const listed = await kube.list<T>(type, { ...this.#selection(), signal });
+    const trim = project === undefined ? {} : { trim: project };
+    const listed = await kube.list<T>(type, { ...this.#selection(), ...trim, signal });
     if (signal.aborted) return false;
     const revision = revisionOf(listed.resourceVersion);
     if (revision < this.#revision) {
@@ -201,8 +202,7 @@ export class Informer<T extends KubeObject> {
       log.error('server went back in time, taking its state as restored', facts);
     }
     this.#staleInARow = 0;
-    const items = project === undefined ? listed.items : listed.items.map(project);
-    const changes = this.#cache.replace(items, revision);
+    const changes = this.#cache.replace(listed.items, revision);
     this.#revision = revision;
     this.#synced = true;
     this.#publish(changes);

@@ -9,6 +9,7 @@ import {
   type KubeApi,
   KubeError,
   type KubeErrorCode,
+  type ListOptions,
   type ObjectName,
   type WatchEvent,
 } from '../ports/index.ts';
@@ -151,13 +152,15 @@ export class FakeKube implements KubeApi {
 
   async list<T extends KubeObject>(
     type: ResourceType,
+    options: ListOptions & { readonly trim?: (item: T) => T } = {},
   ): Promise<{ readonly items: readonly T[]; readonly resourceVersion: string }> {
+    const { trim = (item: T) => item } = options;
     return this.#answer({ verb: 'list', resource: type.resource }, () => {
       const stale = this.#staleLeft > 0 ? this.#staleList : undefined;
       if (stale !== undefined) this.#staleLeft--;
       const items = stale?.items ?? [...this.#of(type).values()];
       const resourceVersion = stale?.resourceVersion ?? String(this.#revision);
-      return { items: items.map((item) => as<T>(item)), resourceVersion };
+      return { items: items.map((item) => trim(as<T>(item))), resourceVersion };
     });
   }
 

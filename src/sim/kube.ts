@@ -109,8 +109,9 @@ export class SimKubeApi implements KubeApi {
 
   async list<T extends KubeObject>(
     type: ResourceType,
-    options: ListOptions = {},
+    options: ListOptions & { readonly trim?: (item: T) => T } = {},
   ): Promise<{ readonly items: readonly T[]; readonly resourceVersion: string }> {
+    const { trim = (item: T) => item } = options;
     const path = collectionPath(type, options.namespace);
     const request = this.#request('GET', path, listQuery(options));
     const body = await this.#send(
@@ -120,7 +121,7 @@ export class SimKubeApi implements KubeApi {
     const metadata = body.metadata as JsonObject | undefined;
     return {
       items: (Array.isArray(body.items) ? body.items : []).map((item: JsonObject) =>
-        typed<T>(item),
+        trim(typed<T>(item)),
       ),
       resourceVersion: String(metadata?.resourceVersion ?? ''),
     };

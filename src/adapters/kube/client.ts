@@ -112,7 +112,6 @@ const errorFrom = async (what: string, answer: HttpAnswer): Promise<KubeError> =
   kubeErrorFrom(what, answer.status, parseObject(await readText(answer)), answer.retryAfter);
 
 interface Page {
-  readonly items: readonly JsonObject[];
   readonly resourceVersion: string;
   readonly next: string | undefined;
 }
@@ -143,7 +142,7 @@ class HttpKubeClient implements KubeClient {
 
   async list<T extends KubeObject>(
     type: ResourceType,
-    options: ListOptions = {},
+    options: ListOptions & { readonly trim?: (item: T) => T } = {},
   ): Promise<{ readonly items: readonly T[]; readonly resourceVersion: string }> {
     for (let restarts = 0; ; restarts += 1) {
       const limit = restarts <= maxListRestarts ? String(this.#pageSize) : undefined;
@@ -272,7 +271,7 @@ class HttpKubeClient implements KubeClient {
 
   async #listPages<T extends KubeObject>(
     type: ResourceType,
-    options: ListOptions,
+    options: ListOptions & { readonly trim?: (item: T) => T },
     limit: string | undefined,
   ): Promise<{ readonly items: readonly T[]; readonly resourceVersion: string }> {
     const path = collectionPath(type, options.namespace);
@@ -286,31 +285,33 @@ class HttpKubeClient implements KubeClient {
         // A continue token carries its version; both together are refused.
         next === undefined ? ['resourceVersion', options.resourceVersion] : ['continue', next],
       ];
-      const page = await this.#page(type, withQuery(path, query), options.signal);
-      for (const item of page.items) items.push(typed<T>(item));
+      const page = await this.#page(withQuery(path, query), options.signal, (item) => {
+        // Items of built-in lists come without their type.
+        const object = typed<T>({ apiVersion: apiVersionOf(type), kind: type.kind, ...item });
+        items.push(options.trim === undefined ? object : options.trim(object));
+      });
       resourceVersion ??= page.resourceVersion;
       next = page.next;
     } while (next !== undefined);
     return { items, resourceVersion };
   }
 
-  async #page(type: ResourceType, path: string, signal: AbortSignal | undefined): Promise<Page> {
+  async #page(
+    path: string,
+    signal: AbortSignal | undefined,
+    take: (item: JsonObject) => void,
+  ): Promise<Page> {
     const answer = await this.#transport.send({ lane: 'requests', method: 'GET', path, signal });
     const what = `list ${path}`;
     if (answer.status !== 200) throw await errorFrom(what, answer);
-    const apiVersion = apiVersionOf(type);
     const splitter = new ListSplitter();
-    const items: JsonObject[] = [];
     try {
       for await (const chunk of answer.chunks) {
-        // Items of built-in lists come without their type.
-        for (const item of splitter.push(chunk))
-          items.push({ apiVersion, kind: type.kind, ...item });
+        for (const item of splitter.push(chunk)) take(item);
       }
       const list = splitter.end();
       const next = wireMetadata(list).continue;
       return {
-        items,
         resourceVersion: versionOf(list),
         next: typeof next === 'string' && next !== '' ? next : undefined,
       };
