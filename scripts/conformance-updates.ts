@@ -28,7 +28,7 @@ const scenarios: readonly Scenario[] = [
     id: 'H9',
     of: 'kOps',
     what: 'warm instances of the old revision go first and are never drained',
-    not: 'warm pools of node groups are refused: `warmPoolConfig is not supported by Drover`',
+    not: 'warm pools: `warmPoolConfig is not supported by Drover`; one that somebody puts beside the group stays as it is',
   },
   {
     id: 'H11',
@@ -51,7 +51,7 @@ const scenarios: readonly Scenario[] = [
     id: 'H21',
     of: 'Karpenter',
     what: 'budgets by schedule: time zones, the least of those that are active',
-    not: 'there are no schedules of maxUnavailable',
+    not: 'no schedules of maxUnavailable: windows and freezes say when nodes go, and no window means none goes',
   },
   {
     id: 'H23',
@@ -63,7 +63,7 @@ const scenarios: readonly Scenario[] = [
     id: 'H25',
     of: 'upgrade-manager',
     what: 'a cap on the nodes of the whole cluster',
-    not: 'no such cap: what an update adds is bounded by what is old, quotas are a preflight check',
+    not: 'no such cap of its own: the account’s quota, and what is old, are the bounds',
   },
   { id: 'H27', of: 'upgrade-manager', what: 'only what the update itself cordoned is given back' },
   {

@@ -1,5 +1,5 @@
 // What other rollers' tests show of rolling updates, as courses in virtual time: each row of
-// test/conformance/update-scenarios.ts by its id. Decisions stand in updates-scenarios.test.ts.
+// scripts/conformance-updates.ts by its id. Decisions stand in updates-scenarios.test.ts.
 import { describe, expect, it } from 'vitest';
 import { resourceTypes } from '../../src/api/kube.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';
@@ -59,6 +59,24 @@ describe('H1', () => {
     expect(most).toBe(2);
     await untilAtRest(life, 7);
     expect(namesOf(life).filter((name) => old.includes(name))).toEqual([]);
+    await life.end();
+  });
+});
+
+describe('H9', () => {
+  it('H9: a warm pool is refused by name, and nothing of what was asked for besides is done', async () => {
+    const life = await GroupLife.begin();
+    await makeGroup(life);
+    const named = { clusterName: 'c', nodegroupName: 'ng' };
+    const warmPoolConfig = { enabled: true, minSize: 1 };
+    const words = await life.refused('UpdateNodegroupConfig', {
+      ...named,
+      warmPoolConfig,
+      labels: { addOrUpdateLabels: { team: 'x' } },
+    });
+    expect(words).toBe('InvalidParameterException: warmPoolConfig is not supported by Drover');
+    expect(life.group()?.spec.labels ?? {}).toEqual({});
+    expect(life.updates()).toEqual([]);
     await life.end();
   });
 });

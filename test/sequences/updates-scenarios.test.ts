@@ -1,23 +1,33 @@
 // What other rollers' tests show of rolling updates, as decisions of ours: each row of
-// test/conformance/update-scenarios.ts by its id. Courses stand in updates-scenarios-courses.test.ts.
+// scripts/conformance-updates.ts by its id. Courses stand in updates-scenarios-courses.test.ts.
 import { describe, expect, it } from 'vitest';
+import type { UpdatePacing } from '../../src/api/update-pacing.ts';
 import {
   type BudgetLoad,
   decideUpdate,
   maxUnavailableOf,
   ownSurge,
+  stepHolds,
   type UpdateStep,
 } from '../../src/core/update/index.ts';
+import { accountQuota } from '../../src/core/update/preflight/checks/account-quota.ts';
 import { budgetMisconfigured } from '../../src/core/update/preflight/checks/budget-misconfigured.ts';
 import { budgetNeverAllows } from '../../src/core/update/preflight/checks/budget-never-allows.ts';
 import { severalBudgets } from '../../src/core/update/preflight/checks/several-budgets.ts';
-import { aBudget, aPod, briefOf, findingsOf } from '../../src/core/update/preflight/testing.ts';
+import {
+  aBudget,
+  aNode,
+  aPod,
+  briefOf,
+  findingsOf,
+} from '../../src/core/update/preflight/testing.ts';
 import {
   aMember,
   draining,
   fresh,
   held,
   members,
+  now,
   observe,
 } from '../support/update-observations.ts';
 
@@ -162,6 +172,33 @@ describe('H19', () => {
   });
 });
 
+describe('H21', () => {
+  const window = (cron: string, hours: number, timeZone?: string) => ({
+    cron,
+    durationSeconds: hours * 3600,
+    ...(timeZone === undefined ? {} : { timeZone }),
+  });
+  const open = window('0 11 * * *', 2);
+  const over = window('0 9 * * *', 2);
+  const year = { from: '2025-12-24T00:00:00Z', until: '2026-01-06T00:00:00Z' };
+  // It is noon, UTC, and a node could go.
+  it.each<[string, UpdatePacing, number]>([
+    ['a window that is hit in its middle', { windows: [open] }, 1],
+    ['a window that is over', { windows: [over] }, 0],
+    ['one that is longer than its recurrence', { windows: [window('0 22 * * *', 25)] }, 1],
+    ['one by the clocks of Athens', { windows: [window('0 14 * * *', 1, 'Europe/Athens')] }, 1],
+    ['the same by UTC', { windows: [window('0 14 * * *', 1)] }, 0],
+    ['one that cannot be read', { windows: [window('0 25 * * *', 24)] }, 0],
+    ['several of which one is open', { windows: [over, open] }, 1],
+    ['a freeze beside one that is open', { windows: [open], freezes: [year] }, 0],
+  ])('H21: with %s as many go as then may', (_, pacing, going) => {
+    const instances = [...members(2, 'old'), aMember('new1', fresh)];
+    const seen = observe(rolling, instances, { desired: 2 });
+    const holds = stepHolds({ update: seen.update, pacing, now });
+    expect(begun(decideUpdate({ ...seen, holds }).steps)).toHaveLength(going);
+  });
+});
+
 describe('H23', () => {
   const cases = [
     { why: 'one may go', status: {}, found: [] },
@@ -191,5 +228,23 @@ describe('H23', () => {
     const budgets = [aBudget('b', 3, { spec: { maxUnavailable: 0 } })];
     expect(findingsOf(budgetMisconfigured, { pods: [aPod('p1')], budgets })).toEqual([]);
     expect(findingsOf(budgetNeverAllows, { pods: [aPod('p1')], budgets })).toHaveLength(1);
+  });
+});
+
+describe('H25', () => {
+  const node = aNode('n1');
+  const capacity = { ...node.node.status, capacity: { cpu: '1' } };
+  const nodes = [{ ...node, node: { ...node.node, status: capacity } }];
+  const quota = (used: number) => [
+    { name: 'Running On-Demand Standard instances', unit: 'vCPU' as const, limit: 500, used },
+  ];
+  it.each([
+    [500, ['warning Quota Running On-Demand Standard instances']],
+    [100, []],
+  ])('H25: with %i of 500 in use what the surge lacks is told before', (used, found) => {
+    expect(briefOf(findingsOf(accountQuota, { nodes, accountQuotas: quota(used) }))).toEqual(found);
+  });
+  it('H25: what an update makes first is never more than what it replaces', () => {
+    expect(ownSurge(3, 3, 100)).toBe(3);
   });
 });

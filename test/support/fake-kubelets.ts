@@ -1,6 +1,6 @@
 // Stand-ins for kubelets on a control plane without machines: registers nodes, runs the pods bound
 // to them, lets terminating pods go. Knows no images, probes or volumes: every pod starts and stops
-// as told. Follows one watch over all pods.
+// as told, those of Jobs are done when they would be Ready. Follows one watch over all pods.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject } from '../../src/api/json.ts';
 import { type Node, type Pod, resourceTypes, type Taint } from '../../src/api/kube.ts';
@@ -76,6 +76,9 @@ const nodeStatus = (node: FakeNode, now: string): JsonObject => {
   };
 };
 
+const isOfJob = ({ metadata }: Pod): boolean =>
+  (metadata.ownerReferences ?? []).some(({ kind }) => kind === 'Job');
+
 const podStatus = (pod: Pod, ready: boolean, now: string): JsonObject => {
   const condition = (type: string, value: boolean): JsonObject => ({
     type,
@@ -86,7 +89,7 @@ const podStatus = (pod: Pod, ready: boolean, now: string): JsonObject => {
     // Refused when a pod of the same name has taken this one's place.
     metadata: { uid: pod.metadata.uid },
     status: {
-      phase: 'Running',
+      phase: ready && isOfJob(pod) ? 'Succeeded' : 'Running',
       startTime: now,
       conditions: [
         condition('Initialized', true),

@@ -1,11 +1,17 @@
 // The rights that `drover controller` needs in a cluster, as objects to apply for a user of a test:
 // those of deploy/rbac.yaml. Stories on a real API server prove that they suffice.
-import { controllerGrants } from '../../src/api/controller-rights.ts';
+import { controllerGrants, hookGrants } from '../../src/api/controller-rights.ts';
 import type { JsonObject } from '../../src/api/json.ts';
 
+const subjectOf = (user: string): JsonObject => ({
+  apiGroup: 'rbac.authorization.k8s.io',
+  kind: 'User',
+  name: user,
+});
+
 export const controllerRights = (user: string): readonly JsonObject[] =>
-  controllerGrants('drover-controller', {
-    apiGroup: 'rbac.authorization.k8s.io',
-    kind: 'User',
-    name: user,
-  });
+  controllerGrants('drover-controller', subjectOf(user));
+
+/** Those of deploy/hooks.yaml, which come besides. */
+export const hookRights = (user: string): readonly JsonObject[] =>
+  hookGrants('drover-controller-hooks', subjectOf(user));
