@@ -106,9 +106,13 @@ describe('H13', () => {
     ...members(2, 'gone', { ...held, isReady: false }),
   ];
   it('H13: with all new nodes Ready, one that serves nobody goes first', () => {
-    const decided = decideUpdate(observe(asEks, herd(5), { desired: 5, actualDesired: 10 }));
-    expect(begun(decided.steps)).toHaveLength(1);
-    expect(begun(decided.steps)[0]).toMatch(/^i-gone/);
+    // The name of the group is the seed of chance.
+    for (const groupName of ['a', 'b', 'c', 'd', 'e', 'f']) {
+      const more = { desired: 5, actualDesired: 10, groupName };
+      const decided = decideUpdate(observe(asEks, herd(5), more));
+      expect(begun(decided.steps)).toHaveLength(1);
+      expect(begun(decided.steps)[0]).toMatch(/^i-gone/);
+    }
   });
   it('H13: with new nodes missing, none that serves goes', () => {
     const decided = decideUpdate(observe(asEks, herd(1), { desired: 5, actualDesired: 10 }));
@@ -139,10 +143,11 @@ describe('H17', () => {
     { budget: `default/allows-${allowed}`, pods: 1, allowed, recoveryMs: 1000 },
   ];
   it('H17: a node whose pods cannot go is left to the end, and the other goes', () => {
-    const stuck = aMember('stuck', { pods: 1, loads: load(0) });
+    // Its zone is the fuller one, which alone would make it first.
+    const stuck = aMember('stuck', { pods: 1, loads: load(0), zone: 'b' });
     for (const other of ['a', 'b', 'c', 'd']) {
       const free = aMember(other, { pods: 1, loads: load(1) });
-      const instances = [stuck, free, aMember('new1', fresh)];
+      const instances = [stuck, free, aMember('new1', { ...fresh, zone: 'b' })];
       expect(begun(decideUpdate(observe(rolling, instances, { desired: 2 })).steps)).toEqual([
         `i-${other}`,
       ]);
