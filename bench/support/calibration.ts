@@ -46,7 +46,7 @@ const times: CloudTimes = {
   setup: { p50: 0.3, p90: 0.5, source },
   launch: { p50: 3.5, p90: 4.3, source },
   terminate: { p50: 6.9, p90: 8.6, source },
-  stop: { p50: 4.5, p90: 7, source },
+  stop: { p50: 4.5, p90: 7.5, source },
 };
 /** How much longer or less pods take in an outcome than in its plan, at most. */
 const variation = 0.3;

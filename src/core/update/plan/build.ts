@@ -119,6 +119,7 @@ export const modelOf = (view: View, known: CloudTimes = {}): ModelInput => {
       boot: bootSpread(nodes),
       terminate: known.terminate ?? defaultTimes.terminate,
       look: defaultTimes.look,
+      backoff: defaultTimes.backoff,
       ...(group.hooks === undefined || !isOwnStrategy(group.strategy)
         ? {}
         : { hooks: hookSpreads(group.hooks, group.hookTimes ?? []) }),

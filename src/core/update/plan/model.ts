@@ -61,6 +61,8 @@ export interface ModelTimes {
   readonly terminate: Spread;
   /** Until the controllers see that a new node is there, or that what was marked is set back. */
   readonly look: Spread;
+  /** Until the scheduler looks again for a place, of a pod that found none so far. */
+  readonly backoff: Spread;
   /** Of hooks that there are. */
   readonly hooks?: HookSpreads;
 }
@@ -131,6 +133,8 @@ export const defaultTimes = {
   launch: { p50: 5, p90: 15, source: 'default' },
   boot: { p50: 90, p90: 150, source: 'default' },
   terminate: { p50: 45, p90: 90, source: 'default' },
+  /** kube-scheduler: 1 s after the first try in vain, twice as long after each, 10 s at most. */
+  backoff: { p50: 4, p90: 10, source: 'default' },
   /** While instances come and go the cloud is looked at every second, and changes of nodes are gathered as long. */
   look: { p50: 1.6, p90: 2.4, source: 'default' },
   replace: { p50: 20, p90: 60, source: 'default' },

@@ -129,7 +129,7 @@ class Run {
       begin: () => this.#begin(),
       booted: () => this.#booted(node),
       seen: () => this.#release(true),
-      noticed: () => this.#noticed(node),
+      noticed: () => this.#noticed(this.#nodes[node]),
       hooked: () => this.#evictFrom(node),
       stopped: () => this.#stopped(node, pod),
       ready: () => this.#replaced(pod),
@@ -182,14 +182,14 @@ class Run {
     one.state = 'up';
     this.#booting--;
     this.#lastBoot = this.#now;
-    for (const pod of this.#homeless.splice(0)) this.#place(pod, 0);
-    const look = this.#draw(this.#input.times.look);
+    const { backoff, look: looks } = this.#input.times;
+    for (const pod of this.#homeless.splice(0)) this.#place(pod, this.#draw(backoff));
+    const look = this.#draw(looks);
     this.#at(look, 'noticed', node);
     if (!this.#isRolling && this.#booting === 0) this.#at(look, 'seen');
   }
 
-  #noticed(node: number): void {
-    const one = this.#nodes[node];
+  #noticed(one: RunNode | undefined): void {
     if (one !== undefined) one.isNoticed = true;
     this.#release();
   }
