@@ -61,7 +61,7 @@ export interface ModelTimes {
   readonly terminate: Spread;
   /** Until the controllers see that a new node is there, or that what was marked is set back. */
   readonly look: Spread;
-  /** Until the scheduler looks again for a place, of a pod that found none so far. */
+  /** Until the scheduler looks again for a place, of a pod that found none: others may take the room before it. */
   readonly backoff: Spread;
   /** Of hooks that there are. */
   readonly hooks?: HookSpreads;

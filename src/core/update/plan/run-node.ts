@@ -12,6 +12,7 @@ export interface Happening extends Timed {
     | 'noticed'
     | 'hooked'
     | 'stopped'
+    | 'retried'
     | 'ready'
     | 'deadline'
     | 'leaving'

@@ -112,8 +112,7 @@ class Run {
 
   #end(): number {
     const last = this.#drains.reduce((most, { end }) => Math.max(most, end), this.#lastBoot);
-    const { strategy, times } = this.#input;
-    return last + looksAtEnd[strategy] * this.#draw(times.look);
+    return last + looksAtEnd[this.#input.strategy] * this.#draw(this.#input.times.look);
   }
 
   /** Pods that wait for a place which only the end of their drain would bring: let go, as by force. */
@@ -132,6 +131,7 @@ class Run {
       noticed: () => this.#noticed(this.#nodes[node]),
       hooked: () => this.#evictFrom(node),
       stopped: () => this.#stopped(node, pod),
+      retried: () => this.#place(pod, 0),
       ready: () => this.#replaced(pod),
       deadline: () => this.#deadline(node),
       leaving: () => this.#leaving(node),
@@ -182,11 +182,11 @@ class Run {
     one.state = 'up';
     this.#booting--;
     this.#lastBoot = this.#now;
-    const { backoff, look: looks } = this.#input.times;
-    for (const pod of this.#homeless.splice(0)) this.#place(pod, this.#draw(backoff));
-    const look = this.#draw(looks);
-    this.#at(look, 'noticed', node);
-    if (!this.#isRolling && this.#booting === 0) this.#at(look, 'seen');
+    const { backoff, look } = this.#input.times;
+    for (const pod of this.#homeless.splice(0)) this.#at(this.#draw(backoff), 'retried', -1, pod);
+    const seen = this.#draw(look);
+    this.#at(seen, 'noticed', node);
+    if (!this.#isRolling && this.#booting === 0) this.#at(seen, 'seen');
   }
 
   #noticed(one: RunNode | undefined): void {
