@@ -100,6 +100,10 @@ describe('drover explain nodegroup', { skip: skipWhen('drover explain nodegroup'
       assert.match(text, /evidence: console of i-/);
       assert.match(text, /evidence: user data of lt-\w+ version 1, line \d+/);
       assert.match(text, /remedy: .*docs\/rules\/TN001\.md/);
+      const [, instanceId = ''] = /console of (i-\w+)/.exec(text) ?? [];
+      for (const name of ['tainted', instanceId]) {
+        assert.match(await drover.ok(`explain ${name}`), /1\. shown: .*TN001/, 'by its name alone');
+      }
       await drover.ok('world advance 16m');
       await eventually('EKS gives up', async () => {
         const stdout = await aws.ok(

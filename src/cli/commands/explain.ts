@@ -8,10 +8,10 @@ import { type Node, resourceTypes } from '../../api/kube.ts';
 import { explainDisruption } from '../../core/explain/index.ts';
 import { causesInForce, marksOn } from '../../core/termination/index.ts';
 import type { KubeApi } from '../../ports/index.ts';
-import type { CliContext, Connection, OutputFormat } from '../context.ts';
+import { type CliContext, CommandError, type Connection, type OutputFormat } from '../context.ts';
 import { readDisruption } from '../drain/record.ts';
 import { documentVersion } from '../drain/render.ts';
-import { addExplainNodegroupCommand } from '../explain/nodegroup.ts';
+import { addExplainNodegroupCommand, explainGroup, groupMeant } from '../explain/nodegroup.ts';
 import { closeNames, disruptionNameOf, unknownNode } from '../nodes.ts';
 import { outputOption, printDocument } from '../output.ts';
 
@@ -193,6 +193,11 @@ const explanation = (subject: Subject) => {
   };
 };
 
+const asError = (error: unknown): Error => {
+  if (error instanceof Error) return error;
+  throw error;
+};
+
 export const addExplainCommand = (
   program: Command,
   context: CliContext,
@@ -201,7 +206,10 @@ export const addExplainCommand = (
   const explain = program.command('explain <name>');
   addExplainNodegroupCommand(explain, context, connection);
   explain
-    .description('why a node, instance or disruption is where it is, and what would free it')
+    .description(
+      'why a node, instance or disruption is where it is, and what would free it; of a node group, or an ' +
+        'instance that is no node, why it does not join',
+    )
     .addOption(outputOption())
     .addHelpText(
       'after',
@@ -216,7 +224,16 @@ Exit codes: 0 explained, 1 nothing of that name, 2 usage.`,
     )
     .action(async (name: string, flags: { readonly output: OutputFormat }) => {
       const kube = await context.kube(connection());
-      const subject = await findSubject(kube, name);
+      const subject = await findSubject(kube, name).catch(asError);
+      if (subject instanceof Error) {
+        // No node has that name: a group has, or an instance that is none.
+        const meant =
+          subject instanceof CommandError
+            ? await groupMeant(context, connection(), name)
+            : undefined;
+        if (meant === undefined) throw subject;
+        return explainGroup(context, connection(), { ...meant, output: flags.output });
+      }
       if (flags.output !== 'table')
         return printDocument(context, flags.output, explanation(subject));
       for (const line of explainLines(subject)) context.out(line);

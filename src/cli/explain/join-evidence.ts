@@ -20,6 +20,7 @@ import {
 } from '../../ports/index.ts';
 import { CommandError, exitCodes } from '../context.ts';
 import { closeNames } from '../nodes.ts';
+import { gatherRequests } from './request-evidence.ts';
 import { gatherWindowsEvidence } from './windows-evidence.ts';
 
 /** A group, managed or a stack's, as far as its nodes' joining goes by it. */
@@ -92,6 +93,24 @@ export const findJoiningGroup = async (
   };
 };
 
+/** The node group whose Auto Scaling group has the instance; undefined: none that is known. */
+export const groupNameOf = async (
+  kube: KubeApi,
+  cloud: CloudApi,
+  instanceId: string,
+): Promise<string | undefined> => {
+  const scaling = (await cloud.describeGroups()).find(({ instances }) =>
+    instances.some((one) => one.instanceId === instanceId),
+  );
+  if (scaling === undefined) return undefined;
+  const { items } = await kube.list<NodeGroup>(resourceTypes.nodegroups);
+  const managed = items.find((group) => autoScalingGroupNameOf(group) === scaling.name);
+  if (managed !== undefined) return managed.metadata.name;
+  const stacks = await cloud.listStacks();
+  const stack = stacks.find(({ autoScalingGroupName }) => autoScalingGroupName === scaling.name);
+  return stack?.tags[nameTag];
+};
+
 interface ConfigMap extends KubeObject {
   readonly data?: AwsAuthData;
 }
@@ -160,7 +179,11 @@ const instancesOf = async (
   cloud: CloudApi,
   group: JoiningGroup,
   { instances }: ScalingGroup,
-): Promise<{ readonly joined: number; readonly joining: readonly JoiningInstance[] }> => {
+): Promise<{
+  readonly joined: number;
+  readonly joining: readonly JoiningInstance[];
+  readonly hasReadRequests: boolean;
+}> => {
   const { items } = await kube.list<Node>(resourceTypes.nodes);
   const nodes = new Map(
     items.map((node) => [instanceIdOfProviderId(node.spec.providerID) ?? '', node]),
@@ -174,15 +197,19 @@ const instancesOf = async (
     return node === undefined || !isReady(node) || !hasLabel(node);
   });
   const known = unjoined.length === 0 ? [] : await cloud.describeInstances(unjoined);
+  const requests = known.length === 0 ? new Map() : await gatherRequests(kube);
   const joining: JoiningInstance[] = [];
-  for (const { instanceId, state, launchTime } of known) {
+  for (const { instanceId, state, launchTime, privateDnsName } of known) {
     const node = nodes.get(instanceId);
+    const names = [node?.metadata.name ?? '', privateDnsName, instanceId];
+    const own = [...new Set(names)].flatMap((name) => requests?.get(name) ?? []);
     const reads = node === undefined && joining.length < maxConsoles;
     joining.push({
       instanceId,
       state,
       launchTime,
       console: reads ? await consoleOf(cloud, instanceId) : undefined,
+      ...(requests === undefined ? {} : { requests: own }),
       node:
         node === undefined
           ? undefined
@@ -193,7 +220,8 @@ const instancesOf = async (
             },
     });
   }
-  return { joined: own.length - unjoined.length, joining };
+  const hasReadRequests = requests !== undefined;
+  return { joined: own.length - unjoined.length, joining, hasReadRequests };
 };
 
 export interface Gathered {
@@ -222,7 +250,7 @@ export const gatherJoinEvidence = async (
     );
   }
   const roles = await rolesOf(kube, cloud, group.cluster);
-  const { joined, joining } = await instancesOf(kube, cloud, group, scaling);
+  const { joined, joining, hasReadRequests } = await instancesOf(kube, cloud, group, scaling);
   const isShort = scaling.instances.length < scaling.desiredCapacity;
   const activities = isShort ? await cloud.describeActivities(scaling.name) : [];
   const userData = await userDataOf(cloud, group, scaling);
@@ -234,6 +262,7 @@ export const gatherJoinEvidence = async (
     desired: scaling.desiredCapacity,
     unseen: [
       ...(roles.kind === 'unknown' ? [roles.why] : []),
+      ...(hasReadRequests ? [] : ['certificate requests were not read']),
       ...(userData === undefined ? ['the launch template’s user data was not read'] : []),
       ...(isWindows && windows?.vpcCni === undefined
         ? ['ConfigMap kube-system/amazon-vpc-cni was not read']

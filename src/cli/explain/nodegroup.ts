@@ -1,16 +1,17 @@
 // drover explain nodegroup: why instances of a group do not become nodes, the surest cause first, each with
 // what shows it and what mends it. The ranking is core/explain's.
 import { type Command, Option } from 'commander';
+import { resourceTypes } from '../../api/kube.ts';
 import type { JoinCause } from '../../core/explain/index.ts';
 import { joinCauses } from '../../core/explain/index.ts';
-import type { KubeApi } from '../../ports/index.ts';
+import { CloudError, type KubeApi, KubeError } from '../../ports/index.ts';
 import { type CliContext, CommandError, type Connection, type OutputFormat } from '../context.ts';
 import { documentVersion } from '../drain/render.ts';
 import { formatDuration } from '../duration.ts';
 import { printDocument } from '../output.ts';
 import { openUpdateOf } from '../update/read.ts';
 import { typeLines } from '../update/types.ts';
-import { type Gathered, gatherJoinEvidence, timeLeft } from './join-evidence.ts';
+import { type Gathered, gatherJoinEvidence, groupNameOf, timeLeft } from './join-evidence.ts';
 
 /** More ids say nothing more. */
 const maxIds = 3;
@@ -79,6 +80,84 @@ export const nodegroupLines = (
   ];
 };
 
+/** Cluster and cloud may not know node groups, or not show them: then none is meant. */
+const unlessRefused = (error: unknown): undefined => {
+  if (error instanceof KubeError || error instanceof CloudError) return undefined;
+  if (error instanceof CommandError) return undefined;
+  throw error;
+};
+
+/** Of one instance: what it said, and what keeps any node of its group out. */
+const concerns =
+  (instanceId: string | undefined) =>
+  ({ instances }: JoinCause): boolean =>
+    instanceId === undefined || instances.length === 0 || instances.includes(instanceId);
+
+const narrowed = (gathered: Gathered, instanceId: string | undefined): Gathered => {
+  if (instanceId === undefined) return gathered;
+  const instances = gathered.evidence.instances.filter((one) => one.instanceId === instanceId);
+  return { ...gathered, evidence: { ...gathered.evidence, instances } };
+};
+
+export interface GroupAsked {
+  readonly name: string;
+  /** Only what concerns this one. */
+  readonly instanceId?: string | undefined;
+  readonly output: OutputFormat;
+}
+
+export const explainGroup = async (
+  context: CliContext,
+  connection: Connection,
+  { name, instanceId, output }: GroupAsked,
+): Promise<void> => {
+  const kube = await context.kube(connection);
+  const cloud = await context.cloud(connection);
+  const { now } = await context.cluster(connection);
+  const whole = await gatherJoinEvidence(kube, cloud, { name, now });
+  const causes = joinCauses(whole.evidence).filter(concerns(instanceId));
+  const gathered = narrowed(whole, instanceId);
+  const types = await typesOf(kube, name);
+  if (output === 'table') {
+    for (const line of nodegroupLines(gathered, causes, { now, types })) context.out(line);
+    return;
+  }
+  const { group, joined, desired, unseen } = gathered;
+  printDocument(context, output, {
+    apiVersion: documentVersion,
+    kind: 'NodeGroupExplanation',
+    nodeGroup: group,
+    ...(instanceId === undefined ? {} : { instance: instanceId }),
+    joined,
+    desired,
+    causes,
+    instanceTypes: types,
+    notLookedAt: unseen,
+  });
+};
+
+const instancePattern = /^i-[0-9a-f]{8,17}$/;
+
+/** The group that a name means which is no node's: its own, or that of an instance without a node. */
+export const groupMeant = async (
+  context: CliContext,
+  connection: Connection,
+  given: string,
+): Promise<Omit<GroupAsked, 'output'> | undefined> => {
+  const kube = await context.kube(connection);
+  const wanted = given.replace(/^(nodegroups?|ng)\//, '');
+  if (!instancePattern.test(wanted)) {
+    const named = await kube.get(resourceTypes.nodegroups, { name: wanted }).catch(unlessRefused);
+    return named?.kind === 'found' ? { name: wanted } : undefined;
+  }
+  try {
+    const name = await groupNameOf(kube, await context.cloud(connection), wanted);
+    return name === undefined ? undefined : { name, instanceId: wanted };
+  } catch (error) {
+    return unlessRefused(error);
+  }
+};
+
 export const addExplainNodegroupCommand = (
   explain: Command,
   context: CliContext,
@@ -110,26 +189,6 @@ Exit codes: 0 explained, 1 no such group, 2 usage.`,
     .action(async (name: string, _flags, command: Command) => {
       // `-o` is the parent's option, too, which may have taken it.
       const { output } = command.optsWithGlobals<{ readonly output: OutputFormat }>();
-      const kube = await context.kube(connection());
-      const cloud = await context.cloud(connection());
-      const { now } = await context.cluster(connection());
-      const gathered = await gatherJoinEvidence(kube, cloud, { name, now });
-      const causes = joinCauses(gathered.evidence);
-      const types = await typesOf(kube, name);
-      if (output === 'table') {
-        for (const line of nodegroupLines(gathered, causes, { now, types })) context.out(line);
-      } else {
-        const { group, joined, desired, unseen } = gathered;
-        printDocument(context, output, {
-          apiVersion: documentVersion,
-          kind: 'NodeGroupExplanation',
-          nodeGroup: group,
-          joined,
-          desired,
-          causes,
-          instanceTypes: types,
-          notLookedAt: unseen,
-        });
-      }
+      await explainGroup(context, connection(), { name, output });
     });
 };

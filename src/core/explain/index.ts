@@ -7,6 +7,7 @@ export type {
   JoinEvidence,
   JoiningInstance,
   RoleMap,
+  UnansweredRequest,
   WindowsEvidence,
 } from './joining-evidence.ts';
 export { vpcAgentOf, windowsCauses } from './joining-windows.ts';

@@ -21,6 +21,8 @@ export type JoinCauseCode =
   | 'NotAuthorized'
   | 'NodeNotReady'
   | 'NodeWithoutLabels'
+  | 'CertificatePending'
+  | 'CertificateDenied'
   | 'InstanceStopped'
   | 'WindowsAddresses'
   | 'WindowsNeedsLinux'
@@ -41,6 +43,15 @@ export interface JoinCause {
   readonly instances: readonly string[];
 }
 
+/** A kubelet's certificate request that has no certificate. */
+export interface UnansweredRequest {
+  readonly name: string;
+  readonly kind: 'client' | 'serving';
+  readonly isDenied: boolean;
+  /** RFC 3339. */
+  readonly since: string;
+}
+
 /** An instance that is no Ready node of its group. */
 export interface JoiningInstance {
   readonly instanceId: string;
@@ -49,6 +60,8 @@ export interface JoiningInstance {
   readonly launchTime: string | undefined;
   /** Undefined: not asked for, or not readable. */
   readonly console: string | undefined;
+  /** Oldest first; absent: not looked at. */
+  readonly requests?: readonly UnansweredRequest[];
   readonly node:
     | {
         readonly name: string;

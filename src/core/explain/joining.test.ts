@@ -34,6 +34,43 @@ const evidence = (more: Partial<JoinEvidence> = {}): JoinEvidence => ({
 const roles = (mapRoles: string) => ({ kind: 'map', data: { mapRoles } }) as const;
 const first = (more: Partial<JoinEvidence>) => joinCauses(evidence(more))[0];
 
+describe('certificate requests without an answer', () => {
+  const since = '2026-01-01T00:41:00Z';
+  const request = { name: 'csr-1', kind: 'client', isDenied: false, since } as const;
+
+  it.each([
+    [
+      false,
+      'CertificatePending',
+      /pending: the kubelet registers no node$/,
+      /approve-certificates/,
+    ],
+    [
+      true,
+      'CertificateDenied',
+      /denied: the kubelet registers no node$/,
+      /^\$ kubectl delete csr csr-1/,
+    ],
+  ])('keep an instance out (denied: %s)', (isDenied, code, what, remedy) => {
+    const cause = first({ instances: [anInstance({ requests: [{ ...request, isDenied }] })] });
+    expect(cause).toMatchObject({ code, certainty: 'shown', instances: ['i-1'] });
+    expect(cause?.what).toMatch(what);
+    expect(cause?.evidence[0]).toContain(`csr-1 of i-1: ${isDenied ? 'denied' : 'pending'} since`);
+    expect(cause?.remedy.join('\n')).toMatch(remedy);
+  });
+
+  it('for serving are told beside a node that is not Ready, and keep nobody out', () => {
+    const node = { name: 'n', notReady: 'NetworkPluginNotReady: cni', hasGroupLabel: true };
+    const serving = [{ ...request, kind: 'serving' as const }];
+    const causes = joinCauses(evidence({ instances: [anInstance({ node, requests: serving })] }));
+    expect(causes.map(({ code, certainty }) => [code, certainty])).toEqual([
+      ['NodeNotReady', 'shown'],
+      ['CertificatePending', 'possible'],
+    ]);
+    expect(first({ instances: [anInstance({ requests: serving })] })?.code).not.toMatch(/^Cert/);
+  });
+});
+
 describe('what a console says', () => {
   it.each([
     ['Post "https://x/api/v1/nodes": dial tcp 10.0.0.1:443: i/o timeout', 'NoRouteToEndpoint'],

@@ -8,6 +8,7 @@ import {
   type JoinEvidence,
   type JoiningInstance,
 } from './joining-evidence.ts';
+import { requestCause } from './joining-requests.ts';
 import { roleCauses } from './joining-role.ts';
 import { userDataCauses } from './joining-user-data.ts';
 import { windowsCauses } from './joining-windows.ts';
@@ -61,7 +62,10 @@ const stoppedCause = ({ instanceId, state }: JoiningInstance): JoinCause | undef
       };
 
 const instanceCause = (instance: JoiningInstance, evidence: JoinEvidence): JoinCause | undefined =>
-  nodeCause(instance) ?? stoppedCause(instance) ?? consoleCause(instance, evidence);
+  nodeCause(instance) ??
+  stoppedCause(instance) ??
+  requestCause(instance) ??
+  consoleCause(instance, evidence);
 
 const unknownCause = (instances: readonly JoiningInstance[]): JoinCause => {
   const [first] = instances;
@@ -103,13 +107,20 @@ const merged = (causes: readonly JoinCause[]): readonly JoinCause[] => {
   return [...known.values()];
 };
 
+const causesOf = (cause: JoinCause | undefined): readonly JoinCause[] =>
+  cause === undefined ? [] : [cause];
+
 /**
  * The causes, the first one first: what instances say before what the group's definition suggests, what
  * keeps more of them out before what keeps one. Empty: nothing keeps anybody out.
  */
 export const joinCauses = (evidence: JoinEvidence): readonly JoinCause[] => {
   const { instances, now } = evidence;
-  const ofInstances = instances.flatMap((instance) => instanceCause(instance, evidence) ?? []);
+  const ofInstances = instances.flatMap((instance) => [
+    ...causesOf(instanceCause(instance, evidence)),
+    // Of a node that is there and not Ready, what else there is to know.
+    ...causesOf(instance.node === undefined ? undefined : requestCause(instance)),
+  ]);
   const waiting = instances.filter(
     (instance) => instance.node === undefined && !ofInstances.some(covers(instance)),
   );
