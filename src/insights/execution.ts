@@ -63,6 +63,7 @@ export class Execution {
   readonly #counts = noLines();
   readonly #rows: ResultRow[] = [];
   #matched = 0;
+  #isDone = false;
   #order = 0;
   #withoutTime = 0;
 
@@ -79,6 +80,9 @@ export class Execution {
       onMatch: () => {
         this.#matched++;
       },
+      onDone: () => {
+        this.#isDone = true;
+      },
     });
     this.#needles = options.usePrefilter === false ? noNeedles : needlesOf(query);
     const { columns, hasPointers } = this.#plan;
@@ -94,7 +98,7 @@ export class Execution {
 
   /** True once nothing more need be read: `limit any` has its rows. */
   get isDone(): boolean {
-    return this.#plan.isDone();
+    return this.#isDone;
   }
 
   /** How far it has come. */
@@ -115,7 +119,7 @@ export class Execution {
   }
 
   #event(event: LogEvent): void {
-    if (this.#plan.isDone()) return;
+    if (this.#isDone) return;
     const { startMs, endMs } = this.#options;
     if (startMs !== undefined || endMs !== undefined) {
       const { timeMs } = event;

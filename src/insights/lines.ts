@@ -49,6 +49,7 @@ const isBlank = (byte: number | undefined): boolean => byte === 0x20 || byte ===
 
 /** By first and last character: whether it is JSON in between is only seen where somebody asks. */
 const looksLikeJson = (block: Buffer, from: number, to: number): boolean => {
+  if (block[from] === openBrace && block[to - 1] === closeBrace) return true;
   let [at, end] = [from, to];
   while (isBlank(block[end - 1]) && end > at) end--;
   if (block[end - 1] !== closeBrace) return false;

@@ -43,6 +43,8 @@ export interface PlanOptions {
   readonly defaultLimit: number;
   /** Told of each event that the filters let through. */
   readonly onMatch: () => void;
+  /** Told once no event more can change the result. */
+  readonly onDone: () => void;
   /** The time range asked for; undefined where it has no beginning. */
   readonly range: TimeRange | undefined;
   readonly lookupTables: LookupTables;
@@ -57,8 +59,6 @@ export interface Plan {
   readonly notices: readonly string[];
   /** The range before, of which `diff` needs the events too. */
   readonly alsoWithin: TimeRange | undefined;
-  /** True once no event more can change the result. */
-  readonly isDone: () => boolean;
 }
 
 type Link = (next: Stage) => Stage;
@@ -82,7 +82,6 @@ class Planner {
   #isOrdered = false;
   #columns: readonly Column[] = [];
   #alsoWithin: TimeRange | undefined;
-  #isDone = false;
   /** Rows are no more than a query without a limit has. */
   #isCut = false;
   /** Which columns a later `fields` adds to, and which a `display` has fixed. */
@@ -308,9 +307,7 @@ class Planner {
         this.#top(this.#options.defaultLimit);
       },
       countMatches: () => this.#countMatches(),
-      onDone: () => {
-        this.#isDone = true;
-      },
+      onDone: this.#options.onDone,
     };
   }
 
@@ -344,7 +341,6 @@ class Planner {
       hasPointers: this.#names.isOpen,
       notices: [...this.#notices],
       alsoWithin: this.#alsoWithin,
-      isDone: () => this.#isDone,
     };
   }
 }

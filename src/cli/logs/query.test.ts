@@ -74,6 +74,7 @@ describe('drover logs query', () => {
     );
     expect(err).toBe('3 rows; 3 of 3 events matched (0.2 kB scanned)');
     expect(streamOf('/var/log/kube-scheduler-7.log.gz')).toBe('kube-scheduler-7');
+    expect(streamOf('a/audit.log.zst')).toBe('kube-apiserver-audit-audit');
     expect(streamOf('-')).toBe('kube-apiserver-audit-stdin');
   });
 

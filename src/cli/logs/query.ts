@@ -37,7 +37,7 @@ const knownStream =
 /** `@logStream` of a file: an audit log, unless its name is that of another stream. */
 export const streamOf = (path: string): string => {
   const name = path === '-' ? 'stdin' : (path.split('/').at(-1) ?? path);
-  const base = name.replace(/\.gz$/, '').replace(/\.(?:log|json|jsonl|ndjson)$/, '');
+  const base = name.replace(/\.(?:gz|zst)$/, '').replace(/\.(?:log|json|jsonl|ndjson)$/, '');
   return knownStream.test(base) ? base : `kube-apiserver-audit-${base}`;
 };
 
