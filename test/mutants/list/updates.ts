@@ -109,8 +109,8 @@ const times: readonly Mutant[] = [
     edits: [
       {
         file: draining,
-        find: 'const more = { podsRemaining, ...lastBlockers(observation, returning) };',
-        replace: 'const more = { podsRemaining };',
+        find: 'const more = { podsRemaining, ...total, ...lastBlockers(observation, returning) };',
+        replace: 'const more = { podsRemaining, ...total };',
       },
     ],
   },
