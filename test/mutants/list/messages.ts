@@ -4,7 +4,9 @@ import type { Mutant } from '../mutant.ts';
 
 const intake = 'src/controllers/intake/controller.ts';
 const nodegroup = 'src/core/scaling/status.ts';
-const desiredTold = 'desired: scaling?.desiredCapacity ?? before?.desired ?? wantedAtFirst(facts),';
+const desiredTold = 'const { desiredCapacity: desired, minSize, maxSize } = scaling;';
+/** The same with a size of its own behind it. */
+const otherwise = 'const { minSize, maxSize } = scaling; const desired =';
 
 const foreign: readonly Mutant[] = [
   {
@@ -142,8 +144,7 @@ const sized: readonly Mutant[] = [
       {
         file: nodegroup,
         find: desiredTold,
-        replace:
-          'desired: 1 + (scaling?.desiredCapacity ?? before?.desired ?? wantedAtFirst(facts)),',
+        replace: `${otherwise} 1 + scaling.desiredCapacity;`,
       },
     ],
   },
@@ -154,8 +155,8 @@ const sized: readonly Mutant[] = [
     edits: [
       {
         file: nodegroup,
-        find: 'maxSize: scaling?.maxSize ??',
-        replace: 'maxSize: scaling?.minSize ??',
+        find: desiredTold,
+        replace: 'const { desiredCapacity: desired, minSize, minSize: maxSize } = scaling;',
       },
     ],
   },
@@ -167,7 +168,7 @@ const sized: readonly Mutant[] = [
       {
         file: nodegroup,
         find: desiredTold,
-        replace: 'desired: Math.max(scaling?.desiredCapacity ?? 0, counts.instances.length),',
+        replace: `${otherwise} Math.max(scaling.desiredCapacity, countsOf(facts).instances.length);`,
       },
     ],
   },
@@ -180,7 +181,7 @@ const sized: readonly Mutant[] = [
       {
         file: nodegroup,
         find: desiredTold,
-        replace: 'desired: before?.desired ?? scaling?.desiredCapacity ?? 0,',
+        replace: `${otherwise} group.status?.desired ?? scaling.desiredCapacity;`,
       },
     ],
   },
