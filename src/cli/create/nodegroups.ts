@@ -14,7 +14,7 @@ import {
   nodeGroupStack,
   nodeGroupStackName,
 } from '../../core/provisioning/index.ts';
-import { marksComplaint } from '../../core/scaling/index.ts';
+import { marksComplaint, nameComplaint } from '../../core/scaling/index.ts';
 import { type GroupConfig, type SubnetConfig, sizesOf } from '../../formats/index.ts';
 import type {
   CloudApi,
@@ -124,7 +124,9 @@ interface Prepared {
 const prepare = async (creation: Creation, group: GroupConfig): Promise<Prepared> => {
   const { api, cluster, progress } = creation;
   const family = familyOf(creation, group);
-  const wrong = marksComplaint(group);
+  // A group of one's own is no object.
+  const misnamed = group.kind === 'managed' ? nameComplaint(group.name) : undefined;
+  const wrong = misnamed ?? marksComplaint(group);
   if (wrong !== undefined) throw refused(`node group ${group.name}: ${wrong}`);
   const imageId = await imageOf(creation, group);
   progress.info(

@@ -13,6 +13,7 @@ import { statusOf } from './status.ts';
 import { type BootstrapFacts, bootstrapUserData, sameNodes } from './user-data.ts';
 import {
   labelsComplaint,
+  nameComplaint,
   sizeComplaint,
   taintsComplaint,
   updateConfigComplaint,
@@ -327,6 +328,23 @@ describe('a status', () => {
   it('tells what fits in full', () => {
     const small = { code: 'C', message: 'm'.repeat(400), resourceIds: ['i-1', 'i-2'] };
     expect(told([small]).health).toEqual([small]);
+  });
+});
+
+describe('the name of a node group', () => {
+  it.each(['a', '0', 'demo-ng', 'a'.repeat(63)])('%s is taken', (name) => {
+    expect(nameComplaint(name)).toBeUndefined();
+  });
+  it.each([
+    ['Demo_NG', 'demo-ng'],
+    ['workers_', 'workers'],
+  ])('%s, which EKS takes, is refused with %s beside it', (name, near) => {
+    expect(nameComplaint(name)).toContain(
+      `EKS would take it; here a node group is a Kubernetes object of its name: use ${near}`,
+    );
+  });
+  it.each(['', '-a', '_a', 'a.b', 'a b', 'a'.repeat(64)])('%j is refused, as EKS does', (name) => {
+    expect(nameComplaint(name)).toMatch(/is not a Kubernetes name: .* at both ends$/);
   });
 });
 

@@ -114,7 +114,14 @@ const complaintAbout = ({ labels = {}, taints = [] }: Marks): Complaint => {
 /** The name is also that of a Kubernetes object. */
 const objectName = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-export const nameComplaint = (name: string): Complaint =>
-  objectName.test(name)
-    ? undefined
-    : `Nodegroup name ${name} is not a Kubernetes name: at most 63 lower case letters, digits and '-', with a letter or digit at both ends`;
+/** What EKS takes: upper case letters and `_` too. */
+const eksName = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
+
+export const nameComplaint = (name: string): Complaint => {
+  if (objectName.test(name)) return undefined;
+  const rule = "at most 63 lower case letters, digits and '-', with a letter or digit at both ends";
+  const complaint = `Nodegroup name ${name} is not a Kubernetes name: ${rule}`;
+  const near = name.toLowerCase().replaceAll('_', '-').replace(/-+$/, '');
+  if (!eksName.test(name) || !objectName.test(near)) return complaint;
+  return `${complaint}. EKS would take it; here a node group is a Kubernetes object of its name: use ${near}`;
+};
