@@ -108,6 +108,7 @@ export class ServedWorld {
   #process: Process;
   #env: NodeJS.ProcessEnv;
   #auditLogPath: string;
+  #refresh: (() => void) | undefined;
   readonly #home: string;
   /** Where `drover world` finds this world. */
   readonly #droverUrl: string | undefined;
@@ -135,9 +136,15 @@ export class ServedWorld {
   }
 
   /** From now on kubectl and drover mean this cluster, and the world is its cloud alone. */
-  beCloudOf(cluster: { readonly kubeconfigPath: string; readonly auditLogPath: string }): void {
+  beCloudOf(cluster: {
+    readonly kubeconfigPath: string;
+    readonly auditLogPath: string;
+    /** Brings the file up to date where somebody else's server writes another one. */
+    readonly refresh?: () => void;
+  }): void {
     this.#env = { ...this.#env, KUBECONFIG: cluster.kubeconfigPath, DROVER_URL: undefined };
     this.#auditLogPath = cluster.auditLogPath;
+    this.#refresh = cluster.refresh;
   }
 
   static async start(options: WorldOptions = {}): Promise<ServedWorld> {
@@ -214,6 +221,7 @@ export class ServedWorld {
 
   /** Audit events so far, oldest first. */
   audit(): readonly AuditEvent[] {
+    this.#refresh?.();
     const text = readFileSync(this.#auditLogPath, 'utf8');
     // The last line may not be whole yet.
     return text

@@ -253,7 +253,7 @@ export const whyNoRealCluster = (options: RealClusterOptions = {}): string | und
 /** On a cluster that is given these are not told: they read its audit log and own all that is in it. */
 export const tellNotOnGiven = (stories: string): void => {
   if ((process.env.DROVER_E2E_KUBECONFIG ?? '') === '') return;
-  const why = 'they need an audit log and nodes of their own: told on a control plane of ours';
+  const why = 'told on a control plane of ours: they read its audit log';
   process.stdout.write(`not run on the cluster of DROVER_E2E_KUBECONFIG: ${stories}, ${why}\n`);
 };
 

@@ -1,4 +1,4 @@
-// A real API server with the demo cluster on it, for whose nodes a served world is the cloud: nodes
+// A real API server, of our own or a given one, with the demo cluster on it, for whose nodes a served world is the cloud: nodes
 // with the names, labels and provider ids of the world's instances, run by stand-ins for kubelets: one for
 // each machine that joins the world's own cluster, taken away with its instance. Writes nothing into the world.
 import { copyFile } from 'node:fs/promises';
@@ -17,7 +17,16 @@ import { wallClock } from '../../src/main/wall-clock.ts';
 import { CollectingLog, TestRandom } from '../../src/runtime/testing.ts';
 import { eventually, type ServedWorld } from './demo-world.ts';
 import { type FakeKubelets, type FakeNode, fakeKubelets } from './fake-kubelets.ts';
-import { type RunningCluster, startRealCluster } from './real-cluster.ts';
+import {
+  followAudit,
+  givenCluster,
+  impersonating,
+  mayBeStage,
+  ownPart,
+  stageLabel,
+  takeAway,
+} from './given-cluster.ts';
+import { startRealCluster } from './real-cluster.ts';
 import { controllerRights } from './rights.ts';
 
 export interface RealStage {
@@ -67,7 +76,8 @@ const workloads = async (world: ServedWorld): Promise<readonly JsonObject[]> => 
 };
 
 const standInFor = ({ metadata, spec, status }: Node): FakeNode => {
-  const labels = metadata.labels ?? {};
+  const stage = givenCluster() === undefined ? {} : stageLabel;
+  const labels: Readonly<Record<string, string>> = { ...metadata.labels, ...stage };
   return {
     name: metadata.name,
     labels,
@@ -113,8 +123,16 @@ const ec2Of = ({ env }: ServedWorld): EC2Client =>
     },
   });
 
-/** The cloud provider's node lifecycle controller: a node whose instance is gone goes too. */
-const removeLostNodes = async (ec2: EC2Client, api: KubeClient, signal: AbortSignal) => {
+/**
+ * The cloud provider's node lifecycle controller: a node whose instance is gone goes too. Of the world's own
+ * instances alone: what else is in the cluster is of another cloud.
+ */
+const removeLostNodes = async (
+  ec2: EC2Client,
+  api: KubeClient,
+  known: ReadonlySet<string>,
+  signal: AbortSignal,
+) => {
   const over = new Set(['terminated', 'shutting-down']);
   while (!signal.aborted) {
     const { Reservations = [] } = await ec2.send(new DescribeInstancesCommand({}));
@@ -124,6 +142,7 @@ const removeLostNodes = async (ec2: EC2Client, api: KubeClient, signal: AbortSig
     const { items: nodes } = await api.list<Node>(resourceTypes.nodes, { signal });
     for (const { metadata, spec } of nodes) {
       const instance = spec.providerID?.split('/').at(-1);
+      if (!known.has(String(spec.providerID))) continue;
       if (instance !== undefined && !alive.includes(instance)) {
         await api.delete(resourceTypes.nodes, metadata, { signal });
       }
@@ -138,16 +157,32 @@ const apply = async (world: ServedWorld, objects: readonly JsonObject[]): Promis
   if (ran.code !== 0) throw new Error(ran.stderr);
 };
 
-const allIsUp = (world: ServedWorld): Promise<true> =>
+/** What the demo runs: nginx, CoreDNS, and two pods on each of its nodes. */
+const podsOfDemo = 14;
+
+const allIsUp = (world: ServedWorld, nodes: ReadonlySet<string>, least: number): Promise<true> =>
   eventually('the cluster runs what the world runs', async () => {
-    const pods = await items(world, 'pods', '--all-namespaces');
+    const pods = (await items(world, 'pods', '--all-namespaces')).filter(
+      ({ metadata, spec }) =>
+        objectOr(metadata).namespace === 'demo' || nodes.has(String(objectOr(spec).nodeName)),
+    );
     const running = pods.filter(({ status }) => objectOr(status).phase === 'Running');
-    return pods.length >= 14 && running.length === pods.length ? true : undefined;
+    return pods.length >= least && running.length === pods.length ? true : undefined;
   });
+
+/** Ours or a given one. */
+interface StageCluster {
+  readonly kubeconfigPath: string;
+  readonly auditLogPath: string;
+  readonly refresh?: () => void;
+  readonly kubeconfigFor: (username: string) => Promise<string>;
+  readonly isGiven: boolean;
+  readonly stop: () => Promise<void>;
+}
 
 const begin = async (
   world: ServedWorld,
-  cluster: RunningCluster,
+  cluster: StageCluster,
   ends: (() => Promise<void>)[],
 ): Promise<string> => {
   const objects = await workloads(world);
@@ -161,6 +196,7 @@ const begin = async (
   const api = await clientOf(cluster.kubeconfigPath);
   const { items: nodes } = await own.list<Node>(resourceTypes.nodes);
   world.beCloudOf(cluster);
+  const had = cluster.isGiven && (await mayBeStage(world));
   const stop = new AbortController();
   const deps = { kube: api, clock: wallClock, random: new TestRandom(), log: new CollectingLog() };
   await ensureCrds(deps, stop.signal);
@@ -174,24 +210,57 @@ const begin = async (
     if (!stop.signal.aborted) process.stderr.write(`the cloud's controller: ${String(error)}\n`);
   };
   const known = new Set(nodes.map(({ spec }) => String(spec.providerID)));
-  const cleaning = removeLostNodes(ec2, api, stop.signal).catch(told);
+  const cleaning = removeLostNodes(ec2, api, known, stop.signal).catch(told);
   const joining = followMachines(own, kubelets, known, stop.signal).catch(told);
   ends.push(async () => {
     stop.abort();
     await Promise.all([cleaning, joining]);
     ec2.destroy();
   });
-  await apply(world, [...objects, ...controllerRights('eks:node-manager')]);
-  await allIsUp(world);
-  return cluster.kubeconfigFor('CN=eks:node-manager');
+  const all = [...objects, ...controllerRights('eks:node-manager')];
+  const made = cluster.isGiven ? await ownPart(world, all) : all;
+  const names = new Set(nodes.map(({ metadata }) => metadata.name));
+  if (cluster.isGiven) {
+    ends.push(async () => {
+      const { items: left } = await api.list<Node>(resourceTypes.nodes);
+      const ours = left.filter(({ spec }) => known.has(String(spec.providerID)));
+      await takeAway(world, made, { had, nodes: ours.map(({ metadata }) => metadata.name) });
+    });
+  }
+  await apply(world, made);
+  await allIsUp(world, names, made.length === all.length ? podsOfDemo : 1);
+  return cluster.kubeconfigFor('eks:node-manager');
 };
 
-/** Makes `world` the cloud of a fresh real API server. Throws when there can be none. */
-export const beginRealStage = async (world: ServedWorld): Promise<RealStage> => {
+const ownCluster = async (): Promise<StageCluster> => {
   const cluster = await startRealCluster({ scheduler: true, auditLevel: 'RequestResponse' });
   if (!cluster.available) throw new Error(cluster.reason);
+  const kubeconfigFor = (username: string): Promise<string> =>
+    cluster.kubeconfigFor(`CN=${username}`);
+  return { ...cluster, kubeconfigFor, isGiven: false, stop: () => cluster.stop() };
+};
+
+const clusterFor = (world: ServedWorld): Promise<StageCluster> => {
+  const given = givenCluster();
+  if (given === undefined) return ownCluster();
+  const auditLogPath = join(world.dataDir, 'given-audit.log');
+  return Promise.resolve({
+    kubeconfigPath: given.kubeconfigPath,
+    auditLogPath,
+    refresh: followAudit(given.auditLogPath, auditLogPath),
+    kubeconfigFor: (username: string) => impersonating(world, username),
+    isGiven: true,
+    stop: async () => {},
+  });
+};
+
+/** Makes `world` the cloud of a real API server: a fresh one, or the given one. Throws when there can be none. */
+export const beginRealStage = async (world: ServedWorld): Promise<RealStage> => {
+  const cluster = await clusterFor(world);
   const ends: (() => Promise<void>)[] = [];
   const end = async (): Promise<void> => {
+    // What is taken away after it is no part of the story.
+    cluster.refresh?.();
     for (const each of ends.toReversed()) await each();
     const auditLogPath = join(world.dataDir, 'real-audit.log');
     await copyFile(cluster.auditLogPath, auditLogPath);
