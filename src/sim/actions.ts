@@ -22,10 +22,12 @@ import {
   timestamp,
 } from './node-causes.ts';
 import { appNamespace, type GroupSettings } from './scenario.ts';
+import { askForSequence, changeSequence } from './sequence-actions.ts';
 import { updateNode } from './update-actions.ts';
 import {
   abortUpdate,
   annotateNode,
+  approveUpdate,
   askForVersion,
   changeUpdateConfig,
   pauseUpdate,
@@ -322,6 +324,9 @@ const ofVersions: typeof weighted = [
   [3, pauseUpdate],
   [3, abortUpdate],
   [2, changeUpdateConfig],
+  [2, approveUpdate],
+  [1, askForSequence],
+  [1, changeSequence],
   [1, annotateNode],
   [1, suspendProcess],
 ];

@@ -2,6 +2,8 @@
 // anything. A batch in which a fault kind never fired or a phase was never entered is a failure.
 import { disruptionPhases } from '../api/disruption.ts';
 import { updatePhases, updateStrategies } from '../api/nodegroup-update.ts';
+import { hookKinds } from '../api/update-hooks.ts';
+import { holdKinds } from '../api/update-pacing.ts';
 import { healthMessageLost } from './actions.ts';
 import { networkFaultKinds } from './fault-plan.ts';
 import type { LifeResult } from './life.ts';
@@ -23,7 +25,7 @@ export const emptyBatch = (): Batch => ({
   lives: 0,
   violations: 0,
   checked: {},
-  met: { matrix: {}, phases: {}, updateMatrix: {}, updateEnds: {} },
+  met: { matrix: {}, phases: {}, updateMatrix: {}, updateEnds: {}, updateWays: {} },
   steps: 0,
   worldSeconds: 0,
 });
@@ -57,6 +59,7 @@ export const mergeBatch = (
       phases: add(batch.met.phases, met.phases),
       updateMatrix: addMatrix(batch.met.updateMatrix, met.updateMatrix),
       updateEnds: add(batch.met.updateEnds, met.updateEnds),
+      updateWays: add(batch.met.updateWays, met.updateWays),
     },
     steps: batch.steps + more.steps,
     worldSeconds: batch.worldSeconds + more.worldSeconds,
@@ -107,6 +110,17 @@ const wantedEnds = updateStrategies.flatMap((strategy) =>
   ['Successful', 'Failed', 'Cancelled'].map((status) => `${strategy} ${status}`),
 );
 
+/** What at least one of its updates, or sequences, has to have gone through; waves wait for probes too rarely. */
+const wantedWays: readonly RegExp[] = [
+  ...holdKinds.filter((kind) => kind !== 'WaveProbes').map((kind) => RegExp(`held by ${kind}`)),
+  ...hookKinds.map((kind) => RegExp(`hook ${kind} by`)),
+  /hook \w+ by Job/,
+  /hook \w+ by webhook/,
+  /node Skipped/,
+  /node (?:Quarantined|Paused)/,
+  ...['Successful', 'Failed', 'Cancelled'].map((status) => RegExp(`sequence ended as ${status}`)),
+];
+
 const missingOfDrains = ({ matrix, phases }: Met): string[] => [
   ...emptyCells('phase', matrix, disruptionPhases),
   ...disruptionPhases
@@ -115,7 +129,7 @@ const missingOfDrains = ({ matrix, phases }: Met): string[] => [
 ];
 
 /** Some phases are short: one cell may stay empty by chance, a whole row or column not. */
-const missingOfUpdates = ({ updateMatrix, updateEnds }: Met): string[] => [
+const missingOfUpdates = ({ updateMatrix, updateEnds, updateWays }: Met): string[] => [
   ...kinds
     .filter((kind) => phasesAtWork.every((phase) => (updateMatrix[kind]?.[phase] ?? 0) === 0))
     .map((kind) => `${kind} never fired during an update`),
@@ -125,6 +139,9 @@ const missingOfUpdates = ({ updateMatrix, updateEnds }: Met): string[] => [
   ...wantedEnds
     .filter((end) => (updateEnds[end] ?? 0) === 0)
     .map((end) => `no update ended as ${end}`),
+  ...wantedWays
+    .filter((way) => !Object.keys(updateWays).some((met) => way.test(met)))
+    .map((way) => `no update met: ${way.source}`),
 ];
 
 /** Oracles about what lives do not do: kubelets ask for certificates in a story of the mutants alone. */
@@ -138,7 +155,7 @@ export const reportBatch = (
   batch: Batch,
   options: { readonly expectAll: boolean; readonly expectUpdates?: boolean },
 ): { readonly lines: readonly string[]; readonly failed: boolean } => {
-  const { matrix, updateMatrix, updateEnds } = batch.met;
+  const { matrix, updateMatrix, updateEnds, updateWays } = batch.met;
   const lines = [
     ...table('fault', matrix, disruptionPhases),
     '',
@@ -147,6 +164,9 @@ export const reportBatch = (
   ];
   for (const [end, count] of Object.entries(updateEnds).toSorted()) {
     lines.push(`updates ended as ${end.padEnd(25)}${count}`);
+  }
+  for (const [way, count] of Object.entries(updateWays).toSorted()) {
+    lines.push(`updates met ${way.padEnd(29)}${count}`);
   }
   lines.push('');
   lines.push('oracle                             looked at');

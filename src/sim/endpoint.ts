@@ -6,6 +6,7 @@ import {
   HttpError,
   type HttpErrorCode,
   type HttpPost,
+  type Random,
 } from '../ports/index.ts';
 import type { World } from '../world/index.ts';
 import { microsPerMs } from '../world/kernel/index.ts';
@@ -27,6 +28,17 @@ export interface EndpointCall {
 }
 
 const usualMs = 20;
+
+/** An endpoint of a bad day: mostly done at once, else slow, busy, wrong or away. */
+export const drawReply = (random: Random): EndpointReply => {
+  const roll = random.next();
+  if (roll < 0.7) return { status: 200 };
+  if (roll < 0.78) return { status: 200, afterMs: 3_000 };
+  if (roll < 0.86) return { status: 202, retryAfterSeconds: 15 };
+  if (roll < 0.91) return { status: 503 };
+  if (roll < 0.95) return { status: 400 };
+  return roll < 0.98 ? 'refuses' : 'hangs';
+};
 
 export class SimulatedEndpoint implements Http {
   /** Every POST, those that were never answered too. */

@@ -1,6 +1,6 @@
 // The controller processes of one life: one alone, or two replicas that elect a leader, each with its
 // own network, its own misfortune and its own idea of the time. Never decides what they do.
-import type { Log, Random } from '../ports/index.ts';
+import type { Http, Log, Random } from '../ports/index.ts';
 import { nodeManagerAgent, nodeManagerUser, type World } from '../world/index.ts';
 import { microsPerMs, microsPerSecond } from '../world/kernel/index.ts';
 import type { SentCall } from './cloud-calls.ts';
@@ -11,6 +11,8 @@ export interface FleetOptions {
   readonly world: World;
   readonly compat: 'eks' | 'native';
   readonly queueUrl: string | undefined;
+  /** Where webhooks are asked. */
+  readonly http: Http;
   readonly log: Log;
   readonly onFault: (kind: NetworkFaultKind) => void;
   readonly onCloudCall: (call: SentCall) => void;
@@ -103,7 +105,7 @@ export class Fleet {
     readonly leaderElect: boolean;
     readonly clockSkewMs: number;
   }): Replica {
-    const { world, compat, queueUrl, log, onFault, onCloudCall, onFailure } = this.#options;
+    const { world, compat, queueUrl, http, log, onFault, onCloudCall, onFailure } = this.#options;
     const plan = new FaultPlan({
       random: world.kernel.random(`life.faults.${own.name}`),
       fired: onFault,
@@ -117,6 +119,7 @@ export class Fleet {
       compat,
       queueUrl,
       faults: plan,
+      http,
       log,
       onCloudCall,
       onFailure,

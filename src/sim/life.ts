@@ -3,13 +3,14 @@
 import type { JsonObject } from '../api/json.ts';
 import { autoScalingGroupNameOf, forceAnnotation, type NodeGroup } from '../api/nodegroup.ts';
 import type { Trace, Violation } from '../api/trace.ts';
-import type { Log } from '../ports/index.ts';
+import type { Http, Log } from '../ports/index.ts';
 import { checkTrace } from '../world/check/index.ts';
 import type { WorldClient } from '../world/contracts.ts';
 import { createWorld, nodeManagerAgent, seedCluster, type World } from '../world/index.ts';
 import { microsPerSecond, Tables } from '../world/kernel/index.ts';
 import { act, healthMessageLost, setUpGroup } from './actions.ts';
 import { Driver, type Settle } from './driver.ts';
+import { drawReply, SimulatedEndpoint } from './endpoint.ts';
 import { drawRates, type FaultRates, noRates } from './fault-plan.ts';
 import { Fleet } from './fleet.ts';
 import { Meetings, type Met } from './meetings.ts';
@@ -30,8 +31,10 @@ import {
   drawSize,
   type Scenario,
 } from './scenario.ts';
+import { resumeSequences } from './sequence-actions.ts';
 import { traceHash } from './trace-hash.ts';
 import { TraceRecorder } from './trace-recorder.ts';
+import { prepareWorks } from './update-config.ts';
 import { endPauses } from './version-actions.ts';
 
 export interface LifeOptions {
@@ -100,6 +103,7 @@ class Life {
   readonly #managedGroups = new Set<string>();
   /** Until then what a lost message told of may still be unknown. */
   #untoldUntil = 0;
+  #isHealing = false;
   #failure: unknown;
 
   constructor(options: LifeOptions) {
@@ -187,6 +191,7 @@ class Life {
     }
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: appNamespace } };
     must(user.create(gr.namespaces, undefined, namespace));
+    if (this.#scenario.updates) prepareWorks(user);
     for (const app of this.#scenario.apps) {
       must(user.create(resources.deployments, appNamespace, deploymentOf(app)));
       for (const budget of budgetsOf(app)) must(user.create(gr.budgets, appNamespace, budget));
@@ -195,6 +200,7 @@ class Life {
       world,
       compat: this.#options.compat ?? 'eks',
       queueUrl: world.aws.queueUrl(facts.noticeQueueName),
+      http: this.#endpoint(),
       log: this.#options.log ?? silence,
       onFault: (kind) => this.#fired(kind),
       onCloudCall: (call) => this.#recorder.call({ userAgent: nodeManagerAgent, ...call }),
@@ -242,6 +248,16 @@ class Life {
     }
   }
 
+  /** What asks webhooks; done at once when all faults are over. */
+  #endpoint(): Http {
+    const random = this.#world.kernel.random('life.endpoint');
+    const endpoint = new SimulatedEndpoint(() =>
+      this.#isHealing ? { status: 200 } : drawReply(random),
+    );
+    endpoint.runIn(this.#world);
+    return endpoint;
+  }
+
   #setRates(rates: FaultRates): void {
     if (this.#fleet !== undefined) this.#fleet.rates = rates;
   }
@@ -249,6 +265,7 @@ class Life {
   /** Faults off; everything must come to its end. */
   async #heal(): Promise<boolean> {
     this.#setRates(noRates);
+    this.#isHealing = true;
     for (const fault of this.#world.faults.list()) this.#recorder.fault(fault.kind, 'off');
     this.#world.faults.clear();
     forceDeletes(this.#world, this.#user());
@@ -258,6 +275,7 @@ class Life {
     this.#fleet?.start();
     const isOver = (): boolean => {
       endPauses(this.#world, this.#user(), resumed);
+      resumeSequences(this.#world, this.#user());
       return this.#failure !== undefined || isQuiet(this.#world);
     };
     await this.#driver.until(isOver, { limitSeconds: replicasLimitSeconds, everySeconds: 15 });

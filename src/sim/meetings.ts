@@ -2,6 +2,7 @@
 // updates ended. What never met proves nothing. Acts on nothing.
 import type { JsonObject } from '../api/json.ts';
 import { type NodeGroupUpdate, updateStatusOf } from '../api/nodegroup-update.ts';
+import type { NodeGroupUpdateSequence } from '../api/update-sequence.ts';
 import type { World } from '../world/index.ts';
 import { phaseOf, resources } from './open-work.ts';
 
@@ -17,6 +18,8 @@ export interface Met {
   readonly updateMatrix: Readonly<Record<string, Readonly<Counts>>>;
   /** `strategy status`, e.g. `SURGE Successful` -> count. */
   readonly updateEnds: Readonly<Counts>;
+  /** What updates went through, e.g. `held by Soak`, `hook preDrain by webhook` -> updates, sequences. */
+  readonly updateWays: Readonly<Counts>;
 }
 
 const add = (counts: Counts, key: string): void => {
@@ -34,13 +37,24 @@ const updateIn = (object: JsonObject): NodeGroupUpdate | undefined => {
   return update.spec.type === 'VersionUpdate' ? update : undefined;
 };
 
+const waysOf = ({ status }: NodeGroupUpdate): readonly string[] => [
+  ...(status?.holds ?? []).map(({ kind }) => `held by ${kind}`),
+  ...(status?.hooks ?? []).map(
+    ({ hook, webhook }) => `hook ${hook} by ${webhook === undefined ? 'Job' : 'webhook'}`,
+  ),
+  ...(status?.failedNodes ?? []).flatMap(({ outcome }) => (outcome ? [`node ${outcome}`] : [])),
+  ...(status?.goesBack === undefined ? [] : ['goes back by itself']),
+];
+
 export class Meetings implements Met {
   readonly matrix: Matrix = {};
   readonly phases: Counts = {};
   readonly updateMatrix: Matrix = {};
   readonly updateEnds: Counts = {};
+  readonly updateWays: Counts = {};
   readonly #world: World;
   readonly #ended = new Set<string>();
+  readonly #told = new Set<string>();
 
   /** `standing`: faults that are there all the time: they meet every phase that begins meanwhile. */
   constructor(world: World, standing: () => readonly string[]) {
@@ -56,6 +70,12 @@ export class Meetings implements Met {
       const phase = update.status?.phase ?? 'Pending';
       for (const kind of standing()) meet(this.updateMatrix, kind, phase);
       this.#note(update);
+      this.#went(update.metadata.name, waysOf(update));
+    });
+    world.kube.onChange(resources.sequences, ({ object }) => {
+      const { metadata, status } = object as unknown as NodeGroupUpdateSequence;
+      if (status === undefined || status.status === 'InProgress') return;
+      this.#went(metadata.name, [`sequence ended as ${status.status}`]);
     });
   }
 
@@ -72,6 +92,16 @@ export class Meetings implements Met {
       if (phase !== undefined) ofUpdates.add(phase);
     }
     for (const phase of ofUpdates) meet(this.updateMatrix, kind, phase);
+  }
+
+  /** Once of each. */
+  #went(name: string, ways: readonly string[]): void {
+    for (const way of ways) {
+      const told = `${name} ${way}`;
+      if (this.#told.has(told)) continue;
+      this.#told.add(told);
+      add(this.updateWays, way);
+    }
   }
 
   #note(update: NodeGroupUpdate): void {

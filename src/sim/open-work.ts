@@ -12,6 +12,7 @@ export const resources = {
   disruptions: { group: 'drover.dev', resource: 'nodedisruptions' },
   groups: { group: 'drover.dev', resource: 'nodegroups' },
   updates: { group: 'drover.dev', resource: 'nodegroupupdates' },
+  sequences: { group: 'drover.dev', resource: 'nodegroupupdatesequences' },
 } as const;
 
 export const phaseOf = (disruption: JsonObject): string =>
@@ -70,6 +71,9 @@ function* openThings(world: World): Generator<string> {
   }
   for (const update of world.kube.readAll(resources.updates)) {
     if (isInProgress(update)) yield told('update', update);
+  }
+  for (const sequence of world.kube.readAll(resources.sequences)) {
+    if (isInProgress(sequence)) yield told('sequence', sequence);
   }
   const blocked = new Set<string>();
   const nowMs = world.kernel.now() / microsPerMs;

@@ -4,14 +4,14 @@
 import { type JsonObject, objectOr } from '../api/json.ts';
 import type { NodeGroup } from '../api/nodegroup.ts';
 import { type NodeGroupUpdate, updateStatusOf, updateStrategies } from '../api/nodegroup-update.ts';
-import { drainTimeoutPolicies } from '../api/update-policy.ts';
+import { approvedAnnotation, approvedWaveAnnotation } from '../api/update-pacing.ts';
 import { AwsError } from '../wire/index.ts';
 import type { WorldClient } from '../world/contracts.ts';
 import type { World } from '../world/index.ts';
 import { type ActionContext, nodeGroups, pickOf, tryAws } from './action.ts';
 import { liveNodes, nodes } from './node-causes.ts';
 import { resources } from './open-work.ts';
-import { drawPacing } from './pacing-actions.ts';
+import { drawSoak, drawUpdateConfig } from './update-config.ts';
 
 type User = Pick<WorldClient, 'patch'>;
 
@@ -84,58 +84,8 @@ const anotherRevision = (context: ActionContext, group: NodeGroup): JsonObject |
   return release === undefined ? undefined : { releaseVersion: release };
 };
 
-/** What happens where a drain or a new node takes too long; absent = as before. */
-const drawPolicies = ({ random }: ActionContext): JsonObject => {
-  if (random.next() < 0.5) return {};
-  const drain = {
-    onTimeout: pickOf(random, drainTimeoutPolicies) ?? 'Fail',
-    timeoutSeconds: pickOf(random, [120, 300, 900]) ?? 900,
-    cooldownSeconds: pickOf(random, [0, 60]) ?? 60,
-    forceAfterSeconds: pickOf(random, [0, 120]) ?? 0,
-  };
-  return {
-    drain: random.next() < 0.8 ? drain : null,
-    maxQuarantined: random.next() < 0.5 ? 1 + random.below(3) : null,
-    rollback: random.next() < 0.4 ? { auto: true, failedNewNodes: 1 + random.below(2) } : null,
-  };
-};
-
-const drawSoak = ({ random }: ActionContext): JsonObject => ({
-  soakSeconds: pickOf(random, [0, 120, 600]) ?? 0,
-  batchSoakSeconds: pickOf(random, [0, 0, 60]) ?? 0,
-});
-
-/** Blue/green has no quarantine, and no other strategy a soak. */
-const fitting = (context: ActionContext, strategy: string, policies: JsonObject): JsonObject => {
-  if (strategy !== 'BLUE_GREEN') return { ...policies, blueGreen: null };
-  const { onTimeout, ...drain } = objectOr(policies.drain);
-  const isQuarantine = onTimeout === undefined || onTimeout === 'Quarantine';
-  return {
-    ...policies,
-    drain: { ...drain, onTimeout: isQuarantine ? 'Skip' : onTimeout },
-    maxQuarantined: null,
-    capacity: null,
-    blueGreen: context.random.next() < 0.9 ? drawSoak(context) : null,
-  };
-};
-
-const drawUpdateConfig = (context: ActionContext): JsonObject => {
-  const { random } = context;
-  const strategy = pickOf(random, updateStrategies) ?? 'SURGE';
-  const most = 1 + random.below(3);
-  const percentage = pickOf(random, [10, 34, 50, 100]) ?? 34;
-  const isShare = random.next() < 0.3;
-  return {
-    updateStrategy: random.next() < 0.8 ? strategy : null,
-    maxUnavailable: isShare ? null : most,
-    maxUnavailablePercentage: isShare ? percentage : null,
-    ...fitting(context, strategy, drawPolicies(context)),
-    ...drawPacing(context),
-  };
-};
-
 const soakOf = (context: ActionContext, strategy: string): JsonObject =>
-  strategy === 'BLUE_GREEN' ? { policies: { blueGreen: drawSoak(context) } } : {};
+  strategy === 'BLUE_GREEN' ? { policies: { blueGreen: drawSoak(context.random) } } : {};
 
 /** How many at once, and how: often while an update runs that has been told otherwise. */
 export const changeUpdateConfig = (context: ActionContext): void => {
@@ -200,6 +150,25 @@ export const abortUpdate = ({ world, random, user }: ActionContext): void => {
   patchUpdate(user, update, { abort: random.next() < 0.5 ? 'Stop' : 'RollBack' });
 };
 
+/** As `drover approve update`, where it waits for that; approves a wave with all waves before it. */
+const approve = (user: User, { metadata, status }: NodeGroupUpdate): void => {
+  const annotations = Object.fromEntries(
+    (status?.holds ?? []).flatMap(({ kind }) => {
+      if (kind === 'Approval') return [[approvedAnnotation, 'true']];
+      const wave = String(status?.wave?.number ?? 1);
+      return kind === 'WaveApproval' ? [[approvedWaveAnnotation, wave]] : [];
+    }),
+  );
+  if (Object.keys(annotations).length === 0) return;
+  const body = { metadata: { annotations } };
+  user.patch(resources.updates, { name: metadata.name }, { type: 'merge', body });
+};
+
+export const approveUpdate = ({ world, random, user }: ActionContext): void => {
+  const update = pickOf(random, openUpdates(world));
+  if (update !== undefined) approve(user, update);
+};
+
 /** Somebody keeps the cluster autoscaler from a node of theirs, or lets it go again. */
 export const annotateNode = (context: ActionContext): void => {
   const { random, user } = context;
@@ -225,11 +194,12 @@ export const suspendProcess = (context: ActionContext): void => {
 };
 
 /**
- * In the end who paused an update lets it go on; one that pauses itself once more, as its policy has it, is
- * stopped. `resumed`: names of those that were let go on.
+ * In the end who paused an update lets it go on, and who is to approve one does; one that pauses itself once
+ * more, as its policy has it, is stopped. `resumed`: names of those that were let go on.
  */
 export const endPauses = (world: World, user: User, resumed: Set<string>): void => {
   for (const update of openUpdates(world)) {
+    approve(user, update);
     if (update.spec.paused !== true) continue;
     const { name } = update.metadata;
     const again = resumed.has(name) && update.spec.abort === undefined;

@@ -192,3 +192,34 @@ describe('a node whose turn has come', () => {
     await life.end({ settled: true });
   });
 });
+
+describe('a node that is given back at once', () => {
+  it.each(['eks', 'native'] as const)(
+    'keeps no mark of %s where the watch is late and no answer came',
+    async (compat) => {
+      const life = await TerminationLife.begin({ tuning: { compat } });
+      await life.driver.advance(30);
+      life.faults = {
+        kubeCall: ({ verb, resource }) =>
+          verb === 'patch' && resource === 'nodes' ? { kind: 'lost' } : { kind: 'ok' },
+        watchFrame: (resource) => ({
+          lagMicros: resource === 'nodes' ? 15_000_000 : 0,
+          breaks: false,
+        }),
+      };
+      const asked = { kind: 'Manual', id: 'manual/1', receivedAt: '2026-01-01T00:00:30Z' } as const;
+      const cause = { ...asked, onDeadline: 'fail', followUp: 'Release' } as const;
+      life.cause(cause);
+      await life.driver.advance(3);
+      const marks = () =>
+        JSON.stringify(life.nodeObject()).match(/exclude-from|unschedulable":true/g);
+      expect(marks()).not.toBeNull();
+      life.cause({ ...cause, cancelledAt: '2026-01-01T00:00:33Z' });
+      await life.driver.advance(3);
+      life.faults = {};
+      await life.ended(120);
+      expect(marks()).toBeNull();
+      await life.end({ exempt: stillHeld });
+    },
+  );
+});

@@ -32,6 +32,7 @@ describe('random lives of a cluster', () => {
       'not met: F3-crash-after-write never fired in an update’s phase Rolling',
     );
     expect(text).toContain('NOT PROVEN: no update ended as SURGE Cancelled');
+    expect(text).toContain('NOT PROVEN: no update met: hook preDrain by');
     expect(text).toContain('NOT PROVEN: oracle some-oracle looked at nothing');
   });
 
@@ -40,7 +41,7 @@ describe('random lives of a cluster', () => {
       seed: 1,
       violations: [{ oracle: 'o', at: 0, subject: 's', message: 'm' }],
       checked: {},
-      met: { matrix: {}, phases: {}, updateMatrix: {}, updateEnds: {} },
+      met: { matrix: {}, phases: {}, updateMatrix: {}, updateEnds: {}, updateWays: {} },
       steps: 1,
       worldSeconds: 1,
       settled: true,

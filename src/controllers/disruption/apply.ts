@@ -117,16 +117,32 @@ export class Applier {
     const { kube, nodes, journal } = this.#deps;
     // The patches of EKS carry no precondition, so the node's identity is checked here.
     if (nodes.get(step.node)?.metadata.uid !== step.uid) return 'stop';
+    pass.recollection.unsureOf = step.node;
     const patched = await kube.patch<Node>(
       resourceTypes.nodes,
       { name: step.node },
       { type: step.patch, body: step.body },
       { signal: pass.signal },
     );
+    delete pass.recollection.unsureOf;
     if (patched.kind === 'gone') return 'stop';
     pass.recollection.nodeVersion = patched.object.metadata.resourceVersion;
     journalStep(journal, pass.disruption.metadata.name, step);
     return 'done';
+  }
+
+  /**
+   * After a patch that failed: what the node is like by now has to come through the watch before the next decision.
+   * Undoing would find no marks, else, where they have landed and the watch is late.
+   */
+  async readBack(recollection: Recollection, signal: AbortSignal): Promise<void> {
+    const { unsureOf: name } = recollection;
+    if (name === undefined) return;
+    const found = await this.#deps.kube.get<Node>(resourceTypes.nodes, { name }, { signal });
+    if (found.kind === 'found') {
+      recollection.nodeVersion = found.object.metadata.resourceVersion;
+    }
+    delete recollection.unsureOf;
   }
 
   /** Heartbeats go beside the pass: a cloud that hangs must not hold up marks and force. */

@@ -214,6 +214,10 @@ class Run {
       return undefined;
     }
     const recollection = this.#recollections.of(name, disruption.status?.episode ?? 1);
+    if (recollection.unsureOf !== undefined) {
+      await this.#heartbeatsOnly(disruption, recollection, signal);
+      await this.#applier.readBack(recollection, signal);
+    }
     if (!this.#hasSeenOwnWrites(recollection)) {
       await this.#heartbeatsOnly(disruption, recollection, signal);
       return { nextAt: epochMs(this.#deps.clock.now() + unseenWriteMs) };

@@ -17,6 +17,8 @@ export interface Recollection {
   /** Versions of own writes that the informers have yet to show. */
   disruptionVersion?: string;
   nodeVersion?: string;
+  /** The node whose patch failed, or was not answered: it may have landed all the same. */
+  unsureOf?: string;
 }
 
 export class Recollections {
@@ -34,6 +36,7 @@ export class Recollections {
         ? {}
         : { disruptionVersion: known.disruptionVersion }),
       ...(known?.nodeVersion === undefined ? {} : { nodeVersion: known.nodeVersion }),
+      ...(known?.unsureOf === undefined ? {} : { unsureOf: known.unsureOf }),
     };
     this.#byName.set(name, fresh);
     return fresh;

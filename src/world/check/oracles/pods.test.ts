@@ -72,6 +72,22 @@ describe('evictions-within-budgets', () => {
     expect(judge(budgets, forces.deletePod('p1')).said).toEqual([]);
   });
 
+  it('lets a leader that stood still force as the episode before did, for as long as it may not know', () => {
+    const forcing = { phase: 'Draining', forcingSince: '2022-09-25T13:00:05Z' };
+    const late = (seconds: number) =>
+      threeOf(3)
+        .draining(i1)
+        .disruption(i1, { status: forcing })
+        .at(10)
+        .fault('F6-leader-paused', 'fired')
+        .at(30)
+        .disruption(i1, { status: { phase: 'Pending', episode: 2 } })
+        .at(seconds)
+        .deletePod('p1');
+    expect(judge(budgets, late(60)).said).toEqual([]);
+    expect(judge(budgets, late(95)).said).toHaveLength(1);
+  });
+
   it('counts every budget that covers the pod', () => {
     const story = threeOf(2).budget('strict', { desired: 3 }).at(10).evict('p1');
     expect(judge(budgets, story).said).toEqual([expect.stringContaining('demo/strict')]);

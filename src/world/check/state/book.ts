@@ -100,7 +100,10 @@ export class Book {
    */
   isHeldToBudgets(request: Request, pod: PodState): boolean {
     if (isEviction(request)) return true;
-    return this.isOurs(request) && this.disruptionOf(pod)?.forcingSince !== true;
+    const state = this.disruptionOf(pod);
+    const before = state && this.episodeBefore(state);
+    const forces = state?.forcingSince === true || before?.forcingSince === true;
+    return this.isOurs(request) && !forces;
   }
 
   /** The disruption under which a pod's node is emptied. */

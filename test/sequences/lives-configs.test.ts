@@ -1,0 +1,67 @@
+// What random lives ask of updates is what the API server takes: a configuration that is refused proves nothing.
+import { expect, it } from 'vitest';
+import { type ActionContext, nodeGroups } from '../../src/sim/action.ts';
+import { resources } from '../../src/sim/open-work.ts';
+import { askForSequence } from '../../src/sim/sequence-actions.ts';
+import { drawUpdateConfig, prepareWorks } from '../../src/sim/update-config.ts';
+import { createWorld, seedCluster } from '../../src/world/index.ts';
+
+const setUp = () => {
+  const world = createWorld({ seed: 7, startAt: 1_664_110_800_000_000 });
+  const shape = { isManaged: true, min: 0, max: 4, desired: 1, instanceType: 'm5.large' };
+  seedCluster(world, {
+    clusterName: 'life',
+    kubernetesVersion: '1.32.9',
+    groups: ['g1', 'g2'].map((name) => ({ ...shape, name, zones: ['a'] })),
+    addons: false,
+    workload: false,
+  });
+  const user = world.kube.as({
+    user: { username: 'kubernetes-admin', groups: ['system:masters'] },
+    userAgent: 'kubectl',
+  });
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'life' } };
+  user.create({ group: '', resource: 'namespaces' }, undefined, namespace);
+  const context: ActionContext = {
+    world,
+    user,
+    random: world.kernel.random('test'),
+    updates: true,
+    onFault: () => {},
+    onCall: () => {},
+    onWarning: () => {},
+  };
+  return context;
+};
+
+it('takes every drawn configuration of an update, whatever stood before it, and every hook kind comes', () => {
+  const context = setUp();
+  const refused = [];
+  const seen = new Set<string>();
+  for (let i = 0; i < 400; i++) {
+    const body = { spec: { updateConfig: drawUpdateConfig(context) } };
+    const result = context.user.patch(nodeGroups, { name: 'g1' }, { type: 'merge', body });
+    if (result.kind === 'error') refused.push([result.status.message, body]);
+    for (const word of JSON.stringify(body).matchAll(/"(pre|post)[A-Z]\w+"(?=:\{)|"[A-Z]\w+"/g)) {
+      seen.add(word[0].replaceAll('"', ''));
+    }
+  }
+  expect(refused).toEqual([]);
+  const words = ['preDrain', 'postDrain', 'preTerminate', 'postReady', 'Approval', 'Required'];
+  for (const word of [...words, 'Quarantine', 'Skip', 'Force', 'Pause', 'Minimal']) {
+    expect(seen).toContain(word);
+  }
+});
+
+it('takes every sequence, and the CronJobs of hooks', () => {
+  const context = setUp();
+  prepareWorks(context.user);
+  const cronJobs = [...context.world.kube.readAll({ group: 'batch', resource: 'cronjobs' })];
+  expect(cronJobs.map(({ metadata }) => metadata.name)).toEqual(['broken', 'work']);
+  for (let i = 0; i < 20; i++) {
+    askForSequence(context);
+    const [made] = [...context.world.kube.readAll(resources.sequences)];
+    expect(made).toBeDefined();
+    context.user.delete(resources.sequences, { name: String(made?.metadata.name) });
+  }
+});
