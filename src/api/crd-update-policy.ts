@@ -68,9 +68,4 @@ export const ownStrategyRules = [
     message:
       'drain.onTimeout: Quarantine makes no sense with updateStrategy: BLUE_GREEN, which ends with no old node left or with all of them',
   },
-  {
-    rule: `!(has(self.hooks) && (has(self.hooks.postDrain) || has(self.hooks.preTerminate))) || !${isStrategy('BLUE_GREEN')}`,
-    message:
-      'hooks.postDrain and hooks.preTerminate are not there with updateStrategy: BLUE_GREEN, whose old nodes are kept between the two',
-  },
 ];

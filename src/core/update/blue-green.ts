@@ -21,7 +21,10 @@ import { choose, shieldSteps } from './surge.ts';
 import { decideTimeouts } from './timeouts.ts';
 import { awaiting, stay, whileHeld } from './waiting.ts';
 
-const isEmptied = ({ state }: Counted): boolean => state.kind === 'kept';
+const isKept = ({ state }: Counted): boolean => state.kind === 'kept';
+
+/** Kept, and its hook is over. */
+const isEmptied = (one: Counted): boolean => isKept(one) && one.instance.awaitsHook !== true;
 
 /** Every new node that is wanted has been started, and is one that counts. */
 const isGreenWhole = ({ actualDesired }: UpdateObservation, { old, fresh, leaving }: Herd) =>
@@ -142,7 +145,7 @@ export const decideSoaking = (observation: UpdateObservation, herd: Herd): Updat
     return stay(observation, { change: fail(observation, notJoining(observation)) });
   }
   // Somebody has given one back, or another has come: it is emptied, and then all of it rests again.
-  if (!herd.old.every(isEmptied)) {
+  if (!herd.old.every(isKept)) {
     return stay(observation, { change: enter(observation, 'Rolling') });
   }
   const steps = markSteps(herd);
@@ -158,6 +161,10 @@ export const decideSoaking = (observation: UpdateObservation, herd: Herd): Updat
       ...(Object.keys(change).length === 0 ? {} : { change }),
       ...(wakeAt === undefined ? {} : { wakeAt }),
     });
+  }
+  // The way back is open until the hooks before termination are over, too.
+  if (!herd.old.every(isEmptied)) {
+    return stay(observation, { steps, ...(Object.keys(change).length === 0 ? {} : { change }) });
   }
   return stay(observation, { change: { ...change, ...enter(observation, 'ScalingDown') } });
 };

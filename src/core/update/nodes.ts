@@ -144,11 +144,14 @@ export const phaseSince = ({ status, now }: UpdateObservation): EpochMs =>
 export const isKeptEmpty = ({ state }: Counted): boolean =>
   state.kind === 'draining' && state.emptied !== undefined;
 
-/** Old nodes whose drain, or the hook before it, has begun and that still count. */
+/** Old nodes whose drain, or a hook beside it, has begun and is not over, and that still count. */
 export const inFlightOf = ({ old }: Herd): readonly Counted[] =>
   old.filter(
-    ({ state }) =>
-      state.kind === 'hooking' || state.kind === 'draining' || state.kind === 'drained',
+    ({ state, instance }) =>
+      state.kind === 'hooking' ||
+      state.kind === 'draining' ||
+      state.kind === 'drained' ||
+      (state.kind === 'kept' && instance.awaitsHook === true),
   );
 
 /**

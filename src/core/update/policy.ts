@@ -98,10 +98,6 @@ export const policyComplaint = (
   if (onTimeout === 'Quarantine' || policies?.maxQuarantined !== undefined) {
     return 'drain.onTimeout: Quarantine makes no sense with strategy BLUE_GREEN, which ends with no old node left or with all of them. Set another for this update (policies.drain.onTimeout), or strategy SURGE.';
   }
-  const { postDrain, preTerminate } = updateConfig?.hooks ?? {};
-  if (postDrain !== undefined || preTerminate !== undefined) {
-    return 'The hooks postDrain and preTerminate of the group are not there with strategy BLUE_GREEN, whose old nodes are kept between the two. Take them out of spec.updateConfig.hooks, or use strategy SURGE.';
-  }
   if (policies?.capacity === undefined) return undefined;
   return 'policies.capacity is of strategy SURGE: BLUE_GREEN has all its new nodes before the first old one goes. Leave it out.';
 };

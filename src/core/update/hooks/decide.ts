@@ -2,7 +2,11 @@
 // drained, terminated or counted, how one that fails ends the update. Pure.
 import { type EpochMs, epochMs, parseTime } from '../../../api/brand.ts';
 import { isOwnStrategy } from '../../../api/nodegroup-update.ts';
-import { defaultHookTimeoutSeconds, type HookKind } from '../../../api/update-hooks.ts';
+import {
+  defaultHookTimeoutSeconds,
+  type HookKind,
+  type HookStatus,
+} from '../../../api/update-hooks.ts';
 import { fail } from '../journal.ts';
 import {
   type Counted,
@@ -20,6 +24,7 @@ import type {
   UpdateObservation,
   UpdateStep,
 } from '../observation.ts';
+import { soakEnd } from '../pacing/index.ts';
 import { stay } from '../waiting.ts';
 import { type HookCall, hookJobName, type RunningHook } from './job.ts';
 import { doneOf, isOver, journalOf, type Looked, sentenceOf, timesOf } from './told.ts';
@@ -56,10 +61,32 @@ const callOf = (
   return [{ kind, hook, instanceId, nodeName, name: hookJobName(kind, instanceId, tryId) }];
 };
 
+/** Of blue/green: the old nodes go next. One that has begun goes on, whatever holds the others. */
+const mayBegin = (
+  { status, holds = [], ...observation }: UpdateObservation,
+  { kind, instanceId }: HookCall,
+): boolean => {
+  const isTold = ({ hook, ...one }: HookStatus): boolean =>
+    hook === kind && one.instanceId === instanceId;
+  if (status.hooks?.some(isTold) === true) return true;
+  const isSoaked = observation.now >= soakEnd({ status, ...observation });
+  return status.phase === 'Soaking' && isSoaked && holds.length === 0 && !isFailing(status);
+};
+
+const isFailing = ({ failingProbes }: UpdateObservation['status']): boolean =>
+  failingProbes !== undefined;
+
 const oldCalls = (
   observation: UpdateObservation,
   { instance, state }: Counted,
 ): readonly HookCall[] => {
+  if (state.kind === 'kept') {
+    const last = callOf(observation, instance, 'preTerminate');
+    return [
+      ...callOf(observation, instance, 'postDrain'),
+      ...last.filter((call) => mayBegin(observation, call)),
+    ];
+  }
   // Its marks stand first: no new pods come meanwhile.
   if (state.kind === 'hooking' && state.isMarked) return callOf(observation, instance, 'preDrain');
   if (state.kind !== 'draining' || state.emptied === undefined) return [];
@@ -122,13 +149,32 @@ const lookedAt = (observation: UpdateObservation): readonly Looked[] => {
   });
 };
 
-/** New nodes do not count before their hook is over. */
+/** Kept by blue/green, and a hook that this phase waits for is not over. */
+const keptAwaiting = (
+  observation: UpdateObservation,
+  looked: readonly Looked[],
+): readonly string[] => {
+  const { hooks, status } = observation;
+  const kinds: readonly HookKind[] =
+    status.phase === 'Soaking' ? ['postDrain', 'preTerminate'] : ['postDrain'];
+  const wanted = kinds.filter((kind) => hooks?.[kind] !== undefined);
+  if (wanted.length === 0 || !isUnderWay(observation)) return [];
+  const over = new Set(looked.filter(isOver).map(({ call }) => `${call.kind}/${call.instanceId}`));
+  return herdOf(observation)
+    .old.filter(({ state, instance }) => state.kind === 'kept' && instance.nodeName !== undefined)
+    .map(({ instance }) => instance.instanceId)
+    .filter((instanceId) => wanted.some((kind) => !over.has(`${kind}/${instanceId}`)));
+};
+
+/** New nodes do not count before their hook is over, nor do empty ones that blue/green keeps. */
 export const withHookedNodes = (observation: UpdateObservation): UpdateObservation => {
-  const awaiting = new Set(
-    lookedAt(observation)
+  const looked = lookedAt(observation);
+  const awaiting = new Set([
+    ...looked
       .filter((one) => one.call.kind === 'postReady' && !isOver(one))
       .map(({ call }) => call.instanceId),
-  );
+    ...keptAwaiting(observation, looked),
+  ]);
   if (awaiting.size === 0) return observation;
   const instances = observation.instances.map((one) =>
     awaiting.has(one.instanceId) ? { ...one, awaitsHook: true } : one,

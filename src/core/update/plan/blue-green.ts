@@ -10,6 +10,9 @@ const nothing = { p50: 0, p90: 0, source: 'none' } as const;
  */
 export const asRun = (input: ModelInput): ModelInput => {
   if (input.strategy !== 'BLUE_GREEN') return input;
+  const { hooks } = input.times;
+  // Those before termination run beside each other, once all old nodes are empty.
+  const { preTerminate: _last, ...ofPlaces } = hooks ?? {};
   const steps = input.surge > zonesOf(input) ? 2 : 1;
   const inSteps = (spread: Spread): Spread => ({
     ...spread,
@@ -25,6 +28,7 @@ export const asRun = (input: ModelInput): ModelInput => {
       launch: inSteps(input.times.launch),
       boot: inSteps(input.times.boot),
       terminate: nothing,
+      ...(hooks === undefined ? {} : { hooks: ofPlaces }),
     },
   };
 };
@@ -43,7 +47,9 @@ export const restSeconds = ({
 }: ModelInput): number => {
   if (strategy !== 'BLUE_GREEN' || nodes.length === 0) return 0;
   const batches = Math.ceil(nodes.length / Math.max(1, maxUnavailable));
-  return (batches - 1) * batchSoakSeconds + soakSeconds + cooldownSeconds + times.terminate.p50;
+  const soaks = (batches - 1) * batchSoakSeconds + soakSeconds;
+  const last = times.hooks?.preTerminate?.p50 ?? 0;
+  return soaks + last + cooldownSeconds + times.terminate.p50;
 };
 
 /** Nodes beyond those that are wanted, for as long as there are some: what the update costs besides. */

@@ -1,0 +1,120 @@
+// Hooks of blue/green after the drain and before the end, in virtual time: the soak waits for the one, the end of the
+// old nodes for the other, and one that fails leads back to them.
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../src/api/kube.ts';
+import type { GroupLife } from '../support/nodegroup-world.ts';
+import { beginWithHooks, hook, jobsOf, labelOf, prepare } from '../support/update-hooks.ts';
+import {
+  askFor,
+  isCordoned,
+  latest,
+  namesOf,
+  newest,
+  untilAtRest,
+  untilOver,
+} from '../support/update-world.ts';
+
+const begin = (hooks: Parameters<typeof beginWithHooks>[0]): Promise<GroupLife> =>
+  beginWithHooks(
+    hooks,
+    {},
+    { updateStrategy: 'BLUE_GREEN', maxUnavailable: 1, blueGreen: { soakSeconds: 300 } },
+  );
+
+const made = (job: KubeObject): number => Date.parse(job.metadata.creationTimestamp) / 1000;
+
+const phaseAt = (life: GroupLife, phase: string): number =>
+  Date.parse(latest(life)?.status?.phases?.find((one) => one.phase === phase)?.at ?? '') / 1000;
+
+/** When each Job of a kind was made, in order. */
+const watchJobs = (life: GroupLife) => {
+  const seen = new Map<string, KubeObject>();
+  const look = (): void => {
+    for (const job of jobsOf(life)) seen.set(job.metadata.name, job);
+  };
+  const times = (kind: string): readonly number[] =>
+    [...seen.values()]
+      .filter((job) => labelOf(job, 'hook') === kind)
+      .map(made)
+      .toSorted((a, b) => a - b);
+  return { look, times };
+};
+
+describe('blue/green', () => {
+  it('empties one node after the hook of the other, soaks after both, and waits for the last ones', async () => {
+    const life = await begin({ postDrain: hook('work'), preTerminate: hook('work') });
+    prepare(life, 'work', { seconds: 60 });
+    const before = namesOf(life);
+    const { look, times } = watchJobs(life);
+    askFor(life, newest);
+    let keptUntilDone = true;
+    await life.until(
+      'the update is over',
+      () => {
+        look();
+        const isLast = latest(life)?.status?.phase === 'Soaking';
+        if (isLast && !before.every((name) => namesOf(life).includes(name))) keptUntilDone = false;
+        return latest(life)?.status?.endedAt !== undefined;
+      },
+      2 * 3600,
+    );
+    expect(latest(life)?.status).toMatchObject({ status: 'Successful', progress: { done: 2 } });
+    const [first = 0, second = 0, ...more] = times('postDrain');
+    expect(more).toEqual([]);
+    expect(second - first).toBeGreaterThanOrEqual(60);
+    expect(phaseAt(life, 'Soaking') - second).toBeGreaterThanOrEqual(60);
+    const last = times('preTerminate');
+    expect(last).toHaveLength(2);
+    for (const time of last) {
+      const since = time - phaseAt(life, 'Soaking');
+      expect(since).toBeGreaterThanOrEqual(299);
+      expect(since).toBeLessThan(320);
+    }
+    expect(phaseAt(life, 'ScalingDown') - (last[1] ?? 0)).toBeGreaterThanOrEqual(60);
+    expect(keptUntilDone).toBe(true);
+    await untilAtRest(life, 2);
+    expect(life.check().violations).toEqual([]);
+    await life.end();
+  });
+
+  it.each(['postDrain', 'preTerminate'])('goes back where %s fails', async (kind) => {
+    const life = await begin({ [kind]: hook('work') });
+    prepare(life, 'work', { exit: 1 });
+    const before = namesOf(life).toSorted();
+    askFor(life, newest);
+    await untilOver(life);
+    const { status } = latest(life) ?? {};
+    expect(status).toMatchObject({ status: 'Failed', errors: [{ code: 'Unknown' }] });
+    expect(status?.message).toMatch(new RegExp(`^Hook ${kind} of node \\S+ \\(Job default/`));
+    expect(status?.phases?.some(({ phase }) => phase === 'ScalingDown')).toBe(false);
+    await untilAtRest(life, 2);
+    expect(namesOf(life).toSorted()).toEqual(before);
+    expect(life.nodes().filter(isCordoned)).toEqual([]);
+    expect(life.check().violations).toEqual([]);
+    await life.end();
+  });
+
+  it('begins no hook before termination while it is paused, and goes on with those that began', async () => {
+    const life = await begin({ preTerminate: hook('work') });
+    prepare(life, 'work', { seconds: 30 });
+    askFor(life, newest);
+    await life.until('it soaks', () => latest(life)?.status?.phase === 'Soaking', 7200);
+    const name = latest(life)?.metadata.name ?? '';
+    life.patchUpdate(name, { spec: { paused: true } });
+    await life.driver.advance(600);
+    expect(jobsOf(life)).toEqual([]);
+    life.patchUpdate(name, { spec: { paused: null } });
+    await life.until('they run', () => jobsOf(life).length === 2, 60);
+    life.patchUpdate(name, { spec: { paused: true } });
+    await life.driver.advance(120);
+    expect(latest(life)?.status?.phase).toBe('Soaking');
+    expect(latest(life)?.status?.hooks).toBeUndefined();
+    life.patchUpdate(name, { spec: { paused: null } });
+    await untilOver(life);
+    expect(latest(life)?.status).toMatchObject({ status: 'Successful', progress: { done: 2 } });
+    expect(latest(life)?.status?.hookTimes).toHaveLength(2);
+    await untilAtRest(life, 2);
+    expect(life.check().violations).toEqual([]);
+    await life.end();
+  });
+});
