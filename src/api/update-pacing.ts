@@ -118,5 +118,7 @@ export interface Hold {
 export const approvedAnnotation = 'drover.dev/approved';
 /** On a NodeGroupUpdate: the number of the wave that is approved, and all before it. */
 export const approvedWaveAnnotation = 'drover.dev/approved-wave';
+/** On a NodeGroupUpdate, "true": the soak of blue/green is over as soon as it has begun. */
+export const soakOverAnnotation = 'drover.dev/soak-over';
 /** Who did, as the command line was told by the API server; a note, no proof: that is the audit log's. */
 export const approvedByAnnotation = 'drover.dev/approved-by';

@@ -77,6 +77,12 @@ describe('a blue/green update', {
 
       const plan = await cli.ok('plan update demo-ng --details');
       assert.match(plan, /launches 2 \(2 first\).*node-hours more/);
+      const long = JSON.parse(await cli.ok('plan update demo-ng --soak 6d -o json'));
+      assert.ok(long.minutes.p50 > 6 * 24 * 60, `${long.minutes.p50} minutes`);
+      assert.match(
+        await cli.fails('plan update demo-ng --strategy SURGE --soak 6d'),
+        /policies.blueGreen is of strategy BLUE_GREEN, and this update is SURGE/,
+      );
       await cli.ok('update nodegroup demo-ng --no-wait');
       const told = await until(cli, cli, 'describe update --nodegroup demo-ng', /held by Soak/);
       assert.match(told, /0 of 2 nodes, 2 empty/);
@@ -95,8 +101,13 @@ describe('a blue/green update', {
       const back = rows(await kubectl.ok(ours));
       assert.deepEqual(back, before, 'the nodes of before, all of them schedulable');
 
-      const again = 'update nodegroup demo-ng --strategy BLUE_GREEN --soak 1m --no-wait';
+      const again = 'update nodegroup demo-ng --strategy BLUE_GREEN --soak 6d --no-wait';
       await cli.ok(again);
+      await until(cli, cli, 'describe update --nodegroup demo-ng', /held by Soak/);
+      assert.match(
+        await cli.ok('complete update --nodegroup demo-ng'),
+        /^the soak of update \S+ is over: the old nodes go$/m,
+      );
       await until(cli, cli, 'describe update --nodegroup demo-ng', /^Successful/m);
       await until(cli, kubectl, 'get ng demo-ng', /ACTIVE/);
       const after = rows(await kubectl.ok(ours));

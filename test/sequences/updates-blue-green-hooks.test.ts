@@ -1,5 +1,5 @@
 // Hooks of blue/green after the drain and before the end, in virtual time: the soak waits for the one, the end of the
-// old nodes for the other, and one that fails leads back to them.
+// old nodes for the other, and one that fails leads back to them; a soak that somebody ends.
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../src/api/kube.ts';
 import type { GroupLife } from '../support/nodegroup-world.ts';
@@ -90,6 +90,25 @@ describe('blue/green', () => {
     await untilAtRest(life, 2);
     expect(namesOf(life).toSorted()).toEqual(before);
     expect(life.nodes().filter(isCordoned)).toEqual([]);
+    expect(life.check().violations).toEqual([]);
+    await life.end();
+  });
+
+  it('goes on at once when somebody says that its soak is over, behind its last hook', async () => {
+    const life = await begin({ preTerminate: hook('work') });
+    life.patch({ spec: { updateConfig: { blueGreen: { soakSeconds: 86_400 } } } });
+    prepare(life, 'work', { seconds: 60 });
+    askFor(life, newest);
+    await life.until('it soaks', () => latest(life)?.status?.phase === 'Soaking', 7200);
+    await life.driver.advance(600);
+    expect(latest(life)?.status).toMatchObject({ phase: 'Soaking', holds: [{ kind: 'Soak' }] });
+    expect(jobsOf(life)).toEqual([]);
+    const name = latest(life)?.metadata.name ?? '';
+    life.patchUpdate(name, { metadata: { annotations: { 'drover.dev/soak-over': 'true' } } });
+    await life.until('the hooks run', () => jobsOf(life).length === 2, 30);
+    await life.until('the update is over', () => latest(life)?.status?.endedAt !== undefined, 900);
+    expect(latest(life)?.status).toMatchObject({ status: 'Successful', progress: { done: 2 } });
+    await untilAtRest(life, 2);
     expect(life.check().violations).toEqual([]);
     await life.end();
   });

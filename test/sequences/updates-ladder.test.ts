@@ -18,7 +18,7 @@ const types = ['m5.large', 'c5.large', 'm5.xlarge'];
 const deployments = { group: 'apps', resource: 'deployments' };
 
 /** Three nodes in as many zones; on each a pod that asks for so much memory. */
-const begin = async (memory: string): Promise<GroupLife> => {
+const begin = async (memory: string, updateStrategy = 'SURGE'): Promise<GroupLife> => {
   const life = await GroupLife.begin();
   await life.create({
     releaseVersion: older,
@@ -26,7 +26,8 @@ const begin = async (memory: string): Promise<GroupLife> => {
     scalingConfig: { minSize: 0, maxSize: 9, desiredSize: 3 },
   });
   await life.until('the group is ACTIVE', () => life.isActive(3), 1800);
-  const updateConfig = { updateStrategy: 'SURGE', maxUnavailable: 1 };
+  const soak = updateStrategy === 'SURGE' ? {} : { blueGreen: { soakSeconds: 60 } };
+  const updateConfig = { updateStrategy, maxUnavailable: 1, ...soak };
   expect(life.patch({ spec: { updateConfig } }).kind).not.toBe('error');
   const labels = { app: 'large' };
   const containers = [{ name: 'a', image: 'a:1', resources: { requests: { memory } } }];
@@ -87,6 +88,27 @@ describe('a zone without room for the first instance type', () => {
     expect(chosenAmong(life)).toEqual(types);
     expect(life.check().violations).toEqual([]);
     await life.end();
+  });
+
+  it('gets the next that the pods fit on with blue/green, too, whether it ends or goes back', async () => {
+    for (const isAborted of [false, true]) {
+      const life = await begin('5Gi', 'BLUE_GREEN');
+      const [zone = ''] = Object.keys(life.group()?.status?.perZone ?? {});
+      life.world.faults.inject('no-capacity', { zone, type: 'm5.large' });
+      askFor(life, newest);
+      await life.until('it soaks', () => latest(life)?.status?.phase === 'Soaking', 7200);
+      expect(chosenAmong(life)).toEqual(['m5.large', 'm5.xlarge']);
+      expect(freshPlaces(life)).toContain(`${zone} m5.xlarge`);
+      const name = latest(life)?.metadata.name ?? '';
+      if (isAborted) life.patchUpdate(name, { spec: { abort: 'Stop' } });
+      await untilOver(life);
+      await untilAtRest(life, 3);
+      expect(latest(life)?.status?.status).toBe(isAborted ? 'Cancelled' : 'Successful');
+      expect(latest(life)?.status?.skippedTypes).toMatchObject([{ type: 'c5.large' }]);
+      expect(chosenAmong(life)).toEqual(types);
+      expect(life.check().violations).toEqual([]);
+      await life.end();
+    }
   });
 
   it('gets the very next where the pods fit on that', async () => {

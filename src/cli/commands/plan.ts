@@ -5,10 +5,11 @@ import { type UpdateStrategy, updateStrategies } from '../../api/nodegroup-updat
 import { planUpdate, type UpdatePlan } from '../../core/update/plan/index.ts';
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
 import { printPlan } from '../plan/file.ts';
-import { eksGroup, ownGroup } from '../plan/group.ts';
+import { eksGroup, ownGroup, type PlanGroup } from '../plan/group.ts';
 import { detailLines, markdownLines, screenLines } from '../plan/lines.ts';
 import { type PlanRequest, readSnapshot, type Sources } from '../plan/snapshot.ts';
 import { parseWaiver } from '../plan/waivers.ts';
+import { needFittingPolicies, policiesAsked } from '../update/policies.ts';
 
 type Format = 'table' | 'json' | 'markdown';
 
@@ -26,6 +27,8 @@ interface PlanFlags {
   readonly output: Format;
   readonly out?: string;
   readonly waive: readonly string[];
+  readonly soak?: string;
+  readonly batchSoak?: string;
 }
 
 export const sourcesOf = async (
@@ -78,6 +81,20 @@ const refuseBlocked = (plan: UpdatePlan): void => {
   );
 };
 
+/** As `update nodegroup` takes them, and refuses them. Throws CommandError. */
+const soaksAsked = (
+  { soak, batchSoak, strategy }: PlanFlags,
+  { group, ...planned }: PlanGroup,
+): Pick<PlanRequest, 'policies'> => {
+  const policies = policiesAsked({
+    ...(soak === undefined ? {} : { soak }),
+    ...(batchSoak === undefined ? {} : { batchSoak }),
+  });
+  if (policies === undefined) return {};
+  needFittingPolicies(group, { strategy: strategy ?? planned.strategy, policies });
+  return { policies };
+};
+
 const plan = async (
   context: CliContext,
   connection: Connection,
@@ -93,6 +110,7 @@ const plan = async (
     templateVersion: flags.launchTemplateVersion,
     strategy: flags.strategy,
     force: flags.force,
+    ...soaksAsked(flags, group),
   };
   const made = planUpdate(await readSnapshot(sources, group, request), { waivers });
   show(context, made, request, flags);
@@ -110,6 +128,7 @@ virtual time, and writes nothing. What may not be read is told as not checked.
 Examples:
   drover plan update demo-ng
   drover plan update demo-ng --kubernetes-version 1.33 --strategy SURGE --details
+  drover plan update demo-ng --strategy BLUE_GREEN --soak 30m
   drover plan update demo-ng --out plan.json --waive bare-pod='a debug pod'
   drover update nodegroup demo-ng --plan plan.json
   drover plan update --eks my-cluster/my-ng --kubeconfig ~/.kube/config
@@ -138,6 +157,8 @@ export const addPlanCommand = (
     .addOption(
       new Option('--strategy <strategy>', "default: the group's own").choices(updateStrategies),
     )
+    .option('--soak <duration>', 'of BLUE_GREEN: old nodes are kept empty so long')
+    .option('--batch-soak <duration>', 'of BLUE_GREEN: the same after each batch')
     .option('--force', 'plan for an update with --force', false)
     .option('-r, --region <region>', 'AWS region')
     .option('--details', 'everything that was found, batch by batch', false)

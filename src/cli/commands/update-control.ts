@@ -1,10 +1,11 @@
-// drover pause, resume and abort update, and rollback nodegroup: requests while an update runs or after it.
+// drover pause, resume, complete and abort update, and rollback nodegroup: requests while an update runs or after it.
 // They are written into the objects; the controller acts on them.
 import type { Command } from 'commander';
 import type { JsonObject } from '../../api/json.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import type { NodeGroupChange, NodeGroupUpdate } from '../../api/nodegroup-update.ts';
 import { updateStatusOf } from '../../api/nodegroup-update.ts';
+import { soakOverAnnotation } from '../../api/update-pacing.ts';
 import type { KubeApi } from '../../ports/index.ts';
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
 import { patienceMs } from '../duration.ts';
@@ -60,6 +61,32 @@ const setPaused = async (
       ? `update ${name} is paused: drains under way end, no node is begun; ` +
           `\`drover resume update ${name}\` goes on`
       : `update ${name} goes on`,
+  );
+};
+
+/** As GKE's complete-upgrade: nobody waits any longer for what the soak would show. */
+const complete = async (
+  context: CliContext,
+  connection: Connection,
+  id: string | undefined,
+  nodeGroup: string | undefined,
+): Promise<void> => {
+  const kube = await context.kube(connection);
+  const { metadata, spec, status } = await needRunning(kube, id, nodeGroup);
+  const { name } = metadata;
+  if (status?.phase !== 'Soaking') {
+    const is = status?.phase ?? 'not begun';
+    throw refused(`update ${name} is ${is}: only the soak of BLUE_GREEN can be ended (Soaking)`);
+  }
+  if (spec.abort !== undefined) throw refused(`update ${name} is being stopped already`);
+  await patchUpdate(kube, name, { metadata: { annotations: { [soakOverAnnotation]: 'true' } } });
+  const others = (status.holds ?? []).filter(({ kind }) => kind !== 'Soak');
+  context.out(
+    others.length === 0
+      ? `the soak of update ${name} is over: the old nodes go`
+      : `the soak of update ${name} is over: the old nodes go when nothing else holds it (${others
+          .map(({ kind }) => kind)
+          .join(', ')})`,
   );
 };
 
@@ -174,6 +201,16 @@ export const addUpdateControlCommands = (
         setPaused(context, connection(), id, { nodeGroup: flags.nodegroup, paused }),
       );
   }
+  program
+    .command('complete')
+    .description('end the soak of an update')
+    .command('update [id]')
+    .description('of BLUE_GREEN: the old nodes go now, and with them the way back to them')
+    .option(group, groupHelp)
+    .addHelpText('after', '\nExamples:\n  drover complete update --nodegroup demo-ng')
+    .action((id: string | undefined, flags: { readonly nodegroup?: string }) =>
+      complete(context, connection(), id, flags.nodegroup),
+    );
   program
     .command('abort')
     .description('end an update before its end')

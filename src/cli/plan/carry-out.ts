@@ -80,7 +80,7 @@ export const refuseStale = async (
 /** What the update says of its plan. */
 export const recordedOf = (
   plan: PlanFile,
-): Pick<NodeGroupUpdateSpec, 'planHash' | 'predicted' | 'waivers' | 'strategy'> => ({
+): Pick<NodeGroupUpdateSpec, 'planHash' | 'predicted' | 'waivers' | 'strategy' | 'policies'> => ({
   planHash: plan.hash,
   predicted: {
     p50Seconds: Math.round(plan.minutes.p50 * 60),
@@ -88,4 +88,5 @@ export const recordedOf = (
   },
   ...(plan.waivers.length === 0 ? {} : { waivers: plan.waivers }),
   ...(plan.request.strategy === undefined ? {} : { strategy: plan.request.strategy }),
+  ...(plan.request.policies === undefined ? {} : { policies: plan.request.policies }),
 });

@@ -2,6 +2,7 @@
 // not be read is noted in it.
 import { type EpochMs, instanceIdOfProviderId } from '../../api/brand.ts';
 import type { UpdateStrategy } from '../../api/nodegroup-update.ts';
+import type { UpdatePolicies } from '../../api/update-policy.ts';
 import type { FullNode } from '../../api/workloads.ts';
 import { maxUnavailableOf, outlookOf, policiesOf } from '../../core/update/index.ts';
 import type { Snapshot } from '../../core/update/preflight/index.ts';
@@ -28,6 +29,8 @@ export interface Sources {
 export interface PlanRequest extends Asked {
   readonly strategy: UpdateStrategy | undefined;
   readonly force: boolean;
+  /** For this update alone. */
+  readonly policies?: UpdatePolicies;
 }
 
 type PlannedNode = Snapshot['nodes'][number];

@@ -91,7 +91,7 @@ const prepare = async (deps: NodeGroupDeps, input: RolloutInput): Promise<void> 
   const phases = [...(status.phases ?? []), { phase, at: formatTime(deps.clock.now()) }];
   const running = disturbing.filter((one) => !suspendedOf(scaling).includes(one));
   const suspends = isOwn && surge > 0 ? { suspends: running } : {};
-  const skipped = status.strategy === 'SURGE' ? await skippedOf(deps, input, target) : [];
+  const skipped = isOwn ? await skippedOf(deps, input, target) : [];
   const types = skipped.length === 0 ? {} : { skippedTypes: skipped };
   const next = { ...status, target, maxUnavailable, surge, phase, phases, ...suspends, ...types };
   await writeUpdate(deps, update, next, signal);

@@ -1,7 +1,7 @@
 // What waves, probes and the soak of blue/green make of an update at this moment, beside what held it already: how many
 // more nodes may be begun, what waits, what ends it. Pure.
 import { type EpochMs, epochMs, formatTime, parseTime } from '../../../api/brand.ts';
-import type { Hold } from '../../../api/update-pacing.ts';
+import { type Hold, soakOverAnnotation } from '../../../api/update-pacing.ts';
 import { type Herd, inFlightOf, isWhole, phaseSince } from '../nodes.ts';
 import type { StatusChange, UpdateObservation } from '../observation.ts';
 import { dated } from './holds.ts';
@@ -37,8 +37,12 @@ const failingOf = ({ probed = [] }: UpdateObservation) => {
   return failing.length === 0 ? undefined : failing;
 };
 
-export const soakEnd = (observation: UpdateObservation): EpochMs =>
-  epochMs(phaseSince(observation) + (observation.policies?.soakMs ?? 0));
+/** At once where somebody has said that it is over. */
+export const soakEnd = (observation: UpdateObservation): EpochMs => {
+  const { update, policies } = observation;
+  const isOver = update.metadata.annotations?.[soakOverAnnotation] === 'true';
+  return epochMs(phaseSince(observation) + (isOver ? 0 : (policies?.soakMs ?? 0)));
+};
 
 /** The old nodes are empty, and go when this is over. */
 const soakHolds = (observation: UpdateObservation): readonly Omit<Hold, 'since'>[] => {
@@ -46,7 +50,7 @@ const soakHolds = (observation: UpdateObservation): readonly Omit<Hold, 'since'>
   if (observation.now >= until) return [];
   const { name } = observation.update.metadata;
   const seconds = Math.round((observation.policies?.soakMs ?? 0) / 1000);
-  const reason = `the old nodes are empty and kept for ${seconds} s; \`drover abort update ${name} --rollback\` goes back to them`;
+  const reason = `the old nodes are empty and kept for ${seconds} s; \`drover abort update ${name} --rollback\` goes back to them, \`drover complete update ${name}\` ends it now`;
   return [{ kind: 'Soak', reason, until: formatTime(until) }];
 };
 

@@ -186,7 +186,7 @@ const sums = (input: ModelInput, runs: readonly RunResult[]) => {
 
 const ladderOf = ({ oldNodes, snapshot }: View): Pick<UpdatePlan, 'instanceTypes'> => {
   const { instanceTypes: types, strategy } = snapshot.group;
-  if (strategy !== 'SURGE' || types.length < 2) return {};
+  if (!isOwnStrategy(strategy) || types.length < 2) return {};
   const loads = oldNodes.map(({ node }) => {
     const { name } = node.metadata;
     return {
