@@ -30,9 +30,9 @@ const pace: readonly Mutant[] = [
     edits: [
       {
         file: nodes,
-        find: "({ state }) =>\n      state.kind === 'hooking' || state.kind === 'draining' || state.kind === 'drained',",
+        find: "      state.kind === 'draining' ||\n      state.kind === 'drained' ||\n",
         replace:
-          "({ state, instance }) => state.kind === 'hooking' || (state.kind === 'draining' && instance.disruption?.status?.phase !== 'Completing'),",
+          "      (state.kind === 'draining' && instance.disruption?.status?.phase !== 'Completing') ||\n",
       },
     ],
   },
