@@ -248,26 +248,44 @@ export class Stage {
     aws.call('ec2', 'TerminateInstances', { InstanceIds: [this.instanceOf(node)] });
   }
   /** A pod of nobody that takes its time to stop, put onto the node past the scheduler. */
-  pod(name: string, node: string): void {
+  pod(name: string, node: string, app = name): void {
     this.#must(
       this.#user().create(gr.pods, 'default', {
         apiVersion: 'v1',
         kind: 'Pod',
-        metadata: { name, namespace: 'default', labels: { app: name }, annotations: slowStop },
+        metadata: { name, namespace: 'default', labels: { app }, annotations: slowStop },
         spec: { nodeName: node, containers: [{ name: 'app', image: 'example/app:1' }] },
       }),
     );
   }
   /** Over the pods of one label, never letting one go. */
   closedBudget(name: string): void {
+    this.budget(name, { maxUnavailable: 0 });
+  }
+  budget(name: string, bounds: JsonObject): void {
     this.#must(
       this.#user().create(gr.budgets, 'default', {
         apiVersion: 'policy/v1',
         kind: 'PodDisruptionBudget',
         metadata: { name, namespace: 'default' },
-        spec: { maxUnavailable: 0, selector: { matchLabels: { app: name } } },
+        spec: { ...bounds, selector: { matchLabels: { app: name } } },
       }),
     );
+  }
+  /** By somebody who drains with kubectl. */
+  evict(pod: string): void {
+    const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: pod } };
+    this.#must(this.#user().create({ group: '', resource: 'pods/eviction' }, 'default', body));
+  }
+  /** EC2 schedules something for the node's instance. */
+  schedule(node: string): void {
+    this.world.aws.scheduleEvent(this.instanceOf(node), 'instance-retirement');
+  }
+  /** And takes it back, while the message that tells so is lost. */
+  callOffUnheard(): void {
+    this.world.faults.inject('message-loss', {});
+    this.world.aws.cancelEvents();
+    this.world.faults.clear('message-loss');
   }
   /** A role of IAM that nobody has let in yet. Its ARN. */
   createRole(RoleName: string): string {

@@ -22,6 +22,34 @@ const stories = {
     stage.drain(first);
     await stage.advance(3 * minutes);
   },
+  /** EC2's own list alone tells that nothing is to be done any more. */
+  'maintenance-is-called-off-unheard': async (stage: Stage) => {
+    const { first } = pick(stage.nodes());
+    stage.closedBudget('app');
+    stage.pod('app', first);
+    await stage.advance(30);
+    stage.schedule(first);
+    await stage.until(() => stage.phaseOf(first) === 'Draining');
+    stage.callOffUnheard();
+    await stage.advance(10 * minutes);
+    stage.dropBudget('app');
+    await stage.advance(5 * minutes);
+  },
+  /** A budget that is used up, which the watch has not shown. */
+  'somebody-else-takes-the-last-token': async (stage: Stage) => {
+    const { first, second } = pick(stage.nodes());
+    stage.budget('app', { minAvailable: 1 });
+    stage.pod('app-1', first, 'app');
+    stage.pod('app-2', second, 'app');
+    await stage.advance(minutes);
+    stage.delay('poddisruptionbudgets', 20);
+    stage.evict('app-2');
+    stage.drain(first);
+    await stage.advance(30);
+    stage.faults = {};
+    stage.dropBudget('app');
+    await stage.advance(5 * minutes);
+  },
   /** A scheduler that has not seen the cordon, and a watch that shows its pod late. */
   'a-pod-the-watch-has-not-shown': async (stage: Stage) => {
     const { first } = pick(stage.nodes());

@@ -125,6 +125,7 @@ const durable: readonly Mutant[] = [
     name: 'maintenance-that-is-called-off-goes-on',
     oracles: ['messages-are-durable'],
     kind: 'logic',
+    story: 'maintenance-is-called-off-unheard',
     edits: [
       {
         file: 'src/controllers/lifecycle/scheduled.ts',

@@ -12,6 +12,7 @@ const withinBudgets: readonly Mutant[] = [
     name: 'eviction-ignores-an-empty-budget',
     oracles: ['evictions-within-budgets'],
     kind: 'logic',
+    story: 'somebody-else-takes-the-last-token',
     edits: [
       {
         file: eviction,
