@@ -1,5 +1,6 @@
 // Canaries of the oracle about sizes of groups: told, asked for, followed.
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../api/json.ts';
 import { group, i1, i2, judge, Story, us } from '../testing.ts';
 import { capacity } from './capacity.ts';
 
@@ -48,6 +49,35 @@ describe('desired-within-bounds', () => {
     // One that came a moment ago need not have been known.
     expect(judge(capacity, members(1.9)).said).toEqual([]);
     expect(judge(capacity, members(2.1, { 'drover.dev/force': 'true' })).said).toEqual([]);
+  });
+
+  it('reports a size of ours beyond the spec and the surge that was told before', () => {
+    const told = (story: Story, desired: number, surge: JsonObject | undefined) =>
+      story.object('nodegroups', {
+        metadata: { name: 'ng1', uid: 'ng1' },
+        spec: { autoScalingGroupName: group, scaling: { desired } },
+        status: { desired: 2, minSize: 0, maxSize: 9, ...(surge === undefined ? {} : { surge }) },
+      });
+    const asks = (seconds: number, surge: JsonObject | undefined, desired: number): Story => {
+      const sizes = { autoScalingGroupName: group, minSize: 0, maxSize: 9, desired: 2 };
+      const begun = told(new Story(), 2, undefined).add({
+        kind: 'scaling',
+        at: new Story().micros,
+        ...sizes,
+        suspended: [],
+      });
+      const input = { AutoScalingGroupName: group, DesiredCapacity: desired };
+      return told(begun.at(1), 2, surge).at(seconds).call('UpdateAutoScalingGroup', input);
+    };
+    const surge = { desired: 1, maxSize: 1 };
+    expect(judge(capacity, asks(5, surge, 3)).said).toEqual([]);
+    expect(judge(capacity, asks(5, { ...surge, retiring: 1 }, 4)).said).toEqual([]);
+    expect(judge(capacity, asks(5, surge, 4)).said).toEqual([
+      'eks-ng1: made larger to 4 where spec and noted surge ask for 3',
+    ]);
+    expect(judge(capacity, asks(5, undefined, 3)).said).toHaveLength(1);
+    // What the group has already is nothing that is asked for.
+    expect(judge(capacity, asks(5, { ...surge, desired: 0 }, 2)).said).toEqual([]);
   });
 
   it('accepts that we make a group larger that somebody else had made smaller than it is yet', () => {

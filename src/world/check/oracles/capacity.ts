@@ -1,9 +1,11 @@
 // Oracle 5, the part that holds for terminations: a group's desired size lies within its min and max
 // whenever it is told or changed, no call of ours asks for another or for fewer than there are (the surplus
-// of an update of EKS' strategy apart, which goes one by one), and in the end the size that is told is that
-// of the group: who changes it from outside is followed.
+// of an update of EKS' strategy apart, which goes one by one), none for more than the spec and the surge that
+// was noted before, and in the end the size that is told is that of the group: who changes it from outside is
+// followed.
 import { type JsonObject, objectOr } from '../../../api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
+import { AskedSizes } from '../state/asked-sizes.ts';
 import type { Call } from '../state/book.ts';
 import { microsPerMinute, numberOf, textOf } from '../state/read.ts';
 
@@ -90,6 +92,7 @@ export const capacity: Oracle = {
     const forced = new Map<string, boolean>();
     const nodeGroupOf = new Map<string, string>();
     const taken = new Set<string>();
+    const asked = new AskedSizes();
     /** Sizes that somebody has set, where that was seen. */
     const set = new Map<string, number>();
     /** Auto Scaling would choose among instances whose nodes nobody has drained. */
@@ -132,6 +135,15 @@ export const capacity: Oracle = {
       const message = `a scale-in left ${members} instances where ${wish} were asked for`;
       report({ subject: group, message });
     };
+    /** What an update has more than people want is told first. */
+    const checkAsked = (group: string, desired: number): void => {
+      const most = asked.most(group, book.now - book.lagMicros);
+      if (most === undefined || !asked.grows(group, desired)) return;
+      saw();
+      if (desired <= most) return;
+      const message = `made larger to ${desired} where spec and noted surge ask for ${most}`;
+      report({ subject: group, message });
+    };
     let scarceAt = Number.NEGATIVE_INFINITY;
     const check = (group: string, size: Bounds & { readonly desired: number }): void => {
       saw();
@@ -155,6 +167,7 @@ export const capacity: Oracle = {
         if (min === undefined || max === undefined) return;
         known.set(group, { min, max });
         wishes.take(group, at, object);
+        asked.take(group, at, object);
         const { annotations } = objectOr(object.metadata);
         nodeGroupOf.set(group, textOf(objectOr(object.metadata).name));
         forced.set(group, objectOr(annotations)['drover.dev/force'] === 'true');
@@ -166,6 +179,7 @@ export const capacity: Oracle = {
         if (leaving.test(state) && !leftAt.has(instanceId)) leftAt.set(instanceId, at);
         movedAt.set(book.cloud.instances.get(instanceId)?.group ?? '', at);
       },
+      scaling: (entry) => asked.scaled(entry),
       fault: ({ fault, at }) => {
         if (scarce.has(fault)) scarceAt = at;
       },
@@ -199,6 +213,7 @@ export const capacity: Oracle = {
         if (book.isOurs(entry)) {
           check(group, { min, max, desired });
           checkLowered(group, desired);
+          if (entry.operation === 'UpdateAutoScalingGroup') checkAsked(group, desired);
         }
         set.set(group, desired);
       },
