@@ -9,7 +9,7 @@ import type { Read, Row } from './evaluate/row.ts';
 import { fromJson, Instant, toText, type Value } from './evaluate/values.ts';
 import type { Command, RegexLiteral } from './language/ast.ts';
 import { QueryError } from './language/query-error.ts';
-import { keyOf, type LookupTables, rowsByKey } from './lookup-table.ts';
+import { keyOf, type LookupTable, type LookupTables, rowsByKey } from './lookup-table.ts';
 import type { Column } from './plan.ts';
 import type { LinearRegex } from './regex/index.ts';
 import {
@@ -39,14 +39,14 @@ export interface Site {
   readonly onDone: () => void;
 }
 
-type Of<K extends Command['kind']> = Extract<Command, { readonly kind: K }>;
+export type Of<K extends Command['kind']> = Extract<Command, { readonly kind: K }>;
 
 export const planAny = (site: Site, count: number): void => {
   site.countMatches();
   site.link((next) => new AnyStage(count, site.onDone, next));
 };
 
-const slotRead =
+export const slotRead =
   (slot: number): Read =>
   (row) =>
     row.slots[slot];
@@ -110,9 +110,11 @@ export const planAccum = (site: Site, { field, alias }: Of<'accum'>): void => {
   site.link((next) => new CarryStage([{ read, slot, next: added }], next));
 };
 
-/** The values of the first row of the table that matches; without one a field keeps what it had. */
-export const planLookup = (site: Site, command: Of<'lookup'>, tables: LookupTables): void => {
-  const { name: called, span } = command.table;
+/** A table by its name, and the places of its columns. */
+export const tableOf = (
+  { name: called, span }: Of<'lookup'>['table'],
+  tables: LookupTables,
+): { readonly table: LookupTable; readonly place: (column: string) => number } => {
   const table = tables.get(called);
   if (table === undefined) {
     const known = [...tables.keys()];
@@ -128,8 +130,14 @@ export const planLookup = (site: Site, command: Of<'lookup'>, tables: LookupTabl
     const index = table.columns.indexOf(column);
     if (index >= 0) return index;
     const what = `the lookup table ${called} has no column called ${column}`;
-    throw new QueryError(what, command.span, `it has ${table.columns.join(', ')}`);
+    throw new QueryError(what, span, `it has ${table.columns.join(', ')}`);
   };
+  return { table, place };
+};
+
+/** The values of the first row of the table that matches; without one a field keeps what it had. */
+export const planLookup = (site: Site, command: Of<'lookup'>, tables: LookupTables): void => {
+  const { table, place } = tableOf(command.table, tables);
   const rows = rowsByKey(
     table,
     command.match.map(({ column }) => place(column)),

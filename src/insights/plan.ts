@@ -6,6 +6,8 @@ import type { Command, NamedExpression, Query } from './language/ast.ts';
 import { QueryError } from './language/query-error.ts';
 import type { LookupTables } from './lookup-table.ts';
 import { periodBefore, type TimeRange } from './patterns/periods.ts';
+import { planCidrLookup } from './plan-cidr.ts';
+import { fillPlan } from './plan-fill.ts';
 import {
   planAccum,
   planAny,
@@ -19,6 +21,7 @@ import {
 } from './plan-rows.ts';
 import { compileStatsColumn } from './stages/aggregates.ts';
 import type { MemoryBudget } from './stages/budget.ts';
+import { FillStage } from './stages/fill-stage.ts';
 import { diffColumns, PatternStage, patternColumns } from './stages/pattern-stage.ts';
 import {
   AssignStage,
@@ -82,6 +85,8 @@ class Planner {
   #isOrdered = false;
   #columns: readonly Column[] = [];
   #alsoWithin: TimeRange | undefined;
+  /** What the last `stats` grouped by, for `fillmissing`. */
+  #bins: readonly NamedExpression[] = [];
   /** Rows are no more than a query without a limit has. */
   #isCut = false;
   /** Which columns a later `fields` adds to, and which a `display` has fixed. */
@@ -144,6 +149,18 @@ class Planner {
       case 'lookup':
         planLookup(this.#site, command, this.#options.lookupTables);
         return;
+      case 'cidrlookup':
+        planCidrLookup(this.#site, command, this.#options.lookupTables);
+        return;
+      case 'countFrequent':
+        this.#countFrequent(command);
+        return;
+      case 'fillmissing': {
+        const plan = fillPlan(command, this.#bins, this.#columns);
+        const { budget } = this.#options;
+        this.#links.push((next) => new FillStage({ ...plan, budget }, next));
+        return;
+      }
       case 'accum':
         planAccum(this.#site, command);
         return;
@@ -247,6 +264,24 @@ class Planner {
     this.#countMatches();
     this.#links.push((next) => new StatsStage({ by, columns, budget }, next));
     this.#close(named.map(({ name }) => name));
+    this.#bins = command.by;
+  }
+
+  /** Exact: an approximate count may be. */
+  #countFrequent({ fields, span }: Command & { readonly kind: 'countFrequent' }): void {
+    const by = fields.map((expression) => {
+      return { expression, alias: undefined, text: expression.name, span: expression.span };
+    });
+    const expression = { kind: 'call', name: 'count', args: [], star: true, span } as const;
+    const alias = '_approxcount';
+    this.#stats({
+      kind: 'stats',
+      by,
+      aggregates: [{ expression, alias, text: alias, span }],
+      span,
+    });
+    this.#order = [{ read: this.#names.read(alias, [alias]), descending: true }];
+    this.#isOrdered = false;
   }
 
   /** From here on there are rows of these columns alone, in an order of their own. */
@@ -257,6 +292,7 @@ class Planner {
     this.#order = undefined;
     this.#isOrdered = true;
     this.#choice = 'stats';
+    this.#bins = [];
     this.#columns = columns.map((name, index) => {
       const slot = slots[index] ?? 0;
       return { name, read: (row: Row) => row.slots[slot] };

@@ -49,6 +49,9 @@ const namesOnly = (command: Command, made: Set<string>): boolean => {
     case 'lookup':
       for (const name of command.output) made.add(name);
       return true;
+    case 'cidrlookup':
+      for (const { alias } of command.output) made.add(alias);
+      return true;
     case 'sort':
       return true;
     default:

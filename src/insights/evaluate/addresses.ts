@@ -51,18 +51,33 @@ export const parseAddress = (value: Value): Address | undefined => {
   return v6 === undefined ? undefined : { version: 6, bits: v6 };
 };
 
+export interface Network extends Address {
+  /** Of the prefix, bits. */
+  readonly length: number;
+}
+
+/** `10.0.0.0/8`; undefined for a text that is no network. */
+export const parseNetwork = (value: Value): Network | undefined => {
+  const match = /^([^/]+)\/([0-9]{1,3})$/.exec(typeof value === 'string' ? value : '');
+  const address = parseAddress(match?.[1]);
+  const length = Number(match?.[2]);
+  if (address === undefined || length > widthOf(address)) return undefined;
+  return { ...address, length };
+};
+
+const widthOf = ({ version }: Address): number => (version === 4 ? 32 : 128);
+
+/** The first bits of an address: equal for all in one network of that length. */
+export const networkBits = (address: Address, length: number): bigint =>
+  address.bits >> BigInt(widthOf(address) - length);
+
 export const isInSubnet = (value: Value, subnet: Value): boolean => {
   const address = parseAddress(value);
-  const match = /^([^/]+)\/([0-9]{1,3})$/.exec(typeof subnet === 'string' ? subnet : '');
-  const network = parseAddress(match?.[1]);
+  const network = parseNetwork(subnet);
   if (address === undefined || network === undefined || address.version !== network.version) {
     return false;
   }
-  const width = address.version === 4 ? 32 : 128;
-  const length = Number(match?.[2]);
-  if (length > width) return false;
-  const shift = BigInt(width - length);
-  return address.bits >> shift === network.bits >> shift;
+  return networkBits(address, network.length) === networkBits(network, network.length);
 };
 
 const privateNetworks = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'];

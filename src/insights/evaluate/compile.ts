@@ -277,7 +277,7 @@ export const checkCount = (
   );
 };
 
-const periodOf = (expression: Expression | undefined, span: Span): Period => {
+export const periodOf = (expression: Expression | undefined, span: Span): Period => {
   const period = expression?.kind === 'duration' ? parsePeriod(expression.text) : undefined;
   if (period !== undefined) return period;
   throw new QueryError(

@@ -77,3 +77,6 @@ export const ceilTo = (ms: number, period: Period): Instant => {
   const date = new Date(floor.ms);
   return new Moment(monthStart(date.getUTCFullYear() * 12 + date.getUTCMonth() + period.months));
 };
+
+/** The bin that follows one. */
+export const nextAfter = (binMs: number, period: Period): number => ceilTo(binMs + 1, period).ms;

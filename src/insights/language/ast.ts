@@ -157,6 +157,27 @@ export type Command =
       readonly output: readonly string[];
       readonly span: Span;
     }
+  | {
+      readonly kind: 'cidrlookup';
+      readonly table: { readonly name: string; readonly span: Span };
+      readonly field: FieldRef;
+      /** Of the table, where the ranges are; undefined where the table has to tell. */
+      readonly column: string | undefined;
+      readonly output: readonly { readonly column: string; readonly alias: string }[];
+      /** `OUTPUTNEW`: fields that have a value keep it. */
+      readonly onlyNew: boolean;
+      readonly span: Span;
+    }
+  | { readonly kind: 'countFrequent'; readonly fields: readonly FieldRef[]; readonly span: Span }
+  | {
+      readonly kind: 'fillmissing';
+      readonly values: readonly {
+        readonly value: string | number;
+        readonly name: string;
+        readonly span: Span;
+      }[];
+      readonly span: Span;
+    }
   /** Names, in which a star stands for any text; all that are shown, where there is none. */
   | { readonly kind: 'filldown'; readonly names: readonly string[]; readonly span: Span }
   | { readonly kind: 'dedup'; readonly fields: readonly Expression[]; readonly span: Span }

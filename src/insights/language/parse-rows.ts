@@ -7,7 +7,7 @@ import type { Scanner } from './scanner.ts';
 
 export const rowCommandWords = [
   ...(['parse', 'json', 'expand', 'addtotals', 'accum', 'filldown'] as const),
-  ...(['lookup'] as const),
+  ...(['lookup', 'cidrlookup', 'countFrequent', 'fillmissing'] as const),
 ] as const;
 export type RowCommandKind = (typeof rowCommandWords)[number];
 
@@ -164,12 +164,16 @@ const filldown = ({ scan, start, unexpected }: Reading): Command => {
   return { kind: 'filldown', names, span: scan.span(start) };
 };
 
-const lookup = (reading: Reading): Command => {
-  const { scan, start, unexpected } = reading;
+const tableName = ({ scan, unexpected }: Reading) => {
   const at = scan.at;
   const name = scan.starred();
   if (name === undefined) throw unexpected('the name of a lookup table');
-  const table = { name, span: scan.span(at) };
+  return { name, span: scan.span(at) };
+};
+
+const lookup = (reading: Reading): Command => {
+  const { scan, start, unexpected } = reading;
+  const table = tableName(reading);
   const match = reading.list(() => {
     const column = reading.alias();
     if (!scan.keyword('as')) throw unexpected('`as` and a field');
@@ -178,6 +182,46 @@ const lookup = (reading: Reading): Command => {
   if (!scan.keyword('output')) throw unexpected('`OUTPUT` and columns of the table');
   const output = reading.list(reading.alias);
   return { kind: 'lookup', table, match, output, span: scan.span(start) };
+};
+
+const cidrlookup = (reading: Reading): Command => {
+  const { scan, start, unexpected } = reading;
+  const table = tableName(reading);
+  const of = field(reading);
+  const column = scan.keyword('as') ? reading.alias() : undefined;
+  const onlyNew = scan.keyword('outputnew');
+  if (!onlyNew && !scan.keyword('output')) {
+    throw unexpected('`OUTPUT` or `OUTPUTNEW` and columns of the table');
+  }
+  const output = reading.list(() => {
+    const from = reading.alias();
+    return { column: from, alias: scan.keyword('as') ? reading.alias() : from };
+  });
+  return {
+    kind: 'cidrlookup',
+    table,
+    field: of,
+    column,
+    output,
+    onlyNew,
+    span: scan.span(start),
+  };
+};
+
+const fillmissing = (reading: Reading): Command => {
+  const { scan, start, unexpected } = reading;
+  const value = () => {
+    const at = scan.at;
+    const sign = scan.symbol('-') ? '-' : '';
+    const digits = scan.number();
+    const found = digits === undefined ? undefined : Number(sign + digits);
+    const given = found ?? (sign === '' ? scan.quoted() : undefined);
+    if (given === undefined || Number.isNaN(given)) throw unexpected('a number or a text');
+    if (!scan.keyword('for')) throw unexpected('`for` and a column');
+    return { value: given, name: reading.alias(), span: scan.span(at) };
+  };
+  const values = scan.keyword('with') ? reading.list(value) : [];
+  return { kind: 'fillmissing', values, span: scan.span(start) };
 };
 
 export const rowCommands: Readonly<Record<RowCommandKind, (reading: Reading) => Command>> = {
@@ -191,4 +235,10 @@ export const rowCommands: Readonly<Record<RowCommandKind, (reading: Reading) => 
   accum,
   filldown,
   lookup,
+  cidrlookup,
+  countFrequent: (reading) => {
+    const fields = reading.list(() => field(reading));
+    return { kind: 'countFrequent', fields, span: reading.scan.span(reading.start) };
+  },
+  fillmissing,
 };

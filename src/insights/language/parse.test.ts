@@ -91,6 +91,11 @@ const command = fc.oneof(
     'lookup users id as user.id, b as c OUTPUT name, `e mail`',
     'filldown a* `b c`',
     'filldown',
+    'countFrequent a, `b c`.d',
+    'cidrlookup nets a.b OUTPUT owner',
+    'cidrlookup nets a AS cidr OUTPUTNEW owner AS `who is`, region',
+    'stats count(*) as n by bin(1m) | fillmissing',
+    'stats count(*) as n, max(b) as m by bin(1m) | fillmissing with 0 for n, "none" for m',
     'pattern @message | diff',
   ),
 );

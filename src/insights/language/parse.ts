@@ -28,17 +28,14 @@ const refused: Readonly<Record<string, string>> = {
   unmask: 'nothing is masked in a file; write `fields`',
   filterindex: 'there are no field indexes; write `filter`',
   source: 'name the files on the command line, or the log group in the call',
-  join: 'run two queries',
-  appendcols: 'run two queries',
-  subqueries: 'run two queries',
-  cidrlookup: 'write `filter isIpInSubnet(...)`, or `lookup` of a whole address',
+  join: 'it is documented and not built yet: run two queries',
+  appendcols: 'it is not built: run two queries',
+  subqueries: 'they stand within `in (...)`, and are not built yet: run two queries',
   relevantfields: 'how it measures relevance is not documented',
   autoregress: 'what it calls its columns is not documented',
   logcompare: 'write `pattern @message | diff`, or run two queries',
-  fillmissing: 'which range it fills is not documented',
   outlier: 'how it is computed is not documented',
   sessionize: 'what it calls its columns is not documented',
-  countfrequent: 'it estimates; write `stats count(*) as n by ... | sort n desc`',
 };
 
 export const parseQuery = (text: string): Query => new QueryParser(text).query();
@@ -75,7 +72,7 @@ class QueryParser {
       throw new QueryError(`expected a command, found ${shown}`, span, supportedHint);
     }
     const end = span.start + word.length;
-    const kind = supported.find((one) => one === word.toLowerCase());
+    const kind = supported.find((one) => one.toLowerCase() === spelled(word));
     if (kind === undefined) throw unknownCommand(word, { start: span.start, end });
     if (before.at(-1)?.kind === 'dedup' && kind !== 'limit') {
       throw new QueryError(
@@ -104,6 +101,9 @@ class QueryParser {
     accum: (start) => this.#ofRows('accum', start),
     filldown: (start) => this.#ofRows('filldown', start),
     lookup: (start) => this.#ofRows('lookup', start),
+    cidrlookup: (start) => this.#ofRows('cidrlookup', start),
+    countFrequent: (start) => this.#ofRows('countFrequent', start),
+    fillmissing: (start) => this.#ofRows('fillmissing', start),
     dedup: (start) => ({
       kind: 'dedup',
       fields: this.#list(() => this.#expressions.expression()),
@@ -235,6 +235,9 @@ const refuseOrder = (command: Command, before: readonly Command[]): void => {
   if (kind === 'pattern' && (kinds.includes('pattern') || kinds.includes('stats'))) {
     throw new QueryError('`pattern` takes events: it stands once, before `stats`', span);
   }
+  if (kind === 'fillmissing' && kinds.at(-1) !== 'stats') {
+    throw new QueryError('`fillmissing` stands right behind `stats ... by bin(...)`', span);
+  }
   if (kind !== 'diff') return;
   if (kinds.at(-1) !== 'pattern') {
     throw new QueryError('`diff` compares patterns: it stands after `pattern` alone', span);
@@ -248,6 +251,9 @@ const refuseOrder = (command: Command, before: readonly Command[]): void => {
     );
   }
 };
+
+/** `countFrequent` is documented with two spellings. */
+const spelled = (word: string): string => word.toLowerCase().replace(/^count_f/, 'countf');
 
 const supportedHint = `commands: ${supported.join(', ')}`;
 

@@ -61,6 +61,20 @@ const command = (one: Command): string => {
       );
       return `lookup ${starred(one.table.name)} ${match} OUTPUT ${listOf(one.output, alias)}`;
     }
+    case 'cidrlookup': {
+      const column = one.column === undefined ? '' : ` as ${alias(one.column)}`;
+      const output = listOf(one.output, (out) => `${alias(out.column)} as ${alias(out.alias)}`);
+      const word = one.onlyNew ? 'OUTPUTNEW' : 'OUTPUT';
+      return `cidrlookup ${starred(one.table.name)} ${expression(one.field)}${column} ${word} ${output}`;
+    }
+    case 'countFrequent':
+      return `countFrequent ${listOf(one.fields, expression)}`;
+    case 'fillmissing': {
+      const values = listOf(one.values, ({ value, name }) => {
+        return `${typeof value === 'number' ? value : quoted(value)} for ${alias(name)}`;
+      });
+      return values === '' ? 'fillmissing' : `fillmissing with ${values}`;
+    }
     case 'filldown':
       return ['filldown', ...one.names.map(starred)].join(' ');
     case 'dedup':

@@ -22,8 +22,11 @@ export interface Accumulator {
 }
 export type AccumulatorFactory = (budget: MemoryBudget) => Accumulator;
 
+const groupRemedy = 'add a `filter`, or group by fields with fewer values';
 const distinctRemedy = 'add a `filter`, or count over fewer different values';
 const entryBytes = 80;
+/** Of a set, or of numbers, that is still empty. */
+const emptyBytes = 300;
 
 class Count implements Accumulator {
   readonly #read: Read | undefined;
@@ -46,6 +49,7 @@ class CountDistinct implements Accumulator {
   constructor(read: Read, budget: MemoryBudget) {
     this.#read = read;
     this.#budget = budget;
+    budget.charge(emptyBytes, () => 'a `count_distinct` for each group', distinctRemedy);
   }
   add(row: Row): void {
     const text = toText(this.#read(row));
@@ -98,6 +102,7 @@ class Percentile implements Accumulator {
     this.#read = read;
     this.#percent = percent;
     this.#budget = budget;
+    budget.charge(emptyBytes, () => 'numbers for `pct` of each group', groupRemedy);
   }
   add(row: Row): void {
     const number = toNumber(this.#read(row));
