@@ -69,28 +69,6 @@ check(topics.mimeDocuments, (given) => {
   return { read: read === undefined ? [] : (toJson(read) as readonly string[]), rules };
 });
 
-check(topics.cloudConfigs, ({ how, isHeader }) => {
-  const first = '#cloud-config\nruncmd: [first]\nbootcmd: [early]\n';
-  const second = `#cloud-config\nruncmd: [second]\n${isHeader ? '' : how}\n`;
-  const type = `text/cloud-config${isHeader ? `\nX-Merge-Type: ${how}` : ''}`;
-  const text = mime(part('text/cloud-config', first), part(type, second));
-  const { bootstrap } = evaluateUserData(text, exampleFacts, 'cloud-init');
-  return bootstrap.cloudConfigs
-    .flatMap(({ config }) => config.scripts)
-    .flatMap(({ invocations }) => invocations.map(({ name }) => name));
-});
-
-check(topics.joinConfigurations, ({ kubernetes, version, isList = version === 'v1beta4' }) => {
-  const extra = isList ? '[{name: v, value: "2"}]' : '{v: "2"}';
-  const text = joinConfiguration(version).replace(
-    '    discovery:',
-    `    nodeRegistration: {kubeletExtraArgs: ${extra}}\n    discovery:`,
-  );
-  const { rules } = evaluate(text, { kubernetesVersion: kubernetes }, 'cloud-init');
-  expect(rules.filter((rule) => rule !== 'CI007')).toEqual([]);
-  return rules.length === 0;
-});
-
 check(topics.dropIns, ({ kubelet, minor = 33, look }) => {
   const { node } = evaluate(withKubelet(kubelet), { kubernetesVersion: `1.${minor}` });
   const contentOf = (end: string) => node.files.find(({ path }) => path.endsWith(end))?.content;
@@ -152,6 +130,28 @@ check(topics.windows, ({ instanceType = 'm5.large', parameters = [], text, look 
     text ?? powershell(...parameters.map((one) => one.replace('{authority}', exampleAuthority)));
   const { node, rules } = evaluate(data, { instanceType }, 'windows');
   return look === undefined ? rules : node[look];
+});
+
+check(topics.cloudConfigs, ({ how, isHeader }) => {
+  const first = '#cloud-config\nruncmd: [first]\nbootcmd: [early]\n';
+  const second = `#cloud-config\nruncmd: [second]\n${isHeader ? '' : how}\n`;
+  const type = `text/cloud-config${isHeader ? `\nX-Merge-Type: ${how}` : ''}`;
+  const text = mime(part('text/cloud-config', first), part(type, second));
+  const { bootstrap } = evaluateUserData(text, exampleFacts, 'cloud-init');
+  return bootstrap.cloudConfigs
+    .flatMap(({ config }) => config.scripts)
+    .flatMap(({ invocations }) => invocations.map(({ name }) => name));
+});
+
+check(topics.joinConfigurations, ({ kubernetes, version, isList = version === 'v1beta4' }) => {
+  const extra = isList ? '[{name: v, value: "2"}]' : '{v: "2"}';
+  const text = joinConfiguration(version).replace(
+    '    discovery:',
+    `    nodeRegistration: {kubeletExtraArgs: ${extra}}\n    discovery:`,
+  );
+  const { rules } = evaluate(text, { kubernetesVersion: kubernetes }, 'cloud-init');
+  expect(rules.filter((rule) => rule !== 'CI007')).toEqual([]);
+  return rules.length === 0;
 });
 
 check(topics.labels, ({ flag, value }) => evaluate(flags(`--${flag}=${value}`)).rules);

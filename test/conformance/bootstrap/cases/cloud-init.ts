@@ -35,6 +35,11 @@ export const cloudConfigs: Topic<Merged, readonly string[]> = {
     merged('prepend', "merge_how: 'list(prepend)+dict(no_replace,recurse_list)'", both),
     merged('append without recursion', "merge_how: 'list(append)+dict()'", earlier),
     merged('append, and dict(replace)', "merge_how: 'list(append)+dict(replace)'", later),
+    merged(
+      'replace goes before recursion',
+      "merge_how: 'list(append)+dict(replace,recurse_list)'",
+      later,
+    ),
     merged('no_replace alone', "merge_how: 'dict(no_replace)'", earlier),
     merged(
       'a list of maps',
