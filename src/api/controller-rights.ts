@@ -30,6 +30,8 @@ export const controllerRules: readonly JsonObject[] = [
   // The conditions that health probes of updates name most; other kinds are granted by who names them.
   rule('apps', ['deployments'], ['get']),
   rule('policy', ['poddisruptionbudgets'], look),
+  // Why an instance does not join: asked only once one is late.
+  rule('certificates.k8s.io', ['certificatesigningrequests'], ['list']),
   rule('drover.dev', ['*'], [...look, 'create', 'patch', 'delete']),
 ];
 

@@ -16,7 +16,6 @@ import {
   type ScalingGroup,
   type ScalingInstance,
   type ScheduledEvent,
-  type SecurityGroup,
   type Stack,
   type Subnet,
 } from '../ports/index.ts';
@@ -278,7 +277,7 @@ export class FakeCloud implements CloudApi {
   async hasKeyPair(): Promise<boolean> {
     return false;
   }
-  async findSecurityGroups(): Promise<readonly SecurityGroup[]> {
+  async findSecurityGroups(): Promise<readonly never[]> {
     return [];
   }
   async createSecurityGroup(): Promise<never> {

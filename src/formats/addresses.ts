@@ -1,5 +1,5 @@
 // Whether a text is an IP address or a CIDR, as Go's netip reads them, which nodeadm and the kubelet go by:
-// no leading zeros, no zone. Computes nothing with them.
+// no leading zeros, no zone; and which IPv4 addresses a block has.
 
 const isIpv4 = (text: string): boolean => {
   const numbers = text.split('.');
@@ -35,4 +35,15 @@ export const isAddress = (text: string): boolean => isIpv4(text) || isIpv6(text)
 export const isCidr = (text: string): boolean => {
   const [, address = '', bits = ''] = /^([^/]*)\/(0|[1-9]\d{0,2})$/.exec(text) ?? [];
   return isIpv4(address) ? Number(bits) <= 32 : isIpv6(address) && Number(bits) <= 128;
+};
+
+const numberOf = (ipv4: string): number =>
+  ipv4.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
+
+/** Whether an IPv4 address is one of the block; of anything else: no. */
+export const hasAddress = (cidr: string, address: string): boolean => {
+  const [first = '', bits = ''] = cidr.split('/');
+  if (!isCidr(cidr) || !isIpv4(first) || !isIpv4(address)) return false;
+  const size = 2 ** (32 - Number(bits));
+  return Math.floor(numberOf(first) / size) === Math.floor(numberOf(address) / size);
 };

@@ -1,6 +1,6 @@
 // Public entry of the formats: texts of others, parsed to our types and printed back.
 
-export { isAddress, isCidr } from './addresses.ts';
+export { hasAddress, isAddress, isCidr } from './addresses.ts';
 export { accessEntryProblems } from './aws-auth/access-entry.ts';
 export {
   type AwsAuthChange,

@@ -1,4 +1,6 @@
 // Who may reach instances, and as whom these may join: key pairs, security groups, EKS access entries.
+import type { SecurityGroupRules } from '../api/network.ts';
+
 export interface SecurityGroup {
   readonly id: string;
   readonly name: string;
@@ -35,7 +37,7 @@ export interface CloudAccess {
   findSecurityGroups(
     by: { readonly ids: readonly string[] } | { readonly name: string },
     options?: Options,
-  ): Promise<readonly SecurityGroup[]>;
+  ): Promise<readonly (SecurityGroup & SecurityGroupRules)[]>;
   /** Its id. Throws InvalidRequest when the VPC has one of that name. */
   createSecurityGroup(group: NewSecurityGroup, options?: Options): Promise<string>;
   /** What is allowed already stays as it is. */

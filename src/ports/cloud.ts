@@ -2,6 +2,7 @@
 // instances, stacks. Implementations: adapters/aws (SDK) and sim (the world in process).
 // Absence is a value; every other failure is a CloudError with a code of the table below.
 import type { JsonObject } from '../api/json.ts';
+import type { ClusterNetwork, InstanceNetwork } from '../api/network.ts';
 import type { CloudAccess } from './cloud-access.ts';
 import type { Retry } from './kube.ts';
 
@@ -99,6 +100,8 @@ export interface CloudInstance {
   /** Its own, private and public, IPv6 too; never those of pods. Absent: none are known. */
   readonly addresses?: readonly string[];
   readonly publicDnsName?: string;
+  /** Absent of one that has ended. */
+  readonly network?: InstanceNetwork;
 }
 
 /** What EC2 has scheduled for an instance: maintenance of its host, a reboot, its retirement. */
@@ -194,6 +197,7 @@ export interface ClusterAccess {
   readonly securityGroupId?: string;
   /** EKS' own word: CONFIG_MAP, API_AND_CONFIG_MAP or API. */
   readonly authenticationMode?: string;
+  readonly network?: ClusterNetwork;
 }
 
 export interface Image {

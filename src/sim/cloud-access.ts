@@ -1,5 +1,6 @@
 // Key pairs, security groups and access entries of the world's EC2 as the port sees them, in virtual time.
-import { objectOr } from '../api/json.ts';
+import { type JsonObject, objectOr } from '../api/json.ts';
+import type { SecurityRule } from '../api/network.ts';
 import {
   allowIngressRequest,
   type CloudAccess,
@@ -9,7 +10,16 @@ import {
   isDoubleRule,
 } from '../ports/index.ts';
 import type { CloudCalls } from './cloud-calls.ts';
-import { objects, tagsOf, textOf } from './cloud-values.ts';
+import { numberOf, objects, tagsOf, textOf } from './cloud-values.ts';
+
+const ruleOf = (permission: JsonObject): SecurityRule => ({
+  protocol: textOf(permission.IpProtocol),
+  ...(permission.FromPort === undefined ? {} : { fromPort: numberOf(permission.FromPort) }),
+  ...(permission.ToPort === undefined ? {} : { toPort: numberOf(permission.ToPort) }),
+  cidrs: objects(permission.IpRanges).map((one) => textOf(one.CidrIp)),
+  groups: objects(permission.UserIdGroupPairs).map((one) => textOf(one.GroupId)),
+  hasPrefixLists: false,
+});
 
 export const accessCalls = (calls: CloudCalls): CloudAccess => ({
   hasKeyPair: async (name, options = {}) => {
@@ -30,6 +40,8 @@ export const accessCalls = (calls: CloudCalls): CloudAccess => ({
         name: textOf(group.GroupName),
         vpcId: textOf(group.VpcId),
         tags: tagsOf(group.Tags),
+        ingress: objects(group.IpPermissions).map(ruleOf),
+        egress: objects(group.IpPermissionsEgress).map(ruleOf),
       }),
     );
   },

@@ -2,6 +2,7 @@
 // more than one operation shares. Pure.
 import { epochMs, formatKubeTime } from '../api/brand.ts';
 import { isObject, type JsonObject, objectOr, setOwn } from '../api/json.ts';
+import type { ClusterNetwork } from '../api/network.ts';
 import {
   type CloudInstance,
   type HookCall,
@@ -99,6 +100,34 @@ export const toCloudInstance = (instance: JsonObject): CloudInstance => ({
   addresses: [instance.PrivateIpAddress, instance.PublicIpAddress, instance.Ipv6Address]
     .map(textOf)
     .filter((address) => address !== ''),
+  ...toNetwork(instance),
+});
+
+const toNetwork = (instance: JsonObject): Pick<CloudInstance, 'network'> => {
+  const privateAddress = textOf(instance.PrivateIpAddress);
+  if (privateAddress === '') return {};
+  const publicAddress = textOf(instance.PublicIpAddress);
+  return {
+    network: {
+      subnetId: textOf(instance.SubnetId),
+      vpcId: textOf(instance.VpcId),
+      securityGroups: objects(instance.SecurityGroups).map((one) => textOf(one.GroupId)),
+      privateAddress,
+      ...(publicAddress === '' ? {} : { publicAddress }),
+    },
+  };
+};
+
+/** EKS' resourcesVpcConfig. */
+export const toClusterNetwork = (network: JsonObject): ClusterNetwork => ({
+  vpcId: textOf(network.vpcId),
+  publicAccess: network.endpointPublicAccess === true,
+  privateAccess: network.endpointPrivateAccess === true,
+  publicAccessCidrs: textsOf(network.publicAccessCidrs),
+  securityGroups: [
+    textOf(network.clusterSecurityGroupId),
+    ...textsOf(network.securityGroupIds),
+  ].filter((id) => id !== ''),
 });
 
 /** All that is scheduled for one instance. */

@@ -41,6 +41,7 @@ import {
   textOf,
   timeOf,
   toCloudInstance,
+  toClusterNetwork,
   toGroup,
   toHook,
   toInstanceType,
@@ -366,7 +367,8 @@ export class SimCloudApi implements CloudApi {
     const cluster = objectOr(output.cluster);
     const serviceCidr = textOf(objectOr(cluster.kubernetesNetworkConfig).serviceIpv4Cidr);
     const authenticationMode = textOf(objectOr(cluster.accessConfig).authenticationMode);
-    const securityGroupId = textOf(objectOr(cluster.resourcesVpcConfig).clusterSecurityGroupId);
+    const network = objectOr(cluster.resourcesVpcConfig);
+    const securityGroupId = textOf(network.clusterSecurityGroupId);
     return {
       version: textOf(cluster.version),
       endpoint: textOf(cluster.endpoint),
@@ -374,6 +376,7 @@ export class SimCloudApi implements CloudApi {
       ...(serviceCidr === '' ? {} : { serviceCidr }),
       ...(securityGroupId === '' ? {} : { securityGroupId }),
       ...(authenticationMode === '' ? {} : { authenticationMode }),
+      network: toClusterNetwork(network),
     };
   }
 

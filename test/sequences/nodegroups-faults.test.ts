@@ -2,12 +2,16 @@
 // through what a user has in hand. Each ends in NodeCreationFailure, and its first cause is the right one.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
-import { objectOr } from '../../src/api/json.ts';
+import { isObject, objectOr } from '../../src/api/json.ts';
+import { resourceTypes } from '../../src/api/kube.ts';
 import type { JoinCause } from '../../src/core/explain/index.ts';
 import { exampleAuthority } from '../../src/formats/index.ts';
+import { requestCertificate } from '../support/certificates.ts';
 import { explained } from '../support/explained.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';
 
+const objectsOf = (value: unknown): readonly JsonObject[] =>
+  Array.isArray(value) ? value.filter(isObject) : [];
 const one = { scalingConfig: { minSize: 0, maxSize: 2, desiredSize: 1 } };
 const ca = exampleAuthority;
 
@@ -131,6 +135,36 @@ const plant = async (life: GroupLife, { userData, image, mapRoles }: Planted): P
 };
 
 describe('a planted mistake is named first', () => {
+  it('a certificate request that nobody answers, before what the console ends with', async () => {
+    const life = await GroupLife.begin();
+    await life.create({ ...one, nodeRole: life.createRole('mine') });
+    await life.until('the role is let in', () => life.mapRoles().includes('role/mine'), 60);
+    life.putMapRoles('[]');
+    await life.driver.advance(120);
+    const [instance] = life.autoScalingGroups().flatMap(({ Instances }) => objectsOf(Instances));
+    const { request } = await requestCertificate(
+      `CN=system:node:${String(instance?.InstanceId)},O=system:nodes`,
+    );
+    life.make(resourceTypes.certificatesigningrequests, undefined, {
+      apiVersion: 'certificates.k8s.io/v1',
+      kind: 'CertificateSigningRequest',
+      metadata: { name: 'csr-mine' },
+      spec: {
+        request: btoa(request),
+        signerName: 'kubernetes.io/kube-apiserver-client-kubelet',
+        // Not a kubelet's own ones: Kubernetes' approver passes it over.
+        usages: ['digital signature', 'client auth', 'server auth'],
+      },
+    });
+    await life.until('EKS gives up', () => life.state() === 'CREATE_FAILED', 1000);
+    const what = 'its request for a client certificate is pending: the kubelet registers no node';
+    expect((await explained(life))[0]).toMatchObject({ code: 'CertificatePending', what });
+    const issue = life.group()?.status?.health?.[0];
+    expect(issue?.code).toBe('NodeCreationFailure');
+    expect(issue?.message).toContain(what);
+    await life.end();
+  });
+
   it.each(planted)('$name', async (fault) => {
     const life = await GroupLife.begin();
     await plant(life, fault);

@@ -1,4 +1,6 @@
 // Key pairs and security groups of EC2, access entries of EKS, as the port sees them.
+import type { IpPermission } from '@aws-sdk/client-ec2';
+import type { SecurityRule } from '../../api/network.ts';
 import {
   allowIngressRequest,
   type CloudAccess,
@@ -9,6 +11,19 @@ import {
 } from '../../ports/index.ts';
 import { allPages, type Clients, call, tagsOf } from './clients.ts';
 import { orAbsent } from './errors.ts';
+
+const ruleOf = (permission: IpPermission): SecurityRule => {
+  const { IpProtocol = '-1', FromPort, ToPort, IpRanges = [], Ipv6Ranges = [] } = permission;
+  const cidrs = [...IpRanges.map((one) => one.CidrIp), ...Ipv6Ranges.map((one) => one.CidrIpv6)];
+  return {
+    protocol: IpProtocol,
+    ...(FromPort === undefined ? {} : { fromPort: FromPort }),
+    ...(ToPort === undefined ? {} : { toPort: ToPort }),
+    cidrs: cidrs.filter((one) => one !== undefined),
+    groups: (permission.UserIdGroupPairs ?? []).flatMap(({ GroupId }) => GroupId ?? []),
+    hasPrefixLists: (permission.PrefixListIds ?? []).length > 0,
+  };
+};
 
 export const accessCalls = (clients: Clients): CloudAccess => ({
   hasKeyPair: async (name, options = {}) => {
@@ -33,6 +48,8 @@ export const accessCalls = (clients: Clients): CloudAccess => ({
         name: group.GroupName ?? '',
         vpcId: group.VpcId ?? '',
         tags: tagsOf(group.Tags),
+        ingress: (group.IpPermissions ?? []).map(ruleOf),
+        egress: (group.IpPermissionsEgress ?? []).map(ruleOf),
       }));
       return { items, next: page.NextToken };
     });

@@ -1,6 +1,8 @@
 // What EC2 has to choose from: subnets, instance types, images, the cluster; and what an
 // instance wrote to its console. Filters throughout: one unknown id must not fail the whole call.
 import type { _InstanceType, InstanceTypeInfo } from '@aws-sdk/client-ec2';
+import type { VpcConfigResponse } from '@aws-sdk/client-eks';
+import type { ClusterNetwork } from '../../api/network.ts';
 import type { CloudApi, InstanceTypeFacts } from '../../ports/index.ts';
 import { allPages, type Clients, call } from './clients.ts';
 import { orAbsent } from './errors.ts';
@@ -10,6 +12,16 @@ const typeFacts = (type: InstanceTypeInfo): InstanceTypeFacts => ({
   interfaces: type.NetworkInfo?.MaximumNetworkInterfaces ?? 0,
   addressesPerInterface: type.NetworkInfo?.Ipv4AddressesPerInterface ?? 0,
   architectures: [...(type.ProcessorInfo?.SupportedArchitectures ?? [])],
+});
+
+const networkOf = (config: VpcConfigResponse): ClusterNetwork => ({
+  vpcId: config.vpcId ?? '',
+  publicAccess: config.endpointPublicAccess ?? false,
+  privateAccess: config.endpointPrivateAccess ?? false,
+  publicAccessCidrs: config.publicAccessCidrs ?? [],
+  securityGroups: [config.clusterSecurityGroupId, ...(config.securityGroupIds ?? [])].filter(
+    (id) => id !== undefined,
+  ),
 });
 
 export const catalogueCalls = (
@@ -87,6 +99,9 @@ export const catalogueCalls = (
       ...(serviceCidr === undefined ? {} : { serviceCidr }),
       ...(securityGroupId === undefined ? {} : { securityGroupId }),
       ...(authenticationMode === undefined ? {} : { authenticationMode }),
+      ...(cluster.resourcesVpcConfig === undefined
+        ? {}
+        : { network: networkOf(cluster.resourcesVpcConfig) }),
     };
   },
   consoleOutput: async (instanceId, options = {}) => {

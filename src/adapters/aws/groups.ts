@@ -126,6 +126,20 @@ const addressing = (instance: Ec2Instance): Pick<CloudInstance, 'addresses' | 'p
   };
 };
 
+const networkOf = (instance: Ec2Instance): Pick<CloudInstance, 'network'> => {
+  const { SubnetId, VpcId, SecurityGroups = [], PrivateIpAddress, PublicIpAddress } = instance;
+  if (SubnetId === undefined || VpcId === undefined || PrivateIpAddress === undefined) return {};
+  return {
+    network: {
+      subnetId: SubnetId,
+      vpcId: VpcId,
+      securityGroups: SecurityGroups.flatMap(({ GroupId }) => GroupId ?? []),
+      privateAddress: PrivateIpAddress,
+      ...(PublicIpAddress === undefined ? {} : { publicAddress: PublicIpAddress }),
+    },
+  };
+};
+
 const describeBatch = async (
   clients: Clients,
   ids: readonly string[],
@@ -154,6 +168,7 @@ const describeBatch = async (
             ? {}
             : { launchTime: instance.LaunchTime.toISOString() }),
           ...addressing(instance),
+          ...networkOf(instance),
         }),
       );
     return { items, next: page.NextToken };

@@ -14,8 +14,11 @@ import { type AwsAuthData, familyCalled } from '../../formats/index.ts';
 import {
   type CloudApi,
   CloudError,
+  type ClusterAccess,
   type KubeApi,
   KubeError,
+  lookAtJoinNetwork,
+  orUnknown,
   type ScalingGroup,
 } from '../../ports/index.ts';
 import { CommandError, exitCodes } from '../context.ts';
@@ -115,9 +118,12 @@ interface ConfigMap extends KubeObject {
   readonly data?: AwsAuthData;
 }
 
-const rolesOf = async (kube: KubeApi, cloud: CloudApi, cluster: string): Promise<RoleMap> => {
+const rolesOf = async (
+  kube: KubeApi,
+  describe: Promise<ClusterAccess | undefined>,
+): Promise<RoleMap> => {
   try {
-    const access = await cloud.describeCluster(cluster);
+    const access = await describe;
     if (access?.authenticationMode === 'API') return { kind: 'unused' };
     const where = { namespace: 'kube-system', name: 'aws-auth' };
     const found = await kube.get<ConfigMap>(resourceTypes.configmaps, where);
@@ -199,7 +205,7 @@ const instancesOf = async (
   const known = unjoined.length === 0 ? [] : await cloud.describeInstances(unjoined);
   const requests = known.length === 0 ? new Map() : await gatherRequests(kube);
   const joining: JoiningInstance[] = [];
-  for (const { instanceId, state, launchTime, privateDnsName } of known) {
+  for (const { instanceId, state, launchTime, privateDnsName, network } of known) {
     const node = nodes.get(instanceId);
     const names = [node?.metadata.name ?? '', privateDnsName, instanceId];
     const own = [...new Set(names)].flatMap((name) => requests?.get(name) ?? []);
@@ -208,6 +214,7 @@ const instancesOf = async (
       instanceId,
       state,
       launchTime,
+      network,
       console: reads ? await consoleOf(cloud, instanceId) : undefined,
       ...(requests === undefined ? {} : { requests: own }),
       node:
@@ -249,10 +256,17 @@ export const gatherJoinEvidence = async (
         `\`kubectl describe nodegroup ${name}\` says what keeps it`,
     );
   }
-  const roles = await rolesOf(kube, cloud, group.cluster);
+  const describing = cloud.describeCluster(group.cluster);
+  const roles = await rolesOf(kube, describing);
+  const cluster = await orUnknown(describing);
   const { joined, joining, hasReadRequests } = await instancesOf(kube, cloud, group, scaling);
   const isShort = scaling.instances.length < scaling.desiredCapacity;
   const activities = isShort ? await cloud.describeActivities(scaling.name) : [];
+  const { network, unseen } = await lookAtJoinNetwork(cloud, {
+    cluster,
+    subnets: scaling.subnets ?? [],
+    instances: joining.map((one) => one.network),
+  });
   const userData = await userDataOf(cloud, group, scaling);
   const isWindows = group.amiType?.startsWith('WINDOWS') ?? false;
   const windows = isWindows ? await gatherWindowsEvidence(kube, cloud, group) : undefined;
@@ -267,9 +281,11 @@ export const gatherJoinEvidence = async (
       ...(isWindows && windows?.vpcCni === undefined
         ? ['ConfigMap kube-system/amazon-vpc-cni was not read']
         : []),
+      ...unseen,
     ],
     evidence: {
       now,
+      network,
       cluster: group.cluster,
       roleArn: group.roleArn,
       isWindows,

@@ -1,5 +1,6 @@
 // Why instances of a group are late to join: what `drover explain nodegroup` says too, for the group's health.
-// Reads aws-auth, the launch template and the cluster once somebody is late; decides nothing.
+// Reads aws-auth, the launch template, kubelets' certificate requests, the cluster and its network once somebody is
+// late; decides nothing.
 import { type KubeObject, resourceTypes } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import {
@@ -7,10 +8,18 @@ import {
   type JoinCause,
   joinCauses,
   type RoleMap,
+  type SigningRequest,
+  unansweredRequests,
 } from '../../core/explain/index.ts';
 import type { Unjoined } from '../../core/scaling/index.ts';
 import { type AwsAuthData, familyCalled } from '../../formats/index.ts';
-import { orUnknown, type ScalingGroup } from '../../ports/index.ts';
+import {
+  type CloudInstance,
+  type ClusterAccess,
+  lookAtJoinNetwork,
+  orUnknown,
+  type ScalingGroup,
+} from '../../ports/index.ts';
 import type { NodeGroupDeps } from './deps.ts';
 
 interface ConfigMap extends KubeObject {
@@ -20,11 +29,11 @@ interface ConfigMap extends KubeObject {
 const awsAuth = { namespace: 'kube-system', name: 'aws-auth' } as const;
 
 const rolesOf = async (
-  { cloud, kube }: NodeGroupDeps,
-  cluster: string,
+  { kube }: NodeGroupDeps,
+  describing: Promise<ClusterAccess | undefined>,
   signal: AbortSignal,
 ): Promise<RoleMap> => {
-  const access = await cloud.describeCluster(cluster, { signal });
+  const access = await describing;
   if (access?.authenticationMode === 'API') return { kind: 'unused' };
   const found = await kube.get<ConfigMap>(resourceTypes.configmaps, awsAuth, { signal });
   return found.kind === 'gone'
@@ -52,31 +61,48 @@ const userDataOf = async (
   };
 };
 
+export type LateInstance = Unjoined & Pick<CloudInstance, 'privateDnsName' | 'network'>;
+
 /** The surest first; `late` have no Ready node. */
 export const joinCausesOf = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
-  { scaling, late }: { readonly scaling: ScalingGroup; readonly late: readonly Unjoined[] },
+  { scaling, late }: { readonly scaling: ScalingGroup; readonly late: readonly LateInstance[] },
   signal: AbortSignal,
 ): Promise<readonly JoinCause[]> => {
   const { spec } = group;
-  const roles = await orUnknown(rolesOf(deps, spec.clusterName, signal));
+  const { cloud, kube, clock } = deps;
+  const waiting = late.filter(({ hasNode }) => !hasNode);
+  const describing = cloud.describeCluster(spec.clusterName, { signal });
+  const roles = await orUnknown(rolesOf(deps, describing, signal));
+  const cluster = await orUnknown(describing);
+  const listed = kube.list<SigningRequest>(resourceTypes.certificatesigningrequests, { signal });
+  const requests = unansweredRequests((await orUnknown(listed))?.items ?? []);
+  const places = {
+    cluster,
+    subnets: scaling.subnets ?? [],
+    instances: waiting.map((one) => one.network),
+  };
+  const { network } = await lookAtJoinNetwork(cloud, places, { signal });
   return joinCauses({
-    now: deps.clock.now(),
+    now: clock.now(),
+    network,
     cluster: spec.clusterName,
     roleArn: spec.nodeRole,
     isWindows: spec.amiType.startsWith('WINDOWS'),
     roles: roles ?? { kind: 'unknown', why: 'kube-system/aws-auth was not read' },
     userData: await orUnknown(userDataOf(deps, group, scaling, signal)),
     failedLaunches: [],
-    instances: late
-      .filter(({ hasNode }) => !hasNode)
-      .map(({ instanceId, state, launchTime, console }) => ({
+    instances: waiting.map(
+      ({ instanceId, state, launchTime, console, privateDnsName, network }) => ({
         instanceId,
         state,
         launchTime,
         console,
+        network,
+        requests: [privateDnsName, instanceId].flatMap((name) => requests.get(name) ?? []),
         node: undefined,
-      })),
+      }),
+    ),
   });
 };

@@ -2,18 +2,12 @@
 // are late to join with what their console says. Asks the cloud only where something is missing.
 import type { EpochMs } from '../../api/brand.ts';
 import { autoScalingGroupNameOf, type HealthIssue, type NodeGroup } from '../../api/nodegroup.ts';
-import {
-  isLate,
-  joinIssue,
-  lateAt,
-  launchIssues,
-  type Unjoined,
-} from '../../core/scaling/index.ts';
+import { isLate, joinIssue, lateAt, launchIssues } from '../../core/scaling/index.ts';
 import { CloudError, type ScalingGroup } from '../../ports/index.ts';
 import { isReady, nodeOfInstance } from '../informers.ts';
 import { type ActivityMemory, lookAtActivities } from './activities.ts';
 import type { NodeGroupDeps } from './deps.ts';
-import { joinCausesOf } from './join-causes.ts';
+import { joinCausesOf, type LateInstance } from './join-causes.ts';
 import { countedOf } from './scale-in.ts';
 
 export interface Health {
@@ -43,7 +37,7 @@ const unjoinedOf = async (
   { status }: NodeGroup,
   scaling: ScalingGroup,
   signal: AbortSignal,
-): Promise<readonly Unjoined[]> => {
+): Promise<readonly LateInstance[]> => {
   const hasJoined = (id: string): boolean => {
     const node = nodeOfInstance(deps.nodes, id);
     // In a group that was whole a node that is ill has joined: that is health, not creation.
@@ -54,10 +48,10 @@ const unjoinedOf = async (
     .filter((id) => !hasJoined(id));
   if (ids.length === 0) return [];
   const found = await deps.cloud.describeInstances(ids, { signal });
-  return found.map(({ instanceId, state, launchTime }) => {
-    const node = nodeOfInstance(deps.nodes, instanceId);
+  return found.map((instance) => {
+    const node = nodeOfInstance(deps.nodes, instance.instanceId);
     const hasNode = node !== undefined && !isReady(node);
-    return { instanceId, state, launchTime, hasNode, console: undefined };
+    return { launchTime: undefined, ...instance, hasNode, console: undefined };
   });
 };
 
@@ -82,7 +76,7 @@ const lateIssue = async (
   const { late: before } = memory;
   const now = deps.clock.now();
   if (before?.ids === ids && now - before.at < lookAgainMs) return before.issue;
-  const late: Unjoined[] = [];
+  const late: LateInstance[] = [];
   for (const one of unjoined) {
     const console =
       late.length < maxConsoles ? await consoleOf(deps, one.instanceId, signal) : undefined;
@@ -97,7 +91,7 @@ const lateIssue = async (
 
 interface Looked {
   readonly scaling: ScalingGroup;
-  readonly unjoined: readonly Unjoined[];
+  readonly unjoined: readonly LateInstance[];
   readonly memory: { late?: LateFindings; activities?: ActivityMemory };
 }
 

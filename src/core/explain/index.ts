@@ -10,5 +10,6 @@ export type {
   UnansweredRequest,
   WindowsEvidence,
 } from './joining-evidence.ts';
+export { type SigningRequest, unansweredRequests } from './joining-requests.ts';
 export { vpcAgentOf, windowsCauses } from './joining-windows.ts';
 export { explainWaiting } from './waiting.ts';

@@ -6,6 +6,7 @@ import type {
   JoinEvidence,
   JoiningInstance,
 } from './joining-evidence.ts';
+import { networkCauses } from './joining-network.ts';
 import { roleCauses } from './joining-role.ts';
 import { userDataCauses } from './joining-user-data.ts';
 
@@ -159,6 +160,10 @@ export const consoleCause = (
     what,
     remedy: remedy.map((text) => text.replace('{cluster}', evidence.cluster)),
   };
+  if (code === 'NoRouteToEndpoint') {
+    const own = networkCauses(evidence).filter(({ instances }) => instances.includes(instanceId));
+    return refined(said, own, ['EndpointAccess', 'SecurityGroups']);
+  }
   if (code !== 'NotAuthorized' && code !== 'RoleMappedWrongly') return said;
   return refined(said, roleCauses(evidence), ['RoleNotMapped', 'RoleMappedWrongly']);
 };

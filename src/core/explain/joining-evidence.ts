@@ -1,6 +1,7 @@
 // What is known of instances that do not become nodes, and what a cause looks like: the words of
 // `drover explain nodegroup` and of the group's health. Decides nothing.
 import type { EpochMs } from '../../api/brand.ts';
+import type { InstanceNetwork, JoinNetwork } from '../../api/network.ts';
 import type { AwsAuthData, Family } from '../../formats/index.ts';
 
 /** How sure: an instance said it itself; it would keep any node out; it may be it. */
@@ -14,6 +15,9 @@ export type JoinCauseCode =
   | 'ClusterNotFound'
   | 'WrongEndpoint'
   | 'NoRouteToEndpoint'
+  | 'EndpointAccess'
+  | 'SecurityGroups'
+  | 'NoAddresses'
   | 'WrongCertificateAuthority'
   | 'NoCredentials'
   | 'RoleNotMapped'
@@ -62,6 +66,8 @@ export interface JoiningInstance {
   readonly console: string | undefined;
   /** Oldest first; absent: not looked at. */
   readonly requests?: readonly UnansweredRequest[];
+  /** Absent: not known. */
+  readonly network?: InstanceNetwork | undefined;
   readonly node:
     | {
         readonly name: string;
@@ -118,4 +124,6 @@ export interface JoinEvidence {
   /** Launches that failed since the last one that succeeded: EC2's words. */
   readonly failedLaunches: readonly { readonly code: string; readonly message: string }[];
   readonly instances: readonly JoiningInstance[];
+  /** Absent: not looked at. */
+  readonly network?: JoinNetwork;
 }

@@ -8,6 +8,7 @@ import {
   type JoinEvidence,
   type JoiningInstance,
 } from './joining-evidence.ts';
+import { networkCauses } from './joining-network.ts';
 import { requestCause } from './joining-requests.ts';
 import { roleCauses } from './joining-role.ts';
 import { userDataCauses } from './joining-user-data.ts';
@@ -76,7 +77,7 @@ const unknownCause = (instances: readonly JoiningInstance[]): JoinCause => {
     evidence: ['user data, role and consoles show no fault'],
     remedy: [
       `$ aws ec2 get-console-output --latest --instance-id ${first?.instanceId ?? 'INSTANCE'}`,
-      'Look at what cannot be seen from here: security groups and routes to the API endpoint, and endpoints of EC2, ECR and S3 in subnets without internet access',
+      'Look at what cannot be seen from here: routes to the API endpoint, network ACLs, and endpoints of EC2, ECR and S3 in subnets without internet access',
     ],
     instances: instances.map(({ instanceId }) => instanceId),
   };
@@ -126,11 +127,15 @@ export const joinCauses = (evidence: JoinEvidence): readonly JoinCause[] => {
   );
   const hasMute = instances.some(({ node, console }) => node === undefined && !isTelling(console));
   const roles = roleCauses(evidence);
+  const network = networkCauses(evidence);
   // Of a group all of whose instances said why, its definition adds only noise, but for what nodes join without.
   const suggested =
     waiting.length > 0 || hasMute
-      ? [...userDataCauses(evidence), ...roles]
-      : roles.filter(({ certainty }) => certainty === 'possible');
+      ? [...userDataCauses(evidence), ...roles, ...network]
+      : [
+          ...roles.filter(({ certainty }) => certainty === 'possible'),
+          ...network.filter(({ code }) => code === 'NoAddresses'),
+        ];
   const windows = windowsCauses(evidence);
   const causes = merged([...launchCauses(evidence), ...ofInstances, ...suggested, ...windows]);
   const order = (a: JoinCause, b: JoinCause): number =>
