@@ -8,9 +8,9 @@ import { type LineCounts, LineFeed, noLines } from './lines.ts';
 import type { LookupTables } from './lookup-table.ts';
 import { isWithin, type TimeRange } from './patterns/periods.ts';
 import { type Plan, planQuery } from './plan.ts';
+import type { Pass } from './plan-subquery.ts';
 import { type Needles, needlesOf } from './prefilter.ts';
 import { MemoryBudget } from './stages/budget.ts';
-import type { Stage } from './stages/stage.ts';
 
 export interface ExecutionOptions {
   /** Events of that moment or later, epoch milliseconds. */
@@ -58,8 +58,9 @@ const noNeedles: Needles = { inValues: [], inText: [] };
 export class Execution {
   readonly #options: ExecutionOptions;
   readonly #plan: Plan;
-  readonly #first: Stage;
-  readonly #needles: Needles;
+  /** Subqueries first; the last is the query itself. */
+  readonly #passes: readonly Pass[];
+  #at = 0;
   readonly #counts = noLines();
   readonly #rows: ResultRow[] = [];
   #matched = 0;
@@ -84,9 +85,8 @@ export class Execution {
         this.#isDone = true;
       },
     });
-    this.#needles = options.usePrefilter === false ? noNeedles : needlesOf(query);
-    const { columns, hasPointers } = this.#plan;
-    this.#first = this.#plan.connect({
+    const { columns, hasPointers, alsoWithin } = this.#plan;
+    const first = this.#plan.connect({
       push: (row) => {
         const values = columns.map((column) => column.read(row));
         row.event?.release();
@@ -94,11 +94,38 @@ export class Execution {
       },
       finish: () => {},
     });
+    const isDone = () => this.#isDone;
+    const own: Pass = { source: undefined, query, first, alsoWithin, isDone };
+    this.#passes = [...this.#plan.passes, own];
   }
 
-  /** True once nothing more need be read: `limit any` has its rows. */
+  get #pass(): Pass {
+    const pass = this.#passes[this.#at];
+    if (pass === undefined) throw new Error('there is no pass to read for');
+    return pass;
+  }
+
+  /** The logs to read one after the other, `advance` between them; undefined is what the query reads. */
+  get sources(): readonly (string | undefined)[] {
+    return this.#passes.map(({ source }) => source);
+  }
+
+  /** What is opened from here on is for the next of `sources`; false when there is none. Throws QueryLimitError. */
+  advance(): boolean {
+    if (this.#at === this.#passes.length - 1) return false;
+    this.#pass.first.finish();
+    this.#at++;
+    return true;
+  }
+
+  /** What a subquery reads of the query's own log, the query tells. */
+  get #isTold(): boolean {
+    return this.#at === this.#passes.length - 1 || this.#pass.source !== undefined;
+  }
+
+  /** True once nothing more of this log need be read: `limit any` has its rows. */
   get isDone(): boolean {
-    return this.#isDone;
+    return this.#pass.isDone();
   }
 
   /** How far it has come. */
@@ -112,31 +139,32 @@ export class Execution {
     return new LineFeed({
       source,
       offset,
-      needles: this.#needles,
-      counts: this.#counts,
+      needles: this.#options.usePrefilter === false ? noNeedles : needlesOf(this.#pass.query),
+      counts: this.#isTold ? this.#counts : noLines(),
       onEvent: (event) => this.#event(event),
     });
   }
 
   #event(event: LogEvent): void {
-    if (this.#isDone) return;
+    const { first, alsoWithin, isDone } = this.#pass;
+    if (isDone()) return;
     const { startMs, endMs } = this.#options;
     if (startMs !== undefined || endMs !== undefined) {
       const { timeMs } = event;
       if (timeMs === undefined) {
-        this.#withoutTime++;
+        if (this.#isTold) this.#withoutTime++;
         return;
       }
       const isAsked = timeMs >= (startMs ?? timeMs) && timeMs <= (endMs ?? timeMs);
-      const { alsoWithin } = this.#plan;
       if (!isAsked && (alsoWithin === undefined || !isWithin(alsoWithin, timeMs))) return;
     }
-    this.#first.push(new Row(event, [], this.#order++));
+    first.push(new Row(event, [], this.#order++));
   }
 
   /** Throws QueryLimitError. */
   finish(): QueryResult {
-    this.#first.finish();
+    while (this.advance());
+    this.#pass.first.finish();
     return {
       columns: this.#plan.columns.map((column) => column.name),
       rows: this.#rows,

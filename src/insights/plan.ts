@@ -19,6 +19,7 @@ import {
   planTotals,
   type Site,
 } from './plan-rows.ts';
+import { type Pass, prepareSubquery } from './plan-subquery.ts';
 import { compileStatsColumn } from './stages/aggregates.ts';
 import type { MemoryBudget } from './stages/budget.ts';
 import { FillStage } from './stages/fill-stage.ts';
@@ -42,8 +43,8 @@ export interface Column {
 export interface PlanOptions {
   readonly nowMs: number;
   readonly budget: MemoryBudget;
-  /** Rows at most where the query itself has no `limit`. */
-  readonly defaultLimit: number;
+  /** Rows at most where the query itself has no `limit`; undefined where their order is of no use. */
+  readonly defaultLimit: number | undefined;
   /** Told of each event that the filters let through. */
   readonly onMatch: () => void;
   /** Told once no event more can change the result. */
@@ -62,6 +63,8 @@ export interface Plan {
   readonly notices: readonly string[];
   /** The range before, of which `diff` needs the events too. */
   readonly alsoWithin: TimeRange | undefined;
+  /** Subqueries, each to be read before the query. */
+  readonly passes: readonly Pass[];
 }
 
 type Link = (next: Stage) => Stage;
@@ -79,6 +82,7 @@ class Planner {
   readonly #links: Link[] = [];
   #counts = false;
   readonly #notices = new Set<string>();
+  readonly #passes: Pass[] = [];
   #names = new Names();
   /** The order that the next `limit`, `dedup` or end brings about; the default is newest first. */
   #order: readonly OrderKey[] | undefined;
@@ -102,6 +106,12 @@ class Planner {
       nowMs: this.#options.nowMs,
       range: this.#options.range,
       notice: (text) => this.#notices.add(text),
+      subquery: (expression) => {
+        const { pass, values, notices } = prepareSubquery(expression, this.#options, planQuery);
+        this.#passes.push(pass);
+        for (const told of notices) this.#notices.add(told);
+        return values;
+      },
     };
   }
 
@@ -340,7 +350,7 @@ class Planner {
       inOrder: () => this.#top(Number.MAX_SAFE_INTEGER),
       cut: () => {
         this.#isCut = true;
-        this.#top(this.#options.defaultLimit);
+        this.#top(this.#options.defaultLimit ?? Number.MAX_SAFE_INTEGER);
       },
       countMatches: () => this.#countMatches(),
       onDone: this.#options.onDone,
@@ -369,7 +379,9 @@ class Planner {
   }
 
   plan(hasLimit: boolean): Plan {
-    if (!hasLimit && !this.#isCut) this.#top(this.#options.defaultLimit);
+    const { defaultLimit } = this.#options;
+    if (defaultLimit === undefined) this.#countMatches();
+    else if (!hasLimit && !this.#isCut) this.#top(defaultLimit);
     else if (this.#order !== undefined) this.#top(Number.MAX_SAFE_INTEGER);
     return {
       connect: (sink) => this.#links.reduceRight((next, link) => link(next), sink),
@@ -377,6 +389,7 @@ class Planner {
       hasPointers: this.#names.isOpen,
       notices: [...this.#notices],
       alsoWithin: this.#alsoWithin,
+      passes: this.#passes,
     };
   }
 }

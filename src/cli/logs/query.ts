@@ -1,5 +1,5 @@
 // drover logs query: one query over log files, standard input or the world's audit log. Reads each
-// once from front to back.
+// from front to back, once for the query and once for each of its subqueries.
 import {
   cloudFieldCap,
   Execution,
@@ -98,25 +98,36 @@ export const runQuery = async (
       ...(limit === undefined ? {} : { defaultLimit: limit }),
     });
   });
-  const read = await readLogs(context, {
-    files: isWorlds ? await context.auditFiles(connection) : files,
-    open: ({ name }) => {
-      const feed = execution.open({
-        stream: streamOf(name),
-        log: name,
-        ...(cap === undefined ? {} : { cap }),
-      });
-      return {
-        push: (bytes) => explained(query, () => feed.push(bytes)),
-        end: () => explained(query, () => feed.end()),
-      };
-    },
-    isDone: () => execution.isDone,
-    progress: () => {
-      const { bytes, matched } = execution.progress;
-      return `${Math.round(bytes / 1_000_000)} MB read, ${matched} events matched`;
-    },
-  });
+  let pass = 0;
+  const own = isWorlds ? await context.auditFiles(connection) : files;
+  refuseReadingTwice(execution.sources, own);
+  const troubles = new Set<string>();
+  const hints = new Set<string>();
+  do {
+    const source = execution.sources[pass++];
+    const read = await readLogs(context, {
+      files: source === undefined ? own : [source],
+      open: ({ name }) => {
+        const feed = execution.open({
+          stream: streamOf(name),
+          log: name,
+          ...(cap === undefined ? {} : { cap }),
+        });
+        return {
+          push: (bytes) => explained(query, () => feed.push(bytes)),
+          end: () => explained(query, () => feed.end()),
+        };
+      },
+      isDone: () => execution.isDone,
+      progress: () => {
+        const { bytes, matched } = execution.progress;
+        return `${Math.round(bytes / 1_000_000)} MB read, ${matched} events matched`;
+      },
+    });
+    for (const told of read.troubles) troubles.add(told);
+    for (const told of read.hints) hints.add(told);
+  } while (explained(query, () => execution.advance()));
+  const read = { troubles: [...troubles], hints: [...hints] };
   const finished = explained(query, () => execution.finish());
   const result = { ...finished, notices: [...finished.notices, ...cutNotices(cap)] };
   for (const line of renderResult(result, flags.output)) context.out(line);
@@ -124,6 +135,19 @@ export const runQuery = async (
   for (const notice of noticesOf(result)) context.err(`! ${notice}`);
   context.err(summaryOf(result));
   failOn(read);
+};
+
+/** Throws CommandError. */
+const refuseReadingTwice = (
+  sources: readonly (string | undefined)[],
+  files: readonly string[],
+): void => {
+  const times = sources.filter((source) => source === undefined || source === '-').length;
+  if (times < 2 || !(files.includes('-') || sources.includes('-'))) return;
+  throw new CommandError(
+    exitCodes.usage,
+    'standard input (-) can be read once, and the subquery reads it too: write it to a file and name that',
+  );
 };
 
 const cutNotices = (cap: FieldCap | undefined): readonly string[] =>

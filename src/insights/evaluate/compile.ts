@@ -1,6 +1,6 @@
 // Expressions as functions of a row. Everything that can be known from the query alone is found out
 // here, once, and refused here with its place.
-import type { Expression, RegexLiteral } from '../language/ast.ts';
+import type { Expression, InQuery, RegexLiteral } from '../language/ast.ts';
 import { closest, QueryError, type Span } from '../language/query-error.ts';
 import type { TimeRange } from '../patterns/periods.ts';
 import { LinearRegex, RegexError } from '../regex/index.ts';
@@ -8,6 +8,7 @@ import { findFunction, finite, functionNames } from './functions.ts';
 import { allMatches } from './matches.ts';
 import type { Names, Read, Row } from './row.ts';
 import { ceilTo, floorTo, type Period, parsePeriod } from './time.ts';
+import type { ValueSet } from './value-set.ts';
 import { equals, isTrue, ordered, toNumber, toText, type Value } from './values.ts';
 
 export interface CompileContext {
@@ -18,6 +19,8 @@ export interface CompileContext {
   readonly range: TimeRange | undefined;
   /** Told of a field that cannot have a value here. */
   readonly notice: (text: string) => void;
+  /** What a subquery answers, once it has been evaluated. */
+  readonly subquery: (expression: InQuery) => ValueSet;
 }
 
 const arithmetic = {
@@ -79,6 +82,15 @@ export const compile = (expression: Expression, context: CompileContext): Read =
         const value = operand(row);
         if (value === undefined) return false;
         return items.some((item) => equals(value, item(row))) !== negated;
+      };
+    }
+    case 'inQuery': {
+      const operand = compile(expression.operand, context);
+      const values = context.subquery(expression);
+      const { negated } = expression;
+      return (row) => {
+        const value = operand(row);
+        return value !== undefined && values.has(value) !== negated;
       };
     }
     case 'not': {

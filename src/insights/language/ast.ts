@@ -75,6 +75,14 @@ export type Expression =
       readonly negated: boolean;
       readonly span: Span;
     }
+  | {
+      /** `F in (SOURCE 'g' | ... | fields F)` */
+      readonly kind: 'inQuery';
+      readonly operand: Expression;
+      readonly query: Subquery;
+      readonly negated: boolean;
+      readonly span: Span;
+    }
   | { readonly kind: 'not'; readonly operand: Expression; readonly span: Span }
   | {
       readonly kind: 'and' | 'or';
@@ -82,6 +90,14 @@ export type Expression =
       readonly operands: readonly Expression[];
       readonly span: Span;
     };
+
+export interface Subquery {
+  /** The log it reads; undefined where it reads what the query reads. */
+  readonly source: string | undefined;
+  readonly commands: readonly Command[];
+  readonly span: Span;
+}
+export type InQuery = Extract<Expression, { readonly kind: 'inQuery' }>;
 
 export interface NamedExpression {
   readonly expression: Expression;

@@ -1,6 +1,12 @@
 // Expressions of the query language, by descent: or, and, not, comparison, sum, product, power,
 // sign, primary. Decides what the text means; never what its value is.
-import type { BinaryOperator, ComparisonOperator, Expression, RegexLiteral } from './ast.ts';
+import type {
+  BinaryOperator,
+  ComparisonOperator,
+  Expression,
+  RegexLiteral,
+  Subquery,
+} from './ast.ts';
 import { QueryError } from './query-error.ts';
 import type { Scanner } from './scanner.ts';
 
@@ -23,10 +29,13 @@ const comparisons: readonly (readonly [text: string, operator: ComparisonOperato
 
 export class ExpressionParser {
   readonly #scan: Scanner;
+  /** Reads the query that begins here; undefined where none does. */
+  readonly #subquery: () => Subquery | undefined;
   #depth = 0;
 
-  constructor(scanner: Scanner) {
+  constructor(scanner: Scanner, subquery: () => Subquery | undefined) {
     this.#scan = scanner;
+    this.#subquery = subquery;
   }
 
   expression(): Expression {
@@ -97,6 +106,11 @@ export class ExpressionParser {
   #in(operand: Expression, start: number, negated: boolean): Expression {
     const close = this.#scan.symbol('[') ? ']' : ')';
     if (close === ')' && !this.#scan.symbol('(')) throw this.#unexpected('`[` after `in`');
+    const query = close === ')' ? this.#subquery() : undefined;
+    if (query !== undefined) {
+      if (!this.#scan.symbol(')')) throw this.#unexpected('`|` or `)` after the subquery');
+      return { kind: 'inQuery', operand, query, negated, span: this.#scan.span(start) };
+    }
     const items: Expression[] = [];
     do items.push(this.#sum());
     while (this.#scan.symbol(','));

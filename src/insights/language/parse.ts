@@ -2,7 +2,7 @@
 // refused by its name and place, never skipped: rows that a skipped command would have changed are
 // wrong answers that nobody notices.
 import { diffPeriods } from '../patterns/periods.ts';
-import type { Command, Expression, NamedExpression, Query, SortKey } from './ast.ts';
+import type { Command, Expression, NamedExpression, Query, SortKey, Subquery } from './ast.ts';
 import { ExpressionParser } from './parse-expression.ts';
 import { type RowCommandKind, rowCommands, rowCommandWords } from './parse-rows.ts';
 import { closest, QueryError } from './query-error.ts';
@@ -30,7 +30,7 @@ const refused: Readonly<Record<string, string>> = {
   source: 'name the files on the command line, or the log group in the call',
   join: 'it is documented and not built yet: run two queries',
   appendcols: 'it is not built: run two queries',
-  subqueries: 'they stand within `in (...)`, and are not built yet: run two queries',
+  subqueries: 'they stand in a filter: `filter F in (... | fields F)`',
   relevantfields: 'how it measures relevance is not documented',
   autoregress: 'what it calls its columns is not documented',
   logcompare: 'write `pattern @message | diff`, or run two queries',
@@ -43,6 +43,8 @@ export const parseQuery = (text: string): Query => new QueryParser(text).query()
 class QueryParser {
   readonly #scan: Scanner;
   readonly #expressions: ExpressionParser;
+  /** Reading a subquery. */
+  #isWithin = false;
 
   constructor(text: string) {
     if (text.length > maxQueryLength) {
@@ -50,7 +52,7 @@ class QueryParser {
       throw new QueryError(`a query has at most ${maxQueryLength} characters`, span);
     }
     this.#scan = new Scanner(text);
-    this.#expressions = new ExpressionParser(this.#scan);
+    this.#expressions = new ExpressionParser(this.#scan, () => this.#subquery());
   }
 
   query(): Query {
@@ -58,11 +60,35 @@ class QueryParser {
     if (scan.atEnd) {
       throw new QueryError('the query is empty', { start: 0, end: 1 }, supportedHint);
     }
-    const commands: Command[] = [];
-    do commands.push(this.#command(commands));
-    while (scan.symbol('|'));
+    const commands = this.#commands();
     if (!scan.atEnd) throw this.#unexpected('`|` or the end of the query');
     return { text: scan.text, commands };
+  }
+
+  #commands(): readonly Command[] {
+    const commands: Command[] = [];
+    do commands.push(this.#command(commands));
+    while (this.#scan.symbol('|'));
+    return commands;
+  }
+
+  #subquery(): Subquery | undefined {
+    const scan = this.#scan;
+    const { at: start } = scan;
+    if (!beginsQuery.test(scan.text.slice(start, start + 200))) return undefined;
+    if (this.#isWithin) {
+      throw new QueryError('a subquery stands within no other', scan.here().span);
+    }
+    this.#isWithin = true;
+    let source: string | undefined;
+    if (scan.keyword('source')) {
+      source = scan.quoted();
+      if (source === undefined) throw this.#unexpected('the name of a log in quotes');
+    }
+    const hasCommands = source === undefined || scan.symbol('|');
+    const commands = hasCommands ? this.#commands() : [];
+    this.#isWithin = false;
+    return { source, commands, span: scan.span(start) };
   }
 
   #command(before: readonly Command[]): Command {
@@ -254,6 +280,9 @@ const refuseOrder = (command: Command, before: readonly Command[]): void => {
 
 /** `countFrequent` is documented with two spellings. */
 const spelled = (word: string): string => word.toLowerCase().replace(/^count_f/, 'countf');
+
+/** A command and something that is not the end of a list's item. */
+const beginsQuery = new RegExp(`^(?:source|${supported.join('|')})\\s+[^\\s,)=!<>+*%^/-]`, 'i');
 
 const supportedHint = `commands: ${supported.join(', ')}`;
 

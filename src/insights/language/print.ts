@@ -132,6 +132,12 @@ const expression = (one: Expression): string => {
     }
     case 'in':
       return `${operand(one.operand)} ${one.negated ? 'not in' : 'in'} [${listOf(one.items, operand)}]`;
+    case 'inQuery': {
+      const { source, commands } = one.query;
+      const parts = source === undefined ? [] : [`SOURCE ${quoted(source)}`];
+      const query = [...parts, ...commands.map(command)].join(' | ');
+      return `${operand(one.operand)} ${one.negated ? 'not in' : 'in'} (${query})`;
+    }
     case 'not':
       return `not ${operand(one.operand)}`;
     case 'and':

@@ -92,7 +92,7 @@ describe('a query of log groups', () => {
       endMs: startAt,
       limit: undefined,
     };
-    const { id } = world.parts.logQueries.start(query, groups, sources);
+    const { id } = world.parts.logQueries.start(query, groups, () => sources);
     world.advance(1);
     const answer = logs('GetQueryResults', { queryId: id });
     expect(cells(answer).map((row) => row.map(([, value]) => value))).toEqual([
@@ -101,5 +101,31 @@ describe('a query of log groups', () => {
     ]);
     expect(answer.statistics).toMatchObject({ recordsScanned: 8, logGroupsScanned: 2 });
     expect(logs('DescribeQueries', { logGroupName: 'b' }).queries).toHaveLength(1);
+  });
+
+  it('reads the group of a subquery before its own', () => {
+    const [a, b] = ['a', 'b'].map((name) => [{ stream: name, log: `1:${name}` }] as const);
+    const asked: (string | undefined)[] = [];
+    const query = (filter: string) => {
+      const request = {
+        queryString: `filter @logStream in (SOURCE 'b' ${filter} | fields "a" as \`@logStream\`) | stats count(*)`,
+        startMs: 0,
+        endMs: startAt,
+        limit: undefined,
+      };
+      const { id } = world.parts.logQueries.start(request, [], (name) => {
+        asked.push(name);
+        return (name === undefined ? a : b) ?? [];
+      });
+      world.advance(1);
+      const answer = logs('GetQueryResults', { queryId: id });
+      expect(answer.status).toBe('Complete');
+      return cells(answer).map((row) => row.map(([, value]) => value));
+    };
+    expect(query('')).toEqual([['4']]);
+    expect(query('| filter @logStream = "a"')).toEqual([]);
+    // Read no further than its rows, and the query all the same.
+    expect(query('| limit any 1')).toEqual([['4']]);
+    expect(asked.slice(0, 2)).toEqual(['b', undefined]);
   });
 });

@@ -85,7 +85,8 @@ export class LogQueries {
       readonly limit: number | undefined;
     },
     groups: readonly LogGroup[],
-    sources: readonly LogSource[],
+    /** Of a subquery's log group; of undefined the query's own. Throws where there is no such group. */
+    sourcesOf: (name: string | undefined) => readonly LogSource[],
   ): QueryRun {
     const running = this.all().filter(({ status }) => isUnderWay(status)).length;
     if (running >= maxRunning) {
@@ -108,19 +109,21 @@ export class LogQueries {
       result: undefined,
       timer: 0,
     };
+    const passes = run.execution.sources.map(sourcesOf);
     this.#runs.set(run.id, run);
     for (const { id, status } of [...this.#runs.values()]) {
       if (this.#runs.size <= maxKept) break;
       if (!isUnderWay(status)) this.#runs.delete(id);
     }
-    this.#run(run, sources);
+    this.#run(run, passes);
     return run;
   }
 
   /** One source after the other, each from the log's beginning to where it ends now. */
-  #run(run: QueryRun, sources: readonly LogSource[]): void {
+  #run(run: QueryRun, passes: readonly (readonly LogSource[])[]): void {
     const { start, end } = this.#log.extent();
-    const waiting = [...sources];
+    let pass = 0;
+    let waiting = [...(passes[pass] ?? [])];
     let feed: LineFeed | undefined;
     let at = start;
     const slice = (): void => {
@@ -139,13 +142,17 @@ export class LogQueries {
         if (bytes.length === 0 || feed === undefined) {
           feed?.end();
           const source = waiting.shift();
-          if (source === undefined) {
+          if (source === undefined && run.execution.advance()) {
+            waiting = [...(passes[++pass] ?? [])];
+            feed = undefined;
+          } else if (source === undefined) {
             run.result = run.execution.finish();
             run.status = 'Complete';
             return;
+          } else {
+            feed = run.execution.open(source, start);
+            at = start;
           }
-          feed = run.execution.open(source, start);
-          at = start;
         }
         run.timer = this.#scope.kernel.after(sliceMicros, slice);
       } catch (error) {
@@ -227,10 +234,11 @@ const startQuery = (groups: LogGroups, queries: LogQueries, input: AwsInput) => 
     endMs: end * 1000,
     limit,
   };
-  const sources = asked
-    .filter(({ auditStream }) => auditStream !== undefined)
-    .map((group) => ({ ...groups.sourceOf(group), cap: { fields: cloudFieldCap, cut: 0 } }));
-  return { queryId: queries.start(request, asked, sources).id };
+  const sourcesOf = (name: string | undefined) =>
+    (name === undefined ? asked : [groups.find(name)])
+      .filter(({ auditStream }) => auditStream !== undefined)
+      .map((group) => ({ ...groups.sourceOf(group), cap: { fields: cloudFieldCap, cut: 0 } }));
+  return { queryId: queries.start(request, asked, sourcesOf).id };
 };
 
 const renderRow = (columns: readonly string[], { values, pointer }: ResultRow) => {

@@ -1,0 +1,43 @@
+// Values that a subquery answered, of which one may be equal to a field's. Equal as `in [...]` has it, in one look.
+import type { MemoryBudget } from '../stages/budget.ts';
+import { toNumber, toText, type Value } from './values.ts';
+
+const valueBytes = 160;
+
+export class ValueSet {
+  readonly #budget: MemoryBudget;
+  readonly #texts = new Set<string>();
+  /** Of what is no text: those equal a text of digits too. */
+  readonly #numbers = new Set<number>();
+  /** Of texts of digits: they equal a number, not another text. */
+  readonly #digits = new Set<number>();
+
+  constructor(budget: MemoryBudget) {
+    this.#budget = budget;
+  }
+
+  /** Throws QueryLimitError. */
+  add(value: Value): void {
+    const text = toText(value);
+    if (text === undefined) return;
+    const number = toNumber(value);
+    if (number !== undefined)
+      (typeof value === 'string' ? this.#digits : this.#numbers).add(number);
+    if (this.#texts.has(text)) return;
+    this.#texts.add(text);
+    this.#budget.charge(
+      valueBytes + text.length,
+      () => `the subquery has answered ${this.#texts.size} different values`,
+      'add a `filter` to it',
+    );
+  }
+
+  has(value: Value): boolean {
+    const text = toText(value);
+    if (text === undefined) return false;
+    if (this.#texts.has(text)) return true;
+    const number = toNumber(value);
+    if (number === undefined) return false;
+    return this.#numbers.has(number) || (typeof value !== 'string' && this.#digits.has(number));
+  }
+}

@@ -1,0 +1,143 @@
+// Subqueries of a filter, by the examples of AWS's page, and what it leaves open as it is decided here.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { toText } from './evaluate/values.ts';
+import { Execution, type ExecutionOptions } from './execution.ts';
+import { parseQuery } from './language/parse.ts';
+import { printQuery } from './language/print.ts';
+import { explainQueryError, QueryError } from './language/query-error.ts';
+
+type Logs = Readonly<Record<string, readonly object[]>>;
+
+/** `own` is what the query reads; the others have the names that SOURCE gives. */
+const run = (query: string, logs: Logs, options: Partial<ExecutionOptions> = {}) => {
+  const execution = new Execution(parseQuery(query), { nowMs: 0, ...options });
+  const [...sources] = execution.sources;
+  for (const [index, source = 'own'] of sources.entries()) {
+    const feed = execution.open({ stream: source, log: source });
+    for (const event of logs[source] ?? []) feed.push(Buffer.from(`${JSON.stringify(event)}\n`));
+    feed.end();
+    expect(execution.advance()).toBe(index < sources.length - 1);
+  }
+  const { rows, counts, matched } = execution.finish();
+  return { rows: rows.map(({ values }) => values.map(toText)), counts, matched, sources };
+};
+const refusal = (query: string): string => {
+  try {
+    run(query, {});
+  } catch (error) {
+    if (error instanceof QueryError) return explainQueryError(query, error);
+    throw error;
+  }
+  throw new Error(`not refused: ${query}`);
+};
+const at = (second: number, more: object) => ({
+  stageTimestamp: `2022-09-25T13:58:0${second}Z`,
+  ...more,
+});
+
+describe('a subquery', () => {
+  const logs: Logs = {
+    own: [
+      at(1, { requestId: 'a', endpoint: '/x' }),
+      at(2, { requestId: 'b', endpoint: '/y' }),
+      at(3, { endpoint: '/none' }),
+      at(4, { requestId: 'c', endpoint: '/z' }),
+    ],
+    '/aws/lambda/database-service': [
+      at(1, { requestId: 'c', errorType: 'DatabaseConnectionTimeout' }),
+      at(1, { requestId: 'b', errorType: 'other' }),
+      at(1, { requestId: 'a', errorType: 'DatabaseConnectionTimeout' }),
+    ],
+    '/aws/lambda/payment-processor': ['a', 'b', 'b', 'b', 'a', 'b'].map((requestId, n) =>
+      at(n, { requestId, status: 'FAILED' }),
+    ),
+  };
+
+  it('of another log lets through what it has found there', () => {
+    const query = `filter requestId in (
+        SOURCE '/aws/lambda/database-service'
+        | filter errorType = "DatabaseConnectionTimeout"
+        | fields requestId
+      )
+      | fields requestId, endpoint
+      | sort @timestamp desc`;
+    const { rows, sources, matched, counts } = run(query, logs);
+    expect(rows).toEqual([
+      ['c', '/z'],
+      ['a', '/x'],
+    ]);
+    expect(sources).toEqual(['/aws/lambda/database-service', undefined]);
+    expect([matched, counts.lines]).toEqual([2, 7]);
+    expect(printQuery(parseQuery(printQuery(parseQuery(query))))).toBe(
+      printQuery(parseQuery(query)),
+    );
+  });
+
+  it('may count', () => {
+    const query = `filter requestId in (
+        SOURCE '/aws/lambda/payment-processor'
+        | filter status = "FAILED"
+        | stats count(*) as failureCount by requestId
+        | filter failureCount > 3
+        | fields requestId
+      ) | display endpoint`;
+    expect(run(query, logs).rows).toEqual([['/y']]);
+  });
+
+  it('without SOURCE reads the same log, whose lines are counted once', () => {
+    const query =
+      'filter requestId not in (filter endpoint like /[xy]/ | fields requestId) | display endpoint';
+    const { rows, counts } = run(query, logs);
+    // A field that is missing is in nothing, and not outside of it.
+    expect(rows).toEqual([['/z']]);
+    expect(counts.lines).toBe(4);
+  });
+
+  it('keeps all its rows where it has no limit, and its own where it has one', () => {
+    const many = Array.from({ length: 12_000 }, (_, n) => at(n % 10, { requestId: `r${n}` }));
+    const query = (end: string) =>
+      `filter requestId in (SOURCE 'g' | fields requestId${end}) | stats count(*)`;
+    expect(run(query(''), { own: many, g: many }).rows).toEqual([['12000']]);
+    expect(run(query(' | limit 3'), { own: many, g: many }).rows).toEqual([['3']]);
+    expect(run(query(' | limit any 2'), { own: many, g: many }).rows).toEqual([['2']]);
+    expect(() => run(query(''), { own: many, g: many }, { memoryBytes: 100_000 })).toThrow(
+      /the subquery has answered \d+ different values; add a `filter` to it/,
+    );
+  });
+
+  it('is equal to the list of its values', () => {
+    const value = fc.constantFrom<unknown>('5', 5, '5.0', 'a', true, 'true', 1, '1', 0, '', null);
+    fc.assert(
+      fc.property(fc.array(value, { maxLength: 6 }), fc.array(value), (mine, theirs) => {
+        const own = mine.map((x, n) => at(n, { x }));
+        const shown = theirs.map((x) => JSON.stringify(x)).filter((text) => text !== 'null');
+        const list = shown.length === 0 ? '"nothing"' : shown.join(', ');
+        const ask = (filter: string) => run(`filter ${filter} | display x`, { own, g }).rows;
+        const g = theirs.map((x) => at(1, { x }));
+        expect(ask("x in (SOURCE 'g' | fields x)")).toEqual(ask(`x in [${list}]`));
+        expect(ask("x not in (SOURCE 'g' | fields x)")).toEqual(ask(`x not in [${list}]`));
+      }),
+    );
+  });
+
+  it('a list in round brackets stays a list', () => {
+    const own = [at(1, { x: 'limit' }), at(2, { x: 'b', limit: 'limit' })];
+    expect(run('filter x in ("limit", "c") | display x', { own }).rows).toEqual([['limit']]);
+    expect(run('filter "limit" in (limit) | display x', { own }).rows).toEqual([['b']]);
+  });
+
+  it.each([
+    ['filter a in (fields b)', 'the subquery does not show a', '`| fields a`'],
+    ["filter a in (SOURCE 'g')", 'the subquery does not show a', ''],
+    ['filter a in (filter b in (fields b) | fields a)', 'stands within no other', ''],
+    ['filter a in (SOURCE g | fields a)', 'the name of a log in quotes', ''],
+    ['filter a in (fields a', '`|` or `)` after the subquery', ''],
+    ['filter 1 in (fields a)', 'compared with a field', ''],
+    ['filter a in (fields a | nothing)', '`nothing` is not a command', ''],
+  ])('is refused with its place: %s', (query, words, hint) => {
+    const told = refusal(query);
+    expect(told).toContain(words);
+    expect(told).toContain(hint);
+  });
+});
