@@ -1,7 +1,6 @@
 // drover explain nodegroup: why instances of a group do not become nodes, the surest cause first, each with
 // what shows it and what mends it. The ranking is core/explain's.
 import { type Command, Option } from 'commander';
-import { resourceTypes } from '../../api/kube.ts';
 import type { JoinCause } from '../../core/explain/index.ts';
 import { joinCauses } from '../../core/explain/index.ts';
 import { CloudError, type KubeApi, KubeError } from '../../ports/index.ts';
@@ -11,7 +10,13 @@ import { formatDuration } from '../duration.ts';
 import { printDocument } from '../output.ts';
 import { openUpdateOf } from '../update/read.ts';
 import { typeLines } from '../update/types.ts';
-import { type Gathered, gatherJoinEvidence, groupNameOf, timeLeft } from './join-evidence.ts';
+import {
+  findJoiningGroup,
+  type Gathered,
+  gatherJoinEvidence,
+  groupNameOf,
+  timeLeft,
+} from './join-evidence.ts';
 
 /** More ids say nothing more. */
 const maxIds = 3;
@@ -146,12 +151,12 @@ export const groupMeant = async (
 ): Promise<Omit<GroupAsked, 'output'> | undefined> => {
   const kube = await context.kube(connection);
   const wanted = given.replace(/^(nodegroups?|ng)\//, '');
-  if (!instancePattern.test(wanted)) {
-    const named = await kube.get(resourceTypes.nodegroups, { name: wanted }).catch(unlessRefused);
-    return named?.kind === 'found' ? { name: wanted } : undefined;
-  }
   try {
-    const name = await groupNameOf(kube, await context.cloud(connection), wanted);
+    const cloud = await context.cloud(connection);
+    if (!instancePattern.test(wanted)) {
+      return { name: (await findJoiningGroup(kube, cloud, wanted)).name };
+    }
+    const name = await groupNameOf(kube, cloud, wanted);
     return name === undefined ? undefined : { name, instanceId: wanted };
   } catch (error) {
     return unlessRefused(error);

@@ -25,8 +25,9 @@ const given = (items: readonly object[]): KubeApi =>
 const condition = (type: string) => ({ status: { conditions: [{ type }] } });
 
 describe('certificate requests', () => {
-  it('without an answer are found by the node, the oldest first', async () => {
-    const serving = { signerName: 'kubernetes.io/kubelet-serving' };
+  const serving = { signerName: 'kubernetes.io/kubelet-serving' };
+
+  it('without an answer are found by the node, the newest of each kind, the oldest first', async () => {
     const found = await gatherRequests(
       given([csr('ccc', condition('Denied')), csr('bb', {}, serving), csr('a')]),
     );
@@ -34,7 +35,6 @@ describe('certificate requests', () => {
       [
         'n1',
         [
-          { name: 'a', kind: 'client', isDenied: false, since: '2026-01-01T00:00:01Z' },
           { name: 'bb', kind: 'serving', isDenied: false, since: '2026-01-01T00:00:02Z' },
           { name: 'ccc', kind: 'client', isDenied: true, since: '2026-01-01T00:00:03Z' },
         ],
@@ -51,6 +51,18 @@ describe('certificate requests', () => {
   ])('%s are no evidence', async (_what, one) => {
     expect([...((await gatherRequests(given([one]))) ?? [])]).toEqual([]);
   });
+
+  it.each([
+    ['denied', condition('Denied')],
+    ['pending', {}],
+  ])(
+    'that were %s are none once a newer one of the same kind has its answer',
+    async (_w, state) => {
+      const items = [csr('bb', condition('Approved')), csr('a', state), csr('ccc', {}, serving)];
+      const found = (await gatherRequests(given(items)))?.get('n1');
+      expect(found?.map(({ name }) => name)).toEqual(['ccc']);
+    },
+  );
 
   it('that may not be read are not looked at', async () => {
     const refused = {

@@ -1,5 +1,6 @@
 // Certificate requests of kubelets that nobody has answered: without its client certificate a kubelet that
 // came with a bootstrap token registers no node, without the one for serving nobody reads its logs. Pure.
+import { parseTime } from '../../api/brand.ts';
 import type { KubeObject } from '../../api/kube.ts';
 import { parseCertificateRequest } from '../../formats/index.ts';
 import { kubeletSigners } from '../identity/index.ts';
@@ -16,10 +17,19 @@ const remedyOf = ({ name, isDenied }: UnansweredRequest): readonly string[] =>
 
 const word = ({ isDenied }: UnansweredRequest): string => (isDenied ? 'denied' : 'pending');
 
+/** Requests are written in whole seconds, launches in milliseconds. */
+const secondMs = 1000;
+
+/** Of an instance before it, under the same name: requests outlive their kubelets by a day. */
+const isOfAnother = ({ since }: UnansweredRequest, launchTime: string | undefined): boolean => {
+  const [asked, launched] = [parseTime(since), parseTime(launchTime)];
+  return asked !== undefined && launched !== undefined && asked + secondMs <= launched;
+};
+
 export const requestCause = (instance: JoiningInstance): JoinCause | undefined => {
-  const { node, requests = [], instanceId } = instance;
+  const { node, requests = [], instanceId, launchTime } = instance;
   const kind = node === undefined ? 'client' : 'serving';
-  const request = requests.find((one) => one.kind === kind);
+  const request = requests.findLast((one) => one.kind === kind && !isOfAnother(one, launchTime));
   if (request === undefined) return undefined;
   const { name, since } = request;
   return {
@@ -59,21 +69,30 @@ const kinds: Readonly<Record<string, UnansweredRequest['kind']>> = {
   [kubeletSigners.serving]: 'serving',
 };
 
-/** Those that are evidence, by node name, oldest first. */
+/**
+ * Those that are evidence, by node name, oldest first. A kubelet that got no answer, or was denied, asks
+ * anew: only the newest request of a node to a signer says how it stands.
+ */
 export const unansweredRequests = (
   items: readonly SigningRequest[],
 ): ReadonlyMap<string, readonly UnansweredRequest[]> => {
-  const found = new Map<string, UnansweredRequest[]>();
+  const newest = new Map<string, { node: string; request: UnansweredRequest | undefined }>();
   const age = ({ metadata }: SigningRequest): string => metadata.creationTimestamp ?? '';
-  for (const csr of items.toSorted((a, b) => (age(a) < age(b) ? -1 : 1))) {
+  for (const csr of items.toSorted((a, b) => (age(a) < age(b) ? -1 : age(a) > age(b) ? 1 : 0))) {
     const kind = kinds[csr.spec.signerName];
+    const node = kind === undefined ? undefined : nodeOf(csr);
+    if (kind === undefined || node === undefined) continue;
     const types = (csr.status?.conditions ?? []).map(({ type }) => type);
     const isDenied = types.includes('Denied');
     const isAnswered = types.includes('Approved') || csr.status?.certificate !== undefined;
-    const node = kind === undefined || isAnswered ? undefined : nodeOf(csr);
-    if (kind === undefined || node === undefined) continue;
     const request = { name: csr.metadata.name, kind, isDenied, since: age(csr) };
-    found.set(node, [...(found.get(node) ?? []), request]);
+    // Taken out first: a map keeps the place of a key that it has.
+    newest.delete(`${kind} ${node}`);
+    newest.set(`${kind} ${node}`, { node, request: isAnswered ? undefined : request });
+  }
+  const found = new Map<string, UnansweredRequest[]>();
+  for (const { node, request } of newest.values()) {
+    if (request !== undefined) found.set(node, [...(found.get(node) ?? []), request]);
   }
   return found;
 };

@@ -59,6 +59,13 @@ describe('certificate requests without an answer', () => {
     expect(cause?.remedy.join('\n')).toMatch(remedy);
   });
 
+  it('of an instance before it, which had its name, are no evidence', () => {
+    const of = (at: string) => [{ ...request, isDenied: true, since: at }];
+    const code = (at: string) => first({ instances: [anInstance({ requests: of(at) })] })?.code;
+    expect(code('2026-01-01T00:00:00Z')).not.toMatch(/^Cert/);
+    expect(code('2026-01-01T00:40:00Z')).toBe('CertificateDenied');
+  });
+
   it('for serving are told beside a node that is not Ready, and keep nobody out', () => {
     const node = { name: 'n', notReady: 'NetworkPluginNotReady: cni', hasGroupLabel: true };
     const serving = [{ ...request, kind: 'serving' as const }];
