@@ -295,6 +295,7 @@ describe('what is not documented, or not kept here', () => {
     ['lookup users id as id', 'expected `OUTPUT` and columns', ''],
     ['relevantfields where a = 1', '`relevantfields` is not evaluated here', ''],
     ['fillmissing with 0 for n', '`fillmissing` stands right behind `stats', ''],
+    ['stats count(*) by bin(5m) offset 1h', '`offset` is not evaluated here', 'datefloor('],
     ['stats rate(n, 1m) by bin(5m)', '`rate` is not evaluated here', 'bin(5m)'],
     ['stats values(n)', '`values` is not evaluated here', 'stats count(*)'],
     ['fields formatDate(@timestamp, "%Y")', '`formatDate` is not evaluated here', 'datefloor'],

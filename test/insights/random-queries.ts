@@ -182,11 +182,28 @@ const textTest = fc.oneof(
   fc.constant({ ours: 'ispresent(note)', jq: '(.note != null)', sql: '(note is not null)' }),
 );
 
+/** A subquery over the same log. */
+const among = fc
+  .tuple(
+    fc.constantFrom('verb', 'agent', 'resource', 'code'),
+    fc.integer({ min: 200, max: 209 }),
+    fc.constantFrom('in', 'not in'),
+  )
+  .map(([name, code, word]) => {
+    const found = `(.${name} as $one | any($all[]; .code == ${code} and .${name} == $one))`;
+    return {
+      ours: `${name} ${word} (filter code = ${code} | fields ${name})`,
+      jq: word === 'in' ? found : `(${found} | not)`,
+      sql: `${name} ${word} (select other.${name} from log other where other.code = ${code})`,
+    };
+  });
+
 const condition: fc.Arbitrary<Asked> = fc.letrec<{ condition: Asked }>((tie) => ({
   condition: fc.oneof(
     { depthSize: 'small', maxDepth: 3 },
     compared,
     textTest,
+    among,
     fc
       .tuple(tie('condition'), fc.constantFrom('and', 'or'), tie('condition'))
       .map(([a, op, b]) => both(a, b, (x, y) => `(${x}) ${op} (${y})`)),

@@ -180,6 +180,13 @@ class QueryParser {
   #stats(start: number): Command {
     const aggregates = this.#named();
     const by = this.#scan.keyword('by') ? this.#named() : [];
+    if (this.#scan.peekKeyword('offset')) {
+      throw new QueryError(
+        '`offset` is not evaluated here: which way it shifts the bins is not documented',
+        this.#scan.here().span,
+        'write `datefloor(toMillis(@timestamp) - 3600000, 5m)` or `+`, whichever you mean',
+      );
+    }
     return { kind: 'stats', aggregates, by, span: this.#scan.span(start) };
   }
 
