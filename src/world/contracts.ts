@@ -170,6 +170,8 @@ export type JoinRefusal =
   /** EKS knows no cluster of the name in its user data. */
   | { readonly kind: 'unknownCluster'; readonly cluster: string }
   | { readonly kind: 'endpoint'; readonly endpoint: string }
+  /** Security groups or the endpoint's access keep its packets out. */
+  | { readonly kind: 'unreachable'; readonly endpoint: string }
   | { readonly kind: 'noCredentials' }
   /** The cluster does not know its role. */
   | { readonly kind: 'unauthorized' }

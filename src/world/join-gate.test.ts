@@ -17,6 +17,7 @@ const access: NodeAccess = {
   entry: undefined,
   cluster: { name: 'c', authenticationMode: 'CONFIG_MAP' },
   clusterEndpoint: 'https://e.eks.amazonaws.com',
+  isReached: true,
 };
 
 const inMode = (authenticationMode: string) => ({ name: 'c', authenticationMode });
@@ -67,6 +68,12 @@ describe('the cluster', () => {
       { kind: 'forbidden', user: 'system:node:i-0' },
     ],
     ['a machine without a role', nodes, { roleArn: undefined }, { kind: 'noCredentials' }],
+    [
+      'a machine whose packets get nowhere',
+      nodes,
+      { isReached: false },
+      { kind: 'unreachable', endpoint: 'https://e.eks.amazonaws.com' },
+    ],
     [
       'another endpoint',
       nodes,

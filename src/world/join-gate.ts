@@ -82,6 +82,7 @@ export const createJoinGate = (kube: WorldKube, aws: Pick<AwsWorld, 'nodeAccess'
     if (endpoint !== undefined && clusterEndpoint !== undefined) {
       if (!sameOrigin(endpoint, clusterEndpoint)) return { kind: 'endpoint', endpoint };
     }
+    if (!access.isReached) return { kind: 'unreachable', endpoint: clusterEndpoint ?? '' };
     if (roleArn === undefined) return { kind: 'noCredentials' };
     if (cluster === undefined) return { kind: 'unauthorized' };
     const user = userOf(cluster.authenticationMode, access.entry, () => roles.of(roleArn));

@@ -181,6 +181,41 @@ describe('a planted mistake is named first', () => {
     await life.end();
   });
 
+  it.each([
+    [
+      'a private endpoint that its security groups are not let in to',
+      { endpointPrivateAccess: true },
+      { code: 'SecurityGroups', what: saying(/do not let it reach the private endpoint/) },
+    ],
+    [
+      'an endpoint that is public for others alone',
+      { publicAccessCidrs: ['198.51.100.0/24'] },
+      { code: 'EndpointAccess', what: saying(/public for some addresses alone/) },
+    ],
+  ] as const)('%s', async (_name, resourcesVpcConfig, first) => {
+    const life = await GroupLife.begin();
+    const call = life.world.aws.call.bind(life.world.aws);
+    call('eks', 'UpdateClusterConfig', {
+      name: 'c',
+      resourcesVpcConfig: JSON.parse(JSON.stringify(resourcesVpcConfig)) as JsonObject,
+    });
+    const group = { GroupName: 'mine', Description: 'mine', VpcId: life.facts.vpcId };
+    const { GroupId } = objectOr(call('ec2', 'CreateSecurityGroup', group));
+    const LaunchTemplateData = { SecurityGroupIds: [String(GroupId)] };
+    const made = call('ec2', 'CreateLaunchTemplate', {
+      LaunchTemplateName: 'm',
+      LaunchTemplateData,
+    });
+    const id = String(objectOr(objectOr(made).LaunchTemplate).LaunchTemplateId);
+    await life.create({ ...one, launchTemplate: { id }, nodeRole: life.createRole('mine') });
+    await life.until('EKS gives up', () => life.state() === 'CREATE_FAILED', 1200);
+    expect((await explained(life))[0]).toMatchObject({ ...first, certainty: 'shown' });
+    const issue = life.group()?.status?.health?.[0];
+    expect(issue?.code).toBe('NodeCreationFailure');
+    expect(issue?.message).toEqual(first.what);
+    await life.end();
+  });
+
   it('a group without a mistake has no cause, while it boots and when it has joined', async () => {
     const life = await GroupLife.begin();
     await life.create({ ...one, nodeRole: life.createRole('mine') });

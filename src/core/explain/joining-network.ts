@@ -48,18 +48,19 @@ const securityFinding = (
     cluster.securityGroups[0] !== undefined &&
     at.securityGroups.includes(cluster.securityGroups[0]);
   const theirs = known.filter(({ id }) => cluster.securityGroups.includes(id));
-  const isKnown = hasAll && theirs.length === cluster.securityGroups.length && theirs.length > 0;
+  const targets = [...new Set(cluster.securityGroups)];
+  const isKnown = hasAll && theirs.length === targets.length && theirs.length > 0;
   const isPrivate = cluster.privateAccess && cluster.vpcId === at.vpcId;
   if (!isPrivate || isMember || !isKnown) return undefined;
   if (theirs.some(({ ingress }) => ingress.some((rule) => admits(rule, at)))) return undefined;
-  const [target = ''] = cluster.securityGroups;
+  const [target = ''] = targets;
   return {
     code: 'SecurityGroups',
     certainty: 'likely',
     what: 'the cluster’s security groups do not let it reach the private endpoint on port 443',
     evidence: [
       `it has ${at.securityGroups.join(', ')}, not the cluster security group ${target}`,
-      `no inbound rule of ${cluster.securityGroups.join(', ')} is for TCP 443 from them`,
+      `no inbound rule of ${targets.join(', ')} is for TCP 443 from them`,
     ],
     remedy: [
       `Give the launch template the cluster security group ${target}, or allow it in:`,

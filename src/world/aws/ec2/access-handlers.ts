@@ -1,5 +1,5 @@
 // Key pairs and security groups over the API, and the parts of a network that are only shown. Rules
-// are kept as CloudFormation writes them, one range or group each; nothing here stops a packet.
+// are kept as CloudFormation writes them, one range or group each; they stop kubelets' packets alone.
 import type { JsonObject } from '../../../api/json.ts';
 import {
   type AwsInput,
@@ -21,6 +21,8 @@ import { encodeBase64 } from './user-data.ts';
 export interface AccessParts extends Ec2Parts {
   readonly keyPairs: KeyPairs;
   readonly records: NetworkRecords;
+  /** Told that a rule has come or gone: who reaches what may have changed. */
+  readonly entries: { changed(): void };
 }
 
 export const accessHandlers = (parts: AccessParts): ServiceHandlers => ({
@@ -206,6 +208,7 @@ const authorize = (parts: AccessParts, input: AwsInput, direction: Direction) =>
     ruleId: parts.scope.id('aws.ec2.network-records', 'sgr'),
   }));
   parts.network.changeRules(group.groupId, direction, (all) => [...all, ...made]);
+  parts.entries.changed();
   return {
     Return: true,
     SecurityGroupRules: made.map((rule: JsonObject) => ({
@@ -240,6 +243,7 @@ const revoke = (parts: AccessParts, input: AwsInput, direction: Direction) => {
   parts.network.changeRules(group.groupId, direction, (all) =>
     all.filter((rule) => !isWanted(rule)),
   );
+  parts.entries.changed();
   return { Return: true };
 };
 

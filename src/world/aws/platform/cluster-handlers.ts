@@ -388,6 +388,7 @@ const updateConfig = (parts: ClusterParts, input: AwsInput) => {
   const cidrs = texts(network ?? {}, 'publicAccessCidrs');
   const publicAccessCidrs = cidrs.length === 0 ? row.publicAccessCidrs : cidrs;
   clusters.patch(row.name, { publicAccess, privateAccess, publicAccessCidrs });
+  parts.entries.changed();
   const params = [
     { type: 'EndpointPublicAccess', value: String(publicAccess) },
     { type: 'EndpointPrivateAccess', value: String(privateAccess) },

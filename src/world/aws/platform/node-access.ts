@@ -4,6 +4,7 @@ import type { AwsParts } from '../parts.ts';
 import type { EntryUser } from './access-entries.ts';
 import type { ClusterRow } from './clusters.ts';
 import { roleArnOfProfile } from './identity.ts';
+import { reaches } from './node-reach.ts';
 
 export interface NodeAccess {
   readonly privateDnsName: string;
@@ -18,9 +19,14 @@ export interface NodeAccess {
   readonly entry: EntryUser | undefined;
   /** The cluster's own; undefined while it has none. */
   readonly clusterEndpoint: string | undefined;
+  /** Its packets get to that endpoint and back. */
+  readonly isReached: boolean;
 }
 
-type Parts = Pick<AwsParts, 'instances' | 'identity' | 'clusters' | 'entries'>;
+type Parts = Pick<
+  AwsParts,
+  'instances' | 'identity' | 'clusters' | 'entries' | 'network' | 'records'
+>;
 
 export const nodeAccess = (parts: Parts, instanceId: string): NodeAccess | undefined => {
   const row = parts.instances.get(instanceId);
@@ -41,5 +47,6 @@ export const nodeAccess = (parts: Parts, instanceId: string): NodeAccess | undef
         ? undefined
         : parts.entries.live(cluster.name, roleArn),
     clusterEndpoint: parts.clusters.access()?.endpoint,
+    isReached: cluster === undefined || reaches(parts, row, cluster),
   };
 };

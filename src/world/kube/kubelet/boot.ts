@@ -103,6 +103,11 @@ const errorOf = (refusal: JoinRefusal): string => {
         : `dial tcp: lookup ${hostname}: no such host`;
       return `Post "${refusal.endpoint}/api/v1/nodes": ${why}`;
     }
+    case 'unreachable': {
+      const host = refusal.endpoint.replace(/^https?:\/\//, '').replace(/\/$/, '');
+      const address = host.includes(':') ? host : `${host}:443`;
+      return `Post "${refusal.endpoint}/api/v1/nodes": dial tcp ${address}: i/o timeout`;
+    }
     case 'noCredentials':
       return (
         'getting credentials: exec: executable aws-iam-authenticator failed with exit code 1: ' +
