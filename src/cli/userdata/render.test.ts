@@ -76,6 +76,18 @@ describe('userdata render for kubeadm', () => {
     await expect(run({ ...plain, userData: '/latin1' })).rejects.toThrow(refused);
   });
 
+  it.each([
+    ['https://10.0.0.1', '10.0.0.1:443'],
+    ['https://10.0.0.1:6443/', '10.0.0.1:6443'],
+    ['https://[fd00::1]', '[fd00::1]:443'],
+    ['https://[fd00::1]:6443', '[fd00::1]:6443'],
+  ])('writes %s as kubeadm takes it', async (endpoint, written) => {
+    const { text } = await run({ ...plain, token, endpoint });
+    expect(text).toContain(`apiServerEndpoint: "${written}"`);
+    const { node } = evaluateUserData(text, exampleFacts, 'cloud-init');
+    expect(node.obstacles).toEqual([]);
+  });
+
   it('says that a token nobody gave is an example', async () => {
     expect((await run(plain)).told).toMatch(/: --certificate-authority, --token$/m);
   });

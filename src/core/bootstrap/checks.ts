@@ -296,6 +296,7 @@ export const isFragment = (evaluation: Evaluation, { launchedBy }: LintOptions):
     !bootstrap.nodeConfigs.some(({ config }) => clusterOfPart(config) !== undefined) &&
     bootstrap.calls.length === 0 &&
     bootstrap.joins.length === 0 &&
+    !bootstrap.cloudConfigs.some(({ config }) => config.losesJoin) &&
     (bootstrap.windows?.script.calls.length ?? 0) === 0 &&
     !hasClusterSettings(bootstrap.settings?.toml.value)
   );

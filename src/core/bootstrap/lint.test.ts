@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { exampleAuthority, families } from '../../formats/index.ts';
 import { lint } from './lint.ts';
 import type { LintOptions } from './options.ts';
-import { config, lines, mime, nodeConfig, part, shell } from './rules/samples.ts';
+import { config, kubeadm, lines, mime, nodeConfig, part, shell } from './rules/samples.ts';
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 const found = (text: string, options: Partial<LintOptions> = {}, name = 'f'): readonly string[] =>
@@ -35,6 +35,27 @@ describe('the user data of article 003', () => {
   it('knew its feature gate in the version of its time', () => {
     const rules = found(article('al2023-injected.txt'), { kubernetesVersion: '1.29' });
     expect(rules).toEqual(['NC006 13:27']);
+  });
+});
+
+describe('a join in a list that another part takes the place of', () => {
+  const later = part('text/cloud-config', lines('#cloud-config', 'runcmd: [echo hello]'));
+  it.each([
+    ['kubeadm join', 'cloud-init', kubeadm(), ['CI001', 'CI006']],
+    [
+      'a script’s',
+      'al2',
+      lines('#cloud-config', 'runcmd:', '- /etc/eks/bootstrap.sh c'),
+      ['SH007', 'CI006'],
+    ],
+  ] as const)('is no fragment: %s', (_what, family, text, rules) => {
+    const all = found(mime(part('text/cloud-config', text), later), { family });
+    expect(all.map((rule) => rule.split(' ')[0])).toEqual(rules);
+  });
+
+  it('of another list leaves a fragment one', () => {
+    const echo = part('text/cloud-config', lines('#cloud-config', 'runcmd: [echo first]'));
+    expect(found(mime(echo, later), { family: 'cloud-init' })).toEqual(['CI006 8:1']);
   });
 });
 

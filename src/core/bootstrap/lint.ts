@@ -50,7 +50,7 @@ const leftOut: ReadonlySet<string> = new Set([
 
 /** Rules on values: a template's variable has none yet. */
 const ofValues: ReadonlySet<string> = new Set(
-  'NC003 NC004 NC006 NC008 NC009 SH008 FL003 FL005 LB002 BR003 KC004 TN001 DNS001 DNS002 MP003 CI002 CI004 SEC001'.split(
+  'NC003 NC004 NC006 NC008 NC009 SH008 FL003 FL005 LB002 BR003 KC004 TN001 DNS001 DNS002 MP003 CI002 CI004 CI007 CI008 SEC001'.split(
     ' ',
   ),
 );

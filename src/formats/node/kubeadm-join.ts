@@ -17,11 +17,17 @@ import { type Obstacle, obstacle } from './problem.ts';
 const tokenPattern = /^[a-z0-9]{6}\.[a-z0-9]{16}$/;
 const hashPattern = /^sha256:[0-9a-f]{64}$/;
 
+/** As net.SplitHostPort takes it; an IPv6 address stands in brackets. */
+const hostPortPattern = /^(?:\[[^[\]]+\]|[^:/[\]]+):\d+$/;
+
 const joinProblems = (join: KubeadmJoin): readonly Obstacle[] => {
   const { token, caHash, endpoint } = join;
   const found: Obstacle[] = [];
   if (endpoint === undefined || (endpoint.text === '' && !endpoint.isOpaque)) {
     found.push(obstacle('CI001', join.at, 'kubeadm join is given no API server'));
+  } else if (!endpoint.isOpaque && !hostPortPattern.test(endpoint.text)) {
+    const text = `the API server is ${JSON.stringify(endpoint.text)}, not host:port`;
+    found.push(obstacle('CI008', endpoint.at(0), text));
   }
   if (token === undefined) {
     found.push(obstacle('CI002', join.at, 'kubeadm join is given no bootstrap token'));
@@ -40,16 +46,22 @@ const joinProblems = (join: KubeadmJoin): readonly Obstacle[] => {
   return found;
 };
 
+const versionProblem = (version: string | undefined, kubernetesVersion: string): string => {
+  const known = joinVersionsOf(minorOf(kubernetesVersion));
+  return known.length === 0
+    ? `no JoinConfiguration is known that kubeadm ${kubernetesVersion} reads`
+    : `kubeadm ${kubernetesVersion} reads JoinConfigurations of ${known.join(' and ')}, ` +
+        `not of ${version ?? 'this apiVersion'}`;
+};
+
 /** What kubeadm or the kubelet that it starts refuses of a JoinConfiguration. */
 const configurationProblems = (
-  { version, at, kubeletArguments, argumentsForm, taints }: JoinConfiguration,
+  { version, at, kubeletArguments, argumentsForm, taints, faults }: JoinConfiguration,
   { kubernetesVersion }: NodeFacts,
 ): readonly Obstacle[] => {
-  const known = joinVersionsOf(kubernetesVersion);
   const found: Obstacle[] = [];
-  if (version === undefined || !known.includes(version)) {
-    const text = `kubeadm ${kubernetesVersion} reads JoinConfigurations of ${known.join(' and ')}, not of `;
-    found.push(obstacle('CI007', at, `${text}${version ?? 'this apiVersion'}`));
+  if (version === undefined || !joinVersionsOf(minorOf(kubernetesVersion)).includes(version)) {
+    found.push(obstacle('CI007', at, versionProblem(version, kubernetesVersion)));
   } else if (
     argumentsForm !== undefined &&
     (argumentsForm === 'list') !== takesArgumentList(version)
@@ -57,6 +69,7 @@ const configurationProblems = (
     const form = takesArgumentList(version) ? 'a list of name and value' : 'a map';
     found.push(obstacle('CI007', at, `kubeletExtraArgs of ${version} is ${form}`));
   }
+  for (const fault of faults) found.push(obstacle('CI007', fault.at, fault.message));
   for (const taint of taints) {
     const read = taintOf(taint.text);
     if (typeof read === 'string') {
@@ -82,9 +95,6 @@ const kubeadmArguments = (join: KubeadmJoin | undefined) => {
   ].toSorted((a, b) => (a.text < b.text ? -1 : 1));
 };
 
-const variables = ['KUBECONFIG', 'CONFIG', 'KUBEADM', 'EXTRA'].map((name) =>
-  name === 'EXTRA' ? '$KUBELET_EXTRA_ARGS' : `$KUBELET_${name}_ARGS`,
-);
 const kubeconfigArguments =
   '--bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf --kubeconfig=/etc/kubernetes/kubelet.conf';
 const configArguments = '--config=/var/lib/kubelet/config.yaml';
@@ -98,7 +108,7 @@ const dropIn = [
   `EnvironmentFile=-${flagsFile}`,
   'EnvironmentFile=-/etc/default/kubelet',
   'ExecStart=',
-  `ExecStart=/usr/bin/kubelet ${variables.join(' ')}`,
+  'ExecStart=/usr/bin/kubelet $KUBELET_KUBECONFIG_ARGS $KUBELET_CONFIG_ARGS $KUBELET_KUBEADM_ARGS $KUBELET_EXTRA_ARGS',
   '',
 ].join('\n');
 

@@ -48,6 +48,7 @@ export const fatalRules = [
   'CI004',
   'CI005',
   'CI007',
+  'CI008',
 ] as const;
 export type FatalRule = (typeof fatalRules)[number];
 

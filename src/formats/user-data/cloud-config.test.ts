@@ -93,10 +93,37 @@ describe('a JoinConfiguration', () => {
     ['1.33', 'v1beta4', 'taints: [{key: a, value: b}]', ['TN001']],
     ['1.33', 'v1beta4', list.replace('team', 'node-role.kubernetes.io/x'), ['LB001']],
     ['1.33', 'v1beta4', list.replace('node-labels', 'node-label'), ['FL004']],
+    ['1.33', 'v1beta3', 'kubeletExtraArgs: {fail-swap-on: false}', ['CI007']],
+    ['1.33', 'v1beta3', 'kubeletExtraArgs: {node-labels: null}', []],
+    ['1.33', 'v1beta4', 'kubeletExtraArgs: [{name: max-pods, value: 20}]', ['CI007']],
+    ['1.33', 'v1beta4', 'kubeletExtraArgs: [{name: fail-swap-on}]', []],
+    ['1.33', 'v1beta4', 'kubeletExtraArgs: [{value: "20"}]', ['CI007']],
+    ['1.33', 'v1beta4', 'kubeletExtraArgs: [node-labels=a]', ['CI007']],
+    ['1.33', 'v1beta4', 'kubeletExtraArgs: foo', ['CI007']],
+    ['1.33', 'v1beta4', 'kubeletExtraArgs:', []],
+    ['1.33', 'v1beta4', 'taints: [{key: a, value: true, effect: NoSchedule}]', ['CI007']],
+    ['1.33', 'v1beta4', 'taints: {key: a, effect: NoSchedule}', ['CI007']],
+    ['1.33', 'v1beta4', 'name: 5', ['CI007']],
   ])('of kubeadm %s: %s with %s', (kubernetesVersion, version, registration, rules) => {
     const facts = { ...exampleFacts, kubernetesVersion };
     const { node } = evaluateUserData(joining(version, registration), facts, 'cloud-init');
     expect(node.obstacles.map(({ rule }) => rule)).toEqual(rules);
+  });
+
+  it('says what a value is and how it must be written', () => {
+    const facts = { ...exampleFacts, kubernetesVersion: '1.33' };
+    const text = joining('v1beta3', 'kubeletExtraArgs: {fail-swap-on: false}');
+    const [found] = evaluateUserData(text, facts, 'cloud-init').node.obstacles;
+    expect(found?.message).toBe(
+      'fail-swap-on of kubeletExtraArgs is the boolean false, not a text: write "false"',
+    );
+    expect(found?.at).toEqual({ line: 13, column: 40 });
+  });
+
+  it('has words also for kubeadms that none is known of', () => {
+    const facts = { ...exampleFacts, kubernetesVersion: '1.12' };
+    const [found] = evaluateUserData(joining('v1beta4', list), facts, 'cloud-init').node.obstacles;
+    expect(found?.message).toBe('no JoinConfiguration is known that kubeadm 1.12 reads');
   });
 
   it('has its findings at their places', () => {
@@ -104,5 +131,26 @@ describe('a JoinConfiguration', () => {
     const [found] = evaluateUserData(text, exampleFacts, 'cloud-init').node.obstacles;
     expect(found?.at).toEqual({ line: 13, column: 16 });
     expect(text.split('\n')[12]?.slice(15)).toMatch(/^\{key: a/);
+  });
+});
+
+describe('the address of the API server', () => {
+  it.each([
+    ['10.0.0.1:6443', []],
+    ['example.com:443', []],
+    ['[fd00::1]:6443', []],
+    ['10.0.0.1', ['CI008']],
+    ['https://10.0.0.1:6443', ['CI008']],
+    ['10.0.0.1:6443/', ['CI008']],
+    ['fd00::1:6443', ['CI008']],
+    ['10.0.0.1:', ['CI008']],
+  ])('%s, in a file and on the command line', (address, rules) => {
+    const file = joining('v1beta4', 'taints: []').replace('10.0.0.1:6443', `"${address}"`);
+    const trust = '--discovery-token-unsafe-skip-ca-verification';
+    const command = `#cloud-config\nruncmd: ["kubeadm join ${address} --token abcdef.0123456789abcdef ${trust}"]\n`;
+    for (const text of [file, command]) {
+      const { node } = evaluateUserData(text, exampleFacts, 'cloud-init');
+      expect(node.obstacles.map(({ rule }) => rule)).toEqual(rules);
+    }
   });
 });

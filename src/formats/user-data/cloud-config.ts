@@ -1,14 +1,16 @@
 // cloud-config parts as cloud-init reads them: it makes one document of all of them, and unless a part says
 // merge_how its lists take the place of those before (cloudinit/handlers/cloud_config.py). Runs nothing.
 import type { ParseFault } from '../position.ts';
+import { bootstrapCalls } from './bootstrap-script.ts';
 import type { UserDataPart } from './document.ts';
-import type { WrittenFile } from './kubeadm.ts';
+import { kubeadmJoins, type WrittenFile } from './kubeadm.ts';
 import { find, type Located, memberOf, textOf } from './located.ts';
 import { type ReadScript, readScript } from './shell.ts';
 import { parseYaml } from './yaml.ts';
 
 /** The lists in which something can join a cluster. */
 const listKeys = ['bootcmd', 'runcmd', 'write_files'] as const;
+const commandKeys = ['bootcmd', 'runcmd'] as const;
 type ListKey = (typeof listKeys)[number];
 
 export interface CloudConfig {
@@ -18,6 +20,8 @@ export interface CloudConfig {
   readonly files: readonly WrittenFile[];
   /** Lists of this part that are in none of the above, since another part's is in force. */
   readonly lost: readonly ParseFault[];
+  /** A command that would have joined a cluster stands in such a list. */
+  readonly losesJoin: boolean;
 }
 
 export interface CloudConfigPart {
@@ -119,11 +123,16 @@ const filesOf = (one: Read): readonly WrittenFile[] =>
     return [{ path, content: body, at }];
   });
 
+const scriptsOf = (one: Read, key: ListKey): readonly ReadScript[] =>
+  listOf(one, key).flatMap((item) => commandScript(item) ?? []);
+
+const joins = (script: ReadScript): boolean =>
+  kubeadmJoins(script).length > 0 || bootstrapCalls(script).length > 0;
+
 const configOf = (one: Read, lost: ReadonlyMap<ListKey, Read>): CloudConfig => ({
   faults: one.faults,
-  scripts: (['bootcmd', 'runcmd'] as const)
-    .filter((key) => !lost.has(key))
-    .flatMap((key) => listOf(one, key).flatMap((item) => commandScript(item) ?? [])),
+  scripts: commandKeys.filter((key) => !lost.has(key)).flatMap((key) => scriptsOf(one, key)),
+  losesJoin: commandKeys.some((key) => lost.has(key) && scriptsOf(one, key).some(joins)),
   files: lost.has('write_files') ? [] : filesOf(one),
   lost: [...lost].map(([key, by]) => ({
     at: memberOf(one.value, key)?.keyAt ?? one.part.at,

@@ -1,5 +1,5 @@
 // Which versions of its configuration a kubeadm reads, and the form that arguments have in them. Facts:
-// kubernetes#101129 (v1beta3, 1.22), kubernetes#107013 (v1beta2 up to 1.26), kubernetes#125029 (v1beta4,
+// the page of kubeadm's configuration (v1beta1 up to 1.21), kubernetes#101129 (v1beta3, 1.22), kubernetes#107013 (v1beta2 up to 1.26), kubernetes#125029 (v1beta4,
 // 1.31), kubeadm 1.37, which refuses v1beta3.
 
 interface Span {
@@ -9,24 +9,19 @@ interface Span {
 }
 
 const spans: Readonly<Record<string, Span>> = {
+  v1beta1: { from: 13, to: 21 },
   v1beta2: { from: 15, to: 26 },
   v1beta3: { from: 22, to: 36 },
   v1beta4: { from: 31, to: Number.POSITIVE_INFINITY },
 };
 
-const minorOf = (version: string): number => Number(/^v?1\.(\d+)/.exec(version)?.[1] ?? 0);
+/** The newest that a kubeadm of that minor reads. */
+export const joinVersionOf = (minor: number): string => joinVersionsOf(minor).at(-1) ?? 'v1beta1';
 
-/** The newest that a kubeadm of that version reads. */
-export const joinVersionOf = (kubernetesVersion: string): string =>
-  joinVersionsOf(kubernetesVersion).at(-1) ?? 'v1beta2';
-
-/** All of them, oldest first. */
-export const joinVersionsOf = (kubernetesVersion: string): readonly string[] =>
+/** All of them, oldest first; none of a minor before 13. */
+export const joinVersionsOf = (minor: number): readonly string[] =>
   Object.entries(spans)
-    .filter(([, { from, to }]) => {
-      const minor = minorOf(kubernetesVersion);
-      return from <= minor && minor <= to;
-    })
+    .filter(([, { from, to }]) => from <= minor && minor <= to)
     .map(([version]) => version);
 
 /** A list of name and value; before v1beta4 a map. */

@@ -1,9 +1,9 @@
 // Plain cloud-init that joins a cluster with kubeadm and a bootstrap token: the command in a script or in
 // runcmd, the JoinConfiguration that write_files leaves. Runs nothing.
 import type { Placed } from '../node/arguments.ts';
-import { type Position, within } from '../position.ts';
+import { type ParseFault, type Position, within } from '../position.ts';
 import { placed } from './bootstrap-script.ts';
-import { find, type Located, textOf, toJson } from './located.ts';
+import { find, kindOf, type Located, textOf, toJson } from './located.ts';
 import type { Invocation, ReadScript } from './shell.ts';
 import { parseYaml } from './yaml.ts';
 
@@ -26,6 +26,8 @@ export interface JoinConfiguration {
   readonly at: Position;
   /** `--name=value` for the kubelet. */
   readonly kubeletArguments: readonly Placed[];
+  /** Values that kubeadm does not decode, since the field is of another type. */
+  readonly faults: readonly ParseFault[];
   /** A map was its form up to v1beta3, a list is that of v1beta4. */
   readonly argumentsForm: 'map' | 'list' | undefined;
   /** As the kubelet's flag has them: `key=value:Effect`. */
@@ -117,19 +119,74 @@ const argumentsOf = (extra: Located | undefined): readonly Placed[] => {
   }
   return (extra?.kind === 'list' ? extra.items : []).flatMap((item) => {
     const name = textOf(find(item, 'name'));
-    const value = find(item, 'value');
-    return name === undefined || value === undefined ? [] : [argument(name, value)];
+    return name === undefined
+      ? []
+      : [argument(name, find(item, 'value') ?? { ...nothing, at: item.at })];
   });
 };
 
+const nothing = { kind: 'scalar', value: null } as const;
+
+/** Go's decoder takes null for an empty text, and a number or a truth for none. */
+const textFault = (what: string, value: Located | undefined): readonly ParseFault[] => {
+  if (value === undefined || (value.kind === 'scalar' && value.value === null)) return [];
+  if (textOf(value) !== undefined) return [];
+  const remedy = value.kind === 'scalar' ? `: write ${JSON.stringify(String(value.value))}` : '';
+  return [{ at: value.at, message: `${what} is ${kindOf(value)}, not a text${remedy}` }];
+};
+
+/** Of a list of objects, each with the fields named, all of them texts. */
+const itemFaults = (
+  what: string,
+  value: Located | undefined,
+  fields: readonly string[],
+): readonly ParseFault[] =>
+  (value?.kind === 'list' ? value.items : []).flatMap((item) =>
+    item.kind === 'map'
+      ? fields.flatMap((field) => textFault(`${field} of ${what}`, find(item, field)))
+      : [{ at: item.at, message: `an item of ${what} is ${kindOf(item)}, not an object` }],
+  );
+
+const formFault = (
+  what: string,
+  value: Located | undefined,
+  forms: readonly Located['kind'][],
+): readonly ParseFault[] =>
+  value === undefined ||
+  forms.includes(value.kind) ||
+  (value.kind === 'scalar' && value.value === null)
+    ? []
+    : [{ at: value.at, message: `${what} is ${kindOf(value)}` }];
+
+const registrationFaults = (registration: Located | undefined): readonly ParseFault[] => {
+  const extra = find(registration, 'kubeletExtraArgs');
+  const taints = find(registration, 'taints');
+  const named = extra?.kind === 'list' ? extra.items : [];
+  return [
+    ...textFault('name', find(registration, 'name')),
+    ...formFault('kubeletExtraArgs', extra, ['map', 'list']),
+    ...(extra?.kind === 'map' ? [...extra.members] : []).flatMap(([name, { value }]) =>
+      textFault(`${name} of kubeletExtraArgs`, value),
+    ),
+    ...itemFaults('kubeletExtraArgs', extra, ['name', 'value']),
+    ...named
+      .filter((item) => item.kind === 'map' && wordOf(find(item, 'name')) === '')
+      .map(({ at }) => ({ at, message: 'an item of kubeletExtraArgs has no name' })),
+    ...formFault('taints', taints, ['list']),
+    ...itemFaults('taints', taints, ['key', 'value', 'effect']),
+  ];
+};
+
 const configurationOf = (value: Located): JoinConfiguration => {
-  const extra = find(value, 'nodeRegistration', 'kubeletExtraArgs');
-  const taints = find(value, 'nodeRegistration', 'taints');
+  const registration = find(value, 'nodeRegistration');
+  const extra = find(registration, 'kubeletExtraArgs');
+  const taints = find(registration, 'taints');
   const version = find(value, 'apiVersion');
   return {
     version: /^kubeadm\.k8s\.io\/(v\w+)$/.exec(textOf(version) ?? '')?.[1],
     at: version?.at ?? value.at,
     kubeletArguments: argumentsOf(extra),
+    faults: registrationFaults(registration),
     argumentsForm: extra?.kind === 'map' || extra?.kind === 'list' ? extra.kind : undefined,
     taints: (taints?.kind === 'list' ? taints.items : []).map((item) => {
       const worth = wordOf(find(item, 'value'));

@@ -1,6 +1,7 @@
 // The user data that Drover and EKS give a node of each family, and the merge with what the user
 // supplies, by that family's own rules. Never loses a part; what cannot be merged is a fault.
 import type { Taint } from '../../api/kube.ts';
+import { minorOf } from '../node/facts.ts';
 import { printTaint, splitLabels } from '../node/labels.ts';
 import type { Family } from './families.ts';
 import { joinVersionOf, takesArgumentList } from './kubeadm-versions.ts';
@@ -185,10 +186,16 @@ const powershellCall = (injection: Injection): readonly string[] => {
 
 const joinFile = '/etc/kubernetes/kubeadm-join.yaml';
 
+/** Of a URL what kubeadm takes: host and port, which it wants always. */
+const hostPortOf = (endpoint = ''): string => {
+  const host = endpoint.replace(/^https:\/\//i, '').replace(/[/?#].*$/, '');
+  return host === '' || /^(?:\[.*\]|[^:]*):\d+$/.test(host) ? host : `${host}:443`;
+};
+
 /** Labels, taints and numbers have no flags of `kubeadm join`: its configuration takes them to the kubelet. */
 const joinConfiguration = (injection: Injection, join: KubeadmAccess): readonly string[] => {
   const { cluster, labels, taints, maxPods } = injection;
-  const version = joinVersionOf(join.kubernetesVersion);
+  const version = joinVersionOf(minorOf(join.kubernetesVersion));
   const extra = [
     ...(Object.keys(labels).length === 0 ? [] : [['node-labels', pairs(labels)] as const]),
     ...(maxPods === undefined ? [] : [['max-pods', String(maxPods)] as const]),
@@ -213,7 +220,7 @@ const joinConfiguration = (injection: Injection, join: KubeadmAccess): readonly 
     'kind: JoinConfiguration',
     'discovery:',
     '  bootstrapToken:',
-    `    apiServerEndpoint: ${JSON.stringify((cluster.endpoint ?? '').replace(/^https:\/\//, ''))}`,
+    `    apiServerEndpoint: ${JSON.stringify(hostPortOf(cluster.endpoint))}`,
     `    token: ${JSON.stringify(join.token)}`,
     '    caCertHashes:',
     `    - ${JSON.stringify(join.caHash)}`,

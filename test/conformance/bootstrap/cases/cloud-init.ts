@@ -68,10 +68,15 @@ export const joinConfigurations: Topic<Read, boolean> = {
   topic: 'JoinConfigurations',
   upstream: 'kubernetes: cmd/kubeadm/app/apis/kubeadm; #101129, #107013, #125029',
   behaviour:
-    'v1beta2 is read up to 1.26, v1beta3 from 1.22 to 1.36, v1beta4 from 1.31 on; kubeletExtraArgs is a map, ' +
+    'v1beta1 is read from 1.13 to 1.21, v1beta2 from 1.15 to 1.26, v1beta3 from 1.22 to 1.36, v1beta4 from 1.31 on; kubeletExtraArgs is a map, ' +
     'from v1beta4 on a list of name and value',
   differences: [],
   cases: [
+    read('1.12', 'v1beta1', false),
+    read('1.14', 'v1beta1', true),
+    read('1.14', 'v1beta2', false),
+    read('1.21', 'v1beta1', true),
+    read('1.22', 'v1beta1', false),
     read('1.21', 'v1beta2', true),
     read('1.21', 'v1beta3', false),
     read('1.22', 'v1beta3', true),
