@@ -38,7 +38,7 @@ export interface ResultRow {
 export interface QueryResult {
   readonly columns: readonly string[];
   readonly rows: readonly ResultRow[];
-  /** Events that the filters let through, before `stats`, `limit` and `dedup`. */
+  /** Events that the filters let through, before `stats`, `limit`, `dedup` and what makes rows of a row. */
   readonly matched: number;
   readonly counts: Readonly<LineCounts>;
   /** Events left out of a time range because nothing tells their time. */
@@ -171,7 +171,7 @@ export class Execution {
       matched: this.#matched,
       counts: this.#counts,
       withoutTime: this.#withoutTime,
-      notices: this.#plan.notices,
+      notices: this.#plan.notices(),
     };
   }
 }

@@ -8,39 +8,70 @@ export type LookupTables = ReadonlyMap<string, LookupTable>;
 
 /** Throws Error with what is wrong, and where. */
 export const readLookupTable = (text: string): LookupTable => {
-  const [columns, ...rows] = records(text.replace(/^\ufeff/, ''));
-  if (columns === undefined) throw new Error('it has no header line');
+  const [header, ...rows] = records(text.replace(/^\ufeff/, ''));
+  if (header === undefined) throw new Error('it has no header line');
+  const columns = header.values;
   const twice = columns.find((name, index) => columns.indexOf(name) !== index);
   if (twice !== undefined) throw new Error(`two columns are called ${twice}`);
-  for (const [index, row] of rows.entries()) {
-    if (row.length === columns.length) continue;
-    const count = `${row.length} value${row.length === 1 ? '' : 's'}`;
-    throw new Error(`line ${index + 2} has ${count}, the header ${columns.length}`);
+  for (const { line, values } of rows) {
+    if (values.length === columns.length) continue;
+    const count = `${values.length} value${values.length === 1 ? '' : 's'}`;
+    throw new Error(`line ${line} has ${count}, the header ${columns.length}`);
   }
-  return { columns, rows };
+  return { columns, rows: rows.map(({ values }) => values) };
 };
 
+interface TableRecord {
+  /** In which it begins. */
+  readonly line: number;
+  readonly values: readonly string[];
+}
+
 /** By RFC 4180: in quotes stand commas, line breaks, and a quote as two. Empty lines are none. */
-const records = (text: string): string[][] => {
-  const found: string[][] = [];
-  const value = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/y;
-  let row: string[] = [];
-  for (let at = 0; at < text.length || row.length > 0; ) {
-    value.lastIndex = at;
-    const match = value.exec(text);
-    if (match === null) {
-      throw new Error(
-        `a quote is never closed, or stands within a value (record ${found.length + 1})`,
-      );
+const records = (text: string): TableRecord[] => {
+  const found: TableRecord[] = [];
+  let [at, line, begins] = [0, 1, 1];
+  let values: string[] = [];
+  while (at < text.length || values.length > 0) {
+    const cell = text[at] === '"' ? quotedCell(text, at) : bareCell(text, at);
+    const [separator] =
+      cell === undefined ? [] : (/^(?:,|\r?\n|$)/.exec(text.slice(cell.end, cell.end + 2)) ?? []);
+    if (cell === undefined || separator === undefined) {
+      throw new Error(`line ${line}: a quote is never closed, or stands within a value`);
     }
-    const [whole, inQuotes, bare = '', end] = match;
-    at += whole.length;
-    row.push(inQuotes?.replaceAll('""', '"') ?? bare);
-    if (end === ',') continue;
-    if (row.length > 1 || row[0] !== '') found.push(row);
-    row = [];
+    values.push(cell.value);
+    at = cell.end + separator.length;
+    line += cell.value.split('\n').length - 1;
+    if (separator === ',') continue;
+    if (values.length > 1 || values[0] !== '') found.push({ line: begins, values });
+    values = [];
+    begins = ++line;
   }
   return found;
+};
+
+interface Cell {
+  readonly value: string;
+  readonly end: number;
+}
+
+const bareCell = (text: string, at: number): Cell => {
+  const stop = /[",\r\n]/g;
+  stop.lastIndex = at;
+  const end = stop.exec(text)?.index ?? text.length;
+  return { value: text.slice(at, end), end };
+};
+
+/** Quote by quote: a regular expression of it overflows the stack where the cell has megabytes. */
+const quotedCell = (text: string, start: number): Cell | undefined => {
+  const parts: string[] = [];
+  for (let at = start + 1; ; ) {
+    const quote = text.indexOf('"', at);
+    if (quote === -1) return undefined;
+    parts.push(text.slice(at, quote));
+    if (text[quote + 1] !== '"') return { value: parts.join('"'), end: quote + 1 };
+    at = quote + 2;
+  }
 };
 
 /** Of several values; undefined where one is missing. */

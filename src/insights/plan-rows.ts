@@ -33,13 +33,33 @@ export interface Site {
   readonly show: (column: Column, where: 'in place' | 'last') => void;
   /** Brings about the order that stands now: what follows gets all rows in it. */
   readonly inOrder: () => void;
-  /** Rows from here on are at most as many as a query without a limit has. */
-  readonly cut: () => void;
+  /**
+   * In order, as `inOrder`, and where the query has no limit no more rows than such a query has; the notice is told
+   * once there are more.
+   */
+  readonly cut: (notice: (rows: number) => string) => void;
   readonly countMatches: () => void;
   readonly onDone: () => void;
 }
 
 export type Of<K extends Command['kind']> = Extract<Command, { readonly kind: K }>;
+
+/** What tells of each row beyond so many. */
+export const beyond = (count: number, tell: () => void): (() => void) => {
+  let met = 0;
+  return () => {
+    if (++met > count) tell();
+  };
+};
+
+/** `stats count(*) as ALIAS by ...` of the fields. */
+export const countedBy = ({ fields, span }: Of<'countFrequent'>, alias: string): Of<'stats'> => {
+  const by = fields.map((expression) => {
+    return { expression, alias: undefined, text: expression.name, span: expression.span };
+  });
+  const expression = { kind: 'call', name: 'count', args: [], star: true, span } as const;
+  return { kind: 'stats', by, aggregates: [{ expression, alias, text: alias, span }], span };
+};
 
 export const planAny = (site: Site, count: number): void => {
   site.countMatches();
@@ -55,6 +75,7 @@ export const planExpand = (site: Site, { field }: Of<'expand'>): void => {
   const read = compile(field, site.context);
   const slot = site.define(field.name);
   site.show({ name: field.name, read: slotRead(slot) }, 'in place');
+  site.countMatches();
   site.link((next) => new ExpandStage(read, slot, next));
 };
 
@@ -88,8 +109,9 @@ const isSystem = ({ name }: Column): boolean => name.startsWith('@') && !name.st
 export const planTotals = (site: Site, command: Of<'addtotals'>): void => {
   const { column, row, col } = command;
   if (col) {
-    site.inOrder();
-    site.cut();
+    site.cut(
+      (rows) => `\`addtotals\` adds up ${rows} rows, there are more: say how many with \`limit\``,
+    );
   }
   const chosen: readonly Column[] =
     command.fields.length === 0
@@ -213,6 +235,7 @@ export const planParse = (site: Site, command: Of<'parse'>): void => {
     site.show({ name, read: slotRead(slots[index] ?? 0) }, 'last');
   }
   if (command.multi && regex !== undefined) {
+    site.countMatches();
     site.link((next) => new MatchesStage({ read, slots, find: regex.all }, next));
     return;
   }

@@ -51,6 +51,10 @@ export const prepareSubquery = (
     },
     finish: () => {},
   });
-  const { alsoWithin, notices } = plan;
-  return { pass: { source, query, first, alsoWithin, isDone: () => isDone }, values, notices };
+  const { alsoWithin } = plan;
+  return {
+    pass: { source, query, first, alsoWithin, isDone: () => isDone },
+    values,
+    notices: plan.notices(),
+  };
 };

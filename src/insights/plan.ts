@@ -9,6 +9,8 @@ import { periodBefore, type TimeRange } from './patterns/periods.ts';
 import { planCidrLookup } from './plan-cidr.ts';
 import { fillPlan } from './plan-fill.ts';
 import {
+  beyond,
+  countedBy,
   planAccum,
   planAny,
   planExpand,
@@ -60,7 +62,8 @@ export interface Plan {
   readonly columns: readonly Column[];
   /** True when rows are events: each has a `@ptr`. */
   readonly hasPointers: boolean;
-  readonly notices: readonly string[];
+  /** Some are found only while rows come. */
+  readonly notices: () => readonly string[];
   /** The range before, of which `diff` needs the events too. */
   readonly alsoWithin: TimeRange | undefined;
   /** Subqueries, each to be read before the query. */
@@ -70,15 +73,17 @@ export interface Plan {
 type Link = (next: Stage) => Stage;
 
 export const planQuery = (query: Query, options: PlanOptions): Plan => {
-  const planner = new Planner(options);
+  const hasLimit = query.commands.some(({ kind }) => kind === 'limit');
+  const planner = new Planner(options, hasLimit);
   for (const [index, command] of query.commands.entries()) {
     planner.add(command, query.commands[index + 1]);
   }
-  return planner.plan(query.commands.some(({ kind }) => kind === 'limit'));
+  return planner.plan();
 };
 
 class Planner {
   readonly #options: PlanOptions;
+  readonly #hasLimit: boolean;
   readonly #links: Link[] = [];
   #counts = false;
   readonly #notices = new Set<string>();
@@ -96,8 +101,9 @@ class Planner {
   /** Which columns a later `fields` adds to, and which a `display` has fixed. */
   #choice: 'none' | 'fields' | 'display' | 'stats' = 'none';
 
-  constructor(options: PlanOptions) {
+  constructor(options: PlanOptions, hasLimit: boolean) {
     this.#options = options;
+    this.#hasLimit = hasLimit;
   }
 
   get #context(): CompileContext {
@@ -187,6 +193,7 @@ class Planner {
       case 'unnest': {
         const read = compile(command.field, this.#context);
         const slot = this.#define(command.alias);
+        this.#countMatches();
         this.#addColumn(command.alias);
         this.#links.push((next) => new UnnestStage(read, slot, next));
         return;
@@ -278,18 +285,9 @@ class Planner {
   }
 
   /** Exact: an approximate count may be. */
-  #countFrequent({ fields, span }: Command & { readonly kind: 'countFrequent' }): void {
-    const by = fields.map((expression) => {
-      return { expression, alias: undefined, text: expression.name, span: expression.span };
-    });
-    const expression = { kind: 'call', name: 'count', args: [], star: true, span } as const;
+  #countFrequent(command: Command & { readonly kind: 'countFrequent' }): void {
     const alias = '_approxcount';
-    this.#stats({
-      kind: 'stats',
-      by,
-      aggregates: [{ expression, alias, text: alias, span }],
-      span,
-    });
+    this.#stats(countedBy(command, alias));
     this.#order = [{ read: this.#names.read(alias, [alias]), descending: true }];
     this.#isOrdered = false;
   }
@@ -348,10 +346,7 @@ class Planner {
       define: (name) => this.#define(name),
       show,
       inOrder: () => this.#top(Number.MAX_SAFE_INTEGER),
-      cut: () => {
-        this.#isCut = true;
-        this.#top(this.#options.defaultLimit ?? Number.MAX_SAFE_INTEGER);
-      },
+      cut: (notice) => this.#cut(notice),
       countMatches: () => this.#countMatches(),
       onDone: this.#options.onDone,
     };
@@ -373,21 +368,30 @@ class Planner {
     this.#links.push((next) => new TopStage({ keys, count, budget }, next));
   }
 
+  #cut(notice: (rows: number) => string): void {
+    const { defaultLimit } = this.#options;
+    if (this.#hasLimit || defaultLimit === undefined) return this.#top(Number.MAX_SAFE_INTEGER);
+    const tell = (): void => void this.#notices.add(notice(defaultLimit));
+    this.#links.push((next) => new AssignStage(beyond(defaultLimit, tell), next));
+    this.#top(defaultLimit);
+    this.#isCut = true;
+  }
+
   /** Before the columns that commands add, where nothing says what is shown. */
   #usual(): readonly Column[] {
     return [this.#column('@timestamp'), this.#column('@message'), ...this.#columns];
   }
 
-  plan(hasLimit: boolean): Plan {
+  plan(): Plan {
     const { defaultLimit } = this.#options;
     if (defaultLimit === undefined) this.#countMatches();
-    else if (!hasLimit && !this.#isCut) this.#top(defaultLimit);
+    else if (!this.#hasLimit && !this.#isCut) this.#top(defaultLimit);
     else if (this.#order !== undefined) this.#top(Number.MAX_SAFE_INTEGER);
     return {
       connect: (sink) => this.#links.reduceRight((next, link) => link(next), sink),
       columns: this.#choice === 'none' ? this.#usual() : this.#columns,
       hasPointers: this.#names.isOpen,
-      notices: [...this.#notices],
+      notices: () => [...this.#notices],
       alsoWithin: this.#alsoWithin,
       passes: this.#passes,
     };

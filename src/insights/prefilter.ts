@@ -42,7 +42,8 @@ const namesOnly = (command: Command, made: Set<string>): boolean => {
         for (const name of compileRegex(command.pattern).names.keys()) made.add(name);
       }
       for (const name of command.names) made.add(name);
-      return true;
+      // The rows of all matches: their events are counted before the filters that follow.
+      return !command.multi;
     case 'json':
       made.add(command.alias);
       return true;

@@ -4,6 +4,7 @@ import type { Expression, InQuery, RegexLiteral } from '../language/ast.ts';
 import { closest, QueryError, type Span } from '../language/query-error.ts';
 import type { TimeRange } from '../patterns/periods.ts';
 import { LinearRegex, RegexError } from '../regex/index.ts';
+import { maxTextLength } from './function-spec.ts';
 import { findFunction, finite, functionNames } from './functions.ts';
 import { allMatches } from './matches.ts';
 import type { Names, Read, Row } from './row.ts';
@@ -117,7 +118,7 @@ const compileField = (
   field: Expression & { readonly kind: 'field' },
   { names, notice }: CompileContext,
 ): Read => {
-  if (/^(?:true|false)$/i.test(field.name) && !names.listed.includes(field.name)) {
+  if (field.mayBeLiteral === true && !names.listed.includes(field.name)) {
     const value = field.name.toLowerCase() === 'true';
     return () => value;
   }
@@ -365,6 +366,7 @@ const compileReplace = (
     for (const { start, end } of allMatches(regex, text)) {
       made += text.slice(at, start) + by.value;
       at = end;
+      if (made.length + text.length - at > maxTextLength) return undefined;
     }
     return made + text.slice(at);
   };

@@ -35,9 +35,18 @@ const quotedValue = (text: string, start: number): readonly [value: string, end:
 
 const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' };
 
+/** From a quote to the next without a backslash before it, or to the end of the text. */
+const escapedValue = (text: string, start: number): readonly [value: string, end: number] => {
+  let end = start + 1;
+  // Not by a regular expression: of millions of characters those overflow the stack.
+  while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1;
+  const raw = text.slice(start + 1, end);
+  return [raw.replace(/\\(.)/gs, (_, one: string) => escapes[one] ?? one), end + 1];
+};
+
 /** `key=value key="some words" key`; undefined where no key has a value. A key alone has none. */
 export const readLogfmt = (text: string): Readonly<Record<string, string>> | undefined => {
-  const pair = /([^\s="]+)(?:=(?:"((?:[^"\\]|\\.)*)"?|([^\s"]*)))?/gsy;
+  const pair = /([^\s="]+)(?:=(?:(?=")|([^\s"]*)))?/gy;
   const found = new Map<string, string>();
   let hasValue = false;
   for (let at = 0; at < text.length; ) {
@@ -47,11 +56,17 @@ export const readLogfmt = (text: string): Readonly<Record<string, string>> | und
       at++;
       continue;
     }
-    const [whole, key = '', inQuotes, bare] = match;
+    const [whole, key = '', bare] = match;
     at += whole.length;
-    if (inQuotes !== undefined || bare !== undefined) hasValue = true;
-    const unescaped = inQuotes?.replace(/\\(.)/gs, (_, one: string) => escapes[one] ?? one);
-    found.set(key, unescaped ?? bare ?? '');
+    if (text[at] === '"' && whole.endsWith('=')) {
+      const [value, end] = escapedValue(text, at);
+      found.set(key, value);
+      at = end;
+      hasValue = true;
+      continue;
+    }
+    if (bare !== undefined) hasValue = true;
+    found.set(key, bare ?? '');
   }
   return hasValue ? Object.fromEntries(found) : undefined;
 };

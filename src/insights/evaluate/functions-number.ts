@@ -1,7 +1,7 @@
 // Functions that choose, convert and measure, which the language got in 2026 (CWL_QuerySyntax-operations-functions).
 import { addressKind, parseAddress } from './addresses.ts';
 import type { FunctionSpec } from './function-spec.ts';
-import { isTrue, toNumber, type Value } from './values.ts';
+import { isTrue, numberOrDigits, toNumber, type Value } from './values.ts';
 
 const ofOne = (evaluate: (value: Value) => Value): FunctionSpec => ({
   min: 1,
@@ -13,9 +13,24 @@ const ofOne = (evaluate: (value: Value) => Value): FunctionSpec => ({
 const numberIn = (value: Value): number | undefined =>
   typeof value === 'number' || typeof value === 'string' ? toNumber(value) : undefined;
 
+const maxLongDigits = 19;
+/** What is longer is no text of a whole number that anybody wrote. */
+const maxWholeLength = 400;
+
+/** Of digits alone and a fraction, none of its digits lost; undefined for other text. */
+const wholeText = (text: string): bigint | undefined => {
+  if (text.length > maxWholeLength) return undefined;
+  const [, sign = '', digits = ''] = /^\s*([+-]?)0*([0-9]+)(?:\.[0-9]*)?\s*$/.exec(text) ?? [];
+  return digits === '' || digits.length > maxLongDigits ? undefined : BigInt(`${sign}${digits}`);
+};
+
 /** Without its fraction; missing beyond what so many bits hold. */
 const whole = (bits: number) =>
   ofOne((value) => {
+    const exact = typeof value === 'string' ? wholeText(value) : undefined;
+    if (exact !== undefined) {
+      return BigInt.asIntN(bits, exact) === exact ? numberOrDigits(exact) : undefined;
+    }
     const number = numberIn(value);
     if (number === undefined) return undefined;
     const cut = Math.trunc(number);
@@ -25,16 +40,22 @@ const whole = (bits: number) =>
 
 const maxDigits = 15;
 
+/** By its decimal text: 1.005 times 100 is less than 100.5 in binary. */
+const timesTenTo = (number: number, places: number): number => {
+  const [digits, exponent = '0'] = String(number).split('e');
+  return Number(`${digits}e${Number(exponent) + places}`);
+};
+
 /** Half goes away from zero. */
 const rounded = (value: Value, digits: Value): Value => {
   const number = numberIn(value);
   if (number === undefined) return undefined;
   const places = Math.trunc(toNumber(digits) ?? 0);
   if (Math.abs(places) > maxDigits) return undefined;
-  // By its decimal text: 1.005 times 100 is less than 100.5 in binary.
-  const moved = Math.round(Number(`${Math.abs(number)}e${places}`));
-  const result = Math.sign(number) * Number(`${moved}e${-places}`);
-  return Number.isFinite(result) ? result : undefined;
+  const moved = timesTenTo(Math.abs(number), places);
+  // So large a number has no digits there to be rounded.
+  if (moved > Number.MAX_SAFE_INTEGER) return number;
+  return Math.sign(number) * timesTenTo(Math.round(moved), -places);
 };
 
 const earthRadiusKm = 6371;

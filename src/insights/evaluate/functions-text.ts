@@ -1,9 +1,8 @@
 // Functions of texts and lists that the language got in 2026: codes, hashes, parts (CWL_QuerySyntax-operations-functions,
 // -hash-functions). Where the documentation leaves a case open it is decided here and pinned by a test.
 import { createHash } from 'node:crypto';
-import type { Json } from '../../api/json.ts';
 import type { FunctionSpec } from './function-spec.ts';
-import { toNumber, toText, type Value } from './values.ts';
+import { listIn, numberOrDigits, toNumber, toText, type Value } from './values.ts';
 
 /** Missing when the argument is. */
 const ofText = (compute: (text: string) => Value): FunctionSpec => ({
@@ -50,8 +49,8 @@ const hexDigits = (text: string): string | undefined =>
 const hexToDecimal = (text: string): Value => {
   const digits = hexDigits(text);
   if (digits === undefined) return undefined;
-  const number = Number.parseInt(digits, 16);
-  return text.trim().startsWith('-') ? -number : number;
+  const number = BigInt(`0x${digits}`);
+  return numberOrDigits(text.trim().startsWith('-') ? -number : number);
 };
 
 const decimalToHex = (value: Value): Value => {
@@ -61,19 +60,9 @@ const decimalToHex = (value: Value): Value => {
   return `${whole < 0 ? '-' : ''}0x${Math.abs(whole).toString(16)}`;
 };
 
-const asList = (value: Value): readonly Json[] | undefined => {
-  if (Array.isArray(value)) return value as readonly Json[];
-  if (typeof value !== 'string' || !/^\s*\[/.test(value)) return undefined;
-  try {
-    return JSON.parse(value) as readonly Json[];
-  } catch {
-    return undefined;
-  }
-};
-
-const containsValue = (list: readonly Json[], wanted: Value): boolean => {
+const containsValue = (list: readonly Value[], wanted: Value): boolean => {
   const text = toText(wanted);
-  return list.some((one) => one !== null && text !== undefined && toText(one as Value) === text);
+  return text !== undefined && list.some((one) => toText(one) === text);
 };
 
 export const textFunctions: Readonly<Record<string, FunctionSpec>> = {
@@ -94,10 +83,10 @@ export const textFunctions: Readonly<Record<string, FunctionSpec>> = {
   md5: hash('md5'),
   sha256: hash('sha256'),
   messagesize: ofText((text) => Buffer.byteLength(text)),
-  jsonarraysize: { min: 1, max: 1, evaluate: ([value]) => asList(value)?.length },
+  jsonarraysize: { min: 1, max: 1, evaluate: ([value]) => listIn(value)?.length },
   jsonarraycontains: {
     min: 2,
     max: 2,
-    evaluate: ([list, wanted]) => containsValue(asList(list) ?? [], wanted),
+    evaluate: ([list, wanted]) => containsValue(listIn(list) ?? [], wanted),
   },
 };

@@ -2,13 +2,10 @@
 // need a length of time, the clock or many events are compiled elsewhere.
 import type { Json } from '../../api/json.ts';
 import { isInSubnet, parseAddress } from './addresses.ts';
-import type { FunctionSpec } from './function-spec.ts';
+import { type FunctionSpec, maxTextLength } from './function-spec.ts';
 import { numberFunctions } from './functions-number.ts';
 import { textFunctions } from './functions-text.ts';
 import { fromJson, Instant, isTrue, toNumber, toText, type Value } from './values.ts';
-
-/** Longest text that a function makes: `replace` can square a message. */
-const maxTextLength = 4 * 1024 * 1024;
 
 const ofNumber = (compute: (value: number) => number): FunctionSpec => ({
   min: 1,

@@ -11,6 +11,8 @@ export interface FieldRef {
   readonly name: string;
   /** The parts as written; a part in backticks is one, dots or not. */
   readonly path: readonly string[];
+  /** `true` or `false` without backticks: the literal, unless a command made a field of that name. */
+  readonly mayBeLiteral?: true;
   readonly span: Span;
 }
 

@@ -15,6 +15,8 @@ const maxDepth = 100;
 /** Operators of one rank in a row that nest to the left, `1 + 1 + ...`. */
 const maxChain = 500;
 
+const literal = /^(?:true|false)$/i;
+
 const reserved = new Set(['and', 'or', 'not', 'like', 'in', 'as', 'by', 'asc', 'desc']);
 
 const comparisons: readonly (readonly [text: string, operator: ComparisonOperator])[] = [
@@ -176,7 +178,9 @@ export class ExpressionParser {
     if (scan.text[span.end] === '(' && path.length === 1 && name !== undefined) {
       return this.#call(name, start);
     }
-    return { kind: 'field', name: path.join('.'), path, span };
+    const field = { kind: 'field', name: path.join('.'), path, span } as const;
+    const mayBeLiteral = literal.test(field.name) && scan.text[start] !== '`';
+    return mayBeLiteral ? { ...field, mayBeLiteral } : field;
   }
 
   #numeric(text: string, start: number): Expression {

@@ -110,8 +110,10 @@ const operand = (one: Expression): string =>
 
 const expression = (one: Expression): string => {
   switch (one.kind) {
-    case 'field':
-      return path(one.path);
+    case 'field': {
+      const isName = /^(?:true|false)$/i.test(one.name) && one.mayBeLiteral !== true;
+      return isName ? `\`${one.name}\`` : path(one.path);
+    }
     case 'text':
       return quoted(one.value);
     case 'number':

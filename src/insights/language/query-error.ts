@@ -37,10 +37,15 @@ export const positionOf = (
 /** A query may be one line of thousands of characters: this much of it is shown around the place. */
 const shownUnits = 72;
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be printed.
+const control = /[\u0000-\u001f\u007f-\u009f]/g;
+
 /** One unit for one: places stay where they are. */
-export const visible = (text: string): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be printed.
-  text.replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ');
+export const visible = (text: string): string => text.replace(control, ' ');
+
+/** A column of a lookup table may be called anything. */
+const escaped = (text: string): string =>
+  text.replace(control, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /** The message with its place, the line it stands in and a mark below it, and the remedy. */
 export const explainQueryError = (text: string, error: QueryError): string => {
@@ -51,9 +56,9 @@ export const explainQueryError = (text: string, error: QueryError): string => {
   const room = Math.max(1, shown.length - (column - 1 - from));
   const length = Math.max(1, Math.min(error.span.end - error.span.start, room));
   const mark = `${' '.repeat(column - 1 - from)}${'^'.repeat(length)}`;
-  const hint = error.hint === undefined ? [] : [`  ${error.hint}`];
+  const hint = error.hint === undefined ? [] : [`  ${escaped(error.hint)}`];
   return [
-    `line ${line}, column ${column}: ${error.message}`,
+    `line ${line}, column ${column}: ${escaped(error.message)}`,
     `  ${shown}`,
     `  ${mark}`,
     ...hint,

@@ -1,7 +1,7 @@
-// Commands that make rows of a row, or that carry something from row to row. Those that keep rows charge for them.
+// Commands that make rows of a row, or that carry something from row to row. None of them keeps a row.
 import type { Read, Row } from '../evaluate/row.ts';
 import { Row as NewRow } from '../evaluate/row.ts';
-import { toNumber, toText, type Value } from '../evaluate/values.ts';
+import { listIn, toNumber, toText, type Value } from '../evaluate/values.ts';
 import type { Stage } from './stage.ts';
 
 /** `limit any`: the first rows that come. Once it has them nothing that follows can change the result. */
@@ -38,8 +38,7 @@ export class ExpandStage implements Stage {
   }
   push(row: Row): void {
     const value = this.#read(row);
-    const list = listOf(value);
-    for (const element of list ?? [value]) {
+    for (const element of listIn(value) ?? [value]) {
       const copy = row.copy();
       copy.slots[this.#slot] = element;
       this.#next.push(copy);
@@ -49,16 +48,6 @@ export class ExpandStage implements Stage {
     this.#next.finish();
   }
 }
-
-export const listOf = (value: Value): readonly Value[] | undefined => {
-  if (Array.isArray(value)) return value.map((one: Value) => (one === null ? undefined : one));
-  if (typeof value !== 'string' || !/^\s*\[/.test(value)) return undefined;
-  try {
-    return listOf(JSON.parse(value) as Value);
-  } catch {
-    return undefined;
-  }
-};
 
 /** A row of each match; a text without one stays a row, as with `parse` alone. */
 export class MatchesStage implements Stage {
@@ -137,7 +126,8 @@ export class TotalsStage implements Stage {
     this.#next.push(row);
   }
   finish(): void {
-    if (this.#hasLast) this.#next.push(this.#last());
+    // Of no rows there is no sum.
+    if (this.#hasLast && this.#order > 0) this.#next.push(this.#last());
     this.#next.finish();
   }
   #last(): Row {

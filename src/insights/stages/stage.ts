@@ -2,7 +2,7 @@
 // on belong to the next.
 import type { Read, Row } from '../evaluate/row.ts';
 import { Row as NewRow } from '../evaluate/row.ts';
-import { isTrue, sortOrder, toText, type Value } from '../evaluate/values.ts';
+import { isTrue, sortOrder, toText, type Value, valueBytes } from '../evaluate/values.ts';
 import type { Accumulator, AccumulatorFactory, StatsColumn } from './aggregates.ts';
 import type { MemoryBudget } from './budget.ts';
 
@@ -98,7 +98,7 @@ const rowBytes = 400;
 const sizeOf = ({ event, slots }: Row): number =>
   rowBytes +
   (event?.message.length ?? 0) +
-  slots.reduce<number>((sum, one) => sum + (typeof one === 'string' ? one.length : 16), 0);
+  slots.reduce<number>((sum, one) => sum + valueBytes(one), 0);
 
 /** The first `count` rows in an order; equal ones as they came. Keeps at most twice as many. */
 export class TopStage implements Stage {
