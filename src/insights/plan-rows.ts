@@ -45,7 +45,7 @@ export interface Site {
 export type Of<K extends Command['kind']> = Extract<Command, { readonly kind: K }>;
 
 /** What tells of each row beyond so many. */
-export const beyond = (count: number, tell: () => void): (() => void) => {
+export const beyond = (count: number, tell: () => unknown): (() => void) => {
   let met = 0;
   return () => {
     if (++met > count) tell();

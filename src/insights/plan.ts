@@ -370,11 +370,12 @@ class Planner {
 
   #cut(notice: (rows: number) => string): void {
     const { defaultLimit } = this.#options;
-    if (this.#hasLimit || defaultLimit === undefined) return this.#top(Number.MAX_SAFE_INTEGER);
-    const tell = (): void => void this.#notices.add(notice(defaultLimit));
-    this.#links.push((next) => new AssignStage(beyond(defaultLimit, tell), next));
-    this.#top(defaultLimit);
-    this.#isCut = true;
+    this.#isCut = !this.#hasLimit && defaultLimit !== undefined;
+    if (defaultLimit !== undefined && this.#isCut) {
+      const tell = (): unknown => this.#notices.add(notice(defaultLimit));
+      this.#links.push((next) => new AssignStage(beyond(defaultLimit, tell), next));
+    }
+    this.#top((this.#isCut ? defaultLimit : undefined) ?? Number.MAX_SAFE_INTEGER);
   }
 
   /** Before the columns that commands add, where nothing says what is shown. */
