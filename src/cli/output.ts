@@ -3,19 +3,29 @@ import { Option } from 'commander';
 import { stringify } from 'yaml';
 import type { CliContext, OutputFormat } from './context.ts';
 import { renderTable } from './table.ts';
+import { visibleJson, visibleText } from './visible.ts';
 
 export const outputOption = (): Option =>
   new Option('-o, --output <format>', 'how to print')
     .choices(['table', 'json', 'yaml'])
     .default('table');
 
+/** Only within double quotes does YAML read an escape, so that they are put around everything. */
+const yamlText = (document: unknown): string => {
+  const text = stringify(document).trimEnd();
+  if (visibleText(text) === text) return text;
+  const quoted = { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'QUOTE_DOUBLE' } as const;
+  return visibleText(stringify(document, { ...quoted, lineWidth: 0 }).trimEnd());
+};
+
+/** Nothing in it moves a terminal; read again it is the same document. */
 export const printDocument = (
   context: CliContext,
   format: 'json' | 'yaml',
   document: unknown,
 ): void =>
   context.out(
-    format === 'json' ? JSON.stringify(document, null, 2) : stringify(document).trimEnd(),
+    format === 'json' ? visibleJson(JSON.stringify(document, null, 2)) : yamlText(document),
   );
 
 /** Prints `document` as JSON or YAML, or the table made of it. */

@@ -14,6 +14,10 @@ const shown = (unit: string): string => {
 
 export const visible = (text: string): string => text.replace(hidden, shown);
 
+/** The same for text of several lines, such as a file's: line breaks and tabs stay. */
+export const visibleText = (text: string): string =>
+  text.replace(hidden, (unit) => (unit === '\n' || unit === '\t' ? unit : shown(unit)));
+
 /** The same for text that is JSON already, where line breaks stand between its parts. */
 export const visibleJson = (text: string): string =>
   text.replace(hidden, (unit) => (unit === '\n' ? unit : shown(unit)));

@@ -11,6 +11,7 @@ import {
   type Connection,
   exitCodes,
 } from '../cli/context.ts';
+import { visibleText } from '../cli/visible.ts';
 import {
   auditFilesOf,
   connectionSettings,
@@ -236,7 +237,8 @@ const main = async (): Promise<number> => {
       return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
     }
     const { message, exitCode } = explainFailure(error);
-    context.err(`drover: ${message}`);
+    // Names and texts of the user's files stand in messages.
+    context.err(`drover: ${visibleText(message)}`);
     if (env.DROVER_LOG === 'debug' && error instanceof Error) context.err(error.stack ?? '');
     return exitCode;
   }

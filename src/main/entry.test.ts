@@ -91,3 +91,14 @@ describe('the entry of an installed package', () => {
     expect(status).toBe(3);
   });
 });
+
+describe('what the entry says of a failure', () => {
+  it('is no command for a terminal, whatever a file is called', () => {
+    const entry = join(import.meta.dirname, '..', '..', 'bin', 'drover.mjs');
+    const words = [entry, 'userdata', 'lint', '/nowhere/\u001b[2J'];
+    const { stderr, status } = spawnSync(process.execPath, words, { encoding: 'utf8' });
+    expect(stderr).toContain('/nowhere/\\u001b[2J');
+    expect(stderr).not.toContain('\u001b');
+    expect(status).not.toBe(0);
+  });
+});

@@ -1,9 +1,12 @@
 // What a terminal is shown of user data that is no text: its control characters as escapes, no more than
 // helps, and that no node reads it.
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { lint } from '../../core/bootstrap/index.ts';
 import { compress } from '../../formats/index.ts';
 import type { CliContext } from '../context.ts';
+import { printFiles } from '../node/files.ts';
+import { printDocument } from '../output.ts';
 import { runDiff, runExplain } from './explain.ts';
 import { findingsText } from './findings.ts';
 
@@ -40,6 +43,49 @@ describe('a message with what stood in the file', () => {
     await runExplain(fake, 'f', 'cluster.name', flags);
     expect(out.join('\n')).toContain('\\u001b[2J');
     expect(out.join('\n')).not.toContain(clearScreen);
+  });
+});
+
+const labelled = (key: string): Uint8Array =>
+  new TextEncoder().encode(
+    `apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {kubelet: {flags: ["--node-labels=${key}=b"]}}\n`,
+  );
+const raw = ['\u001b', '\u009b'];
+
+describe('what stands in a file', () => {
+  const bytes = labelled('a\\e[2J\\u009b');
+
+  it('is no command for a terminal in the name of a difference', async () => {
+    const { fake, out } = context(bytes);
+    let calls = 0;
+    const readBytes = async () => (++calls === 1 ? bytes : labelled('c'));
+    await runDiff({ ...fake, readBytes }, { before: 'f', after: 'g' }, flags);
+    expect(out.join('\n')).toContain('a\\u001b[2J\\u009b');
+    for (const unit of raw) expect(out.join('\n')).not.toContain(unit);
+  });
+
+  it('is none in names of files', async () => {
+    const name = 'j\u001b[2J';
+    const [line = ''] = findingsText([{ name, result: lint({ name, bytes }) }]);
+    expect(line).toMatch(/^j\\u001b\[2J:3:/);
+    const { fake, out, err } = context(compress(config('cluster')).slice(0, 20));
+    await runExplain(fake, name, 'maxPods', flags);
+    expect(err[0]).toMatch(/^j\\u001b\[2J is gzip/);
+    expect(out.join('\n')).not.toContain(name);
+  });
+
+  it.each(['json', 'yaml'] as const)('is the same and none in %s', (output) => {
+    const { fake, out } = context(bytes);
+    printDocument(fake, output, { 'k\u009b': ['a\u009b\u007f\tb\nc', 'plain\u001b', 5] });
+    const text = out.at(-1) ?? '';
+    for (const unit of [...raw, '\u007f']) expect(text).not.toContain(unit);
+    expect(parse(text)).toEqual({ 'k\u009b': ['a\u009b\u007f\tb\nc', 'plain\u001b', 5] });
+  });
+
+  it.each([true, false])('is none in the files of a node on a terminal (%s)', (isTerminal) => {
+    const { fake, out } = context(bytes);
+    printFiles({ ...fake, isTerminal }, [{ path: '/f', mode: '0644', content: 'a\u001b\n\tb\n' }]);
+    expect(out[1]).toBe(isTerminal ? 'a\\u001b\n\tb' : 'a\u001b\n\tb');
   });
 });
 

@@ -44,7 +44,7 @@ const evaluated = async (
     familyNamed(flags.family),
   );
   for (const { message } of evaluation.data.decoded.faults) {
-    context.err(`${name} is ${message} (ENC001): no node reads what follows`);
+    context.err(visible(`${name} is ${message} (ENC001): no node reads what follows`));
   }
   return evaluation;
 };
@@ -62,8 +62,8 @@ const place = (name: string, { at }: Setting): string =>
 const rowOf = (name: string, setting: Setting, state: string): readonly string[] => [
   state,
   short(setting.value),
-  setting.source,
-  place(name, setting),
+  visible(setting.source),
+  visible(place(name, setting)),
 ];
 
 const settingDocument = (name: string, setting: Setting): JsonObject => ({
@@ -131,9 +131,10 @@ export const runDiff = async (
   names: { readonly before: string; readonly after: string },
   flags: NodeFlags,
 ): Promise<void> => {
-  const before = await evaluated(context, names.before, flags);
-  const after = await evaluated(context, names.after, flags);
-  const { differences, replacement } = diffUserData(before, after);
+  const { differences, replacement } = diffUserData(
+    await evaluated(context, names.before, flags),
+    await evaluated(context, names.after, flags),
+  );
   const document = {
     apiVersion: 'cli.drover.dev/v1',
     kind: 'UserDataDiff',
@@ -142,7 +143,12 @@ export const runDiff = async (
   };
   print(context, flags.output, document, () => ({
     header: ['WHAT', 'NAME', 'BEFORE', 'AFTER'],
-    rows: differences.map((one) => [one.what, one.name, short(one.before), short(one.after)]),
+    rows: differences.map(({ what, name, before, after }) => [
+      what,
+      visible(name),
+      short(before),
+      short(after),
+    ]),
   }));
   if (flags.output === 'table') context.out(verdicts[replacement]);
 };

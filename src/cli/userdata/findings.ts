@@ -1,5 +1,5 @@
 // Findings of drover userdata lint as lines for people, as a document for scripts and as SARIF 2.1.0.
-// Pure; a file's name is printed as it was given.
+// Pure; for people what a terminal would obey is shown as text, in a file's name too.
 import type { JsonObject } from '../../api/json.ts';
 import { type Finding, type LintResult, rules } from '../../core/bootstrap/index.ts';
 import { visible } from '../visible.ts';
@@ -20,7 +20,7 @@ const findingLines = (name: string, finding: Finding): readonly string[] => {
   const { line, column, severity, rule, message, consequence, fix, where } = finding;
   const place = where === undefined ? '' : ` (${where})`;
   return [
-    `${name}:${line}:${column}: ${severity} ${rule}: ${shownMessage(message)}${visible(place)}`,
+    `${visible(name)}:${line}:${column}: ${severity} ${rule}: ${shownMessage(message)}${visible(place)}`,
     `    on the node: ${consequence}`,
     `    fix: ${fix}`,
   ];
@@ -37,7 +37,9 @@ export const summaryOf = (files: readonly LintedFile[]): string => {
   return [
     `${count(files.length, 'file')}: ${count(errors, 'error')}, ${count(all.length - errors, 'warning')}`,
     ...(suppressed === 0 ? [] : [`${suppressed} suppressed`]),
-    ...(empty.length === 0 ? [] : [`no user data in ${empty.map(({ name }) => name).join(', ')}`]),
+    ...(empty.length === 0
+      ? []
+      : [`no user data in ${visible(empty.map(({ name }) => name).join(', '))}`]),
   ].join('; ');
 };
 

@@ -21,8 +21,9 @@ import {
   takesGzip,
 } from '../../formats/index.ts';
 import { type CliContext, CommandError, exitCodes } from '../context.ts';
-import { printFiles } from '../node/files.ts';
+import { outText, printFiles } from '../node/files.ts';
 import { printDocument } from '../output.ts';
+import { visible } from '../visible.ts';
 import { cidrGiven, familyNamed, typeGiven, usage, versionGiven } from './options.ts';
 
 export interface RenderFlags {
@@ -173,7 +174,7 @@ const writeFiles = async (
     // Windows' paths have a drive and backslashes.
     const path = file.path.replace(/^[A-Z]:/, '').replaceAll('\\', '/');
     await host.write({ ...file, path });
-    context.out(`write  ${out.replace(/\/$/, '')}${path}`);
+    context.out(visible(`write  ${out.replace(/\/$/, '')}${path}`));
   }
 };
 
@@ -191,7 +192,7 @@ export const runRender = async (context: CliContext, flags: RenderFlags): Promis
     context.err(`example values stand for what was not given: ${missing}`);
   }
   if (result.unwritten.length > 0 && flags.output === 'table') {
-    context.err(`set when the node has joined: ${result.unwritten.join(', ')}`);
+    context.err(visible(`set when the node has joined: ${result.unwritten.join(', ')}`));
   }
   if (flags.output !== 'table') printDocument(context, flags.output, documentOf(result, text));
   else if (flags.objects === true) {
@@ -200,5 +201,5 @@ export const runRender = async (context: CliContext, flags: RenderFlags): Promis
     await writeFiles(context, flags.out, evaluated(result, text).node.files);
   } else if (flags.files === true) printFiles(context, evaluated(result, text).node.files);
   else if (flags.encode === true) context.out(encodeBase64(bytes));
-  else context.out(text.replace(/\n$/, ''));
+  else outText(context, text.replace(/\n$/, ''));
 };
