@@ -7,6 +7,8 @@ export interface LogInput {
   readonly size: number | undefined;
   /** Of `size`, read so far. */
   readonly position: () => number;
+  /** How it is compressed, as far as it is; known once its first chunk came. */
+  readonly packing: () => 'gzip' | 'zstd' | undefined;
   /**
    * Uncompressed. A chunk may be used again by the source once the next is asked for. Rejects with
    * LogError; what came before it stands.

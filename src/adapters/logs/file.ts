@@ -16,6 +16,7 @@ interface Format {
   readonly begins: readonly number[];
   /** Undefined where this cannot be unpacked here; then with what. */
   readonly unpack?: () => Transform;
+  readonly packing?: 'gzip' | 'zstd';
   readonly tool?: string;
   /** Its tool wants a file. */
   readonly needsFile?: boolean;
@@ -24,11 +25,13 @@ interface Format {
 const formats: readonly Format[] = [
   {
     name: 'gzip',
+    packing: 'gzip',
     begins: [0x1f, 0x8b],
     unpack: () => createGunzip({ chunkSize: outputBytes }),
   },
   {
     name: 'zstd',
+    packing: 'zstd',
     begins: [0x28, 0xb5, 0x2f, 0xfd],
     unpack: () => createZstdDecompress({ chunkSize: outputBytes }),
   },
@@ -124,6 +127,7 @@ class LogFile implements LogInput {
   readonly size: number | undefined;
   readonly #handle: Handle;
   #position = 0;
+  #packing: 'gzip' | 'zstd' | undefined;
 
   constructor(name: string, handle: Handle, size: number | undefined) {
     this.name = name;
@@ -133,6 +137,10 @@ class LogFile implements LogInput {
 
   position(): number {
     return this.#position;
+  }
+
+  packing(): 'gzip' | 'zstd' | undefined {
+    return this.#packing;
   }
 
   close(): Promise<void> {
@@ -154,6 +162,7 @@ class LogFile implements LogInput {
       const what = `${shownName(this.name)} is packed with ${format.name}`;
       throw new LogError('packed', `${what}: unpack it first, ${how}`);
     }
+    this.#packing = format.packing;
     yield* this.#unpacked(format.unpack(), first, source);
   }
 

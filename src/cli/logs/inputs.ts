@@ -44,7 +44,7 @@ export const readLogs = async (context: CliContext, reading: Reading): Promise<R
               'interrupted: nothing is printed of a part',
             );
           }
-          if (isFirst) hints.push(...otherFormat(input.name, chunk));
+          if (isFirst) hints.push(...otherFormat(input, chunk));
           isFirst = false;
           feed.push(chunk);
           // What is left of the log is not its end: nothing is said of it.
@@ -78,20 +78,32 @@ const documents: readonly (readonly [begins: RegExp, filter: string, what: strin
   [/^\s*\{\s*\n/, '.', ''],
 ];
 
+/** A file's name for a shell; what begins with a dash would be an option. */
+const wordOf = (path: string): string => {
+  const name = path.startsWith('-') ? `./${path}` : path;
+  return /^[\w.:/@=,+-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`;
+};
+
 /**
  * A file may be one JSON document instead of a line for each event: what CloudTrail writes, or `kubectl get -o json`.
  * Its lines are then read for what they are; this says why nothing is found in them.
  */
-const otherFormat = (path: string, chunk: Uint8Array): readonly string[] => {
+const otherFormat = (input: LogInput, chunk: Uint8Array): readonly string[] => {
   const begins = Buffer.from(chunk.subarray(0, looksAt)).toString('latin1');
   const found = documents.find(([pattern]) => pattern.test(begins));
   if (found === undefined) return [];
   const [, filter, what] = found;
-  const name = path === '-' ? 'standard input' : (path.split('/').at(-1) ?? path);
-  const from = path === '-' ? '... | ' : '';
-  const file = path === '-' ? '' : ` ${name}`;
-  const how = `\`${from}jq -c '${filter}'${file} | drover logs ... -\``;
-  return [visible(`${name} is one JSON document${what}, not a line for each event: ${how}`)];
+  const packing = input.packing();
+  const isPiped = input.name === '-';
+  const from = isPiped ? '... | ' : '';
+  // By its name `gzip` would refuse a file that does not end in .gz.
+  const unpack = packing === undefined ? '' : `${packing} -dc${isPiped ? '' : ' <'}`;
+  const file = isPiped ? '' : ` ${wordOf(input.name)}`;
+  const jq = `jq -c '${filter}'`;
+  const how = unpack === '' ? `${jq}${file}` : `${unpack}${file} | ${jq}`;
+  const name = isPiped ? 'standard input' : input.name;
+  const told = `${name} is one JSON document${what}, not a line for each event`;
+  return [visible(`${told}: \`${from}${how} | drover logs ... -\``)];
 };
 
 /** A file's name may have anything in it. */

@@ -1,5 +1,6 @@
 // --lookup-table NAME=FILE: CSV files as lookup tables of a query, with CloudWatch's bounds.
 import { type LookupTable, type LookupTables, readLookupTable } from '../../insights/index.ts';
+import { LogError } from '../../ports/index.ts';
 import { type CliContext, CommandError, exitCodes } from '../context.ts';
 import { visible } from '../visible.ts';
 
@@ -28,17 +29,36 @@ export const readLookupTables = async (
 const usage = (message: string): CommandError =>
   new CommandError(exitCodes.usage, visible(message));
 
-const tableIn = async (context: CliContext, path: string): Promise<LookupTable> => {
-  const because = (error: unknown): string => (error instanceof Error ? error.message : `${error}`);
-  let text: string;
+const because = (error: unknown): string => (error instanceof Error ? error.message : `${error}`);
+
+/** No further than the bound: a file may have no end. */
+const textIn = async (context: CliContext, path: string): Promise<string> => {
+  const chunks: Uint8Array[] = [];
   try {
-    text = await context.readFile(path);
+    const input = await context.openLog(path);
+    try {
+      let bytes = 0;
+      for await (const chunk of input.chunks()) {
+        bytes += chunk.length;
+        if (bytes > maxBytes) {
+          const most = 'larger than 10 MB, the most that CloudWatch takes';
+          throw usage(`the lookup table ${path} is ${most}`);
+        }
+        // The source uses a chunk's memory again.
+        chunks.push(Uint8Array.from(chunk));
+      }
+    } finally {
+      await input.close();
+    }
   } catch (error) {
-    throw usage(`cannot read the lookup table ${path}: ${because(error)}`);
+    if (!(error instanceof LogError)) throw error;
+    throw usage(`cannot read the lookup table ${path}: ${because(error.cause ?? error)}`);
   }
-  if (Buffer.byteLength(text) > maxBytes) {
-    throw usage(`the lookup table ${path} is larger than 10 MB, the most that CloudWatch takes`);
-  }
+  return new TextDecoder().decode(Buffer.concat(chunks));
+};
+
+const tableIn = async (context: CliContext, path: string): Promise<LookupTable> => {
+  const text = await textIn(context, path);
   try {
     return readLookupTable(text);
   } catch (error) {

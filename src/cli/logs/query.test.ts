@@ -164,30 +164,47 @@ describe('drover logs query', () => {
     const log = { 'a.log': event(1, 'get') + event(2, 'patch') };
     const query =
       'sort @timestamp asc | lookup kinds verb as verb OUTPUT kind | display verb, kind';
-    const files: Readonly<Record<string, string>> = {
+    const tables: Readonly<Record<string, string>> = {
       'k.csv': 'verb,kind\nget,reads\n',
       'twice.csv': 'a,a\n',
       'large.csv': `a\n${'x'.repeat(11_000_000)}\n`,
     };
-    const readFile = async (path: string): Promise<string> => {
-      const text = files[path];
-      if (text === undefined) throw new Error('no such file');
-      return text;
+    for (const [name, text] of Object.entries(tables)) writeFileSync(join(dir, name), text);
+    const asked = (...pairs: readonly string[]) => {
+      const lookupTable = pairs.map((pair) => pair.replace('=', `=${dir}/`));
+      return run(query, log, { lookupTable });
     };
-    const asked = (...lookupTable: readonly string[]) =>
-      run(query, log, { lookupTable }, { readFile });
     expect((await asked('kinds=k.csv')).out).toBe('verb,kind\nget,reads\npatch,');
     for (const [pairs, words] of [
       [[], 'no lookup table called kinds'],
       [['kinds'], '--lookup-table takes NAME=FILE'],
       [['a=k.csv', 'a=k.csv'], 'two lookup tables are called a'],
-      [['kinds=none.csv'], 'cannot read the lookup table none.csv: no such file'],
+      [['kinds=none.csv'], /cannot read the lookup table \S+none\.csv: ENOENT/],
       [['kinds=twice.csv'], 'twice.csv cannot be read: two columns are called a'],
       [['kinds=large.csv'], 'larger than 10 MB'],
     ] as const) {
       const { error } = await asked(...pairs);
-      expect(error).toMatchObject({ exitCode: 2, message: expect.stringContaining(words) });
+      expect(error).toMatchObject({ exitCode: 2, message: expect.stringMatching(words) });
     }
+  });
+
+  it('reads of a lookup table without an end no more than it may have', async () => {
+    let chunks = 0;
+    const endless = async function* () {
+      for (; ; chunks++) yield Buffer.alloc(1024 * 1024);
+    };
+    let isClosed = false;
+    const close = async () => {
+      isClosed = true;
+    };
+    const openLog = async (name: string) => {
+      const packing = () => undefined;
+      return { name, size: undefined, position: () => 0, packing, chunks: endless, close };
+    };
+    const flags = { lookupTable: ['t=/dev/zero'] };
+    const { error } = await run('fields verb', { 'a.log': '' }, flags, { openLog });
+    expect(error).toMatchObject({ exitCode: 2, message: expect.stringContaining('than 10 MB') });
+    expect([chunks, isClosed]).toEqual([10, true]);
   });
 
   it('reads no further than limit any needs', async () => {
@@ -201,16 +218,26 @@ describe('drover logs query', () => {
   });
 
   it('says what a file of another format is, and how to make lines of it', async () => {
-    const of = async (text: string) => (await run('stats count(*)', { 'a.json': text })).err;
+    const of = async (text: string | Uint8Array, name = 'a.json') =>
+      (await run('stats count(*)', { [name]: text })).err.replaceAll(dir, 'logs');
     expect(await of('{"Records":[{"eventName":"x"}]}')).toContain(
-      '! a.json is one JSON document (a CloudTrail file), not a line for each event: ' +
-        "`jq -c '.Records[]' a.json | drover logs ... -`",
+      '! logs/a.json is one JSON document (a CloudTrail file), not a line for each event: ' +
+        "`jq -c '.Records[]' logs/a.json | drover logs ... -`",
     );
     expect(await of('{\n  "apiVersion": "v1",\n  "items": []\n}\n')).toContain(
-      "`jq -c '.items[]' a.json | drover logs ... -`",
+      "`jq -c '.items[]' logs/a.json | drover logs ... -`",
     );
-    expect(await of('[\n  {"a": 1}\n]\n')).toContain("`jq -c '.[]' a.json | drover logs ... -`");
-    expect(await of('{\n "a": 1\n}\n{\n')).toContain("`jq -c '.' a.json | drover logs ... -`");
+    expect(await of('[\n  {"a": 1}\n]\n')).toContain(
+      "`jq -c '.[]' logs/a.json | drover logs ... -`",
+    );
+    expect(await of('{\n "a": 1\n}\n{\n')).toContain("`jq -c '.' logs/a.json | drover logs ... -`");
+    const trail = '{"Records":[]}';
+    const unpacked = "| jq -c '.Records[]' | drover logs ... -`";
+    expect(await of(gzipSync(trail), 'a.json.gz')).toContain(
+      `\`gzip -dc < logs/a.json.gz ${unpacked}`,
+    );
+    expect(await of(zstdCompressSync(trail), 'b')).toContain(`\`zstd -dc < logs/b ${unpacked}`);
+    expect(await of(trail, "a;id 'x'.json")).toContain(` 'logs/a;id '\\''x'\\''.json' | drover`);
     for (const lines of ['{"verb":"get","items":[]}\n{"verb":"list"}\n', '[INFO] {\n', '[]\n']) {
       expect(await of(lines)).not.toContain('document');
     }

@@ -48,6 +48,7 @@ const run = async (flags: Partial<StoryFlags>, lines: readonly string[] = log) =
     name: 'a.log',
     size: undefined,
     position: () => 0,
+    packing: () => undefined,
     chunks: async function* () {
       yield Buffer.from(lines.map((line) => `${line}\n`).join(''));
     },
