@@ -104,6 +104,8 @@ describe('drover explain nodegroup', { skip: skipWhen('drover explain nodegroup'
       for (const name of ['tainted', instanceId]) {
         assert.match(await drover.ok(`explain ${name}`), /1\. shown: .*TN001/, 'by its name alone');
       }
+      // A stack's group by its name alone.
+      assert.match(await drover.ok('explain demo-self-ng'), /^node group demo-self-ng \(/);
       await drover.ok('world advance 16m');
       await eventually('EKS gives up', async () => {
         const stdout = await aws.ok(
