@@ -74,6 +74,10 @@ describe('what a function makes', () => {
     const query = (by: string) => `display strlen(${nested}${by}"))`;
     expect(columnOf(query('b'.repeat(100)), log)).toEqual(['3000000']);
     expect(columnOf(query('b'.repeat(200)), log)).toEqual([undefined]);
+    const codes = (name: string) => `display strlen(${`${name}(`.repeat(45)}s${')'.repeat(45)})`;
+    expect(columnOf(codes('base64encode'), log)).toEqual([undefined]);
+    const signs = [at(1, { s: '%'.repeat(100_000) })];
+    expect(columnOf(codes('urlencode'), signs)).toEqual([undefined]);
   });
 });
 

@@ -1,7 +1,7 @@
 // Functions of texts and lists that the language got in 2026: codes, hashes, parts (CWL_QuerySyntax-operations-functions,
 // -hash-functions). Where the documentation leaves a case open it is decided here and pinned by a test.
 import { createHash } from 'node:crypto';
-import type { FunctionSpec } from './function-spec.ts';
+import { type FunctionSpec, maxTextLength } from './function-spec.ts';
 import { listIn, numberOrDigits, toNumber, toText, type Value } from './values.ts';
 
 /** Missing when the argument is. */
@@ -22,6 +22,9 @@ const ofTwo = (compute: (text: string, other: string) => Value): FunctionSpec =>
     return text === undefined || other === undefined ? undefined : compute(text, other);
   },
 });
+
+/** Within each other they make a text a hundred thousand times as long. */
+const bounded = (text: string): Value => (text.length > maxTextLength ? undefined : text);
 
 /** Everything but letters, digits and `-_.~` becomes bytes in hexadecimal (RFC 3986). */
 const urlEncoded = (text: string): string =>
@@ -69,9 +72,9 @@ export const textFunctions: Readonly<Record<string, FunctionSpec>> = {
   startswith: ofTwo((text, part) => (text.startsWith(part) ? 1 : 0)),
   endswith: ofTwo((text, part) => (text.endsWith(part) ? 1 : 0)),
   split: ofTwo((text, by) => (by === '' ? [text] : text.split(by))),
-  urlencode: ofText(urlEncoded),
+  urlencode: ofText((text) => bounded(urlEncoded(text))),
   urldecode: ofText(urlDecoded),
-  base64encode: ofText((text) => Buffer.from(text).toString('base64')),
+  base64encode: ofText((text) => bounded(Buffer.from(text).toString('base64'))),
   base64decode: ofText((text) =>
     base64.test(text.trim()) ? Buffer.from(text, 'base64').toString() : undefined,
   ),
