@@ -50,11 +50,15 @@ const withKeptLabels = (metadata: ObjectMeta): ObjectMeta => {
   return { ...metadata, labels };
 };
 
-/** Of a node's conditions one is looked at here; the others are half of what is left of a node. */
+/** Of a node's conditions one is looked at here, and since when; the others are half of what is left of a node. */
 const readiness = (conditions: readonly Condition[]): readonly Condition[] =>
   conditions
     .filter(({ type }) => type === 'Ready')
-    .map(({ type, status }) => ({ type: kept(type), status }));
+    .map(({ type, status, lastTransitionTime }) => ({
+      type: kept(type),
+      status,
+      ...(lastTransitionTime === undefined ? {} : { lastTransitionTime }),
+    }));
 
 export const createNodeInformer = (deps: InformerDeps): Informer<Node> =>
   new Informer<Node>({

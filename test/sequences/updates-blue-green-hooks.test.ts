@@ -1,7 +1,8 @@
 // Hooks of blue/green after the drain and before the end, in virtual time: the soak waits for the one, the end of the
 // old nodes for the other, and one that fails leads back to them; a soak that somebody ends.
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../src/api/kube.ts';
+import type { KubeObject, Node } from '../../src/api/kube.ts';
+import { isReady } from '../../src/controllers/informers.ts';
 import type { GroupLife } from '../support/nodegroup-world.ts';
 import { beginWithHooks, hook, jobsOf, labelOf, prepare } from '../support/update-hooks.ts';
 import {
@@ -106,6 +107,8 @@ describe('blue/green', () => {
     const name = latest(life)?.metadata.name ?? '';
     life.patchUpdate(name, { metadata: { annotations: { 'drover.dev/soak-over': 'true' } } });
     await life.until('the hooks run', () => jobsOf(life).length === 2, 30);
+    // Nobody knows how long they take.
+    expect(latest(life)?.status?.progress?.eta).toBeUndefined();
     await life.until('the update is over', () => latest(life)?.status?.endedAt !== undefined, 900);
     expect(latest(life)?.status).toMatchObject({ status: 'Successful', progress: { done: 2 } });
     await untilAtRest(life, 2);
@@ -134,6 +137,49 @@ describe('blue/green', () => {
     expect(latest(life)?.status?.hookTimes).toHaveLength(2);
     await untilAtRest(life, 2);
     expect(life.check().violations).toEqual([]);
+    await life.end();
+  });
+
+  const areLost = (life: GroupLife): boolean =>
+    life.nodes().every((node) => !isReady(node as unknown as Node));
+
+  it('whose new nodes are away for two minutes of its soak goes on, whatever their age', async () => {
+    const life = await begin({ preTerminate: hook('work') });
+    life.patch({
+      spec: { updateConfig: { blueGreen: { soakSeconds: 7200 }, rollback: { auto: true } } },
+    });
+    askFor(life, newest);
+    await life.until('it soaks', () => latest(life)?.status?.phase === 'Soaking', 7200);
+    await life.driver.advance(1800);
+    const roles = life.mapRoles();
+    life.putMapRoles('[]');
+    await life.until('no node is Ready', () => areLost(life), 300);
+    await life.driver.advance(120);
+    life.putMapRoles(roles);
+    await life.driver.advance(300);
+    expect(areLost(life)).toBe(false);
+    expect(latest(life)?.status).toMatchObject({ phase: 'Soaking', status: 'InProgress' });
+    await life.end();
+  });
+
+  it('goes back where its new nodes are lost in the soak, and begins no hook before termination', async () => {
+    const life = await begin({ preTerminate: hook('work') });
+    prepare(life, 'work', { seconds: 30 });
+    askFor(life, newest);
+    await life.until('it soaks', () => latest(life)?.status?.phase === 'Soaking', 7200);
+    await life.driver.advance(60);
+    life.putMapRoles('[]');
+    let jobs = 0;
+    await life.until(
+      'the update gives up',
+      () => {
+        jobs += jobsOf(life).length;
+        return latest(life)?.status?.phase === 'Restoring';
+      },
+      1500,
+    );
+    expect(jobs).toBe(0);
+    expect(latest(life)?.status?.errors).toMatchObject([{ code: 'NodeCreationFailure' }]);
     await life.end();
   });
 });

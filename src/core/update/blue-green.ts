@@ -10,6 +10,7 @@ import {
   type Counted,
   type Herd,
   inFlightOf,
+  isGreenWhole,
   isWhole,
   ownCause,
   phaseSince,
@@ -25,10 +26,6 @@ const isKept = ({ state }: Counted): boolean => state.kind === 'kept';
 
 /** Kept, and its hook is over. */
 const isEmptied = (one: Counted): boolean => isKept(one) && one.instance.awaitsHook !== true;
-
-/** Every new node that is wanted has been started, and is one that counts. */
-const isGreenWhole = ({ actualDesired }: UpdateObservation, { old, fresh, leaving }: Herd) =>
-  fresh.every(isWhole) && old.length + fresh.length + leaving.length >= actualDesired;
 
 const surgeOf = (count: number) => ({ desired: count, maxSize: count });
 

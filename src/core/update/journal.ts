@@ -123,10 +123,14 @@ interface PaceTold {
 /** From the end of a soak until the last instance is gone: the cooldown, and what EC2 takes. */
 const goneMs = 120_000;
 
-/** Who knows when a pause ends. */
+/** Who knows when a pause ends, or anything that holds it beside the soak; and how long a hook takes. */
 const afterSoak = (observation: UpdateObservation): UpdateProgress['eta'] => {
-  if (observation.update.spec.paused === true) return undefined;
-  const end = soakEnd(observation);
+  const { update, holds = [], hooks, now } = observation;
+  const isHeldBeside = holds.some(({ kind }) => kind !== 'Soak');
+  if (update.spec.paused === true || isHeldBeside || hooks?.preTerminate !== undefined) {
+    return undefined;
+  }
+  const end = Math.max(soakEnd(observation), now);
   return { p50: formatTime(epochMs(end + goneMs)), p90: formatTime(epochMs(end + 2 * goneMs)) };
 };
 

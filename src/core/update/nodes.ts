@@ -136,6 +136,12 @@ export const isJoined = ({ isReady, isLabelled }: UpdateInstance): boolean => is
 export const isWhole = ({ instance }: Counted): boolean =>
   isJoined(instance) && instance.awaitsHook !== true;
 
+/** Every new node that is wanted has been started, and is one that counts. */
+export const isGreenWhole = (
+  { actualDesired }: Pick<UpdateObservation, 'actualDesired'>,
+  { old, fresh, leaving }: Herd,
+): boolean => fresh.every(isWhole) && old.length + fresh.length + leaving.length >= actualDesired;
+
 /** When the phase began in which the update is now. */
 export const phaseSince = ({ status, now }: UpdateObservation): EpochMs =>
   parseTime(status.phases?.findLast(({ phase }) => phase === status.phase)?.at) ?? now;

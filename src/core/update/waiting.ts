@@ -14,7 +14,9 @@ export const stay = (
 /** Nothing moves, since what was asked of the cloud has not become a node yet. */
 const waitsForNodes = (observation: UpdateObservation, herd: Herd): boolean => {
   const { old, fresh, leaving } = herd;
-  if (inFlightOf(herd).length > 0 || leaving.length > 0) return false;
+  // In a soak nothing is under way but hooks on old nodes, which wait for the new ones themselves.
+  const isUnderWay = observation.status.phase !== 'Soaking' && inFlightOf(herd).length > 0;
+  if (isUnderWay || leaving.length > 0) return false;
   // A hook has a time of its own.
   if (fresh.some(({ instance }) => instance.awaitsHook === true)) return false;
   return old.length + fresh.length < observation.actualDesired || !fresh.every(isWhole);

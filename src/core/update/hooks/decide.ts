@@ -12,6 +12,7 @@ import {
   type Counted,
   type Herd,
   herdOf,
+  isGreenWhole,
   isJoined,
   isKeptEmpty,
   ownCause,
@@ -61,16 +62,21 @@ const callOf = (
   return [{ kind, hook, instanceId, nodeName, name: hookJobName(kind, instanceId, tryId) }];
 };
 
-/** Of blue/green: the old nodes go next. One that has begun goes on, whatever holds the others. */
+/**
+ * Of blue/green: the old nodes go next, since all new ones are there. One that has begun goes on, whatever holds the
+ * others.
+ */
 const mayBegin = (
   { status, holds = [], ...observation }: UpdateObservation,
+  herd: Herd,
   { kind, instanceId }: HookCall,
 ): boolean => {
   const isTold = ({ hook, ...one }: HookStatus): boolean =>
     hook === kind && one.instanceId === instanceId;
   if (status.hooks?.some(isTold) === true) return true;
   const isSoaked = observation.now >= soakEnd({ status, ...observation });
-  return status.phase === 'Soaking' && isSoaked && holds.length === 0 && !isFailing(status);
+  const isDue = status.phase === 'Soaking' && isSoaked && isGreenWhole(observation, herd);
+  return isDue && holds.length === 0 && !isFailing(status);
 };
 
 const isFailing = ({ failingProbes }: UpdateObservation['status']): boolean =>
@@ -78,13 +84,14 @@ const isFailing = ({ failingProbes }: UpdateObservation['status']): boolean =>
 
 const oldCalls = (
   observation: UpdateObservation,
+  herd: Herd,
   { instance, state }: Counted,
 ): readonly HookCall[] => {
   if (state.kind === 'kept') {
     const last = callOf(observation, instance, 'preTerminate');
     return [
       ...callOf(observation, instance, 'postDrain'),
-      ...last.filter((call) => mayBegin(observation, call)),
+      ...last.filter((call) => mayBegin(observation, herd, call)),
     ];
   }
   // Its marks stand first: no new pods come meanwhile.
@@ -100,9 +107,10 @@ const oldCalls = (
 /** The hooks that are to have run by now, in the order of each node: what became of each is looked at. */
 export const hookCalls = (observation: UpdateObservation): readonly HookCall[] => {
   if (!isUnderWay(observation)) return [];
-  const { old, fresh } = herdOf(observation);
+  const herd = herdOf(observation);
+  const { old, fresh } = herd;
   return [
-    ...old.flatMap((one) => oldCalls(observation, one)),
+    ...old.flatMap((one) => oldCalls(observation, herd, one)),
     ...fresh.flatMap(({ instance, state }) =>
       isJoined(instance) && state.kind === 'untouched'
         ? callOf(observation, instance, 'postReady')
