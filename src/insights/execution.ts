@@ -7,8 +7,8 @@ import type { Query } from './language/ast.ts';
 import { type LineCounts, LineFeed, noLines } from './lines.ts';
 import type { LookupTables } from './lookup-table.ts';
 import { isWithin, type TimeRange } from './patterns/periods.ts';
-import { type Plan, planQuery } from './plan.ts';
-import type { Pass } from './plan-subquery.ts';
+import { planQuery } from './plan.ts';
+import type { Pass, Plan } from './plan-types.ts';
 import { type Needles, needlesOf } from './prefilter.ts';
 import { MemoryBudget } from './stages/budget.ts';
 

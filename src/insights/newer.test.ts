@@ -289,7 +289,6 @@ describe('what is not documented, or not kept here', () => {
     ['json field=payload as b', 'expected a path in quotes', ''],
     ['addtotals col=maybe', 'expected `true` or `false`', ''],
     ['fields a | filldown b*', 'no column is called b*', 'with `fields`'],
-    ['join type=inner left=a right=b where a.x=b.x (SOURCE "g")', '`join` is not evaluated', ''],
     ['lookup users id as id OUTPUT name', 'column 8: there is no lookup table called users', '='],
     ['lookup users id OUTPUT name', 'expected `as` and a field', ''],
     ['lookup users id as id', 'expected `OUTPUT` and columns', ''],

@@ -10,7 +10,7 @@ import { fromJson, Instant, toText, type Value } from './evaluate/values.ts';
 import type { Command, RegexLiteral } from './language/ast.ts';
 import { QueryError } from './language/query-error.ts';
 import { keyOf, type LookupTable, type LookupTables, rowsByKey } from './lookup-table.ts';
-import type { Column } from './plan.ts';
+import type { Column } from './plan-types.ts';
 import type { LinearRegex } from './regex/index.ts';
 import {
   AnyStage,

@@ -1,60 +1,63 @@
-// A subquery of `in (...)`: evaluated before the query, by itself, and kept as the set of its values. It must show the
-// field that it is compared with, as CloudWatch has it; nothing else of it is kept.
+// Subqueries: each is evaluated before the query, by itself. Of one of `in (...)` the set of its values is kept: it must
+// show the field that it is compared with, as CloudWatch has it.
 import { ValueSet } from './evaluate/value-set.ts';
-import type { InQuery, Query } from './language/ast.ts';
+import type { InQuery, Query, Subquery } from './language/ast.ts';
 import { QueryError } from './language/query-error.ts';
-import type { TimeRange } from './patterns/periods.ts';
-import type { Plan, PlanOptions } from './plan.ts';
+import type { Pass, Plan, Planning, PlanOptions } from './plan-types.ts';
 import type { Stage } from './stages/stage.ts';
 
-/** One reading of a log from front to back. */
-export interface Pass {
-  /** The log; undefined where it is what the query reads. */
-  readonly source: string | undefined;
-  readonly query: Query;
-  readonly first: Stage;
-  readonly alsoWithin: TimeRange | undefined;
-  readonly isDone: () => boolean;
+/** A subquery with a chain of its own. */
+export interface Prepared {
+  readonly plan: Plan;
+  /** Gives its rows to whoever keeps them. */
+  readonly passTo: (sink: Stage) => Pass;
 }
 
-export const prepareSubquery = (
-  { operand, query: { commands, source, span } }: InQuery,
+export const prepare = (
+  { commands, source }: Subquery,
   options: PlanOptions,
-  planQuery: (query: Query, options: PlanOptions) => Plan,
-): { readonly pass: Pass; readonly values: ValueSet; readonly notices: readonly string[] } => {
-  if (operand.kind !== 'field') {
-    throw new QueryError('a subquery is compared with a field', operand.span);
-  }
+  planQuery: Planning,
+): Prepared => {
   const query: Query = { text: '', commands };
   let isDone = false;
   const plan = planQuery(query, {
     ...options,
-    defaultLimit: undefined,
     onMatch: () => {},
     onDone: () => {
       isDone = true;
     },
   });
+  const { alsoWithin } = plan;
+  const passTo = (sink: Stage): Pass => {
+    return { source, query, first: plan.connect(sink), alsoWithin, isDone: () => isDone };
+  };
+  return { plan, passTo };
+};
+
+export const prepareSubquery = (
+  { operand, query }: InQuery,
+  options: PlanOptions,
+  planQuery: Planning,
+): { readonly pass: Pass; readonly values: ValueSet; readonly notices: readonly string[] } => {
+  if (operand.kind !== 'field') {
+    throw new QueryError('a subquery is compared with a field', operand.span);
+  }
+  const { plan, passTo } = prepare(query, { ...options, defaultLimit: undefined }, planQuery);
   const column = plan.columns.find(({ name }) => name === operand.name);
   if (column === undefined) {
     throw new QueryError(
       `the subquery does not show ${operand.name}, with which it is compared`,
-      span,
+      query.span,
       `end it with \`| fields ${operand.name}\`, or name a column so with \`as\``,
     );
   }
   const values = new ValueSet(options.budget);
-  const first = plan.connect({
+  const pass = passTo({
     push: (row) => {
       values.add(column.read(row));
       row.event?.release();
     },
     finish: () => {},
   });
-  const { alsoWithin } = plan;
-  return {
-    pass: { source, query, first, alsoWithin, isDone: () => isDone },
-    values,
-    notices: plan.notices(),
-  };
+  return { pass, values, notices: plan.notices() };
 };

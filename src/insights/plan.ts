@@ -4,10 +4,10 @@ import { type CompileContext, compile } from './evaluate/compile.ts';
 import { Names, type Read, type Row } from './evaluate/row.ts';
 import type { Command, NamedExpression, Query } from './language/ast.ts';
 import { QueryError } from './language/query-error.ts';
-import type { LookupTables } from './lookup-table.ts';
 import { periodBefore, type TimeRange } from './patterns/periods.ts';
 import { planCidrLookup } from './plan-cidr.ts';
 import { fillPlan } from './plan-fill.ts';
+import { prepareJoin } from './plan-join.ts';
 import {
   beyond,
   countedBy,
@@ -21,9 +21,9 @@ import {
   planTotals,
   type Site,
 } from './plan-rows.ts';
-import { type Pass, prepareSubquery } from './plan-subquery.ts';
+import { prepareSubquery } from './plan-subquery.ts';
+import type { Column, Pass, Plan, PlanOptions } from './plan-types.ts';
 import { compileStatsColumn } from './stages/aggregates.ts';
-import type { MemoryBudget } from './stages/budget.ts';
 import { FillStage } from './stages/fill-stage.ts';
 import { diffColumns, PatternStage, patternColumns } from './stages/pattern-stage.ts';
 import {
@@ -37,53 +37,23 @@ import {
   UnnestStage,
 } from './stages/stage.ts';
 
-export interface Column {
-  readonly name: string;
-  readonly read: Read;
-}
-
-export interface PlanOptions {
-  readonly nowMs: number;
-  readonly budget: MemoryBudget;
-  /** Rows at most where the query itself has no `limit`; undefined where their order is of no use. */
-  readonly defaultLimit: number | undefined;
-  /** Told of each event that the filters let through. */
-  readonly onMatch: () => void;
-  /** Told once no event more can change the result. */
-  readonly onDone: () => void;
-  /** The time range asked for; undefined where it has no beginning. */
-  readonly range: TimeRange | undefined;
-  readonly lookupTables: LookupTables;
-}
-
-export interface Plan {
-  /** The first stage of a chain that ends in `sink`. */
-  readonly connect: (sink: Stage) => Stage;
-  readonly columns: readonly Column[];
-  /** True when rows are events: each has a `@ptr`. */
-  readonly hasPointers: boolean;
-  /** Some are found only while rows come. */
-  readonly notices: () => readonly string[];
-  /** The range before, of which `diff` needs the events too. */
-  readonly alsoWithin: TimeRange | undefined;
-  /** Subqueries, each to be read before the query. */
-  readonly passes: readonly Pass[];
-}
-
 type Link = (next: Stage) => Stage;
 
 export const planQuery = (query: Query, options: PlanOptions): Plan => {
-  const hasLimit = query.commands.some(({ kind }) => kind === 'limit');
-  const planner = new Planner(options, hasLimit);
+  const planner = new Planner(options, isLimited(query.commands));
   for (const [index, command] of query.commands.entries()) {
-    planner.add(command, query.commands[index + 1]);
+    planner.add(command, query.commands.slice(index + 1));
   }
   return planner.plan();
 };
 
+const isLimited = (commands: readonly Command[]): boolean =>
+  commands.some(({ kind }) => kind === 'limit');
+
 class Planner {
   readonly #options: PlanOptions;
-  readonly #hasLimit: boolean;
+  /** A limit stands somewhere; behind a `join`, behind it: before, it does not bound the rows that are made. */
+  #hasLimit: boolean;
   readonly #links: Link[] = [];
   #counts = false;
   readonly #notices = new Set<string>();
@@ -93,6 +63,8 @@ class Planner {
   #order: readonly OrderKey[] | undefined;
   #isOrdered = false;
   #columns: readonly Column[] = [];
+  /** Before the columns that commands add, where nothing says what is shown. */
+  #usual = (): readonly Column[] => [this.#column('@timestamp'), this.#column('@message')];
   #alsoWithin: TimeRange | undefined;
   /** What the last `stats` grouped by, for `fillmissing`. */
   #bins: readonly NamedExpression[] = [];
@@ -121,7 +93,7 @@ class Planner {
     };
   }
 
-  add(command: Command, following: Command | undefined): void {
+  add(command: Command, rest: readonly Command[]): void {
     switch (command.kind) {
       case 'fields':
       case 'display':
@@ -190,6 +162,10 @@ class Planner {
         this.#links.push((next) => new DedupStage({ fields, keys, budget }, next));
         return;
       }
+      case 'join':
+        this.#join(command);
+        this.#hasLimit = isLimited(rest);
+        return;
       case 'unnest': {
         const read = compile(command.field, this.#context);
         const slot = this.#define(command.alias);
@@ -199,11 +175,32 @@ class Planner {
         return;
       }
       case 'pattern':
-        this.#pattern(command, following);
+        this.#pattern(command, rest[0]);
         return;
       case 'diff':
       // What it adds, the `pattern` before it does.
     }
+  }
+
+  #join(command: Command & { readonly kind: 'join' }): void {
+    const left = { names: this.#names, columns: this.#shown };
+    const { pass, names, link, columns, notices } = prepareJoin(
+      command,
+      left,
+      this.#options,
+      planQuery,
+    );
+    this.#passes.push(pass);
+    for (const told of notices) this.#notices.add(told);
+    this.#countMatches();
+    this.#links.push(link);
+    this.#names = names;
+    this.#bins = [];
+    this.#isCut = false;
+    // What is shown begins anew: all of both sides, where nothing says what.
+    this.#usual = columns;
+    this.#columns = [];
+    this.#choice = 'none';
   }
 
   /** What follows sees fewer rows than there were matches. */
@@ -339,9 +336,12 @@ class Planner {
         this.#columns = [...this.#columns.filter((_, index) => index !== at), column];
       }
     };
+    const shown = () => this.#shown;
     return {
       context: this.#context,
-      columns: this.#choice === 'none' ? this.#usual() : this.#columns,
+      get columns() {
+        return shown();
+      },
       link: (link) => this.#links.push(link),
       define: (name) => this.#define(name),
       show,
@@ -378,9 +378,8 @@ class Planner {
     this.#top((this.#isCut ? defaultLimit : undefined) ?? Number.MAX_SAFE_INTEGER);
   }
 
-  /** Before the columns that commands add, where nothing says what is shown. */
-  #usual(): readonly Column[] {
-    return [this.#column('@timestamp'), this.#column('@message'), ...this.#columns];
+  get #shown(): readonly Column[] {
+    return this.#choice === 'none' ? [...this.#usual(), ...this.#columns] : this.#columns;
   }
 
   plan(): Plan {
@@ -390,7 +389,8 @@ class Planner {
     else if (this.#order !== undefined) this.#top(Number.MAX_SAFE_INTEGER);
     return {
       connect: (sink) => this.#links.reduceRight((next, link) => link(next), sink),
-      columns: this.#choice === 'none' ? this.#usual() : this.#columns,
+      columns: this.#shown,
+      names: this.#names,
       hasPointers: this.#names.isOpen,
       notices: () => [...this.#notices],
       alsoWithin: this.#alsoWithin,

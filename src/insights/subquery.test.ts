@@ -1,40 +1,9 @@
 // Subqueries of a filter, by the examples of AWS's page, and what it leaves open as it is decided here.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { toText } from './evaluate/values.ts';
-import { Execution, type ExecutionOptions } from './execution.ts';
 import { parseQuery } from './language/parse.ts';
 import { printQuery } from './language/print.ts';
-import { explainQueryError, QueryError } from './language/query-error.ts';
-
-type Logs = Readonly<Record<string, readonly object[]>>;
-
-/** `own` is what the query reads; the others have the names that SOURCE gives. */
-const run = (query: string, logs: Logs, options: Partial<ExecutionOptions> = {}) => {
-  const execution = new Execution(parseQuery(query), { nowMs: 0, ...options });
-  const [...sources] = execution.sources;
-  for (const [index, source = 'own'] of sources.entries()) {
-    const feed = execution.open({ stream: source, log: source });
-    for (const event of logs[source] ?? []) feed.push(Buffer.from(`${JSON.stringify(event)}\n`));
-    feed.end();
-    expect(execution.advance()).toBe(index < sources.length - 1);
-  }
-  const { rows, counts, matched } = execution.finish();
-  return { rows: rows.map(({ values }) => values.map(toText)), counts, matched, sources };
-};
-const refusal = (query: string): string => {
-  try {
-    run(query, {});
-  } catch (error) {
-    if (error instanceof QueryError) return explainQueryError(query, error);
-    throw error;
-  }
-  throw new Error(`not refused: ${query}`);
-};
-const at = (second: number, more: object) => ({
-  stageTimestamp: `2022-09-25T13:58:0${second}Z`,
-  ...more,
-});
+import { at, type Logs, refusal, runOver as run } from './testing.ts';
 
 describe('a subquery', () => {
   const logs: Logs = {

@@ -198,7 +198,7 @@ const among = fc
     };
   });
 
-const condition: fc.Arbitrary<Asked> = fc.letrec<{ condition: Asked }>((tie) => ({
+export const condition: fc.Arbitrary<Asked> = fc.letrec<{ condition: Asked }>((tie) => ({
   condition: fc.oneof(
     { depthSize: 'small', maxDepth: 3 },
     compared,

@@ -10,6 +10,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Instant, type Value } from '../../src/insights/evaluate/values.ts';
 import { execute } from '../../src/insights/testing.ts';
+import { joined } from './random-joins.ts';
 import { type Asked, type Log, log, query } from './random-queries.ts';
 
 const seed = Number(process.env.DROVER_SEED ?? Math.floor(Math.random() * 2 ** 31));
@@ -75,7 +76,8 @@ const areSame = (a: unknown, b: unknown): boolean =>
 
 const bytesOf = (events: Log): Uint8Array =>
   Buffer.from(events.map((event) => `${JSON.stringify(event)}\n`).join(''));
-const questions = fc.array(query, { minLength: 10, maxLength: 10 });
+const question = fc.oneof({ arbitrary: query, weight: 6 }, joined);
+const questions = fc.array(question, { minLength: 10, maxLength: 10 });
 const runs = { seed, numRuns: Number(process.env.DROVER_RUNS ?? 25) } as const;
 
 const expectSame = (asked: Asked, theirs: unknown, bytes: Uint8Array, who: keyof Asked): void => {

@@ -45,6 +45,14 @@ describe('a subquery', () => {
     expect(told.at(-1)).toMatch(/^1 row; 1 of 3 events matched/);
   });
 
+  it('of a join reads the file that SOURCE names before those of the query', async () => {
+    const query = (type: string) =>
+      `join type=${type} left=mine right=theirs where mine.name = theirs.name (SOURCE '${join(dir, 'other.log')}')
+       | fields mine.name, theirs.verb | sort mine.name`;
+    expect((await run(query('inner'))).slice(0, 2)).toEqual(['mine.name,theirs.verb', 'b,delete']);
+    expect((await run(query('left'))).slice(1, 4)).toEqual(['a,', 'b,delete', ',']);
+  });
+
   it('is refused where standard input would be read twice', async () => {
     await expect(run('filter a in (fields a)', ['-'])).rejects.toThrow('can be read once');
   });

@@ -2,7 +2,6 @@
 // commands have added under names. Names are places in an array, found when the query is compiled.
 
 import type { Json } from '../../api/json.ts';
-import type { FieldRef } from '../language/ast.ts';
 import { type LogEvent, pathReader } from './event.ts';
 import { Instant, type Value } from './values.ts';
 
@@ -35,28 +34,38 @@ const systemFields: Readonly<Record<string, (event: LogEvent) => Value>> = {
   '@ptr': (event) => event.pointer,
 };
 
+/** What stands before the dot in names after a `join`. */
+export interface Side {
+  readonly has: (name: string) => boolean;
+  readonly listed: readonly string[];
+  readonly read: (name: string, path: readonly string[]) => Read;
+}
+
 /** Which names mean what at one place of the query. */
 export class Names {
   readonly #slots: ReadonlyMap<string, number>;
   readonly #counter: { count: number };
   /** False after `stats`: what was not named there is gone. */
   readonly isOpen: boolean;
+  readonly #sides: ReadonlyMap<string, Side>;
 
   constructor(
     slots: ReadonlyMap<string, number> = new Map(),
     counter: { count: number } = { count: 0 },
     isOpen = true,
+    sides: ReadonlyMap<string, Side> = new Map(),
   ) {
     this.#slots = slots;
     this.#counter = counter;
     this.isOpen = isOpen;
+    this.#sides = sides;
   }
 
   /** A new place; whoever was called so before keeps theirs. */
   with(name: string): { readonly names: Names; readonly slot: number } {
     const slot = this.#counter.count++;
     const slots = new Map(this.#slots).set(name, slot);
-    return { names: new Names(slots, this.#counter, this.isOpen), slot };
+    return { names: new Names(slots, this.#counter, this.isOpen, this.#sides), slot };
   }
 
   /** What there is after `stats`. */
@@ -68,19 +77,35 @@ export class Names {
     };
   }
 
+  /** The same names, and those of both sides of a `join` besides. */
+  joined(sides: ReadonlyMap<string, Side>): Names {
+    return new Names(this.#slots, this.#counter, this.isOpen, sides);
+  }
+
+  /** A place of its own that no name leads to. */
+  unnamed(): number {
+    return this.#counter.count++;
+  }
+
   get listed(): readonly string[] {
-    return [...this.#slots.keys()];
+    const ofSides = [...this.#sides].flatMap(([name, { listed }]) =>
+      listed.map((one) => `${name}.${one}`),
+    );
+    return [...this.#slots.keys(), ...ofSides];
   }
 
   has(name: string): boolean {
+    const of = this.#side(name);
+    if (of !== undefined) return of.side.has(of.rest);
     return this.isOpen || this.#owner(name.split('.')) !== undefined;
   }
 
-  /** True when the field is one of the event itself, not one that a command made. */
-  isOfEvent(field: FieldRef): boolean {
-    return (
-      this.isOpen && !field.name.startsWith('@') && this.#owner(field.name.split('.')) === undefined
-    );
+  /** A name that a command has made since then comes before the side's. */
+  #side(name: string): { readonly side: Side; readonly rest: string } | undefined {
+    const dot = name.indexOf('.');
+    const side = dot === -1 ? undefined : this.#sides.get(name.slice(0, dot));
+    if (side === undefined || this.#slots.has(name)) return undefined;
+    return { side, rest: name.slice(dot + 1) };
   }
 
   #owner(
@@ -94,6 +119,11 @@ export class Names {
   }
 
   read(name: string, path: readonly string[]): Read {
+    const of = this.#side(name);
+    if (of !== undefined) {
+      const { side, rest } = of;
+      return side.read(rest, path.length > 1 ? path.slice(1) : [rest]);
+    }
     const owner = this.#owner(name.split('.'));
     if (owner !== undefined) {
       const { slot, rest } = owner;

@@ -101,6 +101,12 @@ export interface Subquery {
 }
 export type InQuery = Extract<Expression, { readonly kind: 'inQuery' }>;
 
+/** One side of a `join`: what it is called before the dot, and the field that is compared. */
+export interface JoinSide {
+  readonly name: string;
+  readonly field: FieldRef;
+}
+
 export interface NamedExpression {
   readonly expression: Expression;
   /** `as NAME`; without it the column has the text as written. */
@@ -198,6 +204,14 @@ export type Command =
     }
   /** Names, in which a star stands for any text; all that are shown, where there is none. */
   | { readonly kind: 'filldown'; readonly names: readonly string[]; readonly span: Span }
+  | {
+      readonly kind: 'join';
+      readonly type: 'inner' | 'left';
+      readonly left: JoinSide;
+      readonly right: JoinSide;
+      readonly query: Subquery;
+      readonly span: Span;
+    }
   | { readonly kind: 'dedup'; readonly fields: readonly Expression[]; readonly span: Span }
   | { readonly kind: 'pattern'; readonly operand: Expression; readonly span: Span }
   /** Always behind `pattern`. */

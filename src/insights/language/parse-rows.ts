@@ -1,26 +1,15 @@
 // Commands that take something out of a text, or that count from row to row: their text to the syntax tree. What is
 // documented of them and nothing else; the rest is refused with its place.
 import type { Command, FieldRef, FormatWord } from './ast.ts';
-import type { ExpressionParser } from './parse-expression.ts';
+import { join } from './parse-join.ts';
 import { QueryError } from './query-error.ts';
-import type { Scanner } from './scanner.ts';
+import { isOver, option, type Reading, truth } from './reading.ts';
 
 export const rowCommandWords = [
   ...(['parse', 'json', 'expand', 'addtotals', 'accum', 'filldown'] as const),
-  ...(['lookup', 'cidrlookup', 'countFrequent', 'fillmissing'] as const),
+  ...(['lookup', 'cidrlookup', 'countFrequent', 'fillmissing', 'join'] as const),
 ] as const;
 export type RowCommandKind = (typeof rowCommandWords)[number];
-
-/** What the parser of a query lends. */
-interface Reading {
-  readonly scan: Scanner;
-  readonly expressions: ExpressionParser;
-  /** Where the command began. */
-  readonly start: number;
-  readonly alias: () => string;
-  readonly list: <T>(item: () => T) => readonly T[];
-  readonly unexpected: (wanted: string) => QueryError;
-}
 
 const field = ({ scan, unexpected }: Reading): FieldRef => {
   const start = scan.at;
@@ -103,20 +92,6 @@ const parseFormat = (
   return { kind: 'parse', operand, pattern, names, multi: false, span: scan.span(start) };
 };
 
-/** `name=`, where it stands here. */
-const option = ({ scan }: Reading, name: string): boolean => {
-  if (!scan.peekKeyword(name)) return false;
-  if (!/^\s*=/.test(scan.text.slice(scan.at + name.length, scan.at + name.length + 20)))
-    return false;
-  return scan.keyword(name) && scan.symbol('=');
-};
-
-const truth = (reading: Reading): boolean => {
-  if (reading.scan.keyword('true')) return true;
-  if (reading.scan.keyword('false')) return false;
-  throw reading.unexpected('`true` or `false`');
-};
-
 const json = (reading: Reading): Command => {
   const { scan, start } = reading;
   if (!option(reading, 'field')) throw reading.unexpected('`field=` and a field');
@@ -135,8 +110,7 @@ const addtotals = (reading: Reading): Command => {
     else if (option(reading, 'col')) col = truth(reading);
     else break;
   }
-  const isOver = scan.atEnd || scan.peekSymbol('|');
-  const fields = isOver ? [] : reading.list(() => field(reading));
+  const fields = isOver(scan) ? [] : reading.list(() => field(reading));
   return { kind: 'addtotals', column, row, col, fields, span: scan.span(start) };
 };
 
@@ -155,7 +129,7 @@ const accum = (reading: Reading): Command => {
 
 const filldown = ({ scan, start, unexpected }: Reading): Command => {
   const names: string[] = [];
-  while (!scan.atEnd && !scan.peekSymbol('|')) {
+  while (!isOver(scan)) {
     const name = scan.starred();
     if (name === undefined) throw unexpected('names of fields, with `*` for any text');
     names.push(name);
@@ -241,4 +215,5 @@ export const rowCommands: Readonly<Record<RowCommandKind, (reading: Reading) => 
     return { kind: 'countFrequent', fields, span: reading.scan.span(reading.start) };
   },
   fillmissing,
+  join,
 };

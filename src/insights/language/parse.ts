@@ -28,7 +28,6 @@ const refused: Readonly<Record<string, string>> = {
   unmask: 'nothing is masked in a file; write `fields`',
   filterindex: 'there are no field indexes; write `filter`',
   source: 'name the files on the command line, or the log group in the call',
-  join: 'it is documented and not built yet: run two queries',
   appendcols: 'it is not built: run two queries',
   subqueries: 'they stand in a filter: `filter F in (... | fields F)`',
   relevantfields: 'how it measures relevance is not documented',
@@ -76,6 +75,11 @@ class QueryParser {
     const scan = this.#scan;
     const { at: start } = scan;
     if (!beginsQuery.test(scan.text.slice(start, start + 200))) return undefined;
+    return this.#within(start);
+  }
+
+  #within(start: number): Subquery {
+    const scan = this.#scan;
     if (this.#isWithin) {
       throw new QueryError('a subquery stands within no other', scan.here().span);
     }
@@ -130,6 +134,7 @@ class QueryParser {
     cidrlookup: (start) => this.#ofRows('cidrlookup', start),
     countFrequent: (start) => this.#ofRows('countFrequent', start),
     fillmissing: (start) => this.#ofRows('fillmissing', start),
+    join: (start) => this.#ofRows('join', start),
     dedup: (start) => ({
       kind: 'dedup',
       fields: this.#list(() => this.#expressions.expression()),
@@ -224,6 +229,11 @@ class QueryParser {
       alias: () => this.#alias(),
       list: (item) => this.#list(item),
       unexpected: (wanted) => this.#unexpected(wanted),
+      subquery: () => {
+        const query = this.#within(this.#scan.at);
+        if (!this.#scan.symbol(')')) throw this.#unexpected('`|` or `)` after the subquery');
+        return query;
+      },
     });
   }
 
@@ -265,6 +275,9 @@ const refuseOrder = (command: Command, before: readonly Command[]): void => {
   if (kind === 'stats' && kinds.filter((one) => one === 'stats').length >= maxStats) {
     throw new QueryError(`a query has at most ${maxStats} \`stats\``, span);
   }
+  if (kind === 'join' && kinds.includes('join')) {
+    throw new QueryError('a query has one `join`', span, 'run two queries, or `filter F in (...)`');
+  }
   if (kind === 'pattern' && (kinds.includes('pattern') || kinds.includes('stats'))) {
     throw new QueryError('`pattern` takes events: it stands once, before `stats`', span);
   }
@@ -275,7 +288,7 @@ const refuseOrder = (command: Command, before: readonly Command[]): void => {
   if (kinds.at(-1) !== 'pattern') {
     throw new QueryError('`diff` compares patterns: it stands after `pattern` alone', span);
   }
-  const cut = before.find((one) => ['limit', 'dedup'].includes(one.kind));
+  const cut = before.find((one) => ['limit', 'dedup', 'join'].includes(one.kind));
   if (cut !== undefined) {
     throw new QueryError(
       `\`${cut.kind}\` before \`pattern\` leaves \`diff\` parts of two time ranges to compare`,

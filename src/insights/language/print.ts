@@ -1,5 +1,5 @@
 // A syntax tree back to a query that means the same: for notices and as a check of the parser.
-import type { Command, Expression, NamedExpression, Query } from './ast.ts';
+import type { Command, Expression, JoinSide, NamedExpression, Query, Subquery } from './ast.ts';
 
 export const printQuery = (query: Query): string => query.commands.map(command).join('\n| ');
 
@@ -77,6 +77,12 @@ const command = (one: Command): string => {
     }
     case 'filldown':
       return ['filldown', ...one.names.map(starred)].join(' ');
+    case 'join': {
+      const { type, left, right, query } = one;
+      const key = (side: JoinSide) => path([side.name, ...side.field.path]);
+      const names = `left=${part(left.name, true)} right=${part(right.name, true)}`;
+      return `join type=${type} ${names} where ${key(left)} = ${key(right)} (${subquery(query)})`;
+    }
     case 'dedup':
       return `dedup ${listOf(one.fields, expression)}`;
     case 'pattern':
@@ -86,6 +92,11 @@ const command = (one: Command): string => {
     case 'unnest':
       return `unnest ${expression(one.field)} into ${alias(one.alias)}`;
   }
+};
+
+const subquery = ({ source, commands }: Subquery): string => {
+  const parts = source === undefined ? [] : [`SOURCE ${quoted(source)}`];
+  return [...parts, ...commands.map(command)].join(' | ');
 };
 
 const parsePattern = (pattern: (Command & { readonly kind: 'parse' })['pattern']): string => {
@@ -135,10 +146,8 @@ const expression = (one: Expression): string => {
     case 'in':
       return `${operand(one.operand)} ${one.negated ? 'not in' : 'in'} [${listOf(one.items, operand)}]`;
     case 'inQuery': {
-      const { source, commands } = one.query;
-      const parts = source === undefined ? [] : [`SOURCE ${quoted(source)}`];
-      const query = [...parts, ...commands.map(command)].join(' | ');
-      return `${operand(one.operand)} ${one.negated ? 'not in' : 'in'} (${query})`;
+      const word = one.negated ? 'not in' : 'in';
+      return `${operand(one.operand)} ${word} (${subquery(one.query)})`;
     }
     case 'not':
       return `not ${operand(one.operand)}`;

@@ -103,12 +103,32 @@ describe('a query of log groups', () => {
     expect(logs('DescribeQueries', { logGroupName: 'b' }).queries).toHaveLength(1);
   });
 
+  it('joins a group with one that SOURCE names, and says what is wrong with a join', () => {
+    const joined = (end: string) =>
+      `join left=own right=same where own.@message = same.@message (SOURCE '${end}) | stats count(*) by same.@log`;
+    expect(cells(finished(joined(`${group}'`)))).toEqual([
+      [
+        ['same.@log', `111111111111:${group}`],
+        ['count(*)', '4'],
+      ],
+    ]);
+    const refused = (end: string) => {
+      const times = { startTime: 1, endTime: 2 };
+      const query = { logGroupName: group, queryString: joined(end), ...times };
+      return world.refusal('logs', 'StartQuery', query);
+    };
+    expect(refused("nowhere'")).toMatch(/^ResourceNotFoundException/);
+    expect(refused(`${group}' | stats count(*) by verb`)).toMatch(
+      /^MalformedQueryException.*`same` has no @message to join by/s,
+    );
+  });
+
   it('reads the group of a subquery before its own', () => {
     const [a, b] = ['a', 'b'].map((name) => [{ stream: name, log: `1:${name}` }] as const);
     const asked: (string | undefined)[] = [];
-    const query = (filter: string) => {
+    const ask = (queryString: string) => {
       const request = {
-        queryString: `filter @logStream in (SOURCE 'b' ${filter} | fields "a" as \`@logStream\`) | stats count(*)`,
+        queryString,
         startMs: 0,
         endMs: startAt,
         limit: undefined,
@@ -120,12 +140,25 @@ describe('a query of log groups', () => {
       world.advance(1);
       const answer = logs('GetQueryResults', { queryId: id });
       expect(answer.status).toBe('Complete');
-      return cells(answer).map((row) => row.map(([, value]) => value));
+      return cells(answer);
     };
+    const query = (filter: string) =>
+      ask(
+        `filter @logStream in (SOURCE 'b' ${filter} | fields "a" as \`@logStream\`) | stats count(*)`,
+      ).map((row) => row.map(([, value]) => value));
     expect(query('')).toEqual([['4']]);
     expect(query('| filter @logStream = "a"')).toEqual([]);
     // Read no further than its rows, and the query all the same.
     expect(query('| limit any 1')).toEqual([['4']]);
     expect(asked.slice(0, 2)).toEqual(['b', undefined]);
+    const joined = `join left=own right=other where own.@message = other.@message (SOURCE 'b')
+      | stats count(*) as n by own.@logStream, other.@logStream`;
+    expect(ask(joined)).toEqual([
+      [
+        ['own.@logStream', 'a'],
+        ['other.@logStream', 'b'],
+        ['n', '4'],
+      ],
+    ]);
   });
 });
