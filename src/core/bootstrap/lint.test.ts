@@ -282,3 +282,21 @@ describe('whatever is in a file', () => {
     expect(findings.map((one) => one.rule)).toContain(rule);
   });
 });
+
+describe('a join that discovers its cluster by a file', () => {
+  const join = (flags: string) =>
+    found(lines('#cloud-config', 'runcmd:', `- kubeadm join ${flags}`), { family: 'cloud-init' });
+  it.each([
+    ['with a token', '--discovery-file /etc/d.conf --tls-bootstrap-token abcdef.0123456789abcdef'],
+    ['with credentials of its own', '--discovery-file=/etc/d.conf'],
+  ])('needs neither API server nor hash: %s', (_what, flags) => {
+    expect(join(flags)).toEqual([]);
+  });
+  it('has a token of the right form all the same', () => {
+    expect(join('--discovery-file /etc/d.conf --tls-bootstrap-token abc')).toEqual(['CI002 3:67']);
+  });
+  it('is none by a token for TLS alone', () => {
+    const rules = join('10.0.0.1:6443 --tls-bootstrap-token abcdef.0123456789abcdef');
+    expect(rules).toEqual(['CI002 3:3', 'CI003 3:3']);
+  });
+});

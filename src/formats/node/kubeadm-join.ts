@@ -20,9 +20,17 @@ const hashPattern = /^sha256:[0-9a-f]{64}$/;
 /** As net.SplitHostPort takes it; an IPv6 address stands in brackets. */
 const hostPortPattern = /^(?:\[[^[\]]+\]|[^:/[\]]+):\d+$/;
 
+const tokenProblems = ({ token }: KubeadmJoin): readonly Obstacle[] => {
+  if (token === undefined || token.isOpaque || tokenPattern.test(token.text)) return [];
+  const text = 'the bootstrap token is not six characters, a dot and sixteen, all a-z and 0-9';
+  return [obstacle('CI002', token.at(0), text)];
+};
+
 const joinProblems = (join: KubeadmJoin): readonly Obstacle[] => {
   const { token, caHash, endpoint } = join;
-  const found: Obstacle[] = [];
+  const found: Obstacle[] = [...tokenProblems(join)];
+  // It names the API server and its authority; credentials in it do without a token (kubeadm reference, join).
+  if (join.discoveryFile !== undefined) return found;
   if (endpoint === undefined || (endpoint.text === '' && !endpoint.isOpaque)) {
     found.push(obstacle('CI001', join.at, 'kubeadm join is given no API server'));
   } else if (!endpoint.isOpaque && !hostPortPattern.test(endpoint.text)) {
@@ -31,9 +39,6 @@ const joinProblems = (join: KubeadmJoin): readonly Obstacle[] => {
   }
   if (token === undefined) {
     found.push(obstacle('CI002', join.at, 'kubeadm join is given no bootstrap token'));
-  } else if (!token.isOpaque && !tokenPattern.test(token.text)) {
-    const text = 'the bootstrap token is not six characters, a dot and sixteen, all a-z and 0-9';
-    found.push(obstacle('CI002', token.at(0), text));
   }
   if (caHash === undefined && !join.isUnsafe) {
     const text =

@@ -15,6 +15,8 @@ export interface KubeadmJoin {
   readonly isUnsafe: boolean;
   readonly nodeName: Placed | undefined;
   readonly configFile: Placed | undefined;
+  /** A kubeconfig with the API server and its authority, and maybe with credentials. */
+  readonly discoveryFile: Placed | undefined;
   /** Undefined: the command's flags say it all. */
   readonly configuration?: JoinConfiguration;
 }
@@ -68,14 +70,17 @@ const joinOf = (invocation: Invocation, script: ReadScript): KubeadmJoin | undef
       found.set(match[1] ?? '', words[++i] ?? word);
     }
   }
+  const discoveryFile = found.get('discovery-file');
   return {
     at: invocation.at,
     endpoint,
     isUnsafe,
-    token: found.get('token') ?? found.get('discovery-token'),
+    token:
+      found.get('token') ?? found.get(discoveryFile ? 'tls-bootstrap-token' : 'discovery-token'),
     caHash: found.get('discovery-token-ca-cert-hash'),
     nodeName: found.get('node-name'),
     configFile: found.get('config'),
+    discoveryFile,
   };
 };
 
@@ -212,6 +217,7 @@ export const joinOfConfiguration = ({ content, at }: WrittenFile): KubeadmJoin |
     isUnsafe: unsafe?.kind === 'scalar' && unsafe.value === true,
     nodeName: place(find(join.value, 'nodeRegistration', 'name')),
     configFile: undefined,
+    discoveryFile: place(find(join.value, 'discovery', 'file', 'kubeConfigPath')),
     configuration: configurationOf(join.value),
   };
 };
