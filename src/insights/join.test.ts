@@ -221,7 +221,7 @@ describe('join', () => {
     ['join left=a right=b where a.x = b.x and a.y = b.y (fields x)', 'one pair', '`filter`'],
     ['join left=a right=b where a.x = b.x', '`(` and what to join with', ''],
     ['join left=a right=b where a.x = b.x ()', 'expected a command', ''],
-    ['join left=a right=b where a.x = b.x (SOURCE g)', 'the name of a log in quotes', ''],
+    ['join left=a right=b where a.x = b.x (SOURCE)', 'expected the name of a log', ''],
     ['join left=a right=b where a.x = b.x (fields x', '`|` or `)` after the subquery', ''],
     [
       'join left=a right=b where a.x = b.x (fields x) | join left=c right=d where c.x = d.x (fields x)',

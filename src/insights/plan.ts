@@ -4,8 +4,10 @@ import { type CompileContext, compile } from './evaluate/compile.ts';
 import { Names, type Read, type Row } from './evaluate/row.ts';
 import type { Command, NamedExpression, Query } from './language/ast.ts';
 import { QueryError } from './language/query-error.ts';
-import { periodBefore, type TimeRange } from './patterns/periods.ts';
+import type { TimeRange } from './patterns/periods.ts';
+import { planAppend } from './plan-append.ts';
 import { planCidrLookup } from './plan-cidr.ts';
+import { rangesOf } from './plan-diff.ts';
 import { fillPlan } from './plan-fill.ts';
 import { prepareJoin } from './plan-join.ts';
 import {
@@ -166,6 +168,9 @@ class Planner {
         this.#join(command);
         this.#hasLimit = isLimited(rest);
         return;
+      case 'appendcols':
+        this.#passes.push(planAppend(this.#site, command, this.#options, planQuery));
+        return;
       case 'unnest': {
         const read = compile(command.field, this.#context);
         const slot = this.#define(command.alias);
@@ -310,18 +315,8 @@ class Planner {
   ): void {
     const read = compile(operand, this.#context);
     const { budget, range } = this.#options;
-    let ranges: readonly [TimeRange, TimeRange] | undefined;
-    if (following?.kind === 'diff') {
-      if (range === undefined) {
-        throw new QueryError(
-          '`diff` compares a time range with the one before it, and no range is given',
-          following.span,
-          'say where it begins and ends, with --start and --end',
-        );
-      }
-      this.#alsoWithin = periodBefore(range, following.period);
-      ranges = [range, this.#alsoWithin];
-    }
+    const ranges = rangesOf(following, range);
+    this.#alsoWithin = ranges?.[1];
     this.#countMatches();
     this.#links.push((next) => new PatternStage({ read, ranges, budget }, next));
     this.#close([...patternColumns, ...(ranges === undefined ? [] : diffColumns)]);

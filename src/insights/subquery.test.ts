@@ -100,7 +100,7 @@ describe('a subquery', () => {
     ['filter a in (fields b)', 'the subquery does not show a', '`| fields a`'],
     ["filter a in (SOURCE 'g')", 'the subquery does not show a', ''],
     ['filter a in (filter b in (fields b) | fields a)', 'stands within no other', ''],
-    ['filter a in (SOURCE g | fields a)', 'the name of a log in quotes', ''],
+    ['filter a in (SOURCE g* | fields a)', 'expected the name of a log', ''],
     ['filter a in (fields a', '`|` or `)` after the subquery', ''],
     ['filter 1 in (fields a)', 'compared with a field', ''],
     ['filter a in (fields a | nothing)', '`nothing` is not a command', ''],

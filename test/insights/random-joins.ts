@@ -1,9 +1,9 @@
-// Random joins of a log with itself, in the three languages of random-queries.ts. A row that lacks the field is equal to
-// none in all of them.
+// Random joins of a log with itself and columns put beside each other, in the three languages of random-queries.ts. A row
+// that lacks the field of a join is equal to none in all of them.
 import fc from 'fast-check';
 import { type Asked, condition } from './random-queries.ts';
 
-export const joined: fc.Arbitrary<Asked> = fc
+const matched: fc.Arbitrary<Asked> = fc
   .tuple(
     fc.constantFrom('inner', 'left'),
     fc.constantFrom('verb', 'agent', 'resource', 'code', 'note'),
@@ -19,3 +19,16 @@ export const joined: fc.Arbitrary<Asked> = fc
       sql: `select a.seq, b.seq, b.took from (select * from log where ${where.sql}) a ${type} join (select * from log where code >= ${code}) b on a.${key} = b.${key} order by a.seq, b.seq`,
     };
   });
+
+const appended = fc
+  .tuple(condition, fc.integer({ min: 200, max: 210 }), fc.integer({ min: 1, max: 20 }))
+  .map(([where, code, max]): Asked => {
+    const numbered = 'row_number() over (order by seq) as place';
+    return {
+      ours: `filter ${where.ours} | sort seq | appendcols max=${max} (filter code >= ${code} | sort seq | display took as other) | display seq, other`,
+      jq: `[$all[] | select(.code >= ${code})][:${max}] as $r | $all | map(select(${where.jq})) | to_entries | map([.value.seq, $r[.key].took])`,
+      sql: `select a.seq, b.took from (select *, ${numbered} from log where ${where.sql}) a left join (select took, ${numbered} from log where code >= ${code} order by seq limit ${max}) b using (place) order by place`,
+    };
+  });
+
+export const joined = fc.oneof(matched, appended);

@@ -53,6 +53,11 @@ describe('a subquery', () => {
     expect((await run(query('left'))).slice(1, 4)).toEqual(['a,', 'b,delete', ',']);
   });
 
+  it('of appendcols reads a file of its own, too', async () => {
+    const query = `sort name | fields name | appendcols (SOURCE '${join(dir, 'other.log')}' | fields verb)`;
+    expect((await run(query)).slice(0, 4)).toEqual(['name,verb', 'a,delete', 'b,', ',']);
+  });
+
   it('is refused where standard input would be read twice', async () => {
     await expect(run('filter a in (fields a)', ['-'])).rejects.toThrow('can be read once');
   });

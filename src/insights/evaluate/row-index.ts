@@ -112,7 +112,7 @@ const inOrder = (entries: Entry[]): readonly Entry[] => entries.sort((a, b) => a
 const shortestPart = 13;
 
 /** A copy, so that a part of a message does not keep the message. */
-const alone = (value: Value): Value =>
+export const alone = (value: Value): Value =>
   typeof value === 'string' && value.length >= shortestPart
     ? (JSON.parse(JSON.stringify(value)) as string)
     : value;

@@ -212,6 +212,15 @@ export type Command =
       readonly query: Subquery;
       readonly span: Span;
     }
+  | {
+      readonly kind: 'appendcols';
+      /** Whether columns that are shown already are written over. */
+      readonly override: boolean;
+      /** Rows of the subquery at most. */
+      readonly max: number;
+      readonly query: Subquery;
+      readonly span: Span;
+    }
   | { readonly kind: 'dedup'; readonly fields: readonly Expression[]; readonly span: Span }
   | { readonly kind: 'pattern'; readonly operand: Expression; readonly span: Span }
   /** Always behind `pattern`. */

@@ -1,7 +1,7 @@
-// `join`: its text to the syntax tree. One pair of fields that are equal, as documented, and nothing else.
+// `join` and `appendcols`: their text to the syntax tree. `join` has one pair of fields that are equal, as documented.
 import type { Command, FieldRef } from './ast.ts';
 import { QueryError } from './query-error.ts';
-import { option, type Reading } from './reading.ts';
+import { option, type Reading, truth } from './reading.ts';
 
 const sideName = ({ scan, unexpected }: Reading): string => {
   const name = scan.word();
@@ -70,3 +70,25 @@ export const join = (reading: Reading): Command => {
 
 const sameSide = ({ span }: FieldRef, left: string, right: string): QueryError =>
   new QueryError(`\`where\` compares a field of ${left} with one of ${right}`, span);
+
+/** The largest `max`, and what it is where none is given (CWL_QuerySyntax-Appendcols). */
+const largestMax = 100_000;
+const usualMax = 10_000;
+
+export const appendcols = (reading: Reading): Command => {
+  const { scan, start, unexpected } = reading;
+  let [override, max] = [false, usualMax];
+  for (;;) {
+    if (option(reading, 'override')) override = truth(reading);
+    else if (option(reading, 'max')) {
+      const { span } = scan.here();
+      max = Number(scan.integer());
+      if (!(max >= 1 && max <= largestMax)) {
+        throw new QueryError(`\`max\` is a whole number from 1 to ${largestMax}`, span);
+      }
+    } else break;
+  }
+  if (!scan.symbol('(')) throw unexpected('`(` and a query');
+  const query = reading.subquery();
+  return { kind: 'appendcols', override, max, query, span: scan.span(start) };
+};

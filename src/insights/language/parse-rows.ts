@@ -1,13 +1,13 @@
 // Commands that take something out of a text, or that count from row to row: their text to the syntax tree. What is
 // documented of them and nothing else; the rest is refused with its place.
 import type { Command, FieldRef, FormatWord } from './ast.ts';
-import { join } from './parse-join.ts';
+import { appendcols, join } from './parse-join.ts';
 import { QueryError } from './query-error.ts';
 import { isOver, option, type Reading, truth } from './reading.ts';
 
 export const rowCommandWords = [
   ...(['parse', 'json', 'expand', 'addtotals', 'accum', 'filldown'] as const),
-  ...(['lookup', 'cidrlookup', 'countFrequent', 'fillmissing', 'join'] as const),
+  ...(['join', 'appendcols', 'lookup', 'cidrlookup', 'countFrequent', 'fillmissing'] as const),
 ] as const;
 export type RowCommandKind = (typeof rowCommandWords)[number];
 
@@ -216,4 +216,5 @@ export const rowCommands: Readonly<Record<RowCommandKind, (reading: Reading) => 
   },
   fillmissing,
   join,
+  appendcols,
 };

@@ -28,7 +28,6 @@ const refused: Readonly<Record<string, string>> = {
   unmask: 'nothing is masked in a file; write `fields`',
   filterindex: 'there are no field indexes; write `filter`',
   source: 'name the files on the command line, or the log group in the call',
-  appendcols: 'it is not built: run two queries',
   subqueries: 'they stand in a filter: `filter F in (... | fields F)`',
   relevantfields: 'how it measures relevance is not documented',
   autoregress: 'what it calls its columns is not documented',
@@ -86,8 +85,8 @@ class QueryParser {
     this.#isWithin = true;
     let source: string | undefined;
     if (scan.keyword('source')) {
-      source = scan.quoted();
-      if (source === undefined) throw this.#unexpected('the name of a log in quotes');
+      source = scan.quoted() ?? (hasStar.test(scan.text.slice(scan.at)) ? '' : scan.starred());
+      if (source === undefined || source === '') throw this.#unexpected('the name of a log');
     }
     const hasCommands = source === undefined || scan.symbol('|');
     const commands = hasCommands ? this.#commands() : [];
@@ -135,6 +134,7 @@ class QueryParser {
     countFrequent: (start) => this.#ofRows('countFrequent', start),
     fillmissing: (start) => this.#ofRows('fillmissing', start),
     join: (start) => this.#ofRows('join', start),
+    appendcols: (start) => this.#ofRows('appendcols', start),
     dedup: (start) => ({
       kind: 'dedup',
       fields: this.#list(() => this.#expressions.expression()),
@@ -288,7 +288,7 @@ const refuseOrder = (command: Command, before: readonly Command[]): void => {
   if (kinds.at(-1) !== 'pattern') {
     throw new QueryError('`diff` compares patterns: it stands after `pattern` alone', span);
   }
-  const cut = before.find((one) => ['limit', 'dedup', 'join'].includes(one.kind));
+  const cut = before.find((one) => ['limit', 'dedup', 'join', 'appendcols'].includes(one.kind));
   if (cut !== undefined) {
     throw new QueryError(
       `\`${cut.kind}\` before \`pattern\` leaves \`diff\` parts of two time ranges to compare`,
@@ -300,6 +300,9 @@ const refuseOrder = (command: Command, before: readonly Command[]): void => {
 
 /** `countFrequent` is documented with two spellings. */
 const spelled = (word: string): string => word.toLowerCase().replace(/^count_f/, 'countf');
+
+/** A bare name is of one log. */
+const hasStar = /^[^\s|)]*\*/;
 
 /** A command and something that is not the end of a list's item. */
 const beginsQuery = new RegExp(`^(?:source|${supported.join('|')})\\s+[^\\s,)=!<>+*%^/-]`, 'i');

@@ -83,6 +83,8 @@ const command = (one: Command): string => {
       const names = `left=${part(left.name, true)} right=${part(right.name, true)}`;
       return `join type=${type} ${names} where ${key(left)} = ${key(right)} (${subquery(query)})`;
     }
+    case 'appendcols':
+      return `appendcols override=${one.override} max=${one.max} (${subquery(one.query)})`;
     case 'dedup':
       return `dedup ${listOf(one.fields, expression)}`;
     case 'pattern':

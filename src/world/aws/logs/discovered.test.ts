@@ -112,6 +112,14 @@ describe('a query of log groups', () => {
         ['count(*)', '4'],
       ],
     ]);
+    const beside = `stats count(*) as n | appendcols (SOURCE '${group}' | stats count(*) as m by @log)`;
+    expect(cells(finished(beside))).toEqual([
+      [
+        ['n', '4'],
+        ['@log', `111111111111:${group}`],
+        ['m', '4'],
+      ],
+    ]);
     const refused = (end: string) => {
       const times = { startTime: 1, endTime: 2 };
       const query = { logGroupName: group, queryString: joined(end), ...times };
