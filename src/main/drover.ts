@@ -103,8 +103,10 @@ const awsLogQueries = async (connection: Connection) => {
 
 const readBytes = async (path: string): Promise<Uint8Array> => {
   const { readFile } = await import('node:fs/promises');
+  const { buffer } = await import('node:stream/consumers');
   try {
-    return await readFile(path === '-' ? '/dev/stdin' : path);
+    // Not by its name: a socket cannot be opened a second time.
+    return path === '-' ? await buffer(process.stdin) : await readFile(path);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new CommandError(exitCodes.usage, `cannot read ${path}: ${why}`);

@@ -102,3 +102,23 @@ describe('what the entry says of a failure', () => {
     expect(status).not.toBe(0);
   });
 });
+
+describe('standard input named -', () => {
+  it('may be a socket, as which spawn gives it', async () => {
+    const child = spawn(
+      process.execPath,
+      [program, 'userdata', 'lint', '-', '--family', 'al2023'],
+      {
+        stdio: ['pipe', 'pipe', 'ignore'],
+      },
+    );
+    child.stdin.end('no user data');
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+    });
+    const [code] = await once(child, 'close');
+    expect(output).toMatch(/^-:1:1: error/);
+    expect(code).toBe(3);
+  });
+});
