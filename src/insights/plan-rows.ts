@@ -16,7 +16,8 @@ import {
   AnyStage,
   added,
   CarryStage,
-  ExpandStage,
+  ElementsStage,
+  elementsOrItself,
   MatchesStage,
   TotalsStage,
 } from './stages/row-stages.ts';
@@ -72,11 +73,11 @@ export const slotRead =
     row.slots[slot];
 
 export const planExpand = (site: Site, { field }: Of<'expand'>): void => {
-  const read = compile(field, site.context);
+  const elements = elementsOrItself(compile(field, site.context));
   const slot = site.define(field.name);
   site.show({ name: field.name, read: slotRead(slot) }, 'in place');
   site.countMatches();
-  site.link((next) => new ExpandStage(read, slot, next));
+  site.link((next) => new ElementsStage(elements, slot, next));
 };
 
 export const planJson = (site: Site, { field, path, alias }: Of<'json'>): void => {

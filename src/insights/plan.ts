@@ -28,6 +28,7 @@ import type { Column, Pass, Plan, PlanOptions } from './plan-types.ts';
 import { compileStatsColumn } from './stages/aggregates.ts';
 import { FillStage } from './stages/fill-stage.ts';
 import { diffColumns, PatternStage, patternColumns } from './stages/pattern-stage.ts';
+import { ElementsStage, elementsOf } from './stages/row-stages.ts';
 import {
   AssignStage,
   DedupStage,
@@ -36,7 +37,6 @@ import {
   type Stage,
   StatsStage,
   TopStage,
-  UnnestStage,
 } from './stages/stage.ts';
 
 type Link = (next: Stage) => Stage;
@@ -172,11 +172,11 @@ class Planner {
         this.#passes.push(planAppend(this.#site, command, this.#options, planQuery));
         return;
       case 'unnest': {
-        const read = compile(command.field, this.#context);
+        const elements = elementsOf(compile(command.field, this.#context));
         const slot = this.#define(command.alias);
         this.#countMatches();
         this.#addColumn(command.alias);
-        this.#links.push((next) => new UnnestStage(read, slot, next));
+        this.#links.push((next) => new ElementsStage(elements, slot, next));
         return;
       }
       case 'pattern':

@@ -85,19 +85,15 @@ const hasDefinitions = async (world: ServedWorld): Promise<boolean> => {
   return all.includes('nodegroups.drover.dev');
 };
 
+/** Its name as kubectl prints it, or nothing. */
+const demoNamespace = (world: ServedWorld): Promise<string> =>
+  must(world, 'get', 'namespace', 'demo', '--ignore-not-found', '-o', 'name');
+
 /** Throws where the story would meet what is somebody else's. True: Drover's definitions were there. */
 export const mayBeStage = async (world: ServedWorld): Promise<boolean> => {
   const had = await hasDefinitions(world);
   const groups = had ? await must(world, 'get', 'nodegroups', '-o', 'name') : '';
-  const namespace = await must(
-    world,
-    'get',
-    'namespace',
-    'demo',
-    '--ignore-not-found',
-    '-o',
-    'name',
-  );
+  const namespace = await demoNamespace(world);
   if (`${groups}${namespace}`.trim() === '') return had;
   const what = `${groups}${namespace}`.trim().split('\n').join(', ');
   throw new Error(`the cluster of DROVER_E2E_KUBECONFIG is in use: it has ${what}; take another`);
@@ -151,15 +147,7 @@ export const takeAway = async (
   await eventually(
     'what the story ran is gone',
     async () => {
-      const left = await must(
-        world,
-        'get',
-        'namespace',
-        'demo',
-        '--ignore-not-found',
-        '-o',
-        'name',
-      );
+      const left = await demoNamespace(world);
       return left.trim() === '' ? true : undefined;
     },
     patienceMs,

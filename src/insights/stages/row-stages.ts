@@ -26,19 +26,36 @@ export class AnyStage implements Stage {
   }
 }
 
-/** A row of each element of a list, or of a text that is one in JSON; other rows stay as they are. */
-export class ExpandStage implements Stage {
-  readonly #read: Read;
+type ElementsOf = (row: Row) => readonly Value[];
+
+/** `unnest`: those of a list, none of what is no list. */
+export const elementsOf =
+  (read: Read): ElementsOf =>
+  (row) => {
+    const value = read(row);
+    return Array.isArray(value) ? value.map((one) => (one === null ? undefined : one)) : [];
+  };
+
+/** `expand`: those of a list, or of a text that is one in JSON; what is neither stays as it is. */
+export const elementsOrItself =
+  (read: Read): ElementsOf =>
+  (row) => {
+    const value = read(row);
+    return listIn(value) ?? [value];
+  };
+
+/** A row of each element, which takes a place in it. */
+export class ElementsStage implements Stage {
+  readonly #elements: ElementsOf;
   readonly #slot: number;
   readonly #next: Stage;
-  constructor(read: Read, slot: number, next: Stage) {
-    this.#read = read;
+  constructor(elements: ElementsOf, slot: number, next: Stage) {
+    this.#elements = elements;
     this.#slot = slot;
     this.#next = next;
   }
   push(row: Row): void {
-    const value = this.#read(row);
-    for (const element of listIn(value) ?? [value]) {
+    for (const element of this.#elements(row)) {
       const copy = row.copy();
       copy.slots[this.#slot] = element;
       this.#next.push(copy);

@@ -44,30 +44,6 @@ export class AssignStage implements Stage {
   }
 }
 
-/** A row for each element of a list; none for what is no list. */
-export class UnnestStage implements Stage {
-  readonly #read: Read;
-  readonly #slot: number;
-  readonly #next: Stage;
-  constructor(read: Read, slot: number, next: Stage) {
-    this.#read = read;
-    this.#slot = slot;
-    this.#next = next;
-  }
-  push(row: Row): void {
-    const value = this.#read(row);
-    if (!Array.isArray(value)) return;
-    for (const element of value) {
-      const copy = row.copy();
-      copy.slots[this.#slot] = element === null ? undefined : element;
-      this.#next.push(copy);
-    }
-  }
-  finish(): void {
-    this.#next.finish();
-  }
-}
-
 export interface OrderKey {
   readonly read: Read;
   readonly descending: boolean;
