@@ -9,7 +9,7 @@ import {
 } from '../../../test/support/update-observations.ts';
 import { epochMs, formatTime } from '../../api/brand.ts';
 import type { NodeDisruption, NodeDisruptionStatus } from '../../api/disruption.ts';
-import type { NodeGroupUpdateStatus, UpdatePhase } from '../../api/nodegroup-update.ts';
+import type { NodeGroupUpdateStatus, UpdateEta, UpdatePhase } from '../../api/nodegroup-update.ts';
 import { decideUpdate, policiesOf } from './index.ts';
 import type { UpdateInstance, UpdateObservation } from './observation.ts';
 
@@ -183,6 +183,25 @@ describe('old nodes of a blue/green update', () => {
       { kind: 'Soak', until: formatTime(epochMs(now + 1000)) },
     ]);
     expect(decided.wakeAt).toBe(now + 1000);
+  });
+
+  it('tell an end that does not move with the clock when the soak is over and something is missing', () => {
+    const some = [...old(3, emptied()), ...green(2)];
+    const told = (eta: UpdateEta | undefined, seconds = 700) => {
+      const counts = { total: 3, done: 0, draining: 0, failed: 0, emptied: 3 };
+      const progress = { ...counts, ...(eta === undefined ? {} : { eta }) };
+      const decided = decide('Soaking', some, { seconds, status: { progress }, actualDesired: 6 });
+      return decided.change?.progress === undefined ? 'as before' : decided.change.progress.eta;
+    };
+    const inSeconds = (p50: number, p90: number) => ({ p50: ago(-p50), p90: ago(-p90) });
+    expect(told(inSeconds(20, 140))).toBe('as before');
+    expect(told(inSeconds(-120, 0))).toBe('as before');
+    expect(told(inSeconds(-121, -1))).toBeUndefined();
+    expect(told(undefined)).toBe('as before');
+    // Cut short.
+    expect(told(inSeconds(3600, 3720))).toEqual(inSeconds(120, 240));
+    // Before its end, from its end.
+    expect(told(undefined, 590)).toEqual(inSeconds(130, 250));
   });
 
   /** Emptied so long ago, and drained again for somebody else. */

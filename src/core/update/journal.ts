@@ -1,5 +1,5 @@
 // What an update writes down of itself: the phase it enters, how far it is, how it fails. Pure.
-import { epochMs, formatTime } from '../../api/brand.ts';
+import { epochMs, formatTime, parseTime } from '../../api/brand.ts';
 import type { HealthIssue } from '../../api/nodegroup.ts';
 import type {
   NodeGroupUpdateStatus,
@@ -123,6 +123,20 @@ interface PaceTold {
 /** From the end of a soak until the last instance is gone: the cooldown, and what EC2 takes. */
 const goneMs = 120_000;
 
+const fromEnd = (end: number): UpdateProgress['eta'] => ({
+  p50: formatTime(epochMs(end + goneMs)),
+  p90: formatTime(epochMs(end + 2 * goneMs)),
+});
+
+/** Told once and not moved with the clock, which would be a write in each pass; past its own bound it is none any more. */
+const soakedEta = ({ status, now }: UpdateObservation): UpdateProgress['eta'] => {
+  const known = status.progress?.eta;
+  const until = parseTime(known?.p90);
+  if (until === undefined || now > until) return undefined;
+  // Of a soak that was cut short.
+  return until > now + 2 * goneMs ? fromEnd(now) : known;
+};
+
 /** Who knows when a pause ends, or anything that holds it beside the soak; and how long a hook takes. */
 const afterSoak = (observation: UpdateObservation): UpdateProgress['eta'] => {
   const { update, holds = [], hooks, now } = observation;
@@ -130,8 +144,8 @@ const afterSoak = (observation: UpdateObservation): UpdateProgress['eta'] => {
   if (update.spec.paused === true || isHeldBeside || hooks?.preTerminate !== undefined) {
     return undefined;
   }
-  const end = Math.max(soakEnd(observation), now);
-  return { p50: formatTime(epochMs(end + goneMs)), p90: formatTime(epochMs(end + 2 * goneMs)) };
+  const end = soakEnd(observation);
+  return end < now ? soakedEta(observation) : fromEnd(end);
 };
 
 /** How fast it goes while nodes are replaced, and when that will be over as far as there is ground to say. */
