@@ -34,6 +34,11 @@ const KEEP: Readonly<Record<string, typeof ALL | readonly string[]>> = {
     ...['DescribeLogGroups', 'DescribeLogStreams', 'FilterLogEvents', 'GetLogEvents'],
     ...['DeleteLogGroup', 'PutRetentionPolicy', 'GetLogRecord', 'GetLogGroupFields'],
   ],
+  'service-quotas': [
+    ...['GetServiceQuota', 'ListServiceQuotas', 'ListServices', 'GetAWSDefaultServiceQuota'],
+    ...['ListAWSDefaultServiceQuotas', 'RequestServiceQuotaIncrease'],
+    'GetRequestedServiceQuotaChange',
+  ],
   ssm: ['GetParameter', 'GetParameters', 'GetParametersByPath', 'DescribeParameters'],
   iam: [
     ...['GetRole', 'CreateServiceLinkedRole', 'GetInstanceProfile', 'GetUser', 'ListRoles'],

@@ -79,6 +79,8 @@ export const planOf = async (
   // Of EKS only the cluster's version is asked for, and there is no EKS in this world.
   const provisioning = {
     describeCluster: async () => ({ version: rolloutVersion }),
+    serviceQuota: async () => undefined,
+    countedInstances: async () => [],
   } as unknown as Sources['provisioning'];
   const group = await ownGroup(kube, rolloutGroup, undefined);
   const request = { version, releaseVersion, templateVersion: undefined, strategy, force };

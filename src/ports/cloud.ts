@@ -177,6 +177,7 @@ export interface InstanceTypeFacts {
   readonly name: string;
   readonly interfaces: number;
   readonly addressesPerInterface: number;
+  readonly vcpus: number;
   readonly architectures: readonly string[];
 }
 

@@ -98,6 +98,19 @@ export interface StackFailure {
   readonly reason: string;
 }
 
+/** As Service Quotas tells it. */
+export interface ServiceQuota {
+  readonly code: string;
+  readonly name: string;
+  readonly value: number;
+}
+
+/** An instance that counts against the account's quota of vCPUs. */
+export interface CountedInstance {
+  readonly instanceType: string;
+  readonly isSpot: boolean;
+}
+
 export interface AddonFacts {
   readonly name: string;
   readonly version: string;
@@ -130,6 +143,13 @@ export interface ProvisioningApi {
   ): Promise<readonly SubnetFacts[]>;
   /** Names of the region's zones that are available. */
   availabilityZones(options?: CallOptions): Promise<readonly string[]>;
+  /** The quota that applies to the account in this region; undefined where the service has none of this code. */
+  serviceQuota(
+    quota: { readonly service: string; readonly code: string },
+    options?: CallOptions,
+  ): Promise<ServiceQuota | undefined>;
+  /** All of the account in this region that are pending or running, whosever they are; none on a host of its own. */
+  countedInstances(options?: CallOptions): Promise<readonly CountedInstance[]>;
   /** The value of a public SSM parameter that names an image. */
   imageParameter(name: string, options?: CallOptions): Promise<string | undefined>;
   /** The private key is thrown away: for embedded worlds, where nobody logs in. */

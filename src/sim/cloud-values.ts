@@ -144,6 +144,7 @@ export const toInstanceType = (type: JsonObject): InstanceTypeFacts => ({
   name: textOf(type.InstanceType),
   interfaces: numberOf(objectOr(type.NetworkInfo).MaximumNetworkInterfaces),
   addressesPerInterface: numberOf(objectOr(type.NetworkInfo).Ipv4AddressesPerInterface),
+  vcpus: numberOf(objectOr(type.VCpuInfo).DefaultVCpus),
   architectures: textsOf(objectOr(type.ProcessorInfo).SupportedArchitectures),
 });
 

@@ -104,6 +104,14 @@ export const SERVICES: readonly ServiceEntry[] = [
     targetPrefix: 'Logs_20140328',
   },
   {
+    name: 'service-quotas',
+    signingName: 'servicequotas',
+    apiVersion: '2019-06-24',
+    protocol: 'json',
+    jsonVersion: '1.1',
+    targetPrefix: 'ServiceQuotasV20190624',
+  },
+  {
     name: 'ssm',
     signingName: 'ssm',
     apiVersion: '2014-11-06',

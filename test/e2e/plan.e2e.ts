@@ -120,6 +120,21 @@ describe('the plan of a version update', { skip }, () => {
     assert.deepEqual(writesOfPlans(), []);
   });
 
+  it("is blocked while the account's quota leaves no room for a new node, EKS' group as well", async () => {
+    await world.drover('world', 'inject', 'vcpu-quota');
+    for (const which of [[group], ['--eks', `ironman-2022/${group}`]]) {
+      const { code, stdout } = await world.drover('plan', 'update', ...which, '-o', 'json');
+      assert.equal(code, 3, stdout);
+      const [found] = parse(stdout).findings;
+      assert.equal(found?.check, 'account-quota');
+      assert.equal(found?.evidence.limit, found?.evidence.used);
+      assert.match(found?.remedy ?? '', /--strategy MINIMAL.*--quota-code L-1216C47A/);
+    }
+    await world.drover('world', 'heal', 'vcpu-quota');
+    assert.equal((await world.drover('plan', 'update', group)).code, 0);
+    assert.deepEqual(writesOfPlans(), []);
+  });
+
   it('names a tight budget, two budgets, a bare pod and a toleration, each with node and pod', async () => {
     await world.kubectl('create', 'namespace', namespace);
     await apply(

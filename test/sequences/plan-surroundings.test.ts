@@ -57,7 +57,8 @@ const atQuota: Prepare = (world) => {
   world.faults.inject('vcpu-quota', {});
 };
 const name = 'Running On-Demand Standard instances';
-const quotaOf = (limit: number) => [{ name, unit: 'vCPU' as const, limit, used: 6 }];
+const code = 'L-1216C47A';
+const quotaOf = (limit: number) => [{ name, code, unit: 'vCPU' as const, limit, used: 6 }];
 
 const namespaced = (resource: string, kind: string, spec: JsonObject) => ({
   resource: { group: '', resource },
@@ -206,7 +207,7 @@ const rows: readonly Row[] = [
   },
   {
     check: 'account-quota',
-    severity: 'warning',
+    severity: 'blocker',
     object: /^Running On-Demand/,
     scene: { prepare: atQuota, wish: { accountQuotas: quotaOf(6) } },
     happens: (story) => {
@@ -217,7 +218,7 @@ const rows: readonly Row[] = [
   },
   {
     check: 'account-quota',
-    severity: 'warning',
+    severity: 'blocker',
     object: /^Running On-Demand/,
     scene: { prepare: atQuota, wish: { accountQuotas: quotaOf(6) } },
     happens: nothingNew,

@@ -241,10 +241,16 @@ describe('H25', () => {
   const capacity = { ...node.node.status, capacity: { cpu: '1' } };
   const nodes = [{ ...node, node: { ...node.node, status: capacity } }];
   const quota = (used: number) => [
-    { name: 'Running On-Demand Standard instances', unit: 'vCPU' as const, limit: 500, used },
+    {
+      name: 'Running On-Demand Standard instances',
+      code: 'L-1216C47A',
+      unit: 'vCPU' as const,
+      limit: 500,
+      used,
+    },
   ];
   it.each([
-    [500, ['warning Quota Running On-Demand Standard instances']],
+    [500, ['blocker Quota Running On-Demand Standard instances']],
     [100, []],
   ])('H25: with %i of 500 in use what the surge lacks is told before', (used, found) => {
     expect(briefOf(findingsOf(accountQuota, { nodes, accountQuotas: quota(used) }))).toEqual(found);

@@ -11,6 +11,7 @@ const typeFacts = (type: InstanceTypeInfo): InstanceTypeFacts => ({
   name: type.InstanceType ?? '',
   interfaces: type.NetworkInfo?.MaximumNetworkInterfaces ?? 0,
   addressesPerInterface: type.NetworkInfo?.Ipv4AddressesPerInterface ?? 0,
+  vcpus: type.VCpuInfo?.DefaultVCpus ?? 0,
   architectures: [...(type.ProcessorInfo?.SupportedArchitectures ?? [])],
 });
 

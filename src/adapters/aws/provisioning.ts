@@ -20,6 +20,7 @@ import {
   tagsOf,
 } from './clients.ts';
 import { entryCalls } from './entries.ts';
+import { quotaCalls } from './quotas.ts';
 
 type Clients = ReturnType<typeof createClients>;
 
@@ -335,6 +336,7 @@ export const createAwsProvisioning = (options: AwsOptions, clock: Clock): Provis
     ...addonCalls(clients),
     ...entryCalls(clients, clock),
     ...networkCalls(clients),
+    ...quotaCalls(clients, options),
     ...stackCalls(clients),
   };
 };

@@ -16,6 +16,7 @@ import type {
 import type { Asked } from '../update/request.ts';
 import { Collector } from './collect.ts';
 import type { PlanGroup } from './group.ts';
+import { readQuotas } from './quotas.ts';
 import { readCluster } from './read-cluster.ts';
 import { readTarget } from './target.ts';
 
@@ -181,7 +182,6 @@ export const readSnapshot = async (
   const { kube, cloud, now } = sources;
   const { group } = planned;
   const collector = new Collector();
-  collector.note('accountQuotas', 'Service Quotas are not read');
   const { nodes, ...cluster } = await readCluster(kube, collector);
   const { scaling, instances, subnets, clusterVersion } = await readCloud(
     sources,
@@ -193,6 +193,11 @@ export const readSnapshot = async (
   const instanceTypes = await collector.read<Snapshot['instanceTypes']>('instanceTypes', [], () =>
     cloud.describeInstanceTypes(types),
   );
+  const { capacityType } = group.spec;
+  const accountQuotas = await readQuotas(sources, collector, {
+    instanceTypes: types,
+    capacityType,
+  });
   const { name } = group.metadata;
   return {
     ...cluster,
@@ -215,7 +220,7 @@ export const readSnapshot = async (
         }),
     subnets,
     instanceTypes,
-    accountQuotas: [],
+    accountQuotas,
     outlook: outlookOf(group.spec.updateConfig ?? {}, now),
     ...(clusterVersion === undefined ? {} : { controlPlaneVersion: clusterVersion }),
     unread: collector.unread,

@@ -53,6 +53,7 @@ import { type ClusterRow, Clusters } from './platform/clusters.ts';
 import { iamChangeHandlers } from './platform/iam-handlers.ts';
 import { Identity, iamHandlers, stsHandlers } from './platform/identity.ts';
 import { parameterHandlers } from './platform/parameters.ts';
+import { serviceQuotaHandlers } from './platform/service-quotas.ts';
 import { CloudTrail, cloudTrailHandlers } from './records/cloudtrail.ts';
 import { Scope, type ScopeOptions, type ServiceHandlers } from './scope.ts';
 
@@ -201,6 +202,7 @@ export const serviceHandlers = (parts: AwsParts): Readonly<Record<string, Servic
   sts: stsHandlers(parts.identity),
   iam: { ...iamHandlers(parts.identity), ...iamChangeHandlers(parts.identity) },
   ssm: parameterHandlers(parts.scope, parts.images),
+  'service-quotas': serviceQuotaHandlers(parts.scope, parts.instances),
   logs: logHandlers(parts),
   cloudtrail: cloudTrailHandlers(parts.trail),
 });

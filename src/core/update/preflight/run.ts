@@ -22,7 +22,7 @@ const notChecked = (check: Check, snapshot: Snapshot): Finding | undefined => {
     evidence: { unread: what },
     consequence: { text: `not checked: ${why}` },
     remedy: missing.some(({ part }) => part === 'accountQuotas')
-      ? 'aws service-quotas list-service-quotas --service-code ec2   # look yourself'
+      ? 'allow servicequotas:GetServiceQuota and ec2:DescribeInstances, then plan again'
       : `grant the reader of the plan ${what}, then plan again`,
   };
 };

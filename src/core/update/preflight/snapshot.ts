@@ -106,12 +106,14 @@ export interface InstanceTypeFact {
   readonly name: string;
   readonly interfaces: number;
   readonly addressesPerInterface: number;
+  readonly vcpus: number;
   readonly architectures: readonly string[];
 }
 
 export interface AccountQuota {
   /** As Service Quotas names it. */
   readonly name: string;
+  readonly code: string;
   readonly unit: 'vCPU' | 'GiB' | 'interfaces';
   readonly limit: number;
   readonly used: number;

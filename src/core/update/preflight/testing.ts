@@ -247,7 +247,13 @@ export const aSnapshot = (more: Partial<Snapshot> = {}): Snapshot => ({
   disruptions: [],
   subnets: [{ id: 'subnet-a', zone: 'a', freeAddresses: 200 }],
   instanceTypes: [
-    { name: 'm5.large', interfaces: 3, addressesPerInterface: 10, architectures: ['x86_64'] },
+    {
+      name: 'm5.large',
+      interfaces: 3,
+      addressesPerInterface: 10,
+      vcpus: 2,
+      architectures: ['x86_64'],
+    },
   ],
   accountQuotas: [],
   controlPlaneVersion: '1.32',

@@ -118,7 +118,7 @@ export class Instances {
   readonly #network: Network;
   readonly #images: Pick<Images, 'systemOf'>;
   readonly #rows: Table<InstanceRow>;
-  readonly #quota: VcpuQuota;
+  readonly quota: VcpuQuota;
   readonly #listeners: ((change: StateChange) => void)[] = [];
 
   constructor(scope: Scope, network: Network, images: Pick<Images, 'systemOf'>) {
@@ -126,7 +126,7 @@ export class Instances {
     this.#network = network;
     this.#images = images;
     this.#rows = scope.kernel.tables.open<InstanceRow>('aws/ec2/instances');
-    this.#quota = new VcpuQuota(scope, () => this.#rows.values());
+    this.quota = new VcpuQuota(scope, () => this.#rows.values());
     scope.kernel.register({ name: component, handle: (event) => this.#handle(event) });
   }
 
@@ -154,7 +154,7 @@ export class Instances {
       const message = this.#noCapacity(instanceType, subnet.zone, group);
       return { kind: 'refused', code: 'InsufficientInstanceCapacity', message };
     }
-    const aboveQuota = this.#quota.refusal(instanceType);
+    const aboveQuota = this.quota.refusal(instanceType, request.capacityType);
     if (aboveQuota !== undefined) return { kind: 'refused', ...aboveQuota };
     const instanceId = this.#scope.id(component, 'i');
     const { subnetId, vpcId, zone } = subnet;
