@@ -130,7 +130,7 @@ describe('the plan of a version update', { skip }, () => {
       assert.equal(found?.evidence.limit, found?.evidence.used);
       assert.match(found?.remedy ?? '', /--strategy MINIMAL.*--quota-code L-1216C47A/);
     }
-    await world.drover('world', 'heal', 'vcpu-quota');
+    assert.equal((await world.drover('world', 'clear', 'vcpu-quota')).code, 0);
     assert.equal((await world.drover('plan', 'update', group)).code, 0);
     assert.deepEqual(writesOfPlans(), []);
   });
