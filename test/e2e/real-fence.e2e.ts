@@ -5,29 +5,42 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { parseAllDocuments } from 'yaml';
+import type { JsonObject } from '../../src/api/json.ts';
 import { ControllerProcess } from '../support/controller-process.ts';
 import { eventually, missing, type ServedWorld } from '../support/demo-world.ts';
+import { isGiven, whyNoStage } from '../support/given-reasons.ts';
 import { rawKube } from '../support/kube-raw.ts';
-import { tellNotOnGiven, whyNoRealCluster } from '../support/real-cluster.ts';
-import { beginRealStage } from '../support/real-stage.ts';
+import { beginRealStage, type RealStage } from '../support/real-stage.ts';
 import { type Steps, stepsOf } from '../support/steps.ts';
 import { inWorld, skipWhen } from '../support/stories.ts';
 
 const whyNot =
   (await missing('kubectl', ['version', '--client'])) ??
   (await missing('aws', ['--version'])) ??
-  whyNoRealCluster({ scheduler: true });
-tellNotOnGiven('the fence with two controllers');
+  (await whyNoStage({ fence: true }));
 const deploy = join(import.meta.dirname, '..', '..', 'deploy');
 const system = '-n kube-system';
+const stageSelector = 'eks.amazonaws.com/nodegroup=demo-ng';
 
 interface Config {
   readonly clusters: readonly object[];
   readonly users: readonly { readonly name: string; readonly user: object }[];
 }
 
+/** Objects of a file of deploy/. */
+const objectsOf = (file: string): readonly JsonObject[] =>
+  parseAllDocuments(readFileSync(join(deploy, file), 'utf8')).map(
+    (one) => one.toJS() as JsonObject,
+  );
+
 /** A pod of the controller's account, and a kubeconfig with a token that is bound to it. */
-const podOf = async (world: ServedWorld, kubectl: Steps, name: string): Promise<string> => {
+const podOf = async (
+  world: ServedWorld,
+  kubectl: Steps,
+  { make }: RealStage,
+  name: string,
+): Promise<string> => {
   const pod = {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -39,11 +52,12 @@ const podOf = async (world: ServedWorld, kubectl: Steps, name: string): Promise<
       containers: [{ name: 'controller', image: 'example/drover:1' }],
     },
   };
-  await kubectl.okWith(JSON.stringify(pod), 'create -f -');
+  await make([pod]);
   const uid = (await kubectl.ok(`get pod ${name} ${system} -o jsonpath={.metadata.uid}`)).trim();
   const bound = `--bound-object-kind Pod --bound-object-name ${name} --bound-object-uid ${uid}`;
   const token = (await kubectl.ok(`create token drover-controller ${system} ${bound}`)).trim();
-  const config = JSON.parse(readFileSync(String(world.env.KUBECONFIG), 'utf8')) as Config;
+  const view = await kubectl.ok('config view --minify --flatten --raw -o json');
+  const config = JSON.parse(view) as Config;
   const users = config.users.map((one) => ({ ...one, user: { token } }));
   const path = join(world.dataDir, `${name}.kubeconfig`);
   writeFileSync(path, JSON.stringify({ ...config, users }), { mode: 0o600 });
@@ -71,7 +85,7 @@ const beginDrain = async (world: ServedWorld, kubectl: Steps) => {
     spec: { maxUnavailable: 0, selector: { matchLabels: { app: 'nginx-demo' } } },
   };
   await kubectl.okWith(JSON.stringify(budget), 'apply -f -');
-  const chosen = 'get nodes -l eks.amazonaws.com/nodegroup=demo-ng -o jsonpath=';
+  const chosen = `get nodes -l ${stageSelector} -o jsonpath=`;
   const node = (await kubectl.ok(`${chosen}{.items[0].metadata.name}`)).trim();
   const provider = (await kubectl.ok(`${chosen}{.items[0].spec.providerID}`)).trim();
   const instance = provider.split('/').at(-1) ?? '';
@@ -113,11 +127,38 @@ const writesOf = (world: ServedWorld, pod: string): readonly string[] =>
         `${verb} ${objectRef?.resource} ${objectRef?.name} ${responseStatus?.code}`,
     );
 
+/**
+ * Kubernetes issue 130887: an API server that had policies with a Lease as parameter, and then none, sees no Lease as
+ * it is until it starts again. So a given cluster takes this story once; the contract has what the policy does.
+ */
+const seesNoLease = async (world: ServedWorld, path: string): Promise<string | undefined> => {
+  const raw = rawKube(path);
+  const { stdout } = await world.kubectl('get', 'nodes', '-l', stageSelector, '-o', 'name');
+  const [node = ''] = stdout.trim().split('\n');
+  let words = '';
+  const isLet = async () => {
+    const { code, body } = await raw('PATCH', `/api/v1/${node.replace('/', 's/')}?dryRun=All`, {
+      contentType: 'application/merge-patch+json',
+      body: { metadata: { annotations: { 'example.com/look': 'yes' } } },
+      token: tokenIn(path),
+    });
+    words = String(body.message ?? '');
+    return code === 200 ? true : undefined;
+  };
+  try {
+    await eventually('the policy sees who leads', isLet);
+    return undefined;
+  } catch (error) {
+    if (!/Lease kube-system\/drover-controller is held by|no params found/.test(words)) throw error;
+    return `the API server of DROVER_E2E_KUBECONFIG sees no Lease as it is until it starts again (${words})`;
+  }
+};
+
 describe('a leader that stands still', {
   skip: skipWhen('the fence with two controllers on a real API server', whyNot),
   timeout: 600_000,
 }, () => {
-  it('changes nothing after the other one took over: its patch and its eviction are refused', async () => {
+  it('changes nothing after the other one took over: its patch and its eviction are refused', async (test) => {
     await inWorld({ args: ['--demo', '--port', '0', '--no-controller'] }, async (world) => {
       const stage = await beginRealStage(world);
       const kubectl = stepsOf('kubectl', (args, input) =>
@@ -125,20 +166,26 @@ describe('a leader that stands still', {
       );
       const started: ControllerProcess[] = [];
       try {
-        await kubectl.ok(`apply -f ${deploy}/rbac.yaml -f ${deploy}/fence.yaml`);
+        await stage.make([...objectsOf('rbac.yaml'), ...objectsOf('fence.yaml')]);
         const paths = [
-          await podOf(world, kubectl, 'drover-a'),
-          await podOf(world, kubectl, 'drover-b'),
+          await podOf(world, kubectl, stage, 'drover-a'),
+          await podOf(world, kubectl, stage, 'drover-b'),
         ] as const;
         const first = ControllerProcess.candidate(world, paths[0], 'drover-a');
         started.push(first);
         await first.leads();
+        const frozen = isGiven ? await seesNoLease(world, paths[0]) : undefined;
+        if (frozen !== undefined) {
+          skipWhen('the fence with two controllers', frozen);
+          test.skip(frozen);
+          return;
+        }
         const second = ControllerProcess.candidate(world, paths[1], 'drover-b');
         started.push(second);
         const { node, instance, pod } = await beginDrain(world, kubectl);
         assert.match(await holder(kubectl), /^drover-a_/);
 
-        const raw = rawKube(String(world.env.KUBECONFIG));
+        const raw = rawKube(paths[0]);
         const send = async (path: string) => {
           const token = tokenIn(path);
           const patched = await raw('PATCH', `/api/v1/nodes/${node}`, {

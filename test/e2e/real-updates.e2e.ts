@@ -2,7 +2,7 @@
 // stand-ins for its kubelets: in the same order as in the embedded world, and failing in the same words.
 import { describe, it } from 'node:test';
 import { missing } from '../support/demo-world.ts';
-import { tellNotOnGiven, whyNoRealCluster } from '../support/real-cluster.ts';
+import { isGiven, whyNoStage } from '../support/given-reasons.ts';
 import {
   assertSameOrder,
   failsAtBudget,
@@ -12,8 +12,7 @@ import {
 import { skipWhen } from '../support/stories.ts';
 
 const whyNot = await missing('kubectl', ['version', '--client']);
-const whyNotReal = whyNot ?? whyNoRealCluster({ scheduler: true });
-tellNotOnGiven('updates');
+const whyNotReal = whyNot ?? (await whyNoStage());
 const skip = skipWhen('updates with kubectl and drover alone', whyNot);
 const skipReal = skipWhen('updates on a real API server', whyNotReal);
 const strategies = ['DEFAULT', 'MINIMAL', 'SURGE'] as const;
@@ -29,7 +28,9 @@ describe('an update', { concurrency: 1, timeout: 3_000_000 }, () => {
     it('fails when new nodes do not join', () => failsAtJoining('one process'));
   });
 
-  describe('on a real API server', { ...atOnce, skip: skipReal }, () => {
+  // A given cluster holds one story at a time.
+  const atOnceReal = { ...atOnce, ...(isGiven ? { concurrency: 1 } : {}) };
+  describe('on a real API server', { ...atOnceReal, skip: skipReal }, () => {
     for (const strategy of strategies) {
       it(`with ${strategy} replaces every node`, () => goesThrough('a real API server', strategy));
     }

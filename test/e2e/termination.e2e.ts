@@ -5,9 +5,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Arrangement } from '../support/arrangements.ts';
 import { missing } from '../support/demo-world.ts';
-import { givenCluster } from '../support/given-cluster.ts';
+import { isGiven, whyNoStage } from '../support/given-reasons.ts';
 import { assertAlike } from '../support/own-requests.ts';
-import { tellNotOnGiven, whyNoRealCluster } from '../support/real-cluster.ts';
 import { skipWhen } from '../support/stories.ts';
 import {
   abandoned,
@@ -21,13 +20,7 @@ import {
 
 const whyNot =
   (await missing('kubectl', ['version', '--client'])) ?? (await missing('aws', ['--version']));
-const given = givenCluster();
-const whyNotReal =
-  whyNot ?? (given === undefined ? whyNoRealCluster({ scheduler: true }) : undefined);
-
-if (given === undefined) {
-  tellNotOnGiven('stories of terminations (DROVER_E2E_AUDIT_LOG names no audit log of it)');
-}
+const whyNotReal = whyNot ?? (await whyNoStage());
 const phases = ['Pending', 'Marking', 'Draining', 'Completing', 'Ended'];
 const messageFaults = ['message-loss', 'message-duplicate', 'message-delay', 'message-malformed'];
 
@@ -92,7 +85,7 @@ describe('a termination', { concurrency: 1, timeout: 1_200_000 }, () => {
   }
 
   // Each has a control plane of its own besides; a given one holds one story at a time.
-  const atOnceReal = given === undefined ? 3 : 1;
+  const atOnceReal = isGiven ? 1 : 3;
   describe('on a real API server', { ...atOnce, concurrency: atOnceReal, skip: skipReal }, () => {
     againstBudgets('a real API server');
     againstMore('a real API server');

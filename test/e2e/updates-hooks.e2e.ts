@@ -157,6 +157,12 @@ describe('an update with hooks', {
         assert.match(await kubectl.ok('get nodedisruptions -o yaml'), /kind: terminationHold/);
         state.isDone = true;
         await until(cli, 'get updates', /Successful +Ended +1\/1/);
+        // Its instance is on its way out when the update ends.
+        await eventually('the old node is gone', async () => {
+          await cli.ok('world advance 5s');
+          const left = await kubectl.ok('get nodes -o name');
+          return left.includes(node) ? undefined : true;
+        });
         assert.ok(asked.length >= 2, 'it was asked again after 202');
         const { body: first } = asked[0] ?? { body: undefined };
         assert.deepEqual([first?.phase, first?.attempt, first?.node], ['preTerminate', 1, node]);

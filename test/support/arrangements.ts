@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import { after, before } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { JsonObject } from '../../src/api/json.ts';
 import { ControllerProcess } from './controller-process.ts';
 import type { ServedWorld } from './demo-world.ts';
 import { beginRealStage, type RealStage } from './real-stage.ts';
@@ -16,6 +17,8 @@ export type Arrangement = 'one process' | 'two processes' | 'a real API server';
 export interface Stage {
   readonly arrangement: Arrangement;
   readonly world: ServedWorld;
+  /** Applies what the story adds to the cluster, which is gone after it. */
+  readonly make: (objects: readonly JsonObject[]) => Promise<void>;
   /** How long a drain may be held up by budgets where a story waits for the end of that time. */
   readonly drainSeconds: number;
   /** Lets time pass: at full speed where one process has all of it, else as it passes. */
@@ -36,9 +39,18 @@ export interface StageOptions {
 /** EKS' own. By the wall clock: budgets hold for 50 s, then 30 s of grace are left. */
 const drainSeconds = { inOneProcess: 900, byWallClock: 90 } as const;
 
+const applyIn =
+  (world: ServedWorld): Stage['make'] =>
+  async (objects) => {
+    const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects });
+    const ran = await world.kubectlInput(list, 'apply', '-f', '-');
+    if (ran.code !== 0) throw new Error(ran.stderr);
+  };
+
 const ownProcess = (world: ServedWorld): Stage => ({
   arrangement: 'one process',
   world,
+  make: applyIn(world),
   drainSeconds: drainSeconds.inOneProcess,
   pass: async (seconds) => {
     const ran = await world.drover('world', 'advance', `${seconds}s`);
@@ -57,11 +69,12 @@ const ownProcess = (world: ServedWorld): Stage => ({
 
 const besideController = (
   world: ServedWorld,
-  controller: ControllerProcess,
+  { controller, make }: Beside,
   arrangement: Arrangement,
 ): Stage => ({
   arrangement,
   world,
+  make,
   drainSeconds: drainSeconds.byWallClock,
   pass: (seconds) => sleep(seconds * 1000),
   crash: async () => {
@@ -73,6 +86,7 @@ const besideController = (
 
 interface Beside {
   readonly controller: ControllerProcess;
+  readonly make: Stage['make'];
   readonly end: () => Promise<void>;
 }
 
@@ -87,7 +101,7 @@ const begin = async (world: ServedWorld, arrangement: Arrangement): Promise<Besi
       await controller.stop();
       await real?.end();
     };
-    return { controller, end };
+    return { controller, make: real?.make ?? applyIn(world), end };
   } catch (error) {
     await real?.end();
     throw error;
@@ -99,9 +113,10 @@ const withController = async (
   arrangement: Arrangement,
   story: (stage: Stage) => Promise<void>,
 ): Promise<void> => {
-  const { controller, end } = await begin(world, arrangement);
+  const beside = await begin(world, arrangement);
+  const { controller, end } = beside;
   try {
-    await story(besideController(world, controller, arrangement));
+    await story(besideController(world, beside, arrangement));
     controller.assertWell();
   } catch (error) {
     process.stderr.write(`the end of drover controller's log:\n${controller.tail()}\n`);

@@ -1,8 +1,9 @@
 // A cluster of somebody else's as the stage of a story: the one that DROVER_E2E_KUBECONFIG names, where
-// DROVER_E2E_AUDIT_LOG names its audit log. Refuses one with node groups of its own; what was there stays as it was,
-// what the story made is taken away.
+// DROVER_E2E_AUDIT_LOG names its audit log. One story at a time has it; what was there stays as it was, what the
+// story made is taken away. Whether it can be a stage at all is looked at in given-reasons.ts.
 import { appendFileSync, closeSync, openSync, readSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { customResourceDefinitions } from '../../src/api/crds.ts';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { eventually, type ServedWorld } from './demo-world.ts';
@@ -23,8 +24,21 @@ export const givenCluster = (): Given | undefined => {
 
 /** On the nodes of a story, and what its pods ask for: they stay off the nodes of others. */
 export const stageLabel = { 'drover.dev/stage': 'story' } as const;
-const definitions = customResourceDefinitions.map(({ metadata }) => metadata.name);
+/** Likewise: pods of others stay off the nodes of a story. */
+export const stageTaint = {
+  key: 'drover.dev/stage',
+  value: 'story',
+  effect: 'NoSchedule',
+} as const;
+export const definitions: readonly string[] = customResourceDefinitions.map(
+  ({ metadata }) => metadata.name,
+);
+/** Of the story; that it is there says that one is told. */
+export const stageNamespace = 'demo';
 const patienceMs = 120_000;
+const lookEveryMs = 1_000;
+/** Longer than any story takes. */
+const turnMs = 1_800_000;
 
 /** Whoever is impersonated is who asks. */
 const asItself = (line: string): string => {
@@ -85,18 +99,47 @@ const hasDefinitions = async (world: ServedWorld): Promise<boolean> => {
   return all.includes('nodegroups.drover.dev');
 };
 
-/** Its name as kubectl prints it, or nothing. */
-const demoNamespace = (world: ServedWorld): Promise<string> =>
-  must(world, 'get', 'namespace', 'demo', '--ignore-not-found', '-o', 'name');
+const isThereStill = async (world: ServedWorld): Promise<boolean> => {
+  const args = ['get', 'namespace', stageNamespace, '--ignore-not-found', '-o', 'name'];
+  return (await must(world, ...args)).trim() !== '';
+};
 
-/** Throws where the story would meet what is somebody else's. True: Drover's definitions were there. */
-export const mayBeStage = async (world: ServedWorld): Promise<boolean> => {
-  const had = await hasDefinitions(world);
-  const groups = had ? await must(world, 'get', 'nodegroups', '-o', 'name') : '';
-  const namespace = await demoNamespace(world);
-  if (`${groups}${namespace}`.trim() === '') return had;
-  const what = `${groups}${namespace}`.trim().split('\n').join(', ');
-  throw new Error(`the cluster of DROVER_E2E_KUBECONFIG is in use: it has ${what}; take another`);
+/** What a story found; the rest of what it leaves is its own. */
+export interface Found {
+  /** Drover's definitions were there. */
+  readonly hadDefinitions: boolean;
+  /** Uids of the events. */
+  readonly events: ReadonlySet<string>;
+}
+
+/** Waits for its turn and takes the namespace, which makes the cluster this story's until `takeAway`. */
+export const takeStage = async (world: ServedWorld): Promise<Found> => {
+  const namespace = JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: stageNamespace, labels: stageLabel },
+  });
+  let isTold = false;
+  await eventually(
+    `namespace ${stageNamespace} of another story is gone (none runs? kubectl delete namespace ${stageNamespace})`,
+    async () => {
+      const { code, stderr } = await world.kubectlInput(namespace, 'create', '-f', '-');
+      if (code === 0) return true;
+      if (!/AlreadyExists/.test(stderr)) throw new Error(stderr);
+      if (!isTold) process.stderr.write('another story has the given cluster: waiting\n');
+      isTold = true;
+      await sleep(lookEveryMs);
+      return undefined;
+    },
+    turnMs,
+  );
+  const events = (await eventsOf(world)).map(({ metadata }) => String(objectOr(metadata).uid));
+  return { hadDefinitions: await hasDefinitions(world), events: new Set(events) };
+};
+
+const eventsOf = async (world: ServedWorld): Promise<readonly JsonObject[]> => {
+  const told = await must(world, 'get', 'events', '--all-namespaces', '-o', 'json');
+  return (JSON.parse(told) as { readonly items: readonly JsonObject[] }).items;
 };
 
 /** Of these what is not there yet, kept to the nodes of the story. */
@@ -106,51 +149,120 @@ export const ownPart = async (
 ): Promise<readonly JsonObject[]> => {
   const own: JsonObject[] = [];
   for (const object of objects) {
+    const isStage =
+      object.kind === 'Namespace' && objectOr(object.metadata).name === stageNamespace;
+    if (isStage) continue;
     if (object.kind === 'NodeGroup' || !(await isThere(world, object))) own.push(keptHere(object));
   }
   return own;
 };
 
-const keptHere = (object: JsonObject): JsonObject => {
-  const spec = objectOr(object.spec);
-  const template = objectOr(spec.template);
-  const pod = objectOr(template.spec);
-  if (object.kind !== 'Deployment' && object.kind !== 'DaemonSet') return object;
-  const nodeSelector = { ...objectOr(pod.nodeSelector), ...stageLabel };
-  return {
-    ...object,
-    spec: { ...spec, template: { ...template, spec: { ...pod, nodeSelector } } },
-  };
+/**
+ * As `ownPart` for what a story cannot do without: throws where the cluster has one of that name that is not
+ * among those `made` by now.
+ */
+export const ownOnly = async (
+  world: ServedWorld,
+  objects: readonly JsonObject[],
+  made: readonly JsonObject[],
+): Promise<readonly JsonObject[]> => {
+  const ours = new Set(made.map((object) => placeOf(object).join(' ')));
+  for (const object of objects) {
+    if (ours.has(placeOf(object).join(' ')) || !(await isThere(world, object))) continue;
+    throw new Error(`the given cluster has ${placeOf(object).join(' ')} of its own; take another`);
+  }
+  return objects.map(keptHere);
 };
 
-/** Call while the stand-ins still let pods go. `had`: the definitions are not ours to take away. */
-export const takeAway = async (
-  world: ServedWorld,
-  made: readonly JsonObject[],
-  { had, nodes }: { readonly had: boolean; readonly nodes: readonly string[] },
-): Promise<void> => {
+const tolerating = { key: stageTaint.key, operator: 'Exists' } as const;
+
+const podKeptHere = (pod: JsonObject): JsonObject => ({
+  ...pod,
+  nodeSelector: { ...objectOr(pod.nodeSelector), ...stageLabel },
+  tolerations: [...(Array.isArray(pod.tolerations) ? pod.tolerations : []), tolerating],
+});
+
+/** Where the pod stands in objects that have one. */
+const podPaths: Readonly<Record<string, readonly string[]>> = {
+  Pod: ['spec'],
+  Deployment: ['spec', 'template', 'spec'],
+  DaemonSet: ['spec', 'template', 'spec'],
+  CronJob: ['spec', 'jobTemplate', 'spec', 'template', 'spec'],
+};
+
+const changedAt = (
+  object: JsonObject,
+  [first, ...rest]: readonly string[],
+  change: (inner: JsonObject) => JsonObject,
+): JsonObject =>
+  first === undefined
+    ? change(object)
+    : { ...object, [first]: changedAt(objectOr(object[first]), rest, change) };
+
+const keptHere = (object: JsonObject): JsonObject => {
+  const path = podPaths[String(object.kind)];
+  return path === undefined ? object : changedAt(object, path, podKeptHere);
+};
+
+export interface Leftovers {
+  readonly made: readonly JsonObject[];
+  readonly nodes: readonly string[];
+  readonly found: Found;
+}
+
+/** Call while the stand-ins still let pods go, and when no more of them come. Ends the story's turn. */
+export const takeAway = async (world: ServedWorld, left: Leftovers): Promise<void> => {
+  const { made, nodes, found } = left;
   const gone = ['--ignore-not-found', '--wait=false'];
-  for (const object of made) {
+  for (const object of made.toReversed()) {
     if (object.kind !== 'NodeGroup') await must(world, 'delete', ...placeOf(object), ...gone);
   }
-  for (const resource of definitions) {
-    const names = (await must(world, 'get', resource, '-o', 'name')).split('\n').filter(Boolean);
-    for (const name of names) {
-      await must(world, 'patch', name, '--type=merge', '-p', '{"metadata":{"finalizers":null}}');
-      await must(world, 'delete', name, ...gone);
-    }
-  }
-  if (!had) {
-    await must(world, 'delete', 'crd', ...definitions, ...gone);
-  }
+  await takeObjects(world);
   await must(world, 'delete', '-n', 'kube-system', 'lease', 'drover-controller', ...gone);
+  await must(world, 'delete', '-n', 'kube-system', 'cm', 'drover-aws-auth-backups', ...gone);
+  for (const node of nodes) {
+    await must(world, 'delete', 'node', node, ...gone);
+    const on = ['--all-namespaces', '--field-selector', `spec.nodeName=${node}`];
+    await must(world, 'delete', 'pods', ...on, '--force', '--grace-period=0', ...gone);
+  }
+  if (!found.hadDefinitions) {
+    // Waited for: the next story must not find them on their way out.
+    await must(world, 'delete', 'crd', ...definitions, '--ignore-not-found', '--timeout=60s');
+  }
+  await takeEvents(world, left);
+  await must(world, 'delete', 'namespace', stageNamespace, ...gone);
   await eventually(
     'what the story ran is gone',
-    async () => {
-      const left = await demoNamespace(world);
-      return left.trim() === '' ? true : undefined;
-    },
+    async () => ((await isThereStill(world)) ? undefined : true),
     patienceMs,
   );
-  for (const node of nodes) await must(world, 'delete', 'node', node, ...gone);
+};
+
+/** Those of Drover's kinds; the stage was taken where there were none. */
+const takeObjects = async (world: ServedWorld): Promise<void> => {
+  for (const resource of definitions) {
+    // A story that failed early has no definitions yet.
+    const { code, stdout } = await world.kubectl('get', resource, '-o', 'name');
+    for (const name of code === 0 ? stdout.split('\n').filter(Boolean) : []) {
+      await must(world, 'patch', name, '--type=merge', '-p', '{"metadata":{"finalizers":null}}');
+      await must(world, 'delete', name, '--ignore-not-found', '--wait=false');
+    }
+  }
+};
+
+/** What is told of objects of the story where the events of others are. */
+const takeEvents = async (world: ServedWorld, { made, nodes, found }: Leftovers): Promise<void> => {
+  const names = made.map(({ metadata }) => String(objectOr(metadata).name));
+  const isOurs = ({ metadata, involvedObject }: JsonObject): boolean => {
+    if (found.events.has(String(objectOr(metadata).uid))) return false;
+    const { apiVersion, kind, name, namespace } = objectOr(involvedObject);
+    if (String(apiVersion).startsWith('drover.dev/')) return true;
+    if (namespace === undefined) return kind === 'Node' && nodes.includes(String(name));
+    return names.some((one) => name === one || String(name).startsWith(`${one}-`));
+  };
+  for (const { metadata } of (await eventsOf(world)).filter(isOurs)) {
+    const { name, namespace } = objectOr(metadata);
+    const where = ['-n', String(namespace), 'event', String(name)];
+    await must(world, 'delete', ...where, '--ignore-not-found', '--wait=false');
+  }
 };

@@ -2,6 +2,7 @@
 // typed client sends. Answers are parsed JSON; nothing else is interpreted.
 import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
+import { isIP } from 'node:net';
 import { parse } from 'yaml';
 import type { JsonObject } from '../../src/api/json.ts';
 
@@ -67,7 +68,8 @@ export const rawKube = (kubeconfigPath: string): RawKube => {
         agent: false,
         ca: decoded(cluster['certificate-authority-data']),
         ...(ask.token === undefined ? own : {}),
-        servername: 'localhost',
+        // An address is no name of a server in TLS; its certificate is then held against the address.
+        servername: isIP(server.hostname) === 0 ? server.hostname : '',
         headers: headersOf(ask, length),
       });
       sent.on('error', reject);

@@ -21,10 +21,12 @@ import {
   followAudit,
   givenCluster,
   impersonating,
-  mayBeStage,
+  ownOnly,
   ownPart,
   stageLabel,
+  stageTaint,
   takeAway,
+  takeStage,
 } from './given-cluster.ts';
 import { startRealCluster } from './real-cluster.ts';
 import { controllerRights } from './rights.ts';
@@ -32,6 +34,8 @@ import { controllerRights } from './rights.ts';
 export interface RealStage {
   /** Of the controller: `eks:node-manager` with no more rights than it needs. */
   readonly kubeconfigPath: string;
+  /** What a story adds: on a given cluster kept to the nodes of the story, and taken away at its end. */
+  readonly make: (objects: readonly JsonObject[]) => Promise<void>;
   /** Ends all of it; the audit log stays with the world. */
   readonly end: () => Promise<void>;
 }
@@ -76,11 +80,13 @@ const workloads = async (world: ServedWorld): Promise<readonly JsonObject[]> => 
 };
 
 const standInFor = ({ metadata, spec, status }: Node): FakeNode => {
-  const stage = givenCluster() === undefined ? {} : stageLabel;
+  const isGiven = givenCluster() !== undefined;
+  const stage = isGiven ? stageLabel : {};
   const labels: Readonly<Record<string, string>> = { ...metadata.labels, ...stage };
   return {
     name: metadata.name,
     labels,
+    taints: isGiven ? [stageTaint] : [],
     providerId: String(spec.providerID),
     zone: String(labels['topology.kubernetes.io/zone']),
     version: String(objectOr(objectOr(status).nodeInfo).kubeletVersion),
@@ -97,8 +103,8 @@ const isReady = ({ status }: Node): boolean =>
  */
 const followMachines = async (
   own: KubeClient,
-  kubelets: FakeKubelets,
-  known: Set<string>,
+  add: FakeKubelets['add'],
+  known: ReadonlyMap<string, string>,
   signal: AbortSignal,
 ): Promise<void> => {
   while (!signal.aborted) {
@@ -106,8 +112,7 @@ const followMachines = async (
     for (const node of nodes) {
       const id = String(node.spec.providerID);
       if (known.has(id) || !isReady(node)) continue;
-      known.add(id);
-      await kubelets.add(standInFor(node));
+      await add(standInFor(node));
     }
     await sleep(lookEveryMs, undefined, { signal });
   }
@@ -123,6 +128,13 @@ const ec2Of = ({ env }: ServedWorld): EC2Client =>
     },
   });
 
+/** A machine of somebody's may have the name that the world gave to one of its own. */
+const mustBeFree = async (api: KubeClient, { name }: FakeNode): Promise<void> => {
+  const there = await api.get<Node>(resourceTypes.nodes, { name });
+  if (there.kind === 'gone') return;
+  throw new Error(`the given cluster has node ${name} of its own; take another`);
+};
+
 /**
  * The cloud provider's node lifecycle controller: a node whose instance is gone goes too. Of the world's own
  * instances alone: what else is in the cluster is of another cloud.
@@ -130,7 +142,7 @@ const ec2Of = ({ env }: ServedWorld): EC2Client =>
 const removeLostNodes = async (
   ec2: EC2Client,
   api: KubeClient,
-  known: ReadonlySet<string>,
+  known: ReadonlyMap<string, string>,
   signal: AbortSignal,
 ) => {
   const over = new Set(['terminated', 'shutting-down']);
@@ -180,11 +192,16 @@ interface StageCluster {
   readonly stop: () => Promise<void>;
 }
 
+interface Begun {
+  readonly kubeconfigPath: string;
+  readonly make: RealStage['make'];
+}
+
 const begin = async (
   world: ServedWorld,
   cluster: StageCluster,
   ends: (() => Promise<void>)[],
-): Promise<string> => {
+): Promise<Begun> => {
   const objects = await workloads(world);
   const clientOf = async (path: string): Promise<KubeClient> => {
     const access = await loadKubeconfig({ path, env: {} });
@@ -195,41 +212,54 @@ const begin = async (
   const own = await clientOf(join(world.dataDir, 'kubeconfig'));
   const api = await clientOf(cluster.kubeconfigPath);
   const { items: nodes } = await own.list<Node>(resourceTypes.nodes);
+  /** Every node there has been, by provider id: what is on it outlives a node that is gone. */
+  const known = new Map<string, string>();
+  const made: JsonObject[] = [];
   world.beCloudOf(cluster);
-  const had = cluster.isGiven && (await mayBeStage(world));
-  const stop = new AbortController();
-  const deps = { kube: api, clock: wallClock, random: new TestRandom(), log: new CollectingLog() };
-  await ensureCrds(deps, stop.signal);
-  const kubelets = await fakeKubelets({ api, nodes: nodes.map(standInFor), ...podTimes });
+  const found = cluster.isGiven ? await takeStage(world) : undefined;
+  const kubelets = await fakeKubelets({ api, nodes: [], ...podTimes });
   ends.push(async () => {
     await kubelets.stop();
     for (const error of kubelets.errors) process.stderr.write(`a kubelet: ${error.message}\n`);
   });
+  if (found !== undefined) {
+    ends.push(async () => {
+      await takeAway(world, { made, nodes: [...known.values()], found });
+    });
+  }
+  const stop = new AbortController();
+  const deps = { kube: api, clock: wallClock, random: new TestRandom(), log: new CollectingLog() };
+  await ensureCrds(deps, stop.signal);
+  const add = async (node: FakeNode): Promise<void> => {
+    if (cluster.isGiven) await mustBeFree(api, node);
+    known.set(String(node.providerId), node.name);
+    await kubelets.add(node);
+  };
+  for (const node of nodes) await add(standInFor(node));
   const ec2 = ec2Of(world);
   const told = (error: unknown): void => {
     if (!stop.signal.aborted) process.stderr.write(`the cloud's controller: ${String(error)}\n`);
   };
-  const known = new Set(nodes.map(({ spec }) => String(spec.providerID)));
   const cleaning = removeLostNodes(ec2, api, known, stop.signal).catch(told);
-  const joining = followMachines(own, kubelets, known, stop.signal).catch(told);
+  const joining = followMachines(own, add, known, stop.signal).catch(told);
   ends.push(async () => {
     stop.abort();
     await Promise.all([cleaning, joining]);
     ec2.destroy();
   });
+  const make = async (more: readonly JsonObject[], isOurs = ownOnly): Promise<void> => {
+    const kept = cluster.isGiven ? await isOurs(world, more, made) : more;
+    made.push(...kept);
+    await apply(world, kept);
+  };
   const all = [...objects, ...controllerRights('eks:node-manager')];
-  const made = cluster.isGiven ? await ownPart(world, all) : all;
+  await make(all, ownPart);
   const names = new Set(nodes.map(({ metadata }) => metadata.name));
-  if (cluster.isGiven) {
-    ends.push(async () => {
-      const { items: left } = await api.list<Node>(resourceTypes.nodes);
-      const ours = left.filter(({ spec }) => known.has(String(spec.providerID)));
-      await takeAway(world, made, { had, nodes: ours.map(({ metadata }) => metadata.name) });
-    });
-  }
-  await apply(world, made);
-  await allIsUp(world, names, made.length === all.length ? podsOfDemo : 1);
-  return cluster.kubeconfigFor('eks:node-manager');
+  await allIsUp(world, names, cluster.isGiven ? 1 : podsOfDemo);
+  return {
+    kubeconfigPath: await cluster.kubeconfigFor('eks:node-manager'),
+    make: (more) => make(more),
+  };
 };
 
 const ownCluster = async (): Promise<StageCluster> => {
@@ -254,23 +284,35 @@ const clusterFor = (world: ServedWorld): Promise<StageCluster> => {
   });
 };
 
+/** Each of them, whatever becomes of the others; throws what the first one threw. */
+const endAll = async (ends: readonly (() => Promise<void>)[]): Promise<void> => {
+  const errors: unknown[] = [];
+  for (const each of ends) {
+    await each().catch((error: unknown) => {
+      errors.push(error);
+    });
+  }
+  if (errors.length > 0) throw errors[0];
+};
+
 /** Makes `world` the cloud of a real API server: a fresh one, or the given one. Throws when there can be none. */
 export const beginRealStage = async (world: ServedWorld): Promise<RealStage> => {
   const cluster = await clusterFor(world);
   const ends: (() => Promise<void>)[] = [];
-  const end = async (): Promise<void> => {
-    // What is taken away after it is no part of the story.
-    cluster.refresh?.();
-    for (const each of ends.toReversed()) await each();
+  const keepAudit = async (): Promise<void> => {
     const auditLogPath = join(world.dataDir, 'real-audit.log');
     await copyFile(cluster.auditLogPath, auditLogPath);
     world.beCloudOf({ kubeconfigPath: cluster.kubeconfigPath, auditLogPath });
-    await cluster.stop();
+  };
+  const end = async (): Promise<void> => {
+    // What is taken away after it is no part of the story.
+    cluster.refresh?.();
+    await endAll([...ends.toReversed(), keepAudit, () => cluster.stop()]);
   };
   try {
-    return { kubeconfigPath: await begin(world, cluster, ends), end };
+    return { ...(await begin(world, cluster, ends)), end };
   } catch (error) {
-    await end();
+    await end().catch((also: unknown) => process.stderr.write(`${String(also)}\n`));
     throw error;
   }
 };

@@ -1,6 +1,7 @@
 // The stories of a version update, told once for every arrangement with kubectl and drover alone: the order
 // of marks and evictions, and the two ways to fail. Time passes as the arrangement lets it.
 import assert from 'node:assert/strict';
+import type { JsonObject } from '../../src/api/json.ts';
 import { type Arrangement, inArrangement, type Stage } from './arrangements.ts';
 import { eventually, type ServedWorld } from './demo-world.ts';
 import { type Steps, stepsOf } from './steps.ts';
@@ -23,6 +24,8 @@ const maxRounds = 150;
 const oneStep = 30;
 const nodeCount = 3;
 const drainSeconds = 60;
+/** The demo's, which a given cluster loses after the story. */
+const namespace = 'demo';
 /** How long a node may take to join, and a little more. */
 const joinMs = 16 * 60_000;
 
@@ -122,11 +125,14 @@ class StagedUpdate {
     return (await this.nodes()).map(({ metadata }) => metadata.name);
   }
 
-  async apply(objects: readonly object[]): Promise<void> {
-    const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects });
-    await this.kubectl.okWith(list, 'apply -f -');
+  /** The pods of the nodes, and what their budget allows. */
+  async apply(bound: JsonObject): Promise<void> {
+    const app = webApp(2 * nodeCount, {}, namespace);
+    await this.stage.make([app, budget('web', bound, namespace)]);
     await this.until('its pods run', async () => {
-      const { status } = await this.json<{ status: { readyReplicas?: number } }>('deployment web');
+      const { status } = await this.json<{ status: { readyReplicas?: number } }>(
+        `deployment web -n ${namespace}`,
+      );
       return status.readyReplicas === 2 * nodeCount ? true : undefined;
     });
   }
@@ -200,7 +206,7 @@ export const goesThrough = async (arrangement: Arrangement, strategy: Strategy):
   await inArrangement({ arrangement, judged: judged(arrangement) }, async (stage) => {
     const story = new StagedUpdate(stage);
     const old = await story.begin(strategy, {});
-    await story.apply([webApp(2 * nodeCount), budget('web', { maxUnavailable: 2 })]);
+    await story.apply({ maxUnavailable: 2 });
     const { status, errors = [] } = await story.ended(await story.update());
     assert.deepEqual([status, errors], ['Successful', []]);
     await story.atRest(nodeCount);
@@ -221,11 +227,11 @@ export const failsAtBudget = async (arrangement: Arrangement): Promise<void> => 
   await inArrangement({ arrangement, judged: judged(arrangement, noEviction) }, async (stage) => {
     const story = new StagedUpdate(stage);
     const old = await story.begin('MINIMAL', { drain: { timeoutSeconds: drainSeconds } });
-    await story.apply([webApp(2 * nodeCount), budget('web', { maxUnavailable: 0 })]);
+    await story.apply({ maxUnavailable: 0 });
     const { status, errors = [] } = await story.ended(await story.update());
     assert.equal(status, 'Failed');
     assert.equal(errors[0]?.code, 'PodEvictionFailure');
-    const culprit = /default\/web-\S+ of ReplicaSet\/web-\S+ \(budget default\/web\)/;
+    const culprit = /demo\/web-\S+ of ReplicaSet\/web-\S+ \(budget demo\/web\)/;
     assert.match(errors[0].message, culprit);
     await story.atRest(nodeCount);
     assert.deepEqual((await story.nodes()).map(({ metadata }) => metadata.name).toSorted(), [

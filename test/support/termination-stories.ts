@@ -2,7 +2,7 @@
 // doubled messages, against a process that is killed. Real kubectl, aws and drover.
 import assert from 'node:assert/strict';
 import { type Arrangement, inArrangement, type Stage, type StageOptions } from './arrangements.ts';
-import { eventually, type ServedWorld } from './demo-world.ts';
+import { eventually, run, type ServedWorld } from './demo-world.ts';
 import { ownRequests, remember } from './own-requests.ts';
 import type { FinalFacts } from './story-trace.ts';
 
@@ -66,7 +66,12 @@ const disruption = async (world: ServedWorld, name: string): Promise<Disruption 
 
 /** kubectl's own wait: a watch, not a question again and again. */
 const waits = async (world: ServedWorld, ...args: readonly string[]): Promise<void> => {
-  const ran = await world.kubectl('wait', ...args, `--timeout=${patienceSeconds}s`);
+  const wait = ['wait', ...args, `--timeout=${patienceSeconds}s`];
+  // kubectl gives up by itself, and says so.
+  const ran = await run('kubectl', wait, {
+    env: world.env,
+    timeoutMs: (patienceSeconds + 30) * 1000,
+  });
   assert.equal(ran.code, 0, ran.stderr);
 };
 

@@ -1,6 +1,7 @@
 // What the stories of version updates share: article 003's node group ng-v1, asked for and followed with the
 // real aws, its pods applied with the real kubectl; world time is advanced, never waited for. No story itself.
 import assert from 'node:assert/strict';
+import type { JsonObject } from '../../src/api/json.ts';
 import type { AuditEvent, ServedWorld } from './demo-world.ts';
 import { type Steps, stepsOf } from './steps.ts';
 
@@ -196,13 +197,16 @@ export const isWhole = ({ metadata, spec }: NodeTold): boolean =>
   spec.unschedulable !== true && metadata.labels[excluded] === undefined;
 
 const labels = { app: 'web' };
-const meta = { name: 'web', namespace: 'default' };
 
 /** On the nodes of the group; `more` goes into the pods. */
-export const webApp = (replicas: number, more: object = {}): object => ({
+export const webApp = (
+  replicas: number,
+  more: JsonObject = {},
+  namespace = 'default',
+): JsonObject => ({
   apiVersion: 'apps/v1',
   kind: 'Deployment',
-  metadata: meta,
+  metadata: { name: 'web', namespace },
   spec: {
     replicas,
     selector: { matchLabels: labels },
@@ -217,10 +221,10 @@ export const webApp = (replicas: number, more: object = {}): object => ({
   },
 });
 
-export const budget = (name: string, bound: object): object => ({
+export const budget = (name: string, bound: JsonObject, namespace = 'default'): JsonObject => ({
   apiVersion: 'policy/v1',
   kind: 'PodDisruptionBudget',
-  metadata: { name, namespace: 'default' },
+  metadata: { name, namespace },
   spec: { ...bound, selector: { matchLabels: labels } },
 });
 
