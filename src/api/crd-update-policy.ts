@@ -3,6 +3,8 @@
 import { boolean, count, object, oneOf, positive, type Schema } from './crd-schema.ts';
 import {
   drainTimeoutPolicies,
+  maxCooldownSeconds,
+  maxDrainSeconds,
   maxQuarantinedNodes,
   maxSoakSeconds,
   shortagePolicies,
@@ -10,10 +12,10 @@ import {
 
 const drain: Schema = {
   ...object({
-    timeoutSeconds: { ...positive, maximum: 172_800 },
-    cooldownSeconds: { ...count, maximum: 3_600 },
+    timeoutSeconds: { ...positive, maximum: maxDrainSeconds },
+    cooldownSeconds: { ...count, maximum: maxCooldownSeconds },
     onTimeout: oneOf(drainTimeoutPolicies),
-    forceAfterSeconds: { ...count, maximum: 172_800 },
+    forceAfterSeconds: { ...count, maximum: maxDrainSeconds },
   }),
   'x-kubernetes-validations': [
     {
@@ -28,7 +30,7 @@ export const updatePolicyFields: Readonly<Record<string, Schema>> = {
   maxQuarantined: { ...positive, maximum: maxQuarantinedNodes },
   capacity: object({
     onShortage: oneOf(shortagePolicies),
-    waitSeconds: { ...count, maximum: 172_800 },
+    waitSeconds: { ...count, maximum: maxDrainSeconds },
   }),
   blueGreen: object({
     soakSeconds: { ...count, maximum: maxSoakSeconds },

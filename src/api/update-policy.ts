@@ -42,6 +42,9 @@ export interface UpdateBlueGreen {
 
 /** GKE keeps a blue pool no longer either. */
 export const maxSoakSeconds = 7 * 24 * 3600;
+/** Of a drain's timeout, of the time until it is forced, and of the wait for room: as a lifecycle hook's longest. */
+export const maxDrainSeconds = 48 * 3600;
+export const maxCooldownSeconds = 3600;
 
 export interface UpdatePolicies {
   readonly drain?: UpdateDrain;

@@ -9,7 +9,7 @@ import {
 } from '../../api/update-pacing.ts';
 import { type KubeApi, KubeError } from '../../ports/index.ts';
 import type { CliContext, Connection } from '../context.ts';
-import { needRunning, patchUpdate } from './update-control.ts';
+import { needRunning, patchUpdate, whichOne } from './update-control.ts';
 
 const reviews: ResourceType = {
   group: 'authentication.k8s.io',
@@ -72,9 +72,9 @@ export const addApproveCommand = (
 ): void => {
   program
     .command('approve')
-    .description('let an update begin that waits for somebody to say so')
+    .description('let an update begin, or its next wave, that waits for an approval')
     .command('update [id]')
-    .description('approve it; with a plan, that plan')
+    .description('say that it may go on where it waits for that; with a plan, that plan')
     .option('--nodegroup <name>', 'the newest update of this group')
     .addHelpText(
       'after',
@@ -82,6 +82,7 @@ export const addApproveCommand = (
 Groups with spec.updateConfig.approval: Required wait for this before anything is begun, and waves with the
 gate Approval before the next. Whoever may patch
 NodeGroupUpdates may approve; the API server's audit log has the proof of who did.
+${whichOne}
 
 Examples:
   drover approve update --nodegroup demo-ng`,

@@ -154,7 +154,10 @@ const addNodeGroup = (create: Command, context: CliContext, connection: () => Co
     .alias('ng')
     .description('a node group in a cluster, managed or self-managed, and wait for its nodes')
     .option('--cluster <name>', 'the cluster')
-    .option('-n, --name <name>', 'the node group')
+    .option(
+      '-n, --name <name>',
+      'the node group: up to 63 lower case letters, digits and -; with --managed=false upper case too',
+    )
     .option('-r, --region <region>', 'AWS region')
     .option('-f, --config-file <file>', "groups of an eksctl ClusterConfig; - is the shell's input")
     .option('--timeout <duration>', 'for stack and nodes together', '25m');

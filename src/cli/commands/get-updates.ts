@@ -24,6 +24,7 @@ import { listUpdates, needGroup, needUpdate, readFacts } from '../update/read.ts
 import { headerLines } from '../update/screen.ts';
 import { updateView } from '../update/view.ts';
 import { exitCodeOf, UpdateWatch, type WatchResult } from '../update/watch.ts';
+import { addDescribeNodeGroup } from './describe-nodegroup.ts';
 
 /** Asks for the cluster's time again and again: an embedded world may run faster than the clock. */
 export const clusterTime =
@@ -181,9 +182,9 @@ export const addDescribeCommands = (
   context: CliContext,
   connection: () => Connection,
 ): void => {
-  program
-    .command('describe')
-    .description('everything about one thing')
+  const describe = program.command('describe').description('everything about one thing');
+  addDescribeNodeGroup(describe, context, connection);
+  describe
     .command('update [id]')
     .alias('ngu')
     .description('an update: what was asked, its phases, each node and what holds it up')

@@ -178,6 +178,13 @@ const rollback = async (
   await follow(context, connection, progress, { id: metadata.name, wait, giveUpAfterMs });
 };
 
+/** pause, approve and complete sound alike. */
+export const whichOne = `
+pause    holds an update that runs: no further node is begun until \`drover resume\`.
+approve  lets an update go on that waits for an approval (spec.updateConfig.approval, gate Approval of waves).
+complete ends the soak of BLUE_GREEN before its time: the old nodes go.
+None of them does another's: a paused update is not approved on, a soak is not ended by an approval.`;
+
 /** Adds `pause`, `resume`, `abort` and `rollback` to the program. */
 export const addUpdateControlCommands = (
   program: Command,
@@ -190,24 +197,30 @@ export const addUpdateControlCommands = (
     const verb = paused ? 'pause' : 'resume';
     program
       .command(verb)
-      .description(paused ? 'let an update begin nothing new' : 'let a paused update go on')
+      .description(
+        paused
+          ? 'hold an update that runs: nothing further is begun until resume'
+          : 'let a paused update go on',
+      )
       .command('update [id]')
       .description(
-        paused ? 'drains under way end; no further node is begun' : 'the next nodes are begun',
+        paused
+          ? 'drains under way end; no further node is begun until `drover resume`'
+          : 'the next nodes are begun',
       )
       .option(group, groupHelp)
-      .addHelpText('after', `\nExamples:\n  drover ${verb} update --nodegroup demo-ng`)
+      .addHelpText('after', `${whichOne}\n\nExamples:\n  drover ${verb} update --nodegroup demo-ng`)
       .action((id: string | undefined, flags: { readonly nodegroup?: string }) =>
         setPaused(context, connection(), id, { nodeGroup: flags.nodegroup, paused }),
       );
   }
   program
     .command('complete')
-    .description('end the soak of an update')
+    .description('end the soak of a BLUE_GREEN update before its time: its old nodes go')
     .command('update [id]')
     .description('of BLUE_GREEN: the old nodes go now, and with them the way back to them')
     .option(group, groupHelp)
-    .addHelpText('after', '\nExamples:\n  drover complete update --nodegroup demo-ng')
+    .addHelpText('after', `${whichOne}\n\nExamples:\n  drover complete update --nodegroup demo-ng`)
     .action((id: string | undefined, flags: { readonly nodegroup?: string }) =>
       complete(context, connection(), id, flags.nodegroup),
     );

@@ -38,7 +38,17 @@ describe('flags of a node group', () => {
   });
 
   it('a name with an underscore is none: its stack could not have it', () => {
-    expect(() => groupOfFlags(none, 'a_b')).toThrow(/^a_b is no name of a node group: .*and -$/);
+    const rule =
+      /^a_b is no name of a managed node group: up to 63 lower case letters, digits and -, with/;
+    expect(() => groupOfFlags(none, 'a_b')).toThrow(rule);
+  });
+
+  it('a name that ends with - is none: no label of its nodes could have it', () => {
+    const own = { ...none, managed: false };
+    const rule =
+      /^own- is no name of a self-managed node group: up to 63 letters, digits and -, with/;
+    expect(() => groupOfFlags(own, 'own-')).toThrow(rule);
+    expect(groupOfFlags(own, 'Own').name).toBe('Own');
   });
 
   it('what breaks no rule becomes a group', () => {

@@ -31,7 +31,11 @@ export interface GroupFlags {
 /** Adds eksctl's flags of a node group. `name` differs between the commands that have them. */
 export const addGroupFlags = (command: Command): Command =>
   command
-    .option('--managed [bool]', 'managed by EKS, or by Drover behind its EKS face', true)
+    .option(
+      '--managed [bool]',
+      'managed by EKS, or by Drover behind its EKS face; false: a plain Auto Scaling group',
+      true,
+    )
     .option('-N, --nodes <number>', 'nodes to begin with (default: 2)')
     .option('-m, --nodes-min <number>', 'minimum size (default: as --nodes)')
     .option('-M, --nodes-max <number>', 'maximum size (default: as --nodes)')
@@ -158,7 +162,9 @@ export const groupOfFlags = (flags: GroupFlags, name: string): GroupConfig => {
   if (read.kind === 'ok') return read.group;
   const [fault] = read.faults;
   if (fault?.path === 'name') {
-    throw usage(`${name} is no name of a node group: up to 63 letters, digits and -`);
+    const letters = kind === 'managed' ? 'lower case letters' : 'letters';
+    const rule = `up to 63 ${letters}, digits and -, with a letter or digit at both ends`;
+    throw usage(`${name} is no name of a ${kind} node group: ${rule}`);
   }
   if (fault === undefined || fault.path === '') {
     throw usage(`node group ${name} ${fault?.message ?? 'cannot be read'}`);

@@ -31,6 +31,11 @@ describe('the flags of policies', () => {
   it.each<readonly [PolicyFlags, RegExp]>([
     [{ onTimeout: 'Ignore' }, /--on-timeout takes one of Fail, Skip, Quarantine, Force, Pause/],
     [{ drainTimeout: '5' }, /--drain-timeout takes a duration/],
+    [{ drainTimeout: '0s' }, /--drain-timeout takes 1s to 2d, not 0s/],
+    [{ drainTimeout: '49h' }, /--drain-timeout takes 1s to 2d, not 49h/],
+    [{ cooldown: '61m' }, /--cooldown takes 0s to 1h, not 61m/],
+    [{ soak: '8d' }, /--soak takes 0s to 7d, not 8d/],
+    [{ shortageWait: '3d' }, /--shortage-wait takes 0s to 2d, not 3d/],
     [{ forceAfter: '5m' }, /--force-after goes with --on-timeout Force/],
     [{ onTimeout: 'Skip', maxQuarantined: '1' }, /goes with --on-timeout Quarantine/],
     [{ onTimeout: 'Quarantine', maxQuarantined: '21' }, /from 1 to 20, not 21/],

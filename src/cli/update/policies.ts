@@ -5,7 +5,10 @@ import { isOwnStrategy, type UpdateStrategy } from '../../api/nodegroup-update.t
 import {
   type DrainTimeoutPolicy,
   drainTimeoutPolicies,
+  maxCooldownSeconds,
+  maxDrainSeconds,
   maxQuarantinedNodes,
+  maxSoakSeconds,
   type ShortagePolicy,
   shortagePolicies,
   type UpdateDrain,
@@ -13,7 +16,7 @@ import {
 } from '../../api/update-policy.ts';
 import { policyComplaint, strategyOf } from '../../core/update/index.ts';
 import { CommandError, exitCodes } from '../context.ts';
-import { parseDuration } from '../duration.ts';
+import { formatDuration, parseDuration } from '../duration.ts';
 
 export interface PolicyFlags {
   readonly onTimeout?: string;
@@ -31,12 +34,15 @@ export interface PolicyFlags {
 
 const usage = (message: string): CommandError => new CommandError(exitCodes.usage, message);
 
-const seconds = (flag: string, text: string): number => {
+/** The bounds of the object's own schema, in seconds. */
+const seconds = (flag: string, text: string, most: number, least = 0): number => {
   const found = parseDuration(text);
   if (found === undefined) {
     throw usage(`${flag} takes a duration such as 90s or 5m, not ${text}`);
   }
-  return Math.round(found);
+  const whole = Math.round(found);
+  if (whole >= least && whole <= most) return whole;
+  throw usage(`${flag} takes ${formatDuration(least)} to ${formatDuration(most)}, not ${text}`);
 };
 
 const count = (flag: string, text: string, most: number): number => {
@@ -65,7 +71,7 @@ const capacityOf = ({
     ...(onShortage === undefined ? {} : { onShortage: shortageOf(onShortage) }),
     ...(shortageWait === undefined
       ? {}
-      : { waitSeconds: seconds('--shortage-wait', shortageWait) }),
+      : { waitSeconds: seconds('--shortage-wait', shortageWait, maxDrainSeconds) }),
   };
   return Object.keys(capacity).length === 0 ? {} : { capacity };
 };
@@ -75,12 +81,14 @@ const drainOf = (flags: PolicyFlags): UpdateDrain => {
   return {
     ...(drainTimeout === undefined
       ? {}
-      : { timeoutSeconds: seconds('--drain-timeout', drainTimeout) }),
-    ...(cooldown === undefined ? {} : { cooldownSeconds: seconds('--cooldown', cooldown) }),
+      : { timeoutSeconds: seconds('--drain-timeout', drainTimeout, maxDrainSeconds, 1) }),
+    ...(cooldown === undefined
+      ? {}
+      : { cooldownSeconds: seconds('--cooldown', cooldown, maxCooldownSeconds) }),
     ...(onTimeout === undefined ? {} : { onTimeout: policyOf(onTimeout) }),
     ...(forceAfter === undefined
       ? {}
-      : { forceAfterSeconds: seconds('--force-after', forceAfter) }),
+      : { forceAfterSeconds: seconds('--force-after', forceAfter, maxDrainSeconds) }),
   };
 };
 
@@ -92,8 +100,10 @@ const rollbackOf = (asked: PolicyFlags['autoRollback']): Pick<UpdatePolicies, 'r
 
 const blueGreenOf = ({ soak, batchSoak }: PolicyFlags): Pick<UpdatePolicies, 'blueGreen'> => {
   const blueGreen = {
-    ...(soak === undefined ? {} : { soakSeconds: seconds('--soak', soak) }),
-    ...(batchSoak === undefined ? {} : { batchSoakSeconds: seconds('--batch-soak', batchSoak) }),
+    ...(soak === undefined ? {} : { soakSeconds: seconds('--soak', soak, maxSoakSeconds) }),
+    ...(batchSoak === undefined
+      ? {}
+      : { batchSoakSeconds: seconds('--batch-soak', batchSoak, maxSoakSeconds) }),
   };
   return Object.keys(blueGreen).length === 0 ? {} : { blueGreen };
 };

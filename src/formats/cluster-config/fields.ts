@@ -18,11 +18,14 @@ const cidr = text({
   },
 });
 
-/** EKS allows _ as well; the name is part of a stack's, where CloudFormation does not. */
+/**
+ * EKS allows _ as well; the name is part of a stack's, where CloudFormation does not, and the value of a label of
+ * the nodes, which ends with a letter or digit. Managed groups are objects besides: core/scaling says more of theirs.
+ */
 const groupName = text({
   pattern: {
-    regex: /^[0-9A-Za-z][A-Za-z0-9-]{0,62}$/,
-    says: 'up to 63 letters, digits and -, beginning with a letter or digit',
+    regex: /^[0-9A-Za-z](?:[A-Za-z0-9-]{0,61}[0-9A-Za-z])?$/,
+    says: 'up to 63 letters, digits and -, with a letter or digit at both ends',
   },
 });
 const noIops = 'EC2 wants Iops with it, which cannot be said here; use gp3';

@@ -114,7 +114,11 @@ describe('refused', () => {
       own('labels: {node-role.kubernetes.io/a: b, node.kubernetes.io/c: d, e: f}'),
       /labels of a self-managed group .* 'k8s\.io' labels were specified: \[node-role\.kubernetes\.io\/a\]$/,
     ],
-    ['managedNodeGroups: [{name: a_b}]', /\.name takes up to 63 letters, digits and -, beginning/],
+    [
+      'managedNodeGroups: [{name: a_b}]',
+      /\.name takes up to 63 letters, digits and -, with a letter or digit at both ends/,
+    ],
+    ['nodeGroups: [{name: own-}]', /\.name takes up to 63 letters, digits and -, with a letter/],
     [managed('ami: mine'), /\.ami takes an id such as ami-/],
     [managed('labels: {a b: c}'), /labels\.a b is named wrongly: a name is up to 63 letters/],
     [managed('labels: {UPPER/a: c}'), /labels\.UPPER\/a is named wrongly/],

@@ -1,0 +1,83 @@
+// drover describe nodegroup: everything about one managed node group. Read only.
+import type { Command } from 'commander';
+import { type KubeObject, resourceTypes } from '../../api/kube.ts';
+import { type KubeApi, orUnknown } from '../../ports/index.ts';
+import {
+  type CliContext,
+  CommandError,
+  type Connection,
+  exitCodes,
+  type OutputFormat,
+} from '../context.ts';
+import {
+  describeGroup,
+  type GroupEvent,
+  type GroupFacts,
+  groupDocument,
+  timeOf,
+} from '../nodegroup/describe.ts';
+import { outputOption, printDocument } from '../output.ts';
+import { listUpdates, needGroup } from '../update/read.ts';
+import { oneName } from './one-name.ts';
+
+interface DescribeFlags {
+  readonly cluster?: string;
+  readonly name?: string;
+  readonly output: OutputFormat;
+}
+
+/** Who may not list events is told of none. */
+const eventsOf = async (
+  kube: KubeApi,
+  { metadata }: KubeObject,
+): Promise<readonly GroupEvent[]> => {
+  const fieldSelector = `involvedObject.kind=NodeGroup,involvedObject.name=${metadata.name}`;
+  const found = await orUnknown(kube.list<GroupEvent>(resourceTypes.events, { fieldSelector }));
+  return (found?.items ?? []).toSorted((a, b) => timeOf(b).localeCompare(timeOf(a)));
+};
+
+const describeNodeGroup = async (
+  context: CliContext,
+  connection: Connection,
+  positional: string | undefined,
+  { cluster, name: flag, output }: DescribeFlags,
+): Promise<void> => {
+  const name = oneName(positional?.replace(/^(nodegroups?|ng)\//, ''), flag);
+  if (name === undefined) {
+    throw new CommandError(exitCodes.usage, 'name the node group: drover describe nodegroup NAME');
+  }
+  const kube = await context.kube(connection);
+  const group = await needGroup(kube, name, cluster);
+  const [update] = await listUpdates(kube, name);
+  const facts: GroupFacts = { group, update, events: await eventsOf(kube, group) };
+  if (output !== 'table') return printDocument(context, output, groupDocument(facts));
+  const { now } = await context.cluster(connection);
+  for (const line of describeGroup(facts, now)) context.out(line);
+};
+
+/** Adds `nodegroup` to `describe`. */
+export const addDescribeNodeGroup = (
+  describe: Command,
+  context: CliContext,
+  connection: () => Connection,
+): void => {
+  describe
+    .command('nodegroup [name]')
+    .aliases(['ng', 'nodegroups'])
+    .description('a managed node group: sizes, template, health with remedies, update, events')
+    .option('--cluster <name>', 'the cluster')
+    .option('-n, --name <name>', 'the node group')
+    .addOption(outputOption())
+    .addHelpText(
+      'after',
+      `
+The last line names the command that helps next. The object as it is: \`kubectl get ng NAME -o yaml\`.
+
+Examples:
+  drover describe ng demo-ng
+  drover describe nodegroup --cluster ironman-2022 --name demo-ng -o json | jq .issues`,
+    )
+    .action((name: string | undefined, flags: DescribeFlags) =>
+      describeNodeGroup(context, connection(), name, flags),
+    );
+};
