@@ -110,6 +110,8 @@ export interface Found {
   readonly hadDefinitions: boolean;
   /** Uids of the events. */
   readonly events: ReadonlySet<string>;
+  /** What kube-system/aws-auth said, into which the controller writes roles of groups; undefined: there was none. */
+  readonly awsAuth: JsonObject | undefined;
 }
 
 /** Waits for its turn and takes the namespace, which makes the cluster this story's until `takeAway`. */
@@ -134,7 +136,27 @@ export const takeStage = async (world: ServedWorld): Promise<Found> => {
     turnMs,
   );
   const events = (await eventsOf(world)).map(({ metadata }) => String(objectOr(metadata).uid));
-  return { hadDefinitions: await hasDefinitions(world), events: new Set(events) };
+  return {
+    hadDefinitions: await hasDefinitions(world),
+    events: new Set(events),
+    awsAuth: await awsAuthOf(world),
+  };
+};
+
+const awsAuth = ['-n', 'kube-system', 'configmap', 'aws-auth'] as const;
+
+const awsAuthOf = async (world: ServedWorld): Promise<JsonObject | undefined> => {
+  const told = await must(world, 'get', ...awsAuth, '--ignore-not-found', '-o', 'json');
+  return told.trim() === '' ? undefined : objectOr(objectOr(JSON.parse(told)).data);
+};
+
+/** As the story found it. */
+const putBackAwsAuth = async (world: ServedWorld, before: Found['awsAuth']): Promise<void> => {
+  const now = await awsAuthOf(world);
+  if (JSON.stringify(now) === JSON.stringify(before)) return;
+  if (before === undefined) return void (await must(world, 'delete', ...awsAuth));
+  const patch = JSON.stringify([{ op: 'replace', path: '/data', value: before }]);
+  await must(world, 'patch', ...awsAuth, '--type=json', '-p', patch);
 };
 
 const eventsOf = async (world: ServedWorld): Promise<readonly JsonObject[]> => {
@@ -229,6 +251,7 @@ export const takeAway = async (world: ServedWorld, left: Leftovers): Promise<voi
     // Waited for: the next story must not find them on their way out.
     await must(world, 'delete', 'crd', ...definitions, '--ignore-not-found', '--timeout=60s');
   }
+  await putBackAwsAuth(world, found.awsAuth);
   await takeEvents(world, left);
   await must(world, 'delete', 'namespace', stageNamespace, ...gone);
   await eventually(
