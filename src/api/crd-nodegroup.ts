@@ -218,10 +218,22 @@ export const nodeGroupStatus: Schema = object(
       'since',
     ]),
     templateGeneration: generation,
-    surge: object({ desired: count, maxSize: count, base: count, retiring: count }, [
-      'desired',
-      'maxSize',
-    ]),
+    surge: object(
+      {
+        desired: count,
+        maxSize: count,
+        base: count,
+        retiring: count,
+        carried: count,
+        left: count,
+        next: object({ desired: count, maxSize: count, carried: count }, [
+          'desired',
+          'maxSize',
+          'carried',
+        ]),
+      },
+      ['desired', 'maxSize'],
+    ),
     requestedRevision: object(
       { version: text(63), releaseVersion: text(63), launchTemplate: launchTemplateRef },
       ['version'],

@@ -133,13 +133,22 @@ export interface NodeGroupStatus {
   /**
    * What of the Auto Scaling group's size is an update's. Written before its effect. `base`: how many there
    * are to be besides, where the spec states no desired. `retiring`: how many it was ending with decrement when
-   * the group was looked at; `desired` above counts them, the surge does not.
+   * the group was looked at; `desired` above counts them, the surge does not. `carried`: what of `desired` above
+   * is the update's. `left`: how many that it ended with decrement had left by then. `next`: what the call of ours that
+   * follows makes of the group; absent: none does.
    */
   readonly surge?: {
     readonly desired: number;
     readonly maxSize: number;
     readonly base?: number;
     readonly retiring?: number;
+    readonly carried?: number;
+    readonly left?: number;
+    readonly next?: {
+      readonly desired: number;
+      readonly maxSize: number;
+      readonly carried: number;
+    };
   };
   /** What spec.version, releaseVersion and launchTemplate asked for when last taken note of. */
   readonly requestedRevision?: Pick<NodeGroupSpec, 'version' | 'releaseVersion' | 'launchTemplate'>;

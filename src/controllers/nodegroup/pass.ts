@@ -13,6 +13,7 @@ import {
   marksComplaint,
   type Ownership,
   ownershipOf,
+  type SizeChange,
   sizeChange,
 } from '../../core/scaling/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
@@ -20,7 +21,7 @@ import { groupsNaming } from '../informers.ts';
 import { adopt } from './adoption.ts';
 import { endUpdate } from './config-update.ts';
 import { createGroup } from './create.ts';
-import { mustLead, type NodeGroupDeps } from './deps.ts';
+import type { NodeGroupDeps } from './deps.ts';
 import { journalWriteBack } from './events.ts';
 import { syncTemplate } from './labels.ts';
 import { Marking } from './marking.ts';
@@ -29,10 +30,11 @@ import { observeHealth } from './observe.ts';
 import type { Effect, PassInput } from './pass-input.ts';
 import { deleteTry, endRest, isEmpty, issueOfFailure, openBounds } from './remove.ts';
 import { type ReportFacts, report } from './report.ts';
-import { noSurge, sizesNow } from './request.ts';
+import { noSurge, seeSizes, sizesNow, withCall, withRoom } from './request.ts';
+import { setSizes, sizesOf } from './resize.ts';
 import { type Rollout, rollOut } from './rollout.ts';
 import { beginUpdate } from './rollout-begin.ts';
-import { retiringOf } from './rollout-input.ts';
+import { leftOf, retiringOf } from './rollout-input.ts';
 import {
   isForced,
   keepsCause,
@@ -171,11 +173,11 @@ export class Pass {
   async #rollOut(
     scaling: ScalingGroup,
     update: NodeGroupUpdate | undefined,
-    issues: readonly HealthIssue[],
+    known: { readonly issues: readonly HealthIssue[]; readonly wanted: number },
   ): Promise<Rollout | undefined> {
     const { signal, memory } = this.#input;
     memory.isMoving = false;
-    const input = { group: this.#group, scaling, update, issues, memory, signal };
+    const input = { group: this.#group, scaling, update, ...known, memory, signal };
     const rollout = await rollOut(this.#deps, input);
     if (rollout?.made !== undefined) memory.made = rollout.made;
     this.#wake(rollout?.nextAt);
@@ -235,13 +237,15 @@ export class Pass {
     const health = await observeHealth(this.#deps, this.#group, looked, signal);
     this.#wake(health.nextAt);
     const { issues } = health;
-    const rollout = await this.#rollOut(scaling, update, issues);
+    // Before anything is decided on it: a wish that came meanwhile is not taken for the update's own.
+    const seen = seeSizes(this.#group, scaling, leftOf(this.#deps, this.#group, scaling, update));
+    if (!(await this.#follow(seen.followed))) return false;
+    const rollout = await this.#rollOut(scaling, update, { issues, wanted: seen.wanted });
     const surge = rollout?.surge ?? leftoverSurge(this.#deps, this.#group, scaling);
     const isUpdating = rollout !== undefined;
     const retiring = retiringOf(this.#deps, scaling, update);
-    const sizes = sizesNow(this.#group, scaling, { surge, isUpdating, retiring });
+    const sizes = sizesNow(this.#group, seen, { surge, isUpdating, retiring });
     this.#surge = sizes.surge;
-    if (!(await this.#follow(sizes.followed))) return false;
     let { target } = sizes;
     // An update retires nodes itself.
     const look = { scaling, target: isUpdating ? undefined : target };
@@ -258,27 +262,23 @@ export class Pass {
       scaleIn = undefined;
       target = desired;
     }
-    if (!(await this.#report({ target, scaleIn, failure, issues }))) return false;
     const { minSize, maxSize } = this.#group.spec.scaling;
-    const wanted = { minSize, maxSize: maxSize + this.#surge.maxSize, target };
+    const sums = { minSize, maxSize, target, lower: rollout?.lower };
+    if (isUpdating) this.#surge = withCall(this.#surge, seen.settled, scaling, sums);
+    const change = sizeChange(withRoom(this.#surge, sums), sizesOf(scaling));
+    if (!(await this.#report({ target, scaleIn, failure, issues }))) return false;
     const keep = scaleIn && view ? keepsCause(view, scaleIn.id) : () => false;
     await withdrawOthers(this.#deps, { group: this.#group, scaling }, keep, signal);
-    await this.#attempt('sizes', () => this.#changeSizes(scaling, wanted));
+    await this.#attempt('sizes', () => this.#changeSizes(scaling, change));
     if (scaleIn !== undefined) await this.#runScaleIn(scaling, scaleIn);
     await this.#attempt('update', async () => rollout?.act());
     return true;
   }
 
-  async #changeSizes(
-    scaling: ScalingGroup,
-    wanted: { readonly minSize: number; readonly maxSize: number; readonly target: number },
-  ): Promise<void> {
-    const { minSize, maxSize, desiredCapacity: desired, name } = scaling;
-    const change = sizeChange(wanted, { minSize, maxSize, desired });
+  async #changeSizes(scaling: ScalingGroup, change: SizeChange | undefined): Promise<void> {
     if (change === undefined) return;
-    mustLead(this.#deps);
     this.#acted();
-    await this.#deps.cloud.updateGroup({ name, ...change }, { signal: this.#input.signal });
+    await setSizes(this.#deps, scaling, change, this.#input.signal);
   }
 
   async #runScaleIn(scaling: ScalingGroup, scaleIn: ScaleIn): Promise<void> {

@@ -10,15 +10,19 @@ import {
 import {
   clamp,
   decideSizes,
+  type Left,
+  roomOf,
+  type Settled,
   type SizeFacts,
-  type Sizes,
   scaleInId,
+  settle,
+  type WantedSizes,
 } from '../../core/scaling/index.ts';
 import type { UpdateSurge } from '../../core/update/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
 
 /** The spec is as a write-back of ours left it. */
-const isFollowed = ({ metadata }: NodeGroup): boolean =>
+const isFollowed = ({ metadata }: Pick<NodeGroup, 'metadata'>): boolean =>
   metadata.annotations?.[followedAnnotation] === String(metadata.generation ?? 0);
 
 export const noSurge: UpdateSurge = { desired: 0, maxSize: 0 };
@@ -42,128 +46,118 @@ export const netDesired = ({ spec, status }: NodeGroup, scaling: ScalingGroup): 
   return clamp(surge.base, minSize, maxSize);
 };
 
-/**
- * Nothing of a noted surge was carried out when the group was last seen, and somebody has made it smaller
- * since: that is meant without the surge, which would else be taken out of what people have.
- */
-const isPending = (asked: number, surge: UpdateSurge, before: number, now: number): boolean =>
-  surge.desired > 0 && before <= asked - surge.desired && now < before;
-
-/**
- * The group as it is and as it was last seen, both without the instances that an update was retiring then: each of
- * them takes its place in the group along when it goes, which is nobody's wish to have fewer.
- */
-const withoutRetiring = (
-  { status }: NodeGroup,
-  { minSize, maxSize, desiredCapacity }: ScalingGroup,
-  retiring: number,
-): Pick<SizeFacts, 'actual' | 'last'> => {
-  const before = status?.surge?.retiring ?? 0;
-  const actual = { minSize, maxSize, desired: desiredCapacity - retiring };
-  if (status === undefined) return { actual, last: undefined };
-  return { actual, last: { ...status, desired: status.desired - before } };
-};
-
-/**
- * Fewer are being retired, and the group's size does not show it: not yet, or as they were given back, or as it was
- * set, with them, at the moment in which they left. So many more than asked for are nobody's wish.
- */
-const isOvertaken = ({ status }: NodeGroup, retiring: number, over: number): boolean =>
-  over > 0 && over <= (status?.surge?.retiring ?? 0) - retiring;
-
-/** What people want and the noted surge together, beside the group as it is and as it was last seen. */
-const sizeFacts = (group: NodeGroup, scaling: ScalingGroup, retiring: number): SizeFacts => {
-  const { status, spec } = group;
-  const { actual: found, last } = withoutRetiring(group, scaling, retiring);
-  const { desired, maxSize } = found;
-  const { surge, requested } = status ?? {};
-  const followed = isFollowed(group);
-  if (surge === undefined) {
-    return { spec: spec.scaling, actual: found, last, noted: requested, followed };
-  }
+/** What people want and the noted room beside it, against the group as it is and as it was last seen. */
+const sizeFacts = (
+  { metadata, spec, status }: NodeGroup,
+  { minSize, maxSize }: ScalingGroup,
+  { people, before, room }: Settled,
+): SizeFacts => {
+  const { requested } = status ?? {};
   const plus = (sizes: NodeGroupScaling): NodeGroupScaling => ({
     ...sizes,
-    maxSize: sizes.maxSize + surge.maxSize,
-    desired: (sizes.desired ?? netDesired(group, scaling)) + surge.desired,
+    maxSize: sizes.maxSize + room,
   });
-  const asked = plus(spec.scaling);
-  const noted = requested && plus(requested);
-  const wanted = asked.desired ?? 0;
-  // Set with those that were being retired, for which there was no room.
-  const isRoom = maxSize > asked.maxSize && maxSize === wanted + (surge.retiring ?? 0);
-  const actual = isRoom ? { ...found, maxSize: asked.maxSize } : found;
-  const plain = { spec: asked, actual, last, noted, followed };
-  if (isOvertaken(group, retiring, desired - wanted)) {
-    return { ...plain, actual: { ...actual, desired: wanted } };
-  }
-  if (last === undefined || !isPending(wanted, surge, last.desired, desired)) return plain;
-  const withSurge = (sizes: Sizes): Sizes => ({ ...sizes, desired: sizes.desired + surge.desired });
-  return { ...plain, actual: withSurge(actual), last: withSurge(last) };
+  return {
+    spec: plus(spec.scaling),
+    actual: { minSize, maxSize, desired: people },
+    last: status && { ...status, ...before },
+    noted: requested && plus(requested),
+    followed: isFollowed({ metadata }),
+  };
+};
+
+export interface SizesSeen {
+  readonly settled: Settled;
+  /** The spec's sizes from now on. */
+  readonly followed: NodeGroupScaling;
+  /** How many people want, without what is an update's. */
+  readonly wanted: number;
+}
+
+/** What somebody changed from outside is followed beside the surge that was noted. */
+export const seeSizes = (group: NodeGroup, scaling: ScalingGroup, left: Left): SizesSeen => {
+  const { minSize, maxSize, desiredCapacity: desired } = scaling;
+  const settled = settle(group.status, { minSize, maxSize, desired }, left);
+  const facts = sizeFacts(group, scaling, settled);
+  const decided = decideSizes(facts);
+  const { spec } = group;
+  const followed =
+    decided.scaling === facts.spec
+      ? spec.scaling
+      : withoutRoom(decided.scaling, settled.room, spec.scaling);
+  const wanted = followed.desired ?? clamp(decided.target, followed.minSize, followed.maxSize);
+  return { settled, followed, wanted };
 };
 
 export interface SizesNow {
-  /** The spec's sizes from now on. */
-  readonly followed: NodeGroupScaling;
   /** How many instances there are to be, the surge and those that are being retired among them. */
   readonly target: number;
   readonly surge: NonNullable<NodeGroupStatus['surge']>;
 }
 
-/**
- * What somebody changed from outside is followed beside the surge that was noted; a surge that changes
- * comes on top of that.
- */
+/** What there is to be, and what is noted of it before. */
 export const sizesNow = (
   group: NodeGroup,
-  scaling: ScalingGroup,
+  { settled, wanted }: SizesSeen,
   around: {
     readonly surge: UpdateSurge;
     readonly isUpdating: boolean;
-    /** How many instances of the group, as `scaling` has them, the update ends with decrement. */
+    /** How many instances of the group, as it was seen, the update ends with decrement. */
     readonly retiring: number;
   },
 ): SizesNow => {
-  const noted = group.status?.surge ?? noSurge;
-  const { spec } = group;
-  const facts = sizeFacts(group, scaling, around.retiring);
-  const decided = decideSizes(facts);
-  const base = decided.target - noted.desired;
   const { isUpdating, retiring } = around;
   const { desired, maxSize } = around.surge;
   const isOurs = isUpdating || retiring > 0 || !sameSurge(around.surge, noSurge);
-  const isNoted = spec.scaling.desired === undefined && isOurs;
-  const followed =
-    decided.scaling === facts.spec
-      ? spec.scaling
-      : withoutSurge(decided.scaling, noted, spec.scaling);
+  const isNoted = group.spec.scaling.desired === undefined;
+  const { carried, left } = settled;
+  const noted = {
+    ...(isNoted ? { base: wanted } : {}),
+    ...(retiring > 0 ? { retiring } : {}),
+    ...(carried === desired + retiring ? {} : { carried }),
+    ...(left > 0 ? { left } : {}),
+  };
   return {
-    followed,
     // Those that leave keep their places until then.
-    target: base + desired + retiring,
-    surge: {
-      desired,
-      maxSize,
-      ...(isNoted ? { base: Math.max(0, base) } : {}),
-      ...(retiring > 0 ? { retiring } : {}),
-    },
+    target: wanted + desired + retiring,
+    surge: { desired, maxSize, ...(isOurs ? noted : {}) },
   };
 };
 
-/** What is written back to the spec: without the surge, and without a desired that nobody stated. */
-const withoutSurge = (
-  scaling: NodeGroupScaling,
-  surge: UpdateSurge,
+/** The same with the call of ours that follows, where it changes how many there are. */
+export const withCall = (
+  surge: SizesNow['surge'],
+  { carried }: Settled,
+  scaling: ScalingGroup,
+  {
+    maxSize,
+    target,
+    lower,
+  }: { readonly maxSize: number; readonly target: number; readonly lower: number | undefined },
+): SizesNow['surge'] => {
+  const { retiring = 0 } = surge;
+  const now = scaling.desiredCapacity;
+  const desired = lower ?? target;
+  if (lower === undefined && target <= now) return surge;
+  const ours = Math.max(
+    0,
+    lower === undefined ? surge.desired + retiring : carried - (now - lower),
+  );
+  const most = Math.max(desired, maxSize + Math.max(surge.maxSize, ours));
+  return { ...surge, next: { desired, maxSize: most, carried: ours } };
+};
+
+/** What is written back to the spec: without the room, and without a desired that nobody stated. */
+const withoutRoom = (
+  { minSize, maxSize, desired = 0 }: NodeGroupScaling,
+  room: number,
   before: NodeGroupScaling,
 ): NodeGroupScaling => {
-  if (sameSurge(surge, noSurge)) return scaling;
-  const { minSize, maxSize, desired = 0 } = scaling;
-  const most = Math.max(minSize, maxSize - surge.maxSize);
+  const most = Math.max(minSize, maxSize - room);
   return {
     minSize,
     maxSize: most,
-    ...(before.desired === undefined
-      ? {}
-      : { desired: Math.max(minSize, Math.min(most, desired - surge.desired)) }),
+    ...(before.desired === undefined ? {} : { desired: clamp(desired, minSize, most) }),
   };
 };
 
@@ -197,3 +191,9 @@ export const scaleInNow = (
   const since = formatTime(now);
   return { id: scaleInId(group.metadata.name, since), target, since };
 };
+
+/** The maximum with room for what is an update's: with the call that follows it is what it will be then. */
+export const withRoom = (surge: SizesNow['surge'], wanted: WantedSizes): WantedSizes => ({
+  ...wanted,
+  maxSize: surge.next?.maxSize ?? wanted.maxSize + roomOf(surge),
+});

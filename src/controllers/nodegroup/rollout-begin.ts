@@ -14,7 +14,7 @@ import { type RolloutInput, statusOf } from './rollout-input.ts';
 import { holdUpdate, writeUpdate } from './updates.ts';
 import { writeSpec } from './write.ts';
 
-type BeginInput = Omit<RolloutInput, 'issues' | 'memory'>;
+type BeginInput = Omit<RolloutInput, 'issues' | 'memory' | 'wanted'>;
 
 /**
  * What an update asks for is put into the spec, and its journal begins. Undefined: the group is gone. A

@@ -12,7 +12,6 @@ import { bounded, versionComplaint } from '../../core/scaling/index.ts';
 import { eksSurge, maxUnavailableOf, ownSurge, policyComplaint } from '../../core/update/index.ts';
 import type { NodeGroupDeps } from './deps.ts';
 import { Impossible } from './impossible.ts';
-import { netDesired } from './request.ts';
 import { instancesOf, type RolloutInput, statusOf, suspendedOf } from './rollout-input.ts';
 import { findSkippedTypes } from './rollout-ladder.ts';
 import { makeTarget } from './rollout-template.ts';
@@ -82,7 +81,7 @@ const prepare = async (deps: NodeGroupDeps, input: RolloutInput): Promise<void> 
   const complaint = policyComplaint(group.spec, update.spec, status.strategy);
   if (complaint !== undefined) throw new Impossible('OperationNotPermitted', complaint);
   const target = await makeTarget(deps, group, scaling, signal);
-  const desired = netDesired(group, scaling);
+  const desired = input.wanted;
   const maxUnavailable = maxUnavailableOf(group.spec.updateConfig, desired);
   const surge = await surgeOf(deps, input, status.strategy, target, { desired, maxUnavailable });
   const isOwn = isOwnStrategy(status.strategy);

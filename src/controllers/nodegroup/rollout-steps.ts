@@ -226,12 +226,6 @@ const pause = async (deps: NodeGroupDeps, { update, signal }: Input): Promise<vo
   await deps.updates.observedAtLeast(found.object.metadata.resourceVersion, signal);
 };
 
-const lower = async (deps: NodeGroupDeps, input: Input, desired: number) => {
-  const { name } = input.scaling;
-  willAct(deps, input);
-  await deps.cloud.updateGroup({ name, desiredCapacity: desired }, { signal: input.signal });
-};
-
 const restoreTypes = async (deps: NodeGroupDeps, input: Input): Promise<void> => {
   const { group, scaling } = input;
   const overrides = widened(group, scaling);
@@ -280,7 +274,8 @@ const run = (deps: NodeGroupDeps, input: Input, step: UpdateStep): Promise<void>
     case 'Withdraw':
       return withdraw(deps, input, step.instanceId);
     case 'Lower':
-      return lower(deps, input, step.desired);
+      // In one call with the maximum, by which it is known that it was made: the pass does it.
+      return Promise.resolve();
     case 'RestoreTemplate':
       return restoreTemplate(deps, input);
   }

@@ -22,7 +22,7 @@ import { lookAtActivities } from './activities.ts';
 import type { Made } from './create.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { Impossible } from './impossible.ts';
-import { netDesired, noSurge } from './request.ts';
+import { noSurge } from './request.ts';
 import { clearHooks, lookAtHooks } from './rollout-hooks.ts';
 import { instancesOf, type RolloutInput, statusOf, suspendedOf } from './rollout-input.ts';
 import { ladderOf } from './rollout-ladder.ts';
@@ -37,6 +37,8 @@ import { writeUpdate } from './updates.ts';
 /** What the pass has to do for it: tell of the surge and of what the group is now, then `act`. */
 export interface Rollout {
   readonly surge: UpdateSurge;
+  /** The group is to be made smaller to it, with the other sizes. */
+  readonly lower?: number;
   readonly made?: Made;
   /** When to look again, if sooner than usual. */
   readonly nextAt: EpochMs | undefined;
@@ -92,7 +94,7 @@ const decide = async (
     status,
     target: status.target,
     groupName: group.metadata.name,
-    desired: netDesired(group, scaling),
+    desired: input.wanted,
     surge: group.status?.surge ?? noSurge,
     actualDesired: scaling.desiredCapacity,
     suspended: (status.suspends ?? []).filter((one) => suspendedOf(scaling).includes(one)),
@@ -197,8 +199,10 @@ export const rollOut = async (
   const { total = 0, done = 0 } = { ...before.status.progress, ...change?.progress };
   const isDone = end?.status === 'Successful' || (end !== undefined && total > 0 && done === total);
   const { templateVersion: _derived, ...made } = target;
+  const lower = steps.find((step) => step.kind === 'Lower')?.desired;
   return {
     surge,
+    ...(lower === undefined ? {} : { lower }),
     ...(isDone ? { made } : {}),
     nextAt: nextLook(deps, input, decision),
     act: async () => {

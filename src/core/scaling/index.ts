@@ -21,6 +21,7 @@ export {
   releaseOf,
   supportedAmiTypes,
 } from './images.ts';
+export { type Left, nobodyLeft, roomOf, type Settled, settle } from './ledger.ts';
 export {
   lacksGroupLabel,
   type MarkPlace,
@@ -44,7 +45,15 @@ export {
   templateTags,
 } from './ownership.ts';
 export { byAge, type Candidate, chooseForScaleIn, type Victim } from './scale-in.ts';
-export { clamp, decideSizes, type SizeFacts, type Sizes, sizeChange } from './sizes.ts';
+export {
+  clamp,
+  decideSizes,
+  type SizeChange,
+  type SizeFacts,
+  type Sizes,
+  sizeChange,
+  type WantedSizes,
+} from './sizes.ts';
 export { type StatusFacts, statusOf, type WindowsLack } from './status.ts';
 export {
   defaultInstanceType,

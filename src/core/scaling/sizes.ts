@@ -73,15 +73,20 @@ export interface SizeChange {
   readonly desiredCapacity?: number;
 }
 
+export interface WantedSizes {
+  readonly minSize: number;
+  readonly maxSize: number;
+  readonly target: number;
+  /** What an update lowers it to, and leaves to Auto Scaling which instance goes: at once with the maximum. */
+  readonly lower?: number | undefined;
+}
+
 /**
  * What to set at once; undefined when nothing. Scale-in is not among it: those nodes are drained
  * first, and the maximum stays above them so that Auto Scaling does not choose for us.
  */
-export const sizeChange = (
-  wanted: { readonly minSize: number; readonly maxSize: number; readonly target: number },
-  actual: Sizes,
-): SizeChange | undefined => {
-  const desired = Math.max(actual.desired, wanted.target);
+export const sizeChange = (wanted: WantedSizes, actual: Sizes): SizeChange | undefined => {
+  const desired = wanted.lower ?? Math.max(actual.desired, wanted.target);
   const maxSize = Math.max(wanted.maxSize, desired);
   const minSize = Math.min(wanted.minSize, desired);
   const change: SizeChange = {

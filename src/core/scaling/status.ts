@@ -165,8 +165,8 @@ export const statusOf = (facts: StatusFacts): NodeGroupStatus => {
 
 /** Nothing is an update's, and nothing is to be remembered for it: then nothing is told. */
 const surgeOf = ({ surge }: StatusFacts): Pick<NodeGroupStatus, 'surge'> => {
-  const { desired, maxSize, base, retiring = 0 } = surge;
-  const isNothing = desired === 0 && maxSize === 0 && base === undefined && retiring === 0;
+  const { desired, maxSize, ...more } = surge;
+  const isNothing = desired === 0 && maxSize === 0 && Object.keys(more).length === 0;
   return isNothing ? {} : { surge };
 };
 

@@ -1,0 +1,85 @@
+// Whose the Auto Scaling group's size is while an update changes it too: how much of what is there is the update's, how
+// much is what people want. Told apart by what was noted before each change of ours, never by the size alone. Pure.
+import type { NodeGroupStatus } from '../../api/nodegroup.ts';
+import type { Sizes } from './sizes.ts';
+
+type NotedSurge = NonNullable<NodeGroupStatus['surge']>;
+
+/** Of the instances that an update ends with decrement, those that have left: `sure` by our call, `most` by it or otherwise. */
+export interface Left {
+  readonly sure: number;
+  readonly most: number;
+}
+
+export const nobodyLeft: Left = { sure: 0, most: 0 };
+
+export interface Settled {
+  /** The group's size without what is the update's. */
+  readonly people: number;
+  /** The group as it was when it was last told of, what we have set since then included, and `desired` as `people`. */
+  readonly before: Pick<Sizes, 'desired' | 'maxSize'> | undefined;
+  /** What of the group's size is the update's now. */
+  readonly carried: number;
+  /** By how much the maximum is larger for it. */
+  readonly room: number;
+  readonly left: number;
+}
+
+const carriedOf = ({ carried, desired, retiring = 0 }: NotedSurge): number =>
+  carried ?? desired + retiring;
+
+/** By how much the maximum is to be larger: as long as something of the group's size is the update's. */
+export const roomOf = (surge: NotedSurge): number => Math.max(surge.maxSize, carriedOf(surge));
+
+type Told = Pick<NodeGroupStatus, 'desired' | 'maxSize' | 'surge' | 'requested'>;
+
+/**
+ * Whether the call that was noted has been made. It sets desired and maximum at once, and where an update's part changes it
+ * changes both: then the maximum tells, which an autoscaler leaves alone; else what needs the smaller change by others.
+ */
+const isCarriedOut = (
+  next: NonNullable<NotedSurge['next']>,
+  told: Pick<Sizes, 'desired' | 'maxSize'>,
+  actual: Sizes,
+): boolean => {
+  if (next.maxSize !== told.maxSize) {
+    if (actual.maxSize === next.maxSize) return true;
+    if (actual.maxSize === told.maxSize) return false;
+  }
+  return Math.abs(actual.desired - next.desired) < Math.abs(actual.desired - told.desired);
+};
+
+/** The group with what was noted of it when it was last told of, or as the call that was noted has left it. */
+const lastOf = (status: Told, surge: NotedSurge, actual: Sizes) => {
+  const { next } = surge;
+  if (next !== undefined && isCarriedOut(next, status, actual)) {
+    return { ...next, room: Math.max(surge.maxSize, next.carried) };
+  }
+  const { desired, maxSize, requested } = status;
+  const had = Math.max(0, maxSize - (requested?.maxSize ?? maxSize));
+  return {
+    desired,
+    maxSize,
+    carried: carriedOf(surge),
+    room: next === undefined ? roomOf(surge) : had,
+  };
+};
+
+export const settle = (status: Told | undefined, actual: Sizes, left: Left): Settled => {
+  const { surge } = status ?? {};
+  if (status === undefined || surge === undefined) {
+    return { people: actual.desired, before: status, carried: 0, room: 0, left: left.sure };
+  }
+  // Fewer than noted: another update began, or their records have had their day.
+  const known = Math.min(surge.left ?? 0, left.most);
+  const least = Math.max(0, left.sure - known);
+  const most = Math.max(least, left.most - known);
+  // Each takes its place along when it goes, which is nobody's wish to have fewer.
+  const last = lastOf(status, surge, { ...actual, desired: actual.desired + least });
+  const gone = Math.max(least, Math.min(most, last.desired - actual.desired));
+  // Those beyond what was the update's make the group as small as it is asked to be.
+  const carried = Math.max(0, last.carried - gone);
+  const { maxSize, room } = last;
+  const before = { desired: last.desired - gone - carried, maxSize };
+  return { people: actual.desired - carried, before, carried, room, left: known + gone };
+};

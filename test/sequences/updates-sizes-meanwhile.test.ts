@@ -1,0 +1,144 @@
+// Somebody sets the Auto Scaling group's size, one more or one fewer, right after each effect of an update in turn: what
+// they asked for is what there is when the update is over, whichever way it ends.
+import { describe, expect, it } from 'vitest';
+import { objectOr } from '../../src/api/json.ts';
+import type { UpdateStrategy } from '../../src/api/nodegroup-update.ts';
+import { GroupLife } from '../support/nodegroup-world.ts';
+import {
+  areOver,
+  askFor,
+  latest,
+  makeGroup,
+  newest,
+  runApp,
+  untilAtRest,
+} from '../support/update-world.ts';
+
+interface Course {
+  readonly strategy: UpdateStrategy;
+  /** Somebody stops it in this phase. */
+  readonly stopIn?: string;
+  readonly ends: string;
+}
+
+interface Told {
+  /** One for each state of the group that an update's effect has left. */
+  readonly moments: readonly string[];
+}
+
+const stateOf = (life: GroupLife): string => {
+  const [group = {}] = life.autoScalingGroups();
+  const counted = (group.Instances as readonly { readonly LifecycleState: string }[]).filter(
+    ({ LifecycleState }) => !LifecycleState.startsWith('Termin'),
+  );
+  const { status } = life.group() ?? {};
+  const causes = [...life.world.kube.readAll({ group: 'drover.dev', resource: 'nodedisruptions' })]
+    .flatMap(({ spec }) => objectOr(spec).causes as readonly { readonly followUp: string }[])
+    .filter(({ followUp }) => followUp === 'Terminate').length;
+  return [
+    latest(life)?.status?.phase,
+    `desired ${group.DesiredCapacity}`,
+    `max ${group.MaxSize}`,
+    `instances ${counted.length}`,
+    `retiring ${causes}`,
+    JSON.stringify(status?.surge ?? {}),
+    `told ${status?.desired}`,
+  ].join(', ');
+};
+
+/** The course with `delta` more asked of Auto Scaling at the `nth` moment; 0 = nobody does. */
+const told = async (
+  { strategy, stopIn, ends }: Course,
+  nth: number,
+  delta: number,
+): Promise<Told> => {
+  const moments: string[] = [];
+  let begun = false;
+  let last = '';
+  const look = (): void => {
+    if (!begun || areOver(life)) return;
+    const state = stateOf(life);
+    if (state === last) return;
+    last = state;
+    moments.push(state);
+    if (moments.length !== nth) return;
+    const [group = {}] = life.autoScalingGroups();
+    life.fromOutside('SetDesiredCapacity', {
+      AutoScalingGroupName: String(group.AutoScalingGroupName),
+      DesiredCapacity: Number(group.DesiredCapacity) + delta,
+    });
+  };
+  const life: GroupLife = await GroupLife.begin({ afterWrite: look });
+  await makeGroup(life, { desired: 2, maxSize: 9 });
+  const blueGreen = strategy === 'BLUE_GREEN' ? { blueGreen: { soakSeconds: 30 } } : {};
+  life.patch({
+    spec: { updateConfig: { updateStrategy: strategy, maxUnavailable: 1, ...blueGreen } },
+  });
+  await runApp(life, 3, 1);
+  begun = true;
+  askFor(life, newest);
+  if (stopIn !== undefined) {
+    await life.until(
+      stopIn,
+      () => {
+        look();
+        return latest(life)?.status?.phase === stopIn;
+      },
+      7200,
+    );
+    life.patchUpdate(latest(life)?.metadata.name ?? '', { spec: { abort: 'Stop' } });
+  }
+  await life.until(
+    'it is over',
+    () => {
+      look();
+      return areOver(life);
+    },
+    4 * 3600,
+  );
+  begun = false;
+  const wanted = 2 + (nth === 0 ? 0 : delta);
+  const at = moments[nth - 1];
+  expect(latest(life)?.status?.status, at).toBe(ends);
+  await untilAtRest(life, wanted).catch(() => {});
+  const [group] = life.autoScalingGroups();
+  const { spec, status } = life.group() ?? {};
+  const end = { ...spec?.scaling, group: group?.DesiredCapacity, surge: status?.surge };
+  expect(JSON.stringify(end), at).toBe(
+    JSON.stringify({ minSize: 0, maxSize: 9, desired: wanted, group: wanted }),
+  );
+  expect(life.check().violations, at).toEqual([]);
+  await life.end();
+  return { moments };
+};
+
+const courses: Readonly<Record<string, Course>> = {
+  'of blue/green': { strategy: 'BLUE_GREEN', ends: 'Successful' },
+  'of blue/green that goes back': { strategy: 'BLUE_GREEN', stopIn: 'Soaking', ends: 'Cancelled' },
+  'of blue/green that is stopped in its end': {
+    strategy: 'BLUE_GREEN',
+    stopIn: 'ScalingDown',
+    ends: 'Cancelled',
+  },
+  'of SURGE': { strategy: 'SURGE', ends: 'Successful' },
+  'of SURGE that is stopped': { strategy: 'SURGE', stopIn: 'Rolling', ends: 'Cancelled' },
+  'of DEFAULT': { strategy: 'DEFAULT', ends: 'Successful' },
+  'of DEFAULT that is stopped': { strategy: 'DEFAULT', stopIn: 'Rolling', ends: 'Cancelled' },
+};
+
+describe('a size that is set in Auto Scaling while an update runs', () => {
+  it.each(Object.entries(courses))(
+    'stands after every moment %s',
+    async (_, course) => {
+      const { moments } = await told(course, 0, 0);
+      // Fewer would mean that the story no longer tells what it should.
+      expect(moments.length).toBeGreaterThan(12);
+      for (let nth = 1; nth <= moments.length; nth++) {
+        // One that is stopped goes the same way up to there: each moment of it with one of the two.
+        const deltas = course.stopIn === undefined ? [1, -1] : [nth % 2 === 0 ? 1 : -1];
+        for (const delta of deltas) await told(course, nth, delta);
+      }
+    },
+    600_000,
+  );
+});
