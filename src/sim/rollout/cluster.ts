@@ -13,6 +13,8 @@ export interface RolloutApp {
   /** From a pod being bound to its being Ready. */
   readonly readySeconds: number;
   readonly stopSeconds: number;
+  /** With its node's address, of which there are enough, and spread by the scheduler alone. */
+  readonly isPlain?: boolean;
 }
 
 export interface RolloutCluster {

@@ -16,12 +16,13 @@ import {
   seedCluster,
   type World,
 } from '../../world/index.ts';
-import { microsPerSecond } from '../../world/kernel/index.ts';
+import { microsPerSecond, Tables } from '../../world/kernel/index.ts';
 import { Driver, type Settle } from '../driver.ts';
 import { noFaults } from '../network.ts';
 import { createInProcessPorts } from '../ports.ts';
 import { ControllerProcess } from '../process.ts';
 import type { RolloutCluster } from './cluster.ts';
+import { Readiness } from './readiness.ts';
 import {
   agentNamespace,
   appNamespace,
@@ -44,6 +45,8 @@ export interface RolloutOptions {
   readonly strategy: UpdateStrategy;
   readonly seed: number;
   readonly settle: Settle;
+  /** Of its nodes; default m5.large. */
+  readonly instanceType?: string;
   /** What stands in the cluster besides, from before its pods are. */
   readonly objects?: readonly WorkloadObject[];
   /** What the group has of `updateConfig` beside maxUnavailable. */
@@ -89,6 +92,10 @@ export interface RolloutOutcome {
   readonly failed?: { readonly node: string; readonly seconds: number };
   /** The lowest share of its replicas that any application with more than one had Ready. */
   readonly lowest: number;
+  /** Events of the world during the update. */
+  readonly events: number;
+  /** Bytes of the update's object when it had ended. */
+  readonly updateBytes: number;
 }
 
 const silence: Log = {
@@ -103,12 +110,6 @@ const lookEverySeconds = 2;
 const updates = { group: 'drover.dev', resource: 'nodegroupupdates' } as const;
 const startAt = Date.UTC(2026, 0, 1) * 1000;
 
-const isReady = ({ status }: JsonObject): boolean => {
-  const { conditions } = objectOr(status);
-  const all = Array.isArray(conditions) ? conditions.map(objectOr) : [];
-  return all.some(({ type, status: is }) => type === 'Ready' && is === 'True');
-};
-
 class Rollout {
   readonly #options: RolloutOptions;
   readonly #world: World;
@@ -118,8 +119,10 @@ class Rollout {
   #isMeasuring = false;
   #launches = 0;
   readonly #evictions: Evicted[] = [];
+  readonly #readiness: Readiness;
   #reEvictions = 0;
   #startedAt = 0;
+  #startedSteps = 0;
   #lowest = 1;
 
   constructor(options: RolloutOptions) {
@@ -130,11 +133,13 @@ class Rollout {
       startAt,
       events: false,
       leases: 'implied',
+      tables: new Tables({ saved: false }),
       onWrite: ({ resource, subresource, code, dryRun, namespace, name }) => {
         const isEviction = resource === 'pods' && subresource === 'eviction' && !dryRun;
         if (isEviction && code === 201) this.#evicted(namespace ?? '', name ?? '');
       },
     });
+    this.#readiness = new Readiness(this.#world);
     const facts = seedCluster(this.#world, {
       clusterName: 'c',
       kubernetesVersion: `${rolloutVersion}.9`,
@@ -145,7 +150,7 @@ class Rollout {
           min: 0,
           max: cluster.nodes * 2 + 10,
           desired: cluster.nodes,
-          instanceType: 'm5.large',
+          instanceType: options.instanceType ?? 'm5.large',
           zones: cluster.zones,
           isZonal: true,
           releasesBehind: 1,
@@ -201,32 +206,22 @@ class Rollout {
     return ((parseTime(time) ?? 0) * 1000 - this.#startedAt) / microsPerSecond;
   }
 
-  #pods(): readonly JsonObject[] {
-    return [...this.#world.kube.readAll({ group: '', resource: 'pods' })].filter(
-      ({ metadata }) => metadata.namespace === appNamespace,
-    );
-  }
-
-  #readyOf(app: string): number {
-    return this.#pods().filter(
-      (pod) => objectOr(objectOr(pod.metadata).labels).app === app && isReady(pod),
-    ).length;
-  }
-
-  #readyNodes(): number {
-    return [...this.#world.kube.readAll({ group: '', resource: 'nodes' })].filter(isReady).length;
-  }
-
   #allReady(): boolean {
     return this.#options.cluster.apps.every(
-      ({ name, replicas }) => this.#readyOf(name) >= replicas,
+      ({ name, replicas }) => this.#readiness.readyOf(name) >= replicas,
     );
+  }
+
+  /** Pods of applications that no drain moves. */
+  #daemons(): number {
+    const daemons = this.#options.cluster.apps.filter(({ kind }) => kind === 'DaemonSet');
+    return daemons.reduce((sum, { replicas }) => sum + replicas, 0);
   }
 
   #lookAtApps(): void {
     for (const { name, kind, replicas } of this.#options.cluster.apps) {
       if (kind === 'DaemonSet' || kind === 'Pod' || replicas < 2) continue;
-      this.#lowest = Math.min(this.#lowest, this.#readyOf(name) / replicas);
+      this.#lowest = Math.min(this.#lowest, this.#readiness.readyOf(name) / replicas);
     }
   }
 
@@ -251,7 +246,8 @@ class Rollout {
     const { maxUnavailable } = this.#options.cluster;
     const groups = { group: 'drover.dev', resource: 'nodegroups' };
     const { updateConfig = {} } = this.#options;
-    const body = { spec: { updateConfig: { maxUnavailable, ...updateConfig } } };
+    const atOnce = 'maxUnavailablePercentage' in updateConfig ? {} : { maxUnavailable };
+    const body = { spec: { updateConfig: { ...atOnce, ...updateConfig } } };
     this.#must(this.#user().patch(groups, { name: rolloutGroup }, { type: 'merge', body }));
   }
 
@@ -281,7 +277,7 @@ class Rollout {
     const { cluster } = this.#options;
     this.#process.start();
     // All of them first: pods would crowd on those that come first.
-    await this.#until('its nodes are Ready', () => this.#readyNodes() === cluster.nodes, 600);
+    await this.#until('its nodes are Ready', () => this.#readiness.nodes === cluster.nodes, 600);
     this.#configure();
     for (const { resource, object } of nodeAgents) {
       this.#must(this.#user().create(resource, agentNamespace, object));
@@ -297,10 +293,11 @@ class Rollout {
       prepare(this.#world, this.#user());
       await this.#driver.advance(30);
     }
-    const pods = this.#pods().length - cluster.nodes;
+    const pods = this.#readiness.pods - this.#daemons();
     if ((await this.#show()) === 'enough') return this.#outcome(0, 0);
     this.#isMeasuring = true;
     this.#startedAt = this.#world.kernel.now();
+    this.#startedSteps = this.#world.kernel.steps;
     this.#ask();
     await this.#until(
       'the update is over',
@@ -367,6 +364,8 @@ class Rollout {
       lateDrains,
       ...(failed === undefined ? {} : { failed }),
       lowest: this.#lowest,
+      events: this.#world.kernel.steps - this.#startedSteps,
+      updateBytes: JSON.stringify(this.#update() ?? {}).length,
     };
   }
 }

@@ -32,14 +32,18 @@ const podOf = (app: RolloutApp) => ({
   },
   spec: {
     nodeSelector: { 'eks.amazonaws.com/nodegroup': rolloutGroup },
-    topologySpreadConstraints: [
-      {
-        maxSkew: 1,
-        topologyKey: 'kubernetes.io/hostname',
-        whenUnsatisfiable: 'ScheduleAnyway',
-        labelSelector: { matchLabels: { app: app.name } },
-      },
-    ],
+    ...(app.isPlain === true
+      ? { hostNetwork: true }
+      : {
+          topologySpreadConstraints: [
+            {
+              maxSkew: 1,
+              topologyKey: 'kubernetes.io/hostname',
+              whenUnsatisfiable: 'ScheduleAnyway',
+              labelSelector: { matchLabels: { app: app.name } },
+            },
+          ],
+        }),
     containers: [{ name: 'app', image: 'app:1', resources: { requests: { cpu: '50m' } } }],
   },
 });

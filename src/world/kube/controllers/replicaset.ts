@@ -26,6 +26,7 @@ import {
   withStatus,
 } from '../actors/index.ts';
 import { type Controller, type ControllerContext, controllerClient, newWorker } from './context.ts';
+import { PodTally } from './pod-tally.ts';
 import { podFromTemplate } from './pod-template.ts';
 import { deletionOrder } from './ranking.ts';
 
@@ -37,12 +38,14 @@ export class ReplicaSetController implements Controller {
   readonly #client: WorldClient;
   readonly #events: EventRecorder;
   readonly #worker: Worker;
+  readonly #tally: PodTally;
 
   constructor(context: ControllerContext) {
     this.#context = context;
     const { client, events } = controllerClient(context, 'replicaset-controller');
     this.#client = client;
     this.#events = events;
+    this.#tally = new PodTally(context.kube);
     this.#worker = newWorker(context, 'replicaset', (key) => this.#reconcile(key));
     context.kube.onChange(resources.replicasets, (change) => {
       if (change.type !== 'DELETED') this.#worker.mark(keyOf(change.object));
@@ -77,16 +80,13 @@ export class ReplicaSetController implements Controller {
       return undefined;
     }
     const set = asReplicaSet(object);
-    const pods = this.#activePods(set.metadata.uid);
     let failed = false;
     if (!isTerminating(set)) {
-      const missing = (set.spec.replicas ?? 1) - pods.length;
+      const missing = (set.spec.replicas ?? 1) - this.#tally.of(set.metadata.uid, {}).active;
       if (missing > 0) failed = !this.#create(set, Math.min(missing, burstReplicas));
-      if (missing < 0) failed = !this.#remove(set, pods, Math.min(-missing, burstReplicas));
+      if (missing < 0) failed = !this.#remove(set, Math.min(-missing, burstReplicas));
     }
-    // Creates and deletes have changed what there is to count.
-    const acted = (set.spec.replicas ?? 1) !== pods.length;
-    const wait = this.#writeStatus(set, acted ? this.#activePods(set.metadata.uid) : pods);
+    const wait = this.#writeStatus(set);
     if (failed || wait === 'retry') return 'retry';
     return wait;
   }
@@ -127,7 +127,8 @@ export class ReplicaSetController implements Controller {
     return true;
   }
 
-  #remove(set: ReplicaSetView, pods: readonly PodView[], count: number): boolean {
+  #remove(set: ReplicaSetView, count: number): boolean {
+    const pods = this.#activePods(set.metadata.uid);
     const doomed = deletionOrder(pods, (pod) => this.#neighbours(set, pod)).slice(0, count);
     for (const pod of doomed) {
       const gone = this.#client.delete(resources.pods, nameOfKey(keyOf(pod)), {
@@ -161,11 +162,11 @@ export class ReplicaSetController implements Controller {
     return count;
   }
 
-  #writeStatus(before: ReplicaSetView, pods: readonly PodView[]): Outcome {
+  #writeStatus(before: ReplicaSetView): Outcome {
     const object = this.#context.kube.read(resources.replicasets, nameOfKey(keyOf(before)));
     if (object === undefined) return undefined;
     const set = asReplicaSet(object);
-    const { counts, nextMicros } = this.#count(set, pods);
+    const { counts, nextMicros } = this.#count(set);
     const old = set.status;
     const same =
       old !== undefined &&
@@ -186,10 +187,7 @@ export class ReplicaSetController implements Controller {
     return nextMicros === undefined ? undefined : { againInMicros: nextMicros };
   }
 
-  #count(
-    set: ReplicaSetView,
-    pods: readonly PodView[],
-  ): {
+  #count(set: ReplicaSetView): {
     readonly counts: {
       readonly replicas: number;
       readonly fullyLabeledReplicas: number;
@@ -199,25 +197,24 @@ export class ReplicaSetController implements Controller {
     /** When the next ready pod becomes available (minReadySeconds). */
     readonly nextMicros: number | undefined;
   } {
-    const wanted = Object.entries(set.spec.template.metadata?.labels ?? {});
+    const { uid } = set.metadata;
+    const wanted = set.spec.template.metadata?.labels ?? {};
+    const { active, ready, labeled } = this.#tally.of(uid, wanted);
     const minReady = (set.spec.minReadySeconds ?? 0) * microsPerSecond;
-    let labeled = 0;
-    let ready = 0;
-    let available = 0;
+    let available = ready;
     let nextMicros: number | undefined;
-    for (const pod of pods) {
-      const labels = pod.metadata.labels ?? {};
-      if (wanted.every(([key, value]) => labels[key] === value)) labeled++;
-      if (!isReady(pod)) continue;
-      ready++;
-      const since = microsOf(conditionOf(pod.status?.conditions, 'Ready')?.lastTransitionTime);
-      const left = (since ?? 0) + minReady - this.#context.kernel.now();
-      if (minReady === 0 || left <= 0) available++;
-      else nextMicros = Math.min(nextMicros ?? left, left);
+    if (minReady > 0) {
+      for (const pod of this.#activePods(uid).filter(isReady)) {
+        const since = microsOf(conditionOf(pod.status?.conditions, 'Ready')?.lastTransitionTime);
+        const left = (since ?? 0) + minReady - this.#context.kernel.now();
+        if (left <= 0) continue;
+        available -= 1;
+        nextMicros = Math.min(nextMicros ?? left, left);
+      }
     }
     return {
       counts: {
-        replicas: pods.length,
+        replicas: active,
         fullyLabeledReplicas: labeled,
         readyReplicas: ready,
         availableReplicas: available,
