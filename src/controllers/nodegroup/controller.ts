@@ -30,6 +30,8 @@ const movingLookMs = 500;
 const gatherMs = 1_000;
 /** Where many nodes come and go, the cloud is still asked at most this often because of them. */
 const busyLookMs = 4_000;
+/** From so many instances on. */
+const largeGroup = 300;
 const concurrency = 4;
 
 export const createNodeGroupController = (deps: NodeGroupDeps): NodeGroupController => {
@@ -74,7 +76,7 @@ class NodeGroups {
       disruptions.onChange(({ object }) => {
         const { nodeGroup, causes } = object.spec;
         const isOurs = causes.some(({ kind }) => kind === 'ScaleIn' || kind === 'Update');
-        if (isOurs && nodeGroup !== undefined) this.#queue.add(nodeGroup);
+        if (isOurs && nodeGroup !== undefined) this.#recordChanged(nodeGroup);
       }),
       nodes.onChange((change) => {
         if (!matters(change)) return;
@@ -85,6 +87,17 @@ class NodeGroups {
         }
       }),
     ];
+  }
+
+  /**
+   * Of a large group many records change together, and each pass costs what all its instances do: they
+   * are gathered into one.
+   */
+  #recordChanged(nodeGroup: string): void {
+    const { nodeGroups, clock } = this.#deps;
+    const instances = nodeGroups.get(nodeGroup)?.status?.instances ?? 0;
+    if (instances < largeGroup) this.#queue.add(nodeGroup);
+    else this.#queue.addAfter(nodeGroup, epochMs(clock.now() + Math.min(gatherMs, instances)));
   }
 
   /**

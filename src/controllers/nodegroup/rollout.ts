@@ -149,11 +149,13 @@ const tell = async (
 /** While instances come or go, and after a step of ours. */
 const movingMs = 1_000;
 
-const soon = ({ clock }: NodeGroupDeps): EpochMs => epochMs(clock.now() + movingMs);
+/** A look at a group costs what its instances do: thousands of them are not looked at every second. */
+const soon = ({ clock }: NodeGroupDeps, { instances }: ScalingGroup): EpochMs =>
+  epochMs(clock.now() + Math.max(movingMs, instances.length));
 
 const nextLook = (
   deps: NodeGroupDeps,
-  { group, memory }: RolloutInput,
+  { group, memory, scaling }: RolloutInput,
   { steps, change, isMoving, isHeld, wakeAt }: UpdateDecision,
 ): EpochMs | undefined => {
   memory.isMoving = isMoving === true;
@@ -164,7 +166,7 @@ const nextLook = (
   const isProbed = (group.spec.updateConfig?.probes ?? []).length > 0;
   const isWatched = isHeld !== true && (isMoving === true || isProbed);
   const isBusy = isWatched || (!isStuck && isNews);
-  return isBusy ? soon(deps) : wakeAt;
+  return isBusy ? soon(deps, scaling) : wakeAt;
 };
 
 /** One step on. Undefined when no version update is under way, or nothing of it is to do in this pass. */
@@ -186,7 +188,7 @@ export const rollOut = async (
   if (await setUpOrFail(deps, input, before, target)) {
     // Seen in the next pass.
     const surge = group.status?.surge ?? noSurge;
-    return { surge, nextAt: soon(deps), act: async () => {} };
+    return { surge, nextAt: soon(deps, input.scaling), act: async () => {} };
   }
   const decision = await decide(deps, input);
   if (decision === undefined) return undefined;

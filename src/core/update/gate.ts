@@ -17,16 +17,7 @@ const share = 0.9;
 
 /** How long the budget that takes longest keeps these nodes, drained together. */
 export const drainTimeMs = (loads: readonly (readonly BudgetLoad[])[]): number => {
-  const sums = new Map<string, BudgetLoad>();
-  for (const load of loads.flat()) {
-    const known = sums.get(load.budget);
-    sums.set(load.budget, {
-      ...load,
-      pods: load.pods + (known?.pods ?? 0),
-      recoveryMs: Math.max(load.recoveryMs, known?.recoveryMs ?? 0),
-    });
-  }
-  const times = [...sums.values()].map(({ pods, allowed, recoveryMs }) =>
+  const times = [...sharedLoads(loads).values()].map(({ pods, allowed, recoveryMs }) =>
     allowed === 0 ? Number.POSITIVE_INFINITY : Math.ceil(pods / allowed) * recoveryMs,
   );
   return Math.max(0, ...times);
@@ -49,14 +40,27 @@ export const gateAllows = (
 export const isHopeless = (loads: readonly BudgetLoad[]): boolean =>
   loads.some(({ allowed, pods }) => allowed === 0 && pods > 0);
 
-/** How much longer it would take beside those that are being drained than alone. */
-export const waitBeside = (
-  inFlight: readonly (readonly BudgetLoad[])[],
-  next: readonly BudgetLoad[],
-): number => {
+/** What nodes that are being drained ask of each budget, all together. */
+export type SharedLoads = ReadonlyMap<string, BudgetLoad>;
+
+export const sharedLoads = (inFlight: readonly (readonly BudgetLoad[])[]): SharedLoads => {
+  const sums = new Map<string, BudgetLoad>();
+  for (const load of inFlight.flat()) {
+    const known = sums.get(load.budget);
+    sums.set(load.budget, {
+      ...load,
+      pods: load.pods + (known?.pods ?? 0),
+      recoveryMs: Math.max(load.recoveryMs, known?.recoveryMs ?? 0),
+    });
+  }
+  return sums;
+};
+
+/** How much longer it would take beside those that are being drained than alone: a look at its own budgets. */
+export const waitBeside = (inFlight: SharedLoads, next: readonly BudgetLoad[]): number => {
   const mine = new Set(next.map(({ budget }) => budget));
-  const shared = inFlight.map((loads) => loads.filter(({ budget }) => mine.has(budget)));
-  const beside = drainTimeMs([...shared, next]);
+  const shared = [...mine].flatMap((budget) => inFlight.get(budget) ?? []);
+  const beside = drainTimeMs([shared, next]);
   return Number.isFinite(beside) ? beside - drainTimeMs([next]) : 0;
 };
 

@@ -4,7 +4,14 @@
 import { epochMs } from '../../api/brand.ts';
 import type { DisruptionCause } from '../../api/disruption.ts';
 import { joinTimeoutMs } from '../scaling/index.ts';
-import { type BudgetLoad, chainsOf, gateAllows, isHopeless, waitBeside } from './gate.ts';
+import {
+  type BudgetLoad,
+  chainsOf,
+  gateAllows,
+  isHopeless,
+  sharedLoads,
+  waitBeside,
+} from './gate.ts';
 import { areTooMany, lateNewNodes } from './going-back.ts';
 import { holdFor } from './hooks/index.ts';
 import { enter, fail, notJoining } from './journal.ts';
@@ -99,7 +106,8 @@ const nextOf = (left: readonly Counted[], field: Field): Counted | undefined => 
   const sizeOf = ({ instance }: Counted): number => field.perZone.get(instance.zone) ?? 0;
   const most = Math.max(...pool.map(sizeOf));
   const even = pool.filter((one) => sizeOf(one) === most);
-  const waits = even.map((one) => waitBeside(field.inFlight, loadsOf(one)));
+  const inFlight = sharedLoads(field.inFlight);
+  const waits = even.map((one) => waitBeside(inFlight, loadsOf(one)));
   const least = Math.min(...waits);
   const free = even.filter((_, index) => (waits[index] ?? 0) <= least);
   const chainOf = (one: Counted): number =>

@@ -44,12 +44,13 @@ const toPattern = (value: string): RegExp => {
   return new RegExp(`^${escaped.replace(/\*/g, '.*').replace(/\?/g, '.')}$`, 's');
 };
 
-const matchesAny = (values: readonly string[], actual: readonly string[]): boolean =>
-  values.some((value) => {
-    if (!/[*?]/.test(value)) return actual.includes(value);
-    const pattern = toPattern(value);
-    return actual.some((one) => pattern.test(one));
-  });
+/** Made once for all items: a filter may name as many values as there are instances. */
+const matcherOf = (values: readonly string[]): ((actual: readonly string[]) => boolean) => {
+  const exact = new Set(values.filter((value) => !/[*?]/.test(value)));
+  const patterns = values.filter((value) => !exact.has(value)).map(toPattern);
+  return (actual) =>
+    actual.some((one) => exact.has(one) || patterns.some((pattern) => pattern.test(one)));
+};
 
 /** Throws InvalidParameterValue for a filter name that the table lacks, as EC2 does. */
 export const applyFilters = <T>(
@@ -60,9 +61,10 @@ export const applyFilters = <T>(
 ): readonly T[] => {
   const tests = filters.map(({ name, values }) => {
     const read = readerOf(name, table, tagsOfItem);
+    const matches = matcherOf(values);
     return (item: T): boolean => {
       const actual = read(item);
-      return actual !== undefined && matchesAny(values, [actual].flat());
+      return actual !== undefined && matches(typeof actual === 'string' ? [actual] : actual);
     };
   });
   return [...items].filter((item) => tests.every((test) => test(item)));
