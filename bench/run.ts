@@ -9,6 +9,7 @@ import { lint } from './lint.ts';
 import { notice } from './notice.ts';
 import { plan } from './plan.ts';
 import { ready } from './ready.ts';
+import { rollout } from './rollout.ts';
 import { scale } from './scale.ts';
 import { sim } from './sim.ts';
 import { type Bench, machineLine, table } from './support/report.ts';
@@ -22,6 +23,7 @@ const benches: readonly Bench[] = [
   scale,
   sim,
   updates,
+  rollout,
   plan,
   lint,
   insights,
