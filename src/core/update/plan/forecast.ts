@@ -10,7 +10,7 @@ export const quantileOf = (values: readonly number[], share: number): number => 
 /** Before anything was simulated: for views that only the model is built from. */
 export const noForecast: Forecast = {
   firstDrained: () => undefined,
-  starved: [],
+  starved: new Map(),
   firstLaunchMinute: 0,
   p90Minutes: 0,
   replacementSeconds: () => 0,
@@ -40,13 +40,13 @@ export interface Runs {
   readonly ordered: readonly RunResult[];
 }
 
-/** Nodes that are starved in most of the runs. */
-const starvedIn = (runs: readonly RunResult[]): readonly string[] => {
+/** Per node that is starved in any run, in which share of them. */
+const starvedIn = (runs: readonly RunResult[]): ReadonlyMap<string, number> => {
   const counts = new Map<string, number>();
   for (const { starved } of runs) {
-    for (const node of starved) counts.set(node, (counts.get(node) ?? 0) + 1);
+    for (const node of new Set(starved)) counts.set(node, (counts.get(node) ?? 0) + 1);
   }
-  return [...counts].filter(([, count]) => count * 2 > runs.length).map(([node]) => node);
+  return new Map([...counts].map(([node, count]) => [node, count / runs.length]));
 };
 
 export const forecastOf = (input: ModelInput, { runs, ordered }: Runs): Forecast => {

@@ -93,7 +93,7 @@ export interface ModelInput {
   readonly settleSeconds: number;
   /** How much slower or faster the cloud is throughout a run, as a standard deviation of its logarithm. */
   readonly commonSpread: number;
-  /** The same of one application: its pods are alike, so they do not even out. */
+  /** Up to which share one application is slower or faster than it was: its pods are alike, so they do not even out. */
   readonly appSpread: number;
 }
 
@@ -144,8 +144,8 @@ export const defaultTimes = {
 
 export const defaultCommonSpread = 0.12;
 
-/** An application that takes up to 30 % more or less than it took when it was measured. */
-export const defaultAppSpread = 0.18;
+/** An application takes up to 30 % more or less than it took when it was measured, and no more. */
+export const defaultAppSpread = 0.3;
 
 /** As core/termination waits (`settleMs`) between a node's marks and its being empty. */
 export const markSettleSeconds = 5;

@@ -97,7 +97,10 @@ export interface PlanOptions {
 
 /** Enough for quantiles that do not jump: p90 rests on the 20 slowest. */
 const defaultRuns = 200;
-/** Of these in the order that the update will take: for where and when something happens first. */
+/**
+ * Of these in the order that the update will take: for where and when something happens first. All of them where pods
+ * may lack room, since how often they do is a finding.
+ */
 const orderedShare = 0.25;
 const maxAssumedOwners = 5;
 
@@ -218,8 +221,9 @@ export const planUpdate = (snapshot: Snapshot, options: PlanOptions = {}): Updat
     return { ...one, seconds: one.seconds + soak };
   });
   const inTurns = isOrderKnown(run);
+  const share = group.strategy === 'MINIMAL' ? 1 : orderedShare;
   const ordered = inTurns
-    ? Array.from({ length: Math.ceil(runs.length * orderedShare) }, (_, i) =>
+    ? Array.from({ length: Math.ceil(runs.length * share) }, (_, i) =>
         simulate(run, seed + i, { inTurns }),
       )
     : runs;

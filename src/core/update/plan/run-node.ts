@@ -40,7 +40,7 @@ export const habitsOf = (
   medians: boolean,
 ): readonly Habit[] =>
   apps.map(({ stop, graceSeconds }) => {
-    const pace = medians ? 1 : Math.exp(chance.normal() * appSpread);
+    const pace = medians ? 1 : 1 + appSpread * (2 * chance.next() - 1);
     return { pace, stop: Math.min(graceSeconds, medians ? stop.p50 : draw(stop, chance)) };
   });
 

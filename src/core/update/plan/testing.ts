@@ -92,5 +92,5 @@ export const withSpread = (input: ModelInput): ModelInput => ({
     backoff: defaultTimes.backoff,
   },
   commonSpread: 0.12,
-  appSpread: 0.18,
+  appSpread: 0.3,
 });

@@ -43,8 +43,8 @@ export interface Forecast {
   readonly firstDrained: (
     nodes: readonly string[],
   ) => { readonly node: string; readonly minute: number } | undefined;
-  /** Nodes that keep waiting, to the end of their drain's time, for replacements that have no place. */
-  readonly starved: readonly string[];
+  /** Nodes that keep waiting, to the end of their drain's time, for replacements that have no place: in which share of the runs. */
+  readonly starved: ReadonlyMap<string, number>;
   /** Minutes until the first new node is asked for. */
   readonly firstLaunchMinute: number;
   /** Minutes of the whole update in nine of ten runs. */

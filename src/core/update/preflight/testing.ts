@@ -273,7 +273,7 @@ export const aForecast = (snapshot: Snapshot, more: Partial<Forecast> = {}): For
       const node = order[at];
       return node === undefined ? undefined : { node, minute: 3 + at };
     },
-    starved: [],
+    starved: new Map(),
     firstLaunchMinute: 1,
     p90Minutes: 30,
     replacementSeconds: () => 60,

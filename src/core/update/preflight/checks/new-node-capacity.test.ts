@@ -65,8 +65,23 @@ describe('new-node-capacity', () => {
   it('stops the node whose pods wait for one another, where the model says so', () => {
     const more = { pods: asking('500m', 4), group: minimal, budgets: [aBudget('b', 4)] };
     expect(briefOf(findingsOf(newNodeCapacity, more))).toEqual(['warning NodeGroup ng']);
-    const [found] = findingsOf(newNodeCapacity, more, { starved: ['n1'] });
+    const [found] = findingsOf(newNodeCapacity, more, { starved: new Map([['n1', 0.6]]) });
     expect(found).toMatchObject({ severity: 'blocker', consequence: { node: 'n1', minute: 18 } });
+  });
+
+  it('tells as a risk what ends so in some of the runs, and nothing of a single one', () => {
+    const more = { pods: asking('500m', 4), group: minimal, budgets: [aBudget('b', 4)] };
+    const found = findingsOf(newNodeCapacity, more, { starved: new Map([['n1', 0.12]]) });
+    expect(found.map(({ severity }) => severity)).toEqual(['warning', 'warning']);
+    expect(found[1]).toMatchObject({
+      evidence: { runsPercent: 12 },
+      consequence: { node: 'n1', minute: 18 },
+    });
+    expect(found[1]?.consequence.text).toMatch(
+      /^may stop: in 12 of 100 runs .*PodEvictionFailure$/,
+    );
+    const once = findingsOf(newNodeCapacity, more, { starved: new Map([['n1', 0.005]]) });
+    expect(once).toHaveLength(1);
   });
 
   it('takes off what DaemonSet pods use on each node', () => {

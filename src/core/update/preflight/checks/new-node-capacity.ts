@@ -69,11 +69,37 @@ const worstBatch = (view: View): readonly MovedPod[] => {
     .flat();
 };
 
+/** A node that waits to the end in more of the runs than this is told to stop the update. */
+const stuckShare = 0.5;
+/** Less often, and it is told as a risk; one run alone may be a whim of the model. */
+const leastRisk = 0.01;
+
 /** Pods of nodes that wait to the end for replacements without a place; those of a budget wait for each other. */
-const starvedPods = (view: View): readonly MovedPod[] =>
+const starvedPods = (view: View, least: number): readonly MovedPod[] =>
   view.moved.filter(
-    ({ node, budgets }) => budgets.length > 0 && view.forecast.starved.includes(node),
+    ({ node, budgets }) => budgets.length > 0 && (view.forecast.starved.get(node) ?? 0) >= least,
   );
+
+/** Which pods are late for the room of a new node is chance: in some runs those that others wait for. */
+const risk = (view: View): readonly Found[] => {
+  const share = Math.max(0, ...view.forecast.starved.values());
+  const pods = starvedPods(view, Math.max(leastRisk, share));
+  if (pods.length === 0) return [];
+  const percent = Math.round(100 * share);
+  const text = `may stop: in ${percent} of 100 runs its pods wait for others that have no room`;
+  return [
+    {
+      severity: 'warning',
+      object: { kind: 'NodeGroup', name: view.snapshot.group.name },
+      evidence: { runsPercent: percent, surge: view.surge, pods: pods.length },
+      consequence: stuckDrain(view, pods, text),
+      remedy: newNodesFirst(view),
+    },
+  ];
+};
+
+const newNodesFirst = ({ snapshot }: View): string =>
+  `drover plan update ${snapshot.group.name} --strategy SURGE   # new nodes first`;
 
 const batchShort = (view: View): readonly Found[] => {
   const room = view.newNodes[0]?.room;
@@ -86,8 +112,9 @@ const batchShort = (view: View): readonly Found[] => {
   const wanted = sum(batch.map(({ pod }) => podAmounts(pod)));
   const short = shortOf(wanted, view.surge === 0 && onOthers.length === 0 ? {} : free);
   if (batch.length === 0 || short.length === 0) return [];
-  const starved = starvedPods(view);
-  const isStuck = starved.length > 0 && view.surge === 0 && onOthers.length === 0;
+  const isAlone = view.surge === 0 && onOthers.length === 0;
+  const starved = isAlone ? starvedPods(view, stuckShare) : [];
+  const isStuck = starved.length > 0;
   const nodes = new Set(batch.map(({ node }) => node)).size;
   const text = `the pods of ${nodes} node${nodes === 1 ? '' : 's'} find no room until a new one is there`;
   return [
@@ -96,8 +123,9 @@ const batchShort = (view: View): readonly Found[] => {
       object: { kind: 'NodeGroup', name: view.snapshot.group.name },
       evidence: { ...describe(short), surge: view.surge, pods: batch.length },
       consequence: isStuck ? stuckDrain(view, starved, text) : whenDrained(view, batch, text),
-      remedy: `drover plan update ${view.snapshot.group.name} --strategy SURGE   # new nodes first`,
+      remedy: newNodesFirst(view),
     },
+    ...(isAlone && !isStuck ? risk(view) : []),
   ];
 };
 
