@@ -115,7 +115,19 @@ describe('a CustomResourceDefinition', () => {
     world.delete(`${crds}/herds.example.dev`);
     world.advance(2);
     expect(watch.lines()).toEqual(['MODIFIED a', 'DELETED b']);
-    expect(world.get(`${crds}/herds.example.dev`).code).toBe(200);
+    const dying = world.get(`${crds}/herds.example.dev`);
+    expect(dying.code).toBe(200);
+    expect(objectsOf(statusOf(dying.body).conditions).at(-1)).toMatchObject({
+      type: 'Terminating',
+      status: 'True',
+      reason: 'InstanceDeletionInProgress',
+    });
+    const late = world.post(herds, named('c'));
+    expect([late.code, late.body.message]).toEqual([
+      403,
+      'herds.example.dev "c" is forbidden: create not allowed while custom resource definition is terminating',
+    ]);
+    expect(world.get(`${herds}/c`).code).toBe(404);
     world.patch(`${herds}/a`, { metadata: { finalizers: null } });
     world.advance(2);
     expect(world.get(`${crds}/herds.example.dev`).code).toBe(404);

@@ -4,24 +4,27 @@
 import { isObject, type Json, type JsonObject, objectOr } from '../../../api/json.ts';
 import { type Kernel, microsPerMs, microsPerSecond } from '../../kernel/index.ts';
 import { ageOf } from '../tables/index.ts';
-import type { ResourceDefinition, SubresourceDefinition } from './definition.ts';
+import type { ResourceDefinition, Strategy, SubresourceDefinition } from './definition.ts';
 import type { Deleter } from './deletion.ts';
 import { findPath, plainPath } from './json-path.ts';
 import { metadataFields } from './kinds.ts';
 import {
   finalizersOf,
+  kubeTime,
   metadataOf,
   objectsOf,
   type Stored,
   specOf,
   textOf,
   textsOf,
+  withFields,
   withMetadata,
 } from './objects.ts';
 import type { Registry } from './registry.ts';
 import type { Column, Printer } from './representation.ts';
 import type { ScalePaths } from './scale.ts';
 import type { FieldReader } from './selectors.ts';
+import { forbidden } from './status.ts';
 import type { Store } from './store.ts';
 import { cleanupFinalizer } from './strategies/definitions.ts';
 
@@ -109,6 +112,11 @@ export class CustomKinds {
   #clean(name: string): void {
     const crd = this.#store.get(definitions, name);
     if (crd?.metadata.deletionTimestamp === undefined) return;
+    if (!isToldTerminating(crd)) {
+      // Comes back here, as after every change of a dying definition.
+      this.#store.put(definitions, terminating(crd, kubeTime(this.#kernel.now())));
+      return;
+    }
     const of = groupResourceOf(crd);
     const definition = this.#registry.preferred(of);
     for (const instance of this.#store.list(of)) {
@@ -125,6 +133,25 @@ export class CustomKinds {
     else this.#store.put(definitions, withMetadata(crd, { finalizers }));
   }
 }
+
+const conditionsOf = (crd: JsonObject): readonly JsonObject[] =>
+  objectsOf(objectOr(crd.status).conditions);
+
+const isToldTerminating = (crd: JsonObject): boolean =>
+  conditionsOf(crd).some(({ type, status }) => type === 'Terminating' && status === 'True');
+
+/** In the words of kube-apiserver 1.36. */
+const terminating = (crd: Stored, time: string): JsonObject => {
+  const condition = {
+    type: 'Terminating',
+    status: 'True',
+    lastTransitionTime: time,
+    reason: 'InstanceDeletionInProgress',
+    message: 'CustomResource deletion is in progress',
+  };
+  const status = { ...objectOr(crd.status), conditions: [...conditionsOf(crd), condition] };
+  return withFields(crd, { status });
+};
 
 const groupResourceOf = (crd: JsonObject) => ({
   group: textOf(specOf(crd).group) ?? '',
@@ -163,6 +190,14 @@ function selectableFields(version: JsonObject): Readonly<Record<string, FieldRea
   return fields;
 }
 
+/** A dying definition takes no more instances, whichever way they are made. */
+const closed = (of: { readonly group: string; readonly resource: string }): Strategy => ({
+  prepareForCreate: (object) => {
+    const name = textOf(metadataOf(object).name) ?? '';
+    throw forbidden(of, name, 'create not allowed while custom resource definition is terminating');
+  },
+});
+
 function definitionOf(crd: Stored, version: JsonObject): ResourceDefinition {
   const spec = specOf(crd);
   const names = objectOr(spec.names);
@@ -194,7 +229,7 @@ function definitionOf(crd: Stored, version: JsonObject): ResourceDefinition {
     graceful: false,
     returnsDeleted: false,
     fields: selectableFields(version),
-    strategy: {},
+    strategy: crd.metadata.deletionTimestamp === undefined ? {} : closed({ group, resource }),
     // The `None` conversion of the API: only apiVersion differs between versions.
     storage: {
       group,
