@@ -176,6 +176,20 @@ describe('drover create cluster', {
         'controllerManager',
         'scheduler',
       ]);
+      const group = ['--log-group-name', '/aws/eks/test-cluster/cluster'];
+      const { logStreams } = (await json('logs', 'describe-log-streams', ...group)) as {
+        logStreams: { logStreamName: string }[];
+      };
+      assert.deepEqual(
+        logStreams.map(({ logStreamName }) => logStreamName.replace(/-[0-9a-f]{32}$/, '')).sort(),
+        [
+          'authenticator',
+          'cloud-controller-manager',
+          'kube-apiserver-audit',
+          'kube-controller-manager',
+          'kube-scheduler',
+        ],
+      );
     });
 
     it('keeps nodeRepairConfig as it was asked for', async () => {

@@ -74,7 +74,7 @@ const atOnce = { timeout: 600_000, concurrency: 4 };
 const skip = skipWhen('stories of terminations', whyNot);
 const skipReal = skipWhen('stories of terminations on a real API server', whyNotReal);
 
-describe('a termination', { concurrency: 1, timeout: 1_200_000 }, () => {
+describe('a termination', { concurrency: 1, timeout: isGiven ? 4_000_000 : 1_200_000 }, () => {
   for (const arrangement of ['one process', 'two processes'] as const) {
     describe(`in ${arrangement}`, { ...atOnce, skip }, () => {
       againstBudgets(arrangement);
@@ -85,8 +85,8 @@ describe('a termination', { concurrency: 1, timeout: 1_200_000 }, () => {
   }
 
   // Each has a control plane of its own besides; a given one holds one story at a time.
-  const atOnceReal = isGiven ? 1 : 3;
-  describe('on a real API server', { ...atOnce, concurrency: atOnceReal, skip: skipReal }, () => {
+  const atOnceReal = isGiven ? { concurrency: 1, timeout: 3_000_000 } : { concurrency: 3 };
+  describe('on a real API server', { ...atOnce, ...atOnceReal, skip: skipReal }, () => {
     againstBudgets('a real API server');
     againstMore('a real API server');
     underKills('a real API server', phases);

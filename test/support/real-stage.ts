@@ -169,17 +169,27 @@ const apply = async (world: ServedWorld, objects: readonly JsonObject[]): Promis
   if (ran.code !== 0) throw new Error(ran.stderr);
 };
 
-/** What the demo runs: nginx, CoreDNS, and two pods on each of its nodes. */
-const podsOfDemo = 14;
+/** How many pods a workload has when it is up. */
+const podsOf = ({ kind, spec }: JsonObject, nodes: number): number => {
+  const { replicas } = objectOr(spec);
+  if (kind === 'Deployment') return typeof replicas === 'number' ? replicas : 1;
+  return kind === 'DaemonSet' ? nodes : 0;
+};
 
-const allIsUp = (world: ServedWorld, nodes: ReadonlySet<string>, least: number): Promise<true> =>
+/** Every pod of every workload: one that is not there yet would be missed by a story that drains its node. */
+const allIsUp = (world: ServedWorld, made: readonly JsonObject[], nodes: number): Promise<true> =>
   eventually('the cluster runs what the world runs', async () => {
-    const pods = (await items(world, 'pods', '--all-namespaces')).filter(
-      ({ metadata, spec }) =>
-        objectOr(metadata).namespace === 'demo' || nodes.has(String(objectOr(spec).nodeName)),
-    );
-    const running = pods.filter(({ status }) => objectOr(status).phase === 'Running');
-    return pods.length >= least && running.length === pods.length ? true : undefined;
+    const pods = await items(world, 'pods', '--all-namespaces');
+    const isUp = (workload: JsonObject): boolean => {
+      const { name, namespace } = objectOr(workload.metadata);
+      const running = pods.filter(({ metadata, status }) => {
+        const pod = objectOr(metadata);
+        const isOne = pod.namespace === namespace && String(pod.name).startsWith(`${name}-`);
+        return isOne && objectOr(status).phase === 'Running';
+      });
+      return running.length >= podsOf(workload, nodes);
+    };
+    return made.every(isUp) ? true : undefined;
   });
 
 /** Ours or a given one. */
@@ -254,8 +264,7 @@ const begin = async (
   };
   const all = [...objects, ...controllerRights('eks:node-manager')];
   await make(all, ownPart);
-  const names = new Set(nodes.map(({ metadata }) => metadata.name));
-  await allIsUp(world, names, cluster.isGiven ? 1 : podsOfDemo);
+  await allIsUp(world, made, nodes.length);
   return {
     kubeconfigPath: await cluster.kubeconfigFor('eks:node-manager'),
     make: (more) => make(more),
