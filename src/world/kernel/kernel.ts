@@ -119,7 +119,8 @@ export class Kernel {
       kind: event.kind,
       args: event.args ?? {},
     };
-    this.#durable.put(String(seq), row as WorldEvent & JsonObject);
+    // A world that is never saved is never restored either.
+    if (this.tables.isSaved) this.#durable.put(String(seq), row as WorldEvent & JsonObject);
     this.#push({ at, seq, event: row, run: undefined });
     return seq;
   }
@@ -134,7 +135,7 @@ export class Kernel {
   cancel(handle: number): void {
     if (!this.#queued.has(handle)) return;
     this.#cancelled.add(handle);
-    this.#durable.delete(String(handle));
+    if (this.tables.isSaved) this.#durable.delete(String(handle));
   }
 
   /** The stream of chance that belongs to `component`. */
@@ -166,7 +167,7 @@ export class Kernel {
     }
     const event = entry.event;
     if (event === undefined) return true;
-    this.#durable.delete(String(event.seq));
+    if (this.tables.isSaved) this.#durable.delete(String(event.seq));
     const actor = this.#actors.get(event.actor);
     if (actor === undefined) throw new Error(`event for unknown actor ${event.actor}`);
     actor.handle(event);

@@ -84,6 +84,11 @@ export class Tables {
     this.#listeners.set(name, listener);
   }
 
+  /** Whether anybody will ever take the changes. */
+  get isSaved(): boolean {
+    return this.#isSaved;
+  }
+
   get hasChanges(): boolean {
     return this.#dirty.size > 0;
   }

@@ -54,9 +54,18 @@ const RESERVED = new Set(
   ).split(' '),
 );
 
-/** A property's name as CEL can write it (apiserver's cel/escaping.go). */
+const escaped = new Map<string, string>();
+
+/** A property's name as CEL can write it (apiserver's cel/escaping.go). Only of names that schemas declare. */
 function escapeName(name: string): string {
-  if (RESERVED.has(name)) return `__${name}__`;
+  const known = escaped.get(name);
+  if (known !== undefined) return known;
+  const fresh = RESERVED.has(name) ? `__${name}__` : withoutSigns(name);
+  escaped.set(name, fresh);
+  return fresh;
+}
+
+function withoutSigns(name: string): string {
   return name
     .replaceAll('__', '__underscores__')
     .replaceAll('.', '__dot__')
@@ -81,8 +90,20 @@ function typedString(schema: JsonObject, value: string): unknown {
   }
 }
 
+/** By the value: what a write leaves as it was is one and the same object, looked at again with each write. */
+const converted = new WeakMap<object, { readonly schema: JsonObject; readonly seen: unknown }>();
+
 /** JSON as CEL's values: integers are bigints, declared properties have escaped names. */
 export function celValue(schema: JsonObject, value: Json): unknown {
+  if (typeof value !== 'object' || value === null) return convert(schema, value);
+  const known = converted.get(value);
+  if (known?.schema === schema) return known.seen;
+  const seen = convert(schema, value);
+  converted.set(value, { schema, seen });
+  return seen;
+}
+
+function convert(schema: JsonObject, value: Json): unknown {
   if (typeof value === 'number') {
     const integer = textIn(schema, 'type') !== 'number' && Number.isInteger(value);
     return integer ? BigInt(value) : value;

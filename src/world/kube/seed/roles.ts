@@ -177,7 +177,7 @@ const addonRoles = (): readonly JsonObject[] => [
   ]),
 ];
 
-export const defaultRoles = (addons: boolean): readonly JsonObject[] => [
+const rolesOf = (addons: boolean): readonly JsonObject[] => [
   ...(facts.clusterRoles as readonly RoleFacts[]).map(bootstrapRole),
   ...(facts.clusterRoleBindings as readonly BindingFacts[]).map(bootstrapBinding),
   ...(facts.roles as readonly RoleFacts[]).map(bootstrapRole),
@@ -185,3 +185,12 @@ export const defaultRoles = (addons: boolean): readonly JsonObject[] => [
   ...eksRoles(),
   ...(addons ? addonRoles() : []),
 ];
+
+const made = new Map<boolean, readonly JsonObject[]>();
+
+/** One and the same for all worlds of a process. */
+export const defaultRoles = (addons: boolean): readonly JsonObject[] => {
+  const roles = made.get(addons) ?? rolesOf(addons);
+  made.set(addons, roles);
+  return roles;
+};
