@@ -291,6 +291,17 @@ describe('the plan of a version update', { skip }, () => {
     await world.drover('world', 'advance', '3m');
   });
 
+  it('is what describe names as the next step once the group is updated', async () => {
+    const told = await world.drover('describe', 'ng', group);
+    assert.equal(told.code, 0, told.stderr);
+    assert.match(told.stdout, new RegExp(`^Name: +${group}\\nCluster: +ironman-2022\\n`));
+    assert.match(told.stdout, /\nNewest update:\n {2}\S+ \(VersionUpdate\) Successful/);
+    assert.match(told.stdout, new RegExp(`\\nNext: +drover plan update ${group}\\n$`));
+    const own = await world.drover('describe', 'ng', 'demo-self-ng');
+    assert.equal(own.code, 1);
+    assert.match(own.stderr, /^drover: no managed node group demo-self-ng; there are: demo-ng/);
+  });
+
   it('refuses what cannot be: no group, two groups, an unknown check', async () => {
     const usage = [
       ['plan', 'update'],

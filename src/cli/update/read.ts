@@ -39,8 +39,9 @@ const noGroup = async (kube: KubeApi, name: string): Promise<CommandError> => {
   const known = items.map(({ metadata }) => metadata.name).sort();
   const listed = known.join(', ') || 'none';
   const message =
-    `no managed node group ${name}; there are: ${listed}. Self-managed ones are not updated: ` +
-    'make another with `drover create nodegroup`, then delete the first';
+    `no managed node group ${name}; there are: ${listed}. Self-managed ones (\`drover get ng\`) are ` +
+    'no objects and are not updated: make another with `drover create nodegroup`, then delete ' +
+    'the first';
   return new CommandError(exitCodes.failed, message);
 };
 
