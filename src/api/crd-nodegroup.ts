@@ -234,6 +234,13 @@ export const nodeGroupStatus: Schema = object(
       },
       ['desired', 'maxSize'],
     ),
+    sizeCalls: listOf(
+      object({ ...sizes, epoch: generation, at: time, instead: object(sizes, []) }, [
+        'epoch',
+        'at',
+      ]),
+      5,
+    ),
     requestedRevision: object(
       { version: text(63), releaseVersion: text(63), launchTemplate: launchTemplateRef },
       ['version'],

@@ -91,6 +91,22 @@ export type NodeGroupState =
   | 'DELETE_FAILED'
   | 'DEGRADED';
 
+/** Sizes of an Auto Scaling group, each where it was set. */
+interface SizesSet {
+  readonly desired?: number;
+  readonly minSize?: number;
+  readonly maxSize?: number;
+}
+
+/** What a leader was about to ask Auto Scaling for. */
+export interface SizeCall extends SizesSet {
+  /** Of the leader's term. */
+  readonly epoch: number;
+  readonly at: string;
+  /** It arrived after another took over: the sizes that the group had, and goes back to. */
+  readonly instead?: SizesSet;
+}
+
 export interface NodeGroupStatus {
   readonly observedGeneration?: number;
   readonly state: NodeGroupState;
@@ -150,6 +166,8 @@ export interface NodeGroupStatus {
       readonly carried: number;
     };
   };
+  /** Written before the calls, where processes take turns to lead: which sizes are no wish of anybody's. */
+  readonly sizeCalls?: readonly SizeCall[];
   /** What spec.version, releaseVersion and launchTemplate asked for when last taken note of. */
   readonly requestedRevision?: Pick<NodeGroupSpec, 'version' | 'releaseVersion' | 'launchTemplate'>;
   /** The Kubernetes version of the nodes: that of the last update that was successful. */

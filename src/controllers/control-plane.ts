@@ -89,6 +89,7 @@ export const runControlPlane = async (
     ...common,
     updates,
     compat: deps.compat,
+    ...(deps.epoch === undefined ? {} : { epoch: deps.epoch }),
     ...(deps.http === undefined ? {} : { http: deps.http }),
   });
   tasks.start('nodegroup', (stop) => groups.run(stop));

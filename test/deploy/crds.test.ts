@@ -267,6 +267,16 @@ const nodeGroup: { spec: Full<NodeGroupSpec>; status: Full<NodeGroupStatus> } = 
       left: 1,
       next: { desired: 1, maxSize: 1, carried: 1 },
     },
+    sizeCalls: [
+      {
+        minSize: 0,
+        maxSize: 1,
+        desired: 1,
+        epoch: 1,
+        at: t,
+        instead: { minSize: 0, maxSize: 1, desired: 1 },
+      },
+    ],
     requestedRevision: { version: 'v', releaseVersion: 'r', launchTemplate },
     version: 'v',
     launchTemplate,

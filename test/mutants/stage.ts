@@ -25,6 +25,8 @@ import { microsPerSecond } from '../../src/world/kernel/index.ts';
 export interface StageOptions {
   readonly settle: Settle;
   readonly compat: 'eks' | 'native';
+  /** Two processes that take turns to lead; default: one, without a lease. */
+  readonly twoLeaders?: boolean;
 }
 
 /** 2022-09-25T13:00:00Z, the articles' day. */
@@ -59,7 +61,8 @@ export class Stage {
   readonly #options: StageOptions;
   readonly #recorder: TraceRecorder;
   readonly #driver: Driver;
-  readonly #process: ControllerProcess;
+  readonly #processes: readonly ControllerProcess[];
+  #standsStill: ((operation: string) => number) | undefined;
   readonly #autoScalingGroupName: string;
   readonly #managedGroups = new Set<string>();
   #failure: unknown;
@@ -92,31 +95,44 @@ export class Stage {
     });
     this.#grantCertificates();
     this.#autoScalingGroupName = facts.managed[0]?.spec.autoScalingGroupName ?? '';
-    this.#process = new ControllerProcess({
+    const queueUrl = this.world.aws.queueUrl(facts.noticeQueueName) ?? '';
+    const names = options.twoLeaders === true ? ['r1', 'r2'] : ['r1'];
+    this.#processes = names.map((name) => this.#createProcess(name, queueUrl));
+  }
+
+  #createProcess(name: string, queueUrl: string): ControllerProcess {
+    const process = new ControllerProcess({
       world: this.world,
       identity: { user: nodeManagerUser, userAgent: nodeManagerAgent },
-      compat: options.compat,
+      compat: this.#options.compat,
       approveCertificates: true,
-      queueUrl: this.world.aws.queueUrl(facts.noticeQueueName),
+      name,
+      leaderElect: this.#options.twoLeaders === true,
+      queueUrl,
       faults: {
         kubeCall: (call) => (this.faults.kubeCall ?? noFaults.kubeCall)(call),
-        cloudCall: (operation) => (this.faults.cloudCall ?? noFaults.cloudCall)(operation),
+        cloudCall: (operation) => {
+          const seconds = this.#standsStill?.(operation) ?? 0;
+          if (seconds > 0) process.pause(seconds);
+          return (this.faults.cloudCall ?? noFaults.cloudCall)(operation);
+        },
         watchFrame: (resource) => (this.faults.watchFrame ?? noFaults.watchFrame)(resource),
         watchExpired: (resource) => (this.faults.watchExpired ?? noFaults.watchExpired)(resource),
         afterWrite: (call) => (this.faults.afterWrite ?? noFaults.afterWrite)(call),
       },
       log: silence,
-      onCloudCall: (call) => recorder.call({ userAgent: nodeManagerAgent, ...call }),
+      onCloudCall: (call) => this.#recorder.call({ userAgent: nodeManagerAgent, ...call }),
       onFailure: (error) => {
         this.#failure ??= error;
       },
     });
+    return process;
   }
 
   /** A group of two Ready nodes, and the controllers. */
   static async begin(options: StageOptions): Promise<Stage> {
     const stage = new Stage(options);
-    stage.#process.start();
+    for (const process of stage.#processes) process.start();
     await stage.until(() => stage.nodes().length === 2);
     await stage.advance(60);
     return stage;
@@ -134,7 +150,7 @@ export class Stage {
 
   /** What the oracles say to everything so far. */
   end(settled: boolean): readonly Violation[] {
-    this.#process.kill();
+    for (const process of this.#processes) process.kill();
     if (this.#failure !== undefined) throw this.#failure;
     const trace = this.#recorder.finish({
       ownAgents: [nodeManagerAgent],
@@ -166,8 +182,18 @@ export class Stage {
         if (call.resource !== resource) return;
         this.faults = {};
         this.#recorder.fault('F3-crash-after-write', 'fired');
-        this.#process.restartAfter(seconds);
+        for (const process of this.#processes) process.restartAfter(seconds);
       },
+    };
+  }
+
+  /** Whoever leads stands still with its next call of this kind, sends it then and goes on. */
+  standStillBefore(operation: string, seconds: number): void {
+    this.#standsStill = (asked) => {
+      if (asked !== operation) return 0;
+      this.#standsStill = undefined;
+      this.#recorder.fault('F6-leader-paused', 'fired');
+      return seconds;
     };
   }
 

@@ -233,6 +233,14 @@ const stories = {
     stage.changeGroup({ scaling: { desired: 3 } });
     await stage.advance(15 * minutes);
   },
+  /** Asked for by a leader that stood still, when its successor has been told otherwise. */
+  'a-size-is-set-too-late': async (stage: Stage) => {
+    stage.standStillBefore('UpdateAutoScalingGroup', 55);
+    stage.changeGroup({ scaling: { desired: 4 } });
+    await stage.advance(25);
+    stage.changeGroup({ scaling: { desired: 2 } });
+    await stage.advance(15 * minutes);
+  },
   /** One node of two goes, and nothing holds it. */
   'a-group-is-scaled-in': async (stage: Stage) => {
     stage.changeGroup({ scaling: { desired: 1 } });
@@ -331,6 +339,8 @@ const stories = {
   },
 } as const satisfies Readonly<Record<string, (stage: Stage) => Promise<void>>>;
 
+const withTwoLeaders: ReadonlySet<string> = new Set(['a-size-is-set-too-late']);
+
 export const storyNames: readonly string[] = Object.keys(stories);
 
 const isStory = (name: string): name is keyof typeof stories => name in stories;
@@ -341,7 +351,7 @@ export const tellStory = async (
   options: StageOptions,
 ): Promise<readonly Violation[]> => {
   if (!isStory(name)) throw new Error(`there is no story ${name}`);
-  const stage = await Stage.begin(options);
+  const stage = await Stage.begin({ ...options, twoLeaders: withTwoLeaders.has(name) });
   await stories[name](stage);
   return stage.end(true);
 };

@@ -51,6 +51,8 @@ export interface GroupLifeOptions {
   readonly http?: Http;
   /** Told of each request to the API server, as its audit log has it. */
   readonly audit?: (event: JsonObject) => void;
+  /** Two processes that take turns to lead; default: one, without a lease. */
+  readonly twoLeaders?: boolean;
 }
 
 export class GroupLife {
@@ -60,9 +62,11 @@ export class GroupLife {
   readonly calls: { readonly operation: string; readonly input: JsonObject }[] = [];
   readonly facts: DemoFacts;
   faults: Partial<NetworkFaults> = {};
+  /** Asked before each call of the cloud leaves: for so many seconds its process stands still first. */
+  standsStill: ((operation: string) => number) | undefined;
   readonly #options: GroupLifeOptions;
   readonly #recorder: TraceRecorder;
-  readonly #process: ControllerProcess;
+  readonly #processes: readonly ControllerProcess[];
   readonly #face: AwsHandlers;
   readonly #ports: ReturnType<typeof createInProcessPorts>;
   #failure: unknown;
@@ -91,7 +95,8 @@ export class GroupLife {
       workload: false,
     });
     this.driver = new Driver(this.world.kernel, settle);
-    this.#process = this.#createProcess();
+    const names = options.twoLeaders === true ? ['r1', 'r2'] : ['r1'];
+    this.#processes = names.map((name) => this.#createProcess(name));
     this.#ports = createInProcessPorts(this.world, { component: 'people', identity });
     this.#face = createEksFace({
       kube: this.#ports.kube,
@@ -102,17 +107,22 @@ export class GroupLife {
 
   static async begin(options: GroupLifeOptions = {}): Promise<GroupLife> {
     const life = new GroupLife(options);
-    life.#process.start();
+    for (const process of life.#processes) process.start();
     await life.driver.advance(60);
     return life;
   }
 
-  #createProcess(): ControllerProcess {
+  #createProcess(name: string): ControllerProcess {
     const { afterWrite } = this.#options;
     const faults: NetworkFaults = {
       ...noFaults,
       kubeCall: (call) => (this.faults.kubeCall ?? noFaults.kubeCall)(call),
-      cloudCall: (operation) => (this.faults.cloudCall ?? noFaults.cloudCall)(operation),
+      cloudCall: (operation) => {
+        const seconds = this.standsStill?.(operation) ?? 0;
+        if (seconds > 0) this.#recorder.fault('F6-leader-paused', 'fired');
+        if (seconds > 0) process.pause(seconds);
+        return (this.faults.cloudCall ?? noFaults.cloudCall)(operation);
+      },
       watchFrame: (resource) => (this.faults.watchFrame ?? noFaults.watchFrame)(resource),
       watchExpired: (resource) => (this.faults.watchExpired ?? noFaults.watchExpired)(resource),
       afterWrite: (call) => {
@@ -120,8 +130,10 @@ export class GroupLife {
         afterWrite?.(call);
       },
     };
-    return new ControllerProcess({
+    const process = new ControllerProcess({
       world: this.world,
+      name,
+      leaderElect: this.#options.twoLeaders === true,
       identity,
       compat: this.#options.compat ?? 'eks',
       queueUrl: this.world.aws.queueUrl(this.facts.noticeQueueName),
@@ -136,10 +148,11 @@ export class GroupLife {
         this.#failure ??= error;
       },
     });
+    return process;
   }
 
   killFor(seconds: number): void {
-    this.#process.restartAfter(seconds);
+    for (const process of this.#processes) process.restartAfter(seconds);
   }
 
   // ---- what people do ----
@@ -402,7 +415,7 @@ export class GroupLife {
 
   async end(): Promise<void> {
     expect(this.#failure).toBeUndefined();
-    this.#process.kill();
+    for (const process of this.#processes) process.kill();
     await this.driver.advance(1);
   }
 

@@ -14,7 +14,6 @@ import {
   type Ownership,
   ownershipOf,
   type SizeChange,
-  sizeChange,
 } from '../../core/scaling/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
 import { groupsNaming } from '../informers.ts';
@@ -30,8 +29,8 @@ import { observeHealth } from './observe.ts';
 import type { Effect, PassInput } from './pass-input.ts';
 import { deleteTry, endRest, isEmpty, issueOfFailure, openBounds } from './remove.ts';
 import { type ReportFacts, report } from './report.ts';
-import { noSurge, seeSizes, sizesNow, withCall, withRoom } from './request.ts';
-import { setSizes, sizesOf } from './resize.ts';
+import { noSurge, seeSizes, sizesNow, withCall } from './request.ts';
+import { setSizes } from './resize.ts';
 import { type Rollout, rollOut } from './rollout.ts';
 import { beginUpdate } from './rollout-begin.ts';
 import { leftOf, retiringOf } from './rollout-input.ts';
@@ -46,6 +45,7 @@ import {
   viewScaleIn,
   withdrawOthers,
 } from './scale-in.ts';
+import { planCalls, readSizes } from './size-calls.ts';
 import { issueOfRefusal } from './trouble.ts';
 import { requestBySpec } from './update-requests.ts';
 import { failUpdate, leftoverSurge, openUpdate, pruneUpdates, releaseUpdates } from './updates.ts';
@@ -238,7 +238,9 @@ export class Pass {
     this.#wake(health.nextAt);
     const { issues } = health;
     // Before anything is decided on it: a wish that came meanwhile is not taken for the update's own.
-    const seen = seeSizes(this.#group, scaling, leftOf(this.#deps, this.#group, scaling, update));
+    const { late, ...read } = readSizes(this.#deps, this.#group, scaling);
+    const left = leftOf(this.#deps, this.#group, scaling, update);
+    const seen = seeSizes(read.group, read.scaling, left);
     if (!(await this.#follow(seen.followed))) return false;
     const rollout = await this.#rollOut(scaling, update, { issues, wanted: seen.wanted });
     const surge = rollout?.surge ?? leftoverSurge(this.#deps, this.#group, scaling);
@@ -265,8 +267,9 @@ export class Pass {
     const { minSize, maxSize } = this.#group.spec.scaling;
     const sums = { minSize, maxSize, target, lower: rollout?.lower };
     if (isUpdating) this.#surge = withCall(this.#surge, seen.settled, scaling, sums);
-    const change = sizeChange(withRoom(this.#surge, sums), sizesOf(scaling));
-    if (!(await this.#report({ target, scaleIn, failure, issues }))) return false;
+    const asked = { sums, surge: this.#surge, scaleIn, late };
+    const { change, sizeCalls } = planCalls(this.#deps, this.#group, scaling, asked);
+    if (!(await this.#report({ target, scaleIn, failure, issues, sizeCalls }))) return false;
     const keep = scaleIn && view ? keepsCause(view, scaleIn.id) : () => false;
     await withdrawOthers(this.#deps, { group: this.#group, scaling }, keep, signal);
     await this.#attempt('sizes', () => this.#changeSizes(scaling, change));

@@ -21,6 +21,8 @@ export interface ReportFacts {
   readonly scaleIn?: NodeGroupStatus['scaleIn'];
   readonly failure?: NodeGroupStatus['failure'];
   readonly issues?: readonly HealthIssue[];
+  /** What is noted of calls that set the size; default: as it stands. */
+  readonly sizeCalls?: NodeGroupStatus['sizeCalls'];
 }
 
 interface PassFacts extends ReportFacts {
@@ -65,6 +67,7 @@ export const report = async (
     requested: group.spec.scaling,
     requestedRevision: requestedRevision(deps, group),
     surge,
+    sizeCalls: facts.sizeCalls ?? group.status?.sizeCalls ?? [],
     target: facts.target,
     scaleIn: facts.scaleIn,
     failure: facts.failure,

@@ -257,6 +257,18 @@ export const lookAtScaleIn = (
   return { scaleIn, view, failure, failed: view && (failure ?? scaleInFailure(group, view, now)) };
 };
 
+/** The desired capacity that a scale-in asks for before it ends anything: places that no instance fills. */
+export const loweredBy = (
+  group: NodeGroup,
+  scaling: ScalingGroup,
+  { target }: ScaleIn,
+): number | undefined => {
+  const counted = countedOf(scaling).length;
+  const floor = Math.max(target, Math.min(counted, scaling.desiredCapacity));
+  const lower = isForced(group) ? target : floor;
+  return lower < scaling.desiredCapacity ? lower : undefined;
+};
+
 /** Every effect of a scale-in that is due now. */
 export const runScaleIn = async (
   deps: NodeGroupDeps,
@@ -265,10 +277,8 @@ export const runScaleIn = async (
   scaleIn: ScaleIn,
   signal: AbortSignal,
 ): Promise<void> => {
-  const counted = countedOf(scaling).length;
-  const floor = Math.max(scaleIn.target, Math.min(counted, scaling.desiredCapacity));
-  const lower = isForced(group) ? scaleIn.target : floor;
-  if (lower < scaling.desiredCapacity) {
+  const lower = loweredBy(group, scaling, scaleIn);
+  if (lower !== undefined) {
     mustLead(deps);
     const name = scaling.name;
     await deps.cloud.updateGroup({ name, desiredCapacity: lower }, { signal });

@@ -58,6 +58,22 @@ const sizeTold = (before: NodeGroupStatus, after: NodeGroupStatus): Told | undef
   return normal('DesiredChanged', `desired capacity from ${before.desired} to ${desired}`);
 };
 
+/** A call of an earlier leader came after another took over: what it set is not what people want. */
+const lateTold = (before: NodeGroupStatus, after: NodeGroupStatus): Told | undefined => {
+  const arrived = after.sizeCalls?.find(
+    (call) =>
+      call.instead !== undefined &&
+      !before.sizeCalls?.some((one) => one.instead !== undefined && one.epoch === call.epoch),
+  );
+  if (arrived?.instead === undefined) return undefined;
+  const changes = Object.entries(arrived.instead).map(
+    ([field, was]) =>
+      `${field} ${arrived[field as keyof typeof arrived.instead]} instead of ${was}`,
+  );
+  const message = `a process that led before and stood still has set ${changes.join(', ')}: taken back; to keep it, set it again`;
+  return { reason: 'LateSizeCall', type: 'Warning', message };
+};
+
 const isNew = (issue: HealthIssue, before: NodeGroupStatus | undefined): boolean =>
   !(before?.health ?? []).some(({ code }) => code === issue.code);
 
@@ -89,7 +105,8 @@ export const toldOf = (
     ({ code, message }): Told => ({ reason: code, type: 'Warning', message }),
   );
   const size = before === undefined ? undefined : sizeTold(before, after);
-  const said = [stateTold(before, after), size].filter((told) => told !== undefined);
+  const late = before === undefined ? undefined : lateTold(before, after);
+  const said = [stateTold(before, after), size, late].filter((told) => told !== undefined);
   return [...said, ...warnings];
 };
 

@@ -45,6 +45,7 @@ export {
   templateTags,
 } from './ownership.ts';
 export { byAge, type Candidate, chooseForScaleIn, type Victim } from './scale-in.ts';
+export { type GroupSizes, notedCalls, sizesWithoutLateCall } from './size-calls.ts';
 export {
   clamp,
   decideSizes,

@@ -305,6 +305,7 @@ describe('a status', () => {
       isReady: () => false,
       issues,
       surge: { desired: 0, maxSize: 0 },
+      sizeCalls: [],
       requestedRevision: undefined,
       requested: { minSize: 0, maxSize: 1 },
       target: 0,

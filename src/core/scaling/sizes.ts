@@ -32,7 +32,7 @@ type Field = (typeof fields)[number];
 export const clamp = (value: number, min: number, max: number): number =>
   Math.max(min, Math.min(max, value));
 
-const isBetween = (value: number, a: number, b: number): boolean =>
+export const isBetween = (value: number, a: number, b: number): boolean =>
   value >= Math.min(a, b) && value <= Math.max(a, b);
 
 /** Whether the group's value differs from the spec's because somebody else set it. */

@@ -4,6 +4,7 @@ import type { Mutant } from '../mutant.ts';
 const remove = 'src/controllers/nodegroup/remove.ts';
 const request = 'src/controllers/nodegroup/request.ts';
 const sizes = 'src/core/scaling/sizes.ts';
+const sizeCalls = 'src/core/scaling/size-calls.ts';
 const scaleIn = 'src/controllers/nodegroup/scale-in.ts';
 const story = 'a-node-group-is-made-and-deleted';
 const scaledIn = 'a-group-is-scaled-in';
@@ -99,8 +100,21 @@ const sized: readonly Mutant[] = [
     edits: [
       {
         file: scaleIn,
-        find: 'const lower = isForced(group) ? scaleIn.target : floor;',
-        replace: 'const lower = isForced(group) || floor > 0 ? scaleIn.target : floor;',
+        find: 'const lower = isForced(group) ? target : floor;',
+        replace: 'const lower = isForced(group) || floor > 0 ? target : floor;',
+      },
+    ],
+  },
+  {
+    name: 'a-late-call-is-taken-for-a-wish',
+    oracles: ['desired-within-bounds'],
+    kind: 'timing',
+    story: 'a-size-is-set-too-late',
+    edits: [
+      {
+        file: sizeCalls,
+        find: 'if (call.epoch === epoch || !isRemembered(call, now)) continue;',
+        replace: 'if (call.epoch <= epoch || !isRemembered(call, now)) continue;',
       },
     ],
   },

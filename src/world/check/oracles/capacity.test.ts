@@ -80,6 +80,42 @@ describe('desired-within-bounds', () => {
     expect(judge(capacity, asks(5, { ...surge, desired: 0 }, 2)).said).toEqual([]);
   });
 
+  it('lets a leader that stood still send what it had noted, and reports that its size is kept', () => {
+    const grown = (noted: number | undefined, fault: string): Story => {
+      const sizes = { autoScalingGroupName: group, minSize: 0, maxSize: 9, desired: 1 };
+      const sizeCalls = noted === undefined ? [] : [{ desired: noted, epoch: 1, at: 't' }];
+      const begun = new Story().object('nodegroups', {
+        metadata: { name: 'ng1', uid: 'ng1', generation: 1 },
+        spec: { autoScalingGroupName: group, scaling: { desired: 1 } },
+        status: { desired: 1, minSize: 0, maxSize: 9, sizeCalls },
+      });
+      const scaled = begun.add({ kind: 'scaling', at: begun.micros, ...sizes, suspended: [] });
+      const input = { AutoScalingGroupName: group, DesiredCapacity: 4 };
+      return scaled.at(1).fault(fault, 'fired').at(59).call('UpdateAutoScalingGroup', input);
+    };
+    const beyond = 'eks-ng1: made larger to 4 where spec and noted surge ask for 1';
+    expect(judge(capacity, grown(4, 'F6-leader-paused')).said).toEqual([]);
+    expect(judge(capacity, grown(3, 'F6-leader-paused')).said).toEqual([beyond]);
+    expect(judge(capacity, grown(undefined, 'F6-leader-paused')).said).toEqual([beyond]);
+    expect(judge(capacity, grown(4, 'kubelet-stop')).said).toEqual([beyond]);
+    const followed = (story: Story) =>
+      story.object('nodegroups', {
+        metadata: {
+          name: 'ng1',
+          uid: 'ng1',
+          generation: 2,
+          annotations: { 'drover.dev/followed-generation': '2' },
+        },
+        spec: { autoScalingGroupName: group, scaling: { desired: 4 } },
+        status: { desired: 4, minSize: 0, maxSize: 9 },
+      });
+    expect(judge(capacity, followed(grown(4, 'F6-leader-paused').at(62))).said).toEqual([
+      'eks-ng1: wrote 4 to the spec, which nobody but we had set',
+    ]);
+    const others = resizedBy(grown(4, 'F6-leader-paused').at(61), 'aws-cli', 4).at(62);
+    expect(judge(capacity, followed(others)).said).toEqual([]);
+  });
+
   it('accepts that we make a group larger that somebody else had made smaller than it is yet', () => {
     const made = (before: number, then: number) => {
       const story = sized(new Story().state(i1, 'InService').state(i2, 'InService'), before).at(10);

@@ -4,6 +4,7 @@
 // was noted before, and in the end the size that is told is that of the group: who changes it from outside is
 // followed.
 import { type JsonObject, objectOr } from '../../../api/json.ts';
+import { followedAnnotation } from '../../../api/nodegroup.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import { AskedSizes } from '../state/asked-sizes.ts';
 import type { Call } from '../state/book.ts';
@@ -71,6 +72,33 @@ class Wishes {
   }
 }
 
+/** What was set by us alone, and whether we took it for somebody's wish afterwards. */
+class OwnSizes {
+  readonly #set = new Map<string, number>();
+  readonly #asked = new Map<string, number | undefined>();
+
+  /** `desired`: what we set; undefined where somebody else changed something. */
+  called(group: string, desired: number | undefined): void {
+    if (desired === undefined) this.#set.delete(group);
+    else this.#set.set(group, desired);
+  }
+
+  /** Where this version of a NodeGroup is a write-back of ours: of a size of ours? A scale-in that failed is told so. */
+  followedBy(
+    group: string,
+    { metadata, spec, status }: JsonObject,
+  ): { readonly desired: number; readonly isOurs: boolean } | undefined {
+    const { annotations, generation } = objectOr(metadata);
+    const desired = numberOf(objectOr(objectOr(spec).scaling).desired);
+    const before = this.#asked.get(group);
+    this.#asked.set(group, desired);
+    const isFollowed = objectOr(annotations)[followedAnnotation] === String(generation);
+    if (!isFollowed || before === undefined || desired === undefined) return undefined;
+    if (before === desired || objectOr(status).failure !== undefined) return undefined;
+    return { desired, isOurs: this.#set.get(group) === desired };
+  }
+}
+
 interface Bounds {
   readonly min: number;
   readonly max: number;
@@ -95,6 +123,7 @@ export const capacity: Oracle = {
     const asked = new AskedSizes();
     /** Sizes that somebody has set, where that was seen. */
     const set = new Map<string, number>();
+    const own = new OwnSizes();
     /** Auto Scaling would choose among instances whose nodes nobody has drained. */
     const checkLowered = (group: string, desired: number): void => {
       // Somebody else had made it smaller yet: it grows.
@@ -141,6 +170,8 @@ export const capacity: Oracle = {
       if (most === undefined || !asked.grows(group, desired)) return;
       saw();
       if (desired <= most) return;
+      // Nothing fences what a leader that stood still sends then: its successors take it back.
+      if (book.isBlind && asked.isNoted(group, desired)) return;
       const message = `made larger to ${desired} where spec and noted surge ask for ${most}`;
       report({ subject: group, message });
     };
@@ -168,6 +199,12 @@ export const capacity: Oracle = {
         known.set(group, { min, max });
         wishes.take(group, at, object);
         asked.take(group, at, object);
+        const followed = own.followedBy(group, object);
+        if (followed !== undefined) saw();
+        if (followed?.isOurs === true) {
+          const message = `wrote ${followed.desired} to the spec, which nobody but we had set`;
+          report({ subject: group, message });
+        }
         const { annotations } = objectOr(object.metadata);
         nodeGroupOf.set(group, textOf(objectOr(object.metadata).name));
         forced.set(group, objectOr(annotations)['drover.dev/force'] === 'true');
@@ -205,6 +242,7 @@ export const capacity: Oracle = {
         if (min === undefined || max === undefined) return;
         known.set(group, { min, max });
         const desired = numberOf(DesiredCapacity);
+        own.called(group, book.isOurs(entry) ? desired : undefined);
         if (desired === undefined) {
           const before = set.get(group);
           if (before !== undefined) set.set(group, Math.max(min, Math.min(max, before)));

@@ -2,7 +2,7 @@
 // those that it retires, as the NodeGroup told them before. Judges nothing.
 import { type JsonObject, objectOr } from '../../../api/json.ts';
 import type { Scaling } from './cloud.ts';
-import { numberOf } from './read.ts';
+import { numberOf, objectsOf } from './read.ts';
 
 /** Undefined where nobody has stated a size: then it is Auto Scaling's own. */
 const mostOf = ({ spec, status }: JsonObject): number | undefined => {
@@ -17,12 +17,18 @@ interface Told {
   readonly most: number;
 }
 
+/** What leaders noted that they would ask for. */
+const notedOf = ({ status }: JsonObject): readonly number[] =>
+  objectsOf(objectOr(status).sizeCalls).flatMap(({ desired }) => numberOf(desired) ?? []);
+
 export class AskedSizes {
   readonly #told = new Map<string, readonly Told[]>();
   /** Of each Auto Scaling group its size, and the one before. */
   readonly #sizes = new Map<string, { readonly now: number; readonly before: number }>();
+  readonly #noted = new Map<string, ReadonlySet<number>>();
 
   take(group: string, at: number, object: JsonObject): void {
+    this.#noted.set(group, new Set(notedOf(object)));
     const most = mostOf(object) ?? Number.POSITIVE_INFINITY;
     const all = this.#told.get(group) ?? [];
     if (all.at(-1)?.most !== most) this.#told.set(group, [...all.slice(-20), { at, most }]);
@@ -41,6 +47,11 @@ export class AskedSizes {
     const size = this.#sizes.get(group);
     if (size === undefined) return false;
     return desired > (size.now === desired ? size.before : size.now);
+  }
+
+  /** A leader announced such a call, and none of its successors has forgotten it. */
+  isNoted(group: string, desired: number): boolean {
+    return this.#noted.get(group)?.has(desired) ?? false;
   }
 
   /** The most of what was told since then; undefined of a group that nobody has told of. */

@@ -1,0 +1,95 @@
+// The table of calls that set sizes, noted by one leader and judged by the next.
+import { describe, expect, it } from 'vitest';
+import { epochMs } from '../../api/brand.ts';
+import type { SizeCall } from '../../api/nodegroup.ts';
+import { type GroupSizes, notedCalls, sizesWithoutLateCall } from './size-calls.ts';
+
+const at = '2026-01-01T00:00:00.000Z';
+const now = epochMs(Date.parse(at) + 60_000);
+const minutesLater = (minutes: number) => epochMs(Date.parse(at) + minutes * 60_000);
+const sizes = (desired: number, minSize = 0, maxSize = 9) => ({ desired, minSize, maxSize });
+const raise: SizeCall = { desired: 4, epoch: 1, at };
+const seen = (more: Partial<GroupSizes> = {}): GroupSizes => ({
+  epoch: 2,
+  actual: sizes(4),
+  told: sizes(1),
+  now,
+  ...more,
+});
+
+describe('what is read where a call of an earlier leader may have arrived', () => {
+  it.each<[string, readonly SizeCall[], Partial<GroupSizes>, object]>([
+    ['it arrived after the last look', [raise], {}, { desired: 1 }],
+    ['it had arrived before that', [raise], { told: sizes(4) }, {}],
+    ['another size than it asked for', [raise], { actual: sizes(5) }, {}],
+    ['our own call', [raise, { ...raise, epoch: 2 }], {}, {}],
+    ['our own term', [{ ...raise, epoch: 2 }], {}, {}],
+    ['nobody else ever leads', [raise], { epoch: undefined }, {}],
+    ['14 minutes old', [raise], { now: minutesLater(14.9) }, { desired: 1 }],
+    ['15 minutes old', [raise], { now: minutesLater(15) }, {}],
+    ['never looked at', [raise], { told: undefined }, {}],
+    [
+      'with bounds',
+      [{ ...raise, minSize: 3 }],
+      { actual: sizes(4, 3) },
+      { desired: 1, minSize: 0 },
+    ],
+    ['with bounds that it did not set', [{ ...raise, minSize: 3 }], {}, {}],
+    ['a maximum alone', [{ maxSize: 5, epoch: 1, at }], { actual: sizes(1, 0, 5) }, { maxSize: 9 }],
+    [
+      'on its way back',
+      [{ ...raise, instead: { desired: 1 } }],
+      { actual: sizes(2) },
+      { desired: 1 },
+    ],
+    ['back', [{ ...raise, instead: { desired: 1 } }], { actual: sizes(1) }, {}],
+    ['beyond: a wish', [{ ...raise, instead: { desired: 1 } }], { actual: sizes(6) }, {}],
+    ['the other way: a wish', [{ ...raise, instead: { desired: 1 } }], { actual: sizes(0) }, {}],
+  ])('%s', (_name, calls, facts, expected) => {
+    expect(sizesWithoutLateCall(calls, seen(facts))).toEqual(expected);
+  });
+});
+
+describe('what is noted', () => {
+  const none = { asks: {}, late: {} };
+
+  it('is what is asked for, once', () => {
+    const [first] = notedCalls([], seen(), { asks: { desired: 7 }, late: {} });
+    expect(first).toEqual({ desired: 7, epoch: 2, at: '2026-01-01T00:01:00.000Z' });
+    const again = seen({ now: minutesLater(2) });
+    expect(notedCalls(first && [first], again, { asks: { desired: 7 }, late: {} })).toEqual([
+      first,
+    ]);
+    expect(notedCalls(first && [first], again, none)).toEqual([]);
+  });
+
+  it('keeps those of earlier leaders, the newest five in all', () => {
+    expect(notedCalls([raise], seen({ told: sizes(4) }), none)).toEqual([raise]);
+    const six = [1, 2, 3, 4, 5, 6].map((desired) => ({ desired, epoch: 1, at }));
+    const noted = notedCalls(six, seen(), { asks: { desired: 7 }, late: {} });
+    expect(noted.map(({ desired }) => desired)).toEqual([3, 4, 5, 6, 7]);
+  });
+
+  it('drops what is too old with the next note alone, so that nothing is written for it', () => {
+    const later = seen({ now: minutesLater(20), told: sizes(4) });
+    expect(notedCalls([raise], later, none)).toEqual([raise]);
+    expect(notedCalls([raise], later, { asks: { desired: 7 }, late: {} })).toMatchObject([
+      { desired: 7 },
+    ]);
+  });
+
+  it('marks one that arrived, until the group is back', () => {
+    const marked = notedCalls([raise], seen(), { asks: {}, late: { desired: 1 } });
+    expect(marked).toEqual([{ ...raise, instead: { desired: 1 } }]);
+    expect(notedCalls(marked, seen({ actual: sizes(2) }), none)).toEqual(marked);
+    expect(notedCalls(marked, seen({ actual: sizes(1) }), none)).toEqual([]);
+    // It did what is wanted anyway.
+    expect(notedCalls([raise], seen(), none)).toEqual([raise]);
+  });
+
+  it('is nothing where nobody else leads', () => {
+    expect(notedCalls([], seen({ epoch: undefined }), { asks: { desired: 1 }, late: {} })).toEqual(
+      [],
+    );
+  });
+});
