@@ -112,8 +112,19 @@ describe('desired-within-bounds', () => {
     expect(judge(capacity, followed(grown(4, 'F6-leader-paused').at(62))).said).toEqual([
       'eks-ng1: wrote 4 to the spec, which nobody but we had set',
     ]);
-    const others = resizedBy(grown(4, 'F6-leader-paused').at(61), 'aws-cli', 4).at(62);
-    expect(judge(capacity, followed(others)).said).toEqual([]);
+    const wished = grown(4, 'F6-leader-paused').at(61);
+    const others = followed(
+      wished.add({
+        kind: 'scaling',
+        at: wished.micros,
+        autoScalingGroupName: group,
+        minSize: 0,
+        maxSize: 9,
+        desired: 4,
+        suspended: [],
+      }),
+    );
+    expect(judge(capacity, others).said).toEqual([]);
   });
 
   it('accepts that we make a group larger that somebody else had made smaller than it is yet', () => {

@@ -8,6 +8,7 @@ import { followedAnnotation } from '../../../api/nodegroup.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import { AskedSizes } from '../state/asked-sizes.ts';
 import type { Call } from '../state/book.ts';
+import type { Scaling } from '../state/cloud.ts';
 import { microsPerMinute, numberOf, textOf } from '../state/read.ts';
 
 /** A group that has stood still for so long has been looked at several times. */
@@ -72,22 +73,37 @@ class Wishes {
   }
 }
 
-/** What was set by us alone, and whether we took it for somebody's wish afterwards. */
-class OwnSizes {
-  readonly #set = new Map<string, number>();
+/** Whether a size in the spec that we wrote back was somebody's wish: somebody must have changed the group before. */
+class OthersSizes {
+  readonly #sizes = new Map<string, number>();
+  /** Changes of the group that are nobody's call of ours, since a wish was last written back. */
+  readonly #changes = new Map<string, readonly { readonly at: number; readonly by: number }[]>();
   readonly #asked = new Map<string, number | undefined>();
 
-  /** `desired`: what we set; undefined where somebody else changed something. */
-  called(group: string, desired: number | undefined): void {
-    if (desired === undefined) this.#set.delete(group);
-    else this.#set.set(group, desired);
+  scaled({ autoScalingGroupName: group, desired, at }: Scaling): void {
+    const before = this.#sizes.get(group);
+    this.#sizes.set(group, desired);
+    if (before === undefined || before === desired) return;
+    const all = this.#changes.get(group) ?? [];
+    this.#changes.set(group, [...all, { at, by: desired - before }]);
   }
 
-  /** Where this version of a NodeGroup is a write-back of ours: of a size of ours? A scale-in that failed is told so. */
+  /** A call of ours that ends an instance, or sets `desired`: what it changed is told just before it. */
+  called(group: string, at: number, desired?: number): void {
+    const all = this.#changes.get(group) ?? [];
+    const own = all.findLastIndex(
+      (one) =>
+        one.at === at &&
+        (desired === undefined ? one.by === -1 : this.#sizes.get(group) === desired),
+    );
+    if (own >= 0) this.#changes.set(group, all.toSpliced(own, 1));
+  }
+
+  /** Of a version of a NodeGroup that is a write-back of ours; a scale-in that failed says so. */
   followedBy(
     group: string,
     { metadata, spec, status }: JsonObject,
-  ): { readonly desired: number; readonly isOurs: boolean } | undefined {
+  ): { readonly desired: number; readonly isWish: boolean } | undefined {
     const { annotations, generation } = objectOr(metadata);
     const desired = numberOf(objectOr(objectOr(spec).scaling).desired);
     const before = this.#asked.get(group);
@@ -95,7 +111,9 @@ class OwnSizes {
     const isFollowed = objectOr(annotations)[followedAnnotation] === String(generation);
     if (!isFollowed || before === undefined || desired === undefined) return undefined;
     if (before === desired || objectOr(status).failure !== undefined) return undefined;
-    return { desired, isOurs: this.#set.get(group) === desired };
+    const isWish = (this.#changes.get(group) ?? []).length > 0;
+    this.#changes.delete(group);
+    return { desired, isWish };
   }
 }
 
@@ -123,7 +141,7 @@ export const capacity: Oracle = {
     const asked = new AskedSizes();
     /** Sizes that somebody has set, where that was seen. */
     const set = new Map<string, number>();
-    const own = new OwnSizes();
+    const others = new OthersSizes();
     /** Auto Scaling would choose among instances whose nodes nobody has drained. */
     const checkLowered = (group: string, desired: number): void => {
       // Somebody else had made it smaller yet: it grows.
@@ -199,9 +217,9 @@ export const capacity: Oracle = {
         known.set(group, { min, max });
         wishes.take(group, at, object);
         asked.take(group, at, object);
-        const followed = own.followedBy(group, object);
+        const followed = others.followedBy(group, object);
         if (followed !== undefined) saw();
-        if (followed?.isOurs === true) {
+        if (followed?.isWish === false) {
           const message = `wrote ${followed.desired} to the spec, which nobody but we had set`;
           report({ subject: group, message });
         }
@@ -216,7 +234,10 @@ export const capacity: Oracle = {
         if (leaving.test(state) && !leftAt.has(instanceId)) leftAt.set(instanceId, at);
         movedAt.set(book.cloud.instances.get(instanceId)?.group ?? '', at);
       },
-      scaling: (entry) => asked.scaled(entry),
+      scaling: (entry) => {
+        asked.scaled(entry);
+        others.scaled(entry);
+      },
       fault: ({ fault, at }) => {
         if (scarce.has(fault)) scarceAt = at;
       },
@@ -230,19 +251,20 @@ export const capacity: Oracle = {
         if (isTermination && entry.input.ShouldDecrementDesiredCapacity === true) {
           if (book.isOurs(entry)) checkTaken(entry);
           const { group } = book.cloud.instances.get(textOf(entry.input.InstanceId)) ?? {};
+          if (book.isOurs(entry)) others.called(group ?? '', entry.at);
           const before = set.get(group ?? '');
           if (group !== undefined && before !== undefined) set.set(group, before - 1);
         }
         const { AutoScalingGroupName, MinSize, MaxSize, DesiredCapacity } = entry.input;
         const group = textOf(AutoScalingGroupName);
         if (group === '') return;
+        if (book.isOurs(entry)) others.called(group, entry.at, numberOf(DesiredCapacity) ?? 0);
         const bounds = known.get(group);
         const min = numberOf(MinSize) ?? bounds?.min;
         const max = numberOf(MaxSize) ?? bounds?.max;
         if (min === undefined || max === undefined) return;
         known.set(group, { min, max });
         const desired = numberOf(DesiredCapacity);
-        own.called(group, book.isOurs(entry) ? desired : undefined);
         if (desired === undefined) {
           const before = set.get(group);
           if (before !== undefined) set.set(group, Math.max(min, Math.min(max, before)));
