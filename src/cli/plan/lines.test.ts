@@ -39,6 +39,14 @@ it('a plan tells which instance types a zone may get', () => {
   );
 });
 
+it('a plan of a group that EKS manages says which strategies EKS does not have', () => {
+  const line = 'EKS has no strategy SURGE: this is what Drover would do with its nodes';
+  const plan = { ...planOf(3, 0), managedBy: 'eks' as const };
+  expect(screenLines({ ...plan, strategy: 'SURGE' })).toContain(line);
+  expect(screenLines({ ...plan, strategy: 'MINIMAL' }).join()).not.toContain('EKS has no');
+  expect(screenLines({ ...planOf(3, 0), strategy: 'SURGE' })).not.toContain(line);
+});
+
 describe('a plan on a screen', () => {
   const sizes = [
     [0, 0],

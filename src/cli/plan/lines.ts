@@ -1,5 +1,6 @@
 // A plan as text: verdict and sums, blockers first, the rest folded so that it fits a screen of 80 by 24;
 // with details everything. Pure.
+import { isOwnStrategy } from '../../api/nodegroup-update.ts';
 import type { PlanFinding, UpdatePlan } from '../../core/update/plan/index.ts';
 
 const columns = 80;
@@ -45,6 +46,9 @@ const sumLines = (plan: UpdatePlan): readonly string[] => {
   return [
     `${plural(plan.nodes, 'node')}, ${maxUnavailable} at a time, strategy ${plan.strategy}; ` +
       `${plural(pods, 'pod')} to move`,
+    ...(plan.managedBy === 'eks' && isOwnStrategy(plan.strategy)
+      ? [`EKS has no strategy ${plan.strategy}: this is what Drover would do with its nodes`]
+      : []),
     `launches ${launches} (${surge} first), evictions ${evictions}` +
       (again > 0 ? ` (${again} for a second time)` : '') +
       (more > 0 ? `; ${more} node-hours more` : ''),
