@@ -191,6 +191,17 @@ const issueFields = ['code', 'message', 'resourceIds'];
 
 const sizes = { minSize: count, maxSize: count, desired: count };
 
+const revision: Schema = object(
+  {
+    version: text(63),
+    releaseVersion: text(63),
+    imageId: text(63),
+    templateVersion: text(63),
+    launchTemplate: launchTemplateRef,
+  },
+  ['version', 'imageId', 'templateVersion'],
+);
+
 export const nodeGroupStatus: Schema = object(
   {
     observedGeneration: generation,
@@ -240,6 +251,22 @@ export const nodeGroupStatus: Schema = object(
         'at',
       ]),
       5,
+    ),
+    updating: object(
+      {
+        name: text(),
+        strategy: oneOf(updateStrategies),
+        from: revision,
+        target: revision,
+        original: object(sizes, ['minSize', 'maxSize', 'desired']),
+        nodes: count,
+        surge: count,
+        maxUnavailable: count,
+        suspends: listOf(text(63), 10),
+        skippedTypes: listOf(text(63), 20),
+        restored: text(63),
+      },
+      ['name', 'strategy', 'from', 'target', 'original', 'nodes', 'surge', 'maxUnavailable'],
     ),
     requestedRevision: object(
       { version: text(63), releaseVersion: text(63), launchTemplate: launchTemplateRef },
@@ -308,17 +335,6 @@ export const nodeGroupUpdateSpec: Schema = {
     },
   ],
 };
-
-const revision: Schema = object(
-  {
-    version: text(63),
-    releaseVersion: text(63),
-    imageId: text(63),
-    templateVersion: text(63),
-    launchTemplate: launchTemplateRef,
-  },
-  ['version', 'imageId', 'templateVersion'],
-);
 
 export const nodeGroupUpdateStatus: Schema = object(
   {

@@ -1,7 +1,13 @@
 // NodeGroupUpdate (drover.dev/v1alpha1): one update of a node group, EKS' Update. `spec` is what was
 // asked and never changes, but for `paused` and `abort`; `status` is written by the controller alone.
 import type { KubeObject, Taint } from './kube.ts';
-import type { HealthIssue, NodeGroupSpec, NodeRepairConfig, UpdateConfig } from './nodegroup.ts';
+import type {
+  HealthIssue,
+  NodeGroupSpec,
+  NodeRepairConfig,
+  Revision,
+  UpdateConfig,
+} from './nodegroup.ts';
 import type { HookStatus, HookTime } from './update-hooks.ts';
 import type { FailingProbe, Hold, WaveStatus } from './update-pacing.ts';
 import type { UpdatePolicies } from './update-policy.ts';
@@ -58,6 +64,8 @@ export interface NodeGroupUpdateSpec {
   readonly change: NodeGroupChange;
 }
 
+export type { Revision };
+
 /**
  * EKS' two, and ours, which make exactly as many new nodes as are needed: SURGE a few at a time, BLUE_GREEN all of them
  * before the first old one is touched.
@@ -86,17 +94,6 @@ export const updatePhases = [
   'Ended',
 ] as const;
 export type UpdatePhase = (typeof updatePhases)[number];
-
-/** What a group's nodes are made of. */
-export interface Revision {
-  readonly version: string;
-  readonly releaseVersion?: string;
-  readonly imageId: string;
-  /** Of the template that Drover derives; older ones are older revisions. */
-  readonly templateVersion: string;
-  /** Of the user's own template. */
-  readonly launchTemplate?: NonNullable<NodeGroupSpec['launchTemplate']>;
-}
 
 /** RFC 3339: half of such updates are over before the first, nine of ten before the second. */
 export interface UpdateEta {

@@ -107,6 +107,38 @@ export interface SizeCall extends SizesSet {
   readonly instead?: SizesSet;
 }
 
+/** What a group's nodes are made of. */
+export interface Revision {
+  readonly version: string;
+  readonly releaseVersion?: string;
+  readonly imageId: string;
+  /** Of the template that Drover derives; older ones are older revisions. */
+  readonly templateVersion: string;
+  /** Of the user's own template. */
+  readonly launchTemplate?: NonNullable<NodeGroupSpec['launchTemplate']>;
+}
+
+/** What setting an update back needs to know. */
+export interface UpdateNote {
+  readonly name: string;
+  readonly strategy: NonNullable<UpdateConfig['updateStrategy']>;
+  readonly from: Revision;
+  readonly target: Revision;
+  readonly original: {
+    readonly minSize: number;
+    readonly maxSize: number;
+    readonly desired: number;
+  };
+  /** Of before, when it began. */
+  readonly nodes: number;
+  readonly surge: number;
+  readonly maxUnavailable: number;
+  readonly suspends?: readonly string[];
+  /** Left out while it runs. */
+  readonly skippedTypes?: readonly string[];
+  readonly restored?: string;
+}
+
 export interface NodeGroupStatus {
   readonly observedGeneration?: number;
   readonly state: NodeGroupState;
@@ -168,6 +200,11 @@ export interface NodeGroupStatus {
   };
   /** Written before the calls, where processes take turns to lead: which sizes are no wish of anybody's. */
   readonly sizeCalls?: readonly SizeCall[];
+  /**
+   * The version update that is under way: written before its first effect, so that nothing of it stays when its object
+   * vanishes.
+   */
+  readonly updating?: UpdateNote;
   /** What spec.version, releaseVersion and launchTemplate asked for when last taken note of. */
   readonly requestedRevision?: Pick<NodeGroupSpec, 'version' | 'releaseVersion' | 'launchTemplate'>;
   /** The Kubernetes version of the nodes: that of the last update that was successful. */

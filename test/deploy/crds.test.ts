@@ -178,6 +178,14 @@ const nodeHook = {
   onFailure: 'Continue',
 } as const;
 
+const revision = {
+  version: 'v',
+  releaseVersion: 'r',
+  imageId: 'i',
+  templateVersion: '1',
+  launchTemplate,
+} as const;
+
 const nodeGroup: { spec: Full<NodeGroupSpec>; status: Full<NodeGroupStatus> } = {
   spec: {
     clusterName: 'c',
@@ -258,6 +266,19 @@ const nodeGroup: { spec: Full<NodeGroupSpec>; status: Full<NodeGroupStatus> } = 
     perZone: { a: 1 },
     perTemplateVersion: { 1: 1 },
     templateGeneration: 1,
+    updating: {
+      name: 'u',
+      strategy: 'SURGE',
+      from: revision,
+      target: revision,
+      original: { minSize: 1, maxSize: 1, desired: 1 },
+      nodes: 1,
+      surge: 1,
+      maxUnavailable: 1,
+      suspends: ['AZRebalance'],
+      skippedTypes: ['m5.large'],
+      restored: '1',
+    },
     surge: {
       desired: 1,
       maxSize: 1,
@@ -295,14 +316,6 @@ const nodeGroup: { spec: Full<NodeGroupSpec>; status: Full<NodeGroupStatus> } = 
     conditions,
   },
 };
-
-const revision = {
-  version: 'v',
-  releaseVersion: 'r',
-  imageId: 'i',
-  templateVersion: '1',
-  launchTemplate,
-} as const;
 
 const nodeGroupUpdate: { spec: Full<NodeGroupUpdateSpec>; status: Full<NodeGroupUpdateStatus> } = {
   spec: {

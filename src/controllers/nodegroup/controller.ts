@@ -126,7 +126,7 @@ class NodeGroups {
   /** Its updates go with it. */
   async #forget(name: string, signal: AbortSignal): Promise<void> {
     try {
-      await releaseUpdates(this.#deps, name, true, signal);
+      await releaseUpdates(this.#deps, name, { isGroupGone: true }, signal);
     } catch (error) {
       if (!(error instanceof NotLeading)) throw error;
     }

@@ -34,6 +34,7 @@ import { setSizes } from './resize.ts';
 import { type Rollout, rollOut } from './rollout.ts';
 import { beginUpdate } from './rollout-begin.ts';
 import { leftOf, retiringOf } from './rollout-input.ts';
+import { isStale, tendUpdates } from './rollout-lost.ts';
 import {
   isForced,
   keepsCause,
@@ -141,10 +142,10 @@ export class Pass {
   async #live(): Promise<boolean> {
     const { signal } = this.#input;
     const scaling = this.#scaling;
-    const { name } = this.#group.metadata;
     const isAnothers = this.#found !== undefined && scaling === undefined;
-    await releaseUpdates(this.#deps, name, isAnothers || this.#isMissing, signal);
-    const update = openUpdate(this.#deps, name);
+    const isGone = isAnothers || this.#isMissing;
+    const update = await tendUpdates(this.#deps, this.#group, isGone, signal);
+    if (scaling && isStale(this.#group, update)) this.#wake(this.#deps.clock.now());
     if (update === undefined) await requestBySpec(this.#deps, this.#group, signal);
     else if (!(await this.#begin(update))) return false;
     if (scaling === undefined) {
@@ -165,9 +166,8 @@ export class Pass {
   }
 
   async #begin(update: NodeGroupUpdate): Promise<boolean> {
-    const { signal } = this.#input;
-    const input = { group: this.#group, scaling: this.#scaling, update, signal };
-    return this.#take(await beginUpdate(this.#deps, input));
+    const input = { group: this.#group, scaling: this.#scaling, signal: this.#input.signal };
+    return this.#take(await beginUpdate(this.#deps, { ...input, update }));
   }
 
   async #rollOut(
@@ -212,10 +212,8 @@ export class Pass {
     const { memory, roles, signal } = this.#input;
     await this.#attempt('create', async () => {
       await roles.admit(this.#group, signal);
-      memory.made = await createGroup(this.#deps, this.#group, {
-        asks: () => askedFor(memory),
-        signal,
-      });
+      const asks = () => askedFor(memory);
+      memory.made = await createGroup(this.#deps, this.#group, { asks, signal });
       this.#acted();
     });
   }
@@ -232,9 +230,8 @@ export class Pass {
   }
 
   async #resize(scaling: ScalingGroup, update: NodeGroupUpdate | undefined): Promise<boolean> {
-    const { signal } = this.#input;
-    const looked = { scaling, memory: this.#input.memory };
-    const health = await observeHealth(this.#deps, this.#group, looked, signal);
+    const { signal, memory } = this.#input;
+    const health = await observeHealth(this.#deps, this.#group, { scaling, memory }, signal);
     this.#wake(health.nextAt);
     const { issues } = health;
     // Before anything is decided on it: a wish that came meanwhile is not taken for the update's own.
@@ -269,7 +266,8 @@ export class Pass {
     if (isUpdating) this.#surge = withCall(this.#surge, seen.settled, scaling, sums);
     const asked = { sums, surge: this.#surge, scaleIn, late };
     const { change, sizeCalls } = planCalls(this.#deps, this.#group, scaling, asked);
-    if (!(await this.#report({ target, scaleIn, failure, issues, sizeCalls }))) return false;
+    const told = { target, scaleIn, failure, issues, sizeCalls, updating: rollout?.updating };
+    if (!(await this.#report(told))) return false;
     const keep = scaleIn && view ? keepsCause(view, scaleIn.id) : () => false;
     await withdrawOthers(this.#deps, { group: this.#group, scaling }, keep, signal);
     await this.#attempt('sizes', () => this.#changeSizes(scaling, change));
@@ -312,7 +310,7 @@ export class Pass {
     const { signal } = this.#input;
     const update = openUpdate(this.#deps, this.#group.metadata.name);
     if (update !== undefined) await failUpdate(this.#deps, this.#group, update, signal);
-    await releaseUpdates(this.#deps, this.#group.metadata.name, true, signal);
+    await releaseUpdates(this.#deps, this.#group.metadata.name, { isGroupGone: true }, signal);
     // It goes with the rest of the group.
     this.#surge = noSurge;
     const now = this.#deps.clock.now();

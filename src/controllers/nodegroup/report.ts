@@ -23,6 +23,8 @@ export interface ReportFacts {
   readonly issues?: readonly HealthIssue[];
   /** What is noted of calls that set the size; default: as it stands. */
   readonly sizeCalls?: NodeGroupStatus['sizeCalls'];
+  /** The version update that is under way; left out: as it was told before. */
+  readonly updating?: NodeGroupStatus['updating'];
 }
 
 interface PassFacts extends ReportFacts {
@@ -39,6 +41,11 @@ interface PassFacts extends ReportFacts {
 const failedFields = (
   failedUpdate: StatusFacts['failedUpdate'],
 ): Pick<StatusFacts, 'failedUpdate'> => (failedUpdate === undefined ? {} : { failedUpdate });
+
+const updatingOf = (facts: PassFacts): Pick<NodeGroupStatus, 'updating'> => {
+  const { updating } = 'updating' in facts ? facts : (facts.group.status ?? {});
+  return updating === undefined ? {} : { updating };
+};
 
 /** One that may not begin yet has done nothing to the group. */
 const isUnderWay = (update: NodeGroupUpdate | undefined): boolean =>
@@ -68,6 +75,7 @@ export const report = async (
     requestedRevision: requestedRevision(deps, group),
     surge,
     sizeCalls: facts.sizeCalls ?? group.status?.sizeCalls ?? [],
+    ...updatingOf(facts),
     target: facts.target,
     scaleIn: facts.scaleIn,
     failure: facts.failure,

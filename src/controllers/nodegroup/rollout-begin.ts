@@ -11,6 +11,7 @@ import type { NodeGroupDeps } from './deps.ts';
 import { netDesired } from './request.ts';
 import { cancelled, heldBack } from './rollout-hold.ts';
 import { type RolloutInput, statusOf } from './rollout-input.ts';
+import { resumeLost } from './rollout-lost.ts';
 import { holdUpdate, writeUpdate } from './updates.ts';
 import { writeSpec } from './write.ts';
 
@@ -25,6 +26,7 @@ export const beginUpdate = async (
   input: Omit<BeginInput, 'scaling'> & { readonly scaling: ScalingGroup | undefined },
 ): Promise<NodeGroup | undefined> => {
   const { group, scaling, update, signal } = input;
+  if (await resumeLost(deps, { group, scaling }, update, signal)) return group;
   if (await cancelled(deps, group, update, signal)) return group;
   if (update.spec.type === 'ConfigUpdate') return applyUpdate(deps, group, update, signal);
   const isBegun = update.status?.phase !== undefined && update.status.phase !== 'Pending';

@@ -1,6 +1,7 @@
 // A version update of a node group, run inside the group's pass: asks core/update what comes next, writes
 // that down and then does it. Knows no phase.
 import { type EpochMs, epochMs, formatTime } from '../../api/brand.ts';
+import type { NodeGroupStatus } from '../../api/nodegroup.ts';
 import type {
   NodeGroupUpdate,
   NodeGroupUpdateStatus,
@@ -26,6 +27,7 @@ import { noSurge } from './request.ts';
 import { clearHooks, lookAtHooks } from './rollout-hooks.ts';
 import { instancesOf, type RolloutInput, statusOf, suspendedOf } from './rollout-input.ts';
 import { ladderOf } from './rollout-ladder.ts';
+import { isNoted, noteOf } from './rollout-lost.ts';
 import { paceOf } from './rollout-pacing.ts';
 import { lookAtGate } from './rollout-pods.ts';
 import { prepareOrFail } from './rollout-prepare.ts';
@@ -39,6 +41,8 @@ export interface Rollout {
   readonly surge: UpdateSurge;
   /** The group is to be made smaller to it, with the other sizes. */
   readonly lower?: number;
+  /** What the group's status is to say of it, as long as it runs. */
+  readonly updating: NodeGroupStatus['updating'];
   readonly made?: Made;
   /** When to look again, if sooner than usual. */
   readonly nextAt: EpochMs | undefined;
@@ -185,10 +189,13 @@ export const rollOut = async (
   const before = statusOf(deps, input.update);
   const target = before.status?.target;
   if (target === undefined || before.status?.status !== 'InProgress') return undefined;
-  if (await setUpOrFail(deps, input, before, target)) {
-    // Seen in the next pass.
+  const updating = noteOf(deps, group, input.scaling, before);
+  const isKnown = updating === undefined || isNoted(group, updating);
+  if (!isKnown || (await setUpOrFail(deps, input, before, target))) {
+    // Noted by this pass, or seen in the next.
     const surge = group.status?.surge ?? noSurge;
-    return { surge, nextAt: soon(deps, input.scaling), act: async () => {} };
+    const nextAt = isKnown ? soon(deps, input.scaling) : deps.clock.now();
+    return { surge, updating, nextAt, act: async () => {} };
   }
   const decision = await decide(deps, input);
   if (decision === undefined) return undefined;
@@ -204,6 +211,7 @@ export const rollOut = async (
   const lower = steps.find((step) => step.kind === 'Lower')?.desired;
   return {
     surge,
+    updating,
     ...(lower === undefined ? {} : { lower }),
     ...(isDone ? { made } : {}),
     nextAt: nextLook(deps, input, decision),

@@ -95,17 +95,21 @@ export const holdUpdate = async (
   await patchFinalizers(deps, update, [...finalizers, updateFinalizer], signal);
 };
 
-/** Those that have ended may go; without a group in the cloud all that are being deleted, too. */
+/**
+ * Those that have ended may go, but for the one that the group's status still tells of (`noted`): gone, it would be made once
+ * more. Without a group in the cloud all that are being deleted may, too.
+ */
 export const releaseUpdates = async (
   deps: NodeGroupDeps,
   groupName: string,
-  isGroupGone: boolean,
+  { isGroupGone, noted }: { readonly isGroupGone: boolean; readonly noted?: string | undefined },
   signal: AbortSignal,
 ): Promise<void> => {
   for (const update of deps.updates.list()) {
     const { finalizers = [], deletionTimestamp } = update.metadata;
     if (update.spec.nodeGroup !== groupName || !finalizers.includes(updateFinalizer)) continue;
     const isMoot = isGroupGone && deletionTimestamp !== undefined;
+    if (!isGroupGone && update.metadata.name === noted) continue;
     if (updateStatusOf(update) === 'InProgress' && !isMoot) continue;
     const others = finalizers.filter((one) => one !== updateFinalizer);
     await patchFinalizers(deps, update, others, signal);

@@ -60,6 +60,7 @@ export interface StatusFacts {
   /** What of the size is an update's from now on. */
   readonly surge: NonNullable<NodeGroupStatus['surge']>;
   readonly sizeCalls: NonNullable<NodeGroupStatus['sizeCalls']>;
+  readonly updating?: NodeGroupStatus['updating'];
   readonly requestedRevision: NodeGroupStatus['requestedRevision'];
   readonly marked: MarksStatus;
   /** The generation whose labels and taints the launch template has. */
@@ -214,6 +215,7 @@ const wholeStatus = (facts: StatusFacts, halvings: number): NodeGroupStatus => {
       : { requestedRevision: facts.requestedRevision }),
     ...surgeOf(facts),
     ...(facts.sizeCalls.length === 0 ? {} : { sizeCalls: facts.sizeCalls }),
+    ...(facts.updating === undefined ? {} : { updating: facts.updating }),
     ...(scaleIn === undefined ? {} : { scaleIn }),
     ...(failure === undefined ? {} : { failure }),
     ...(failedUpdate === undefined ? {} : { failedUpdate: failedUpdate.name }),
