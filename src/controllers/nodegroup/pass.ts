@@ -142,8 +142,7 @@ export class Pass {
   async #live(): Promise<boolean> {
     const { signal } = this.#input;
     const scaling = this.#scaling;
-    const isAnothers = this.#found !== undefined && scaling === undefined;
-    const isGone = isAnothers || this.#isMissing;
+    const isGone = this.#isMissing || (this.#found !== undefined && scaling === undefined);
     const update = await tendUpdates(this.#deps, this.#group, isGone, signal);
     if (scaling && isStale(this.#group, update)) this.#wake(this.#deps.clock.now());
     if (update === undefined) await requestBySpec(this.#deps, this.#group, signal);
@@ -212,8 +211,10 @@ export class Pass {
     const { memory, roles, signal } = this.#input;
     await this.#attempt('create', async () => {
       await roles.admit(this.#group, signal);
-      const asks = () => askedFor(memory);
-      memory.made = await createGroup(this.#deps, this.#group, { asks, signal });
+      memory.made = await createGroup(this.#deps, this.#group, {
+        asks: () => askedFor(memory),
+        signal,
+      });
       this.#acted();
     });
   }
@@ -261,8 +262,7 @@ export class Pass {
       scaleIn = undefined;
       target = desired;
     }
-    const { minSize, maxSize } = this.#group.spec.scaling;
-    const sums = { minSize, maxSize, target, lower: rollout?.lower };
+    const sums = { ...this.#group.spec.scaling, target, lower: rollout?.lower };
     if (isUpdating) this.#surge = withCall(this.#surge, seen.settled, scaling, sums);
     const asked = { sums, surge: this.#surge, scaleIn, late };
     const { change, sizeCalls } = planCalls(this.#deps, this.#group, scaling, asked);

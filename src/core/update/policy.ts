@@ -99,5 +99,5 @@ export const policyComplaint = (
     return 'drain.onTimeout: Quarantine makes no sense with strategy BLUE_GREEN, which ends with no old node left or with all of them. Set another for this update (policies.drain.onTimeout), or strategy SURGE.';
   }
   if (policies?.capacity === undefined) return undefined;
-  return 'policies.capacity is of strategy SURGE: BLUE_GREEN has all its new nodes before the first old one goes. Leave it out.';
+  return 'policies.capacity is of strategy SURGE: BLUE_GREEN has all its new nodes before the first old one goes, or ends with nothing touched. Leave it out, or update with strategy SURGE (drover update nodegroup --strategy SURGE --on-shortage Minimal), which needs room for few new nodes, or for none.';
 };

@@ -51,6 +51,42 @@ const pace: readonly Mutant[] = [
   },
 ];
 
+const templates: readonly Mutant[] = [
+  {
+    name: 'a-group-uses-the-template-before-its-update-names-it',
+    oracles: ['intent-before-effect'],
+    kind: 'timing',
+    story: updated,
+    edits: [
+      {
+        file: 'src/controllers/nodegroup/rollout-prepare.ts',
+        find: '  const desired = input.wanted;\n',
+        replace:
+          '  await useTemplate(deps, input, { version: target.templateVersion });\n  const desired = input.wanted;\n',
+      },
+      {
+        file: 'src/controllers/nodegroup/rollout-prepare.ts',
+        find: 'import { makeTarget }',
+        replace: 'import { makeTarget, useTemplate }',
+      },
+    ],
+  },
+  {
+    name: 'what-restores-is-used-before-it-is-noted',
+    oracles: ['intent-before-effect'],
+    kind: 'timing',
+    story: setBack,
+    edits: [
+      {
+        file: 'src/controllers/nodegroup/rollout-template.ts',
+        find: '  await writeUpdate(deps, update, { ...status, restored }, signal);\n  await useTemplate(deps, input, { version: restored });\n',
+        replace:
+          '  await useTemplate(deps, input, { version: restored });\n  await writeUpdate(deps, update, { ...status, restored }, signal);\n',
+      },
+    ],
+  },
+];
+
 const zones: readonly Mutant[] = [
   {
     name: 'the-emptiest-zone-goes-first',
@@ -180,4 +216,11 @@ const ends: readonly Mutant[] = [
   },
 ];
 
-export const rolloutMutants: readonly Mutant[] = [...pace, ...zones, ...moves, ...remains, ...ends];
+export const rolloutMutants: readonly Mutant[] = [
+  ...pace,
+  ...templates,
+  ...zones,
+  ...moves,
+  ...remains,
+  ...ends,
+];

@@ -12,6 +12,7 @@ import {
 } from '../state/book.ts';
 import { isHookCall, isTermination } from '../state/cloud.ts';
 import { inForce } from '../state/disruptions.ts';
+import { TemplateIntent } from './template-intent.ts';
 
 /** True when one of the phases was committed in this episode. */
 const reached = (disruption: DisruptionState, phases: readonly string[]): boolean =>
@@ -117,12 +118,14 @@ const checkTermination = (context: Context, entry: Call): void => {
 
 export const intent: Oracle = {
   name: 'intent-before-effect',
-  what: 'each eviction, deletion, mark, hook call and termination was announced in the journal before',
+  what: 'each eviction, deletion, mark, hook call, termination and template was announced in the journal before',
   strategies: both,
   needs: ['request', 'object'],
   watch: (context) => {
     const { book } = context;
+    const templates = new TemplateIntent(context);
     return {
+      object: (entry) => templates.object(entry),
       request: (entry) => {
         if (!succeeded(entry) || !book.isOurs(entry)) return;
         if (endsPod(entry)) checkPod(context, entry);
@@ -135,6 +138,7 @@ export const intent: Oracle = {
         if (!book.isOurs(entry) || entry.error !== undefined) return;
         if (isHookCall(entry)) checkHook(context, entry);
         else if (isTermination(entry)) checkTermination(context, entry);
+        else templates.call(entry);
       },
     };
   },
