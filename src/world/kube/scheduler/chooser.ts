@@ -32,11 +32,10 @@ import {
 } from './fit.ts';
 import { Nominations } from './nominations.ts';
 import { findVictims, priorityOf } from './preemption.ts';
+import { nodesToScore } from './sample.ts';
 import { scoresOf } from './score.ts';
 import { type VolumeAsk, volumeAsk, volumeRefusal } from './volumes.ts';
 
-/** Upstream scores at least 100 feasible nodes; more would cost and change little here. */
-const feasibleNodesToScore = 100;
 /** Templates whose static answers are kept; more distinct ones are rare. */
 const cachedTemplates = 500;
 
@@ -98,8 +97,9 @@ export class Chooser {
     const helpful: NodeInfo[] = [];
     const feasible: NodeInfo[] = [];
     const begin = nodes.length === 0 ? 0 : this.#start % nodes.length;
+    const enough = nodesToScore(nodes.length);
     let looked = 0;
-    for (; looked < nodes.length && feasible.length < feasibleNodesToScore; looked++) {
+    for (; looked < nodes.length && feasible.length < enough; looked++) {
       const node = nodes[(begin + looked) % nodes.length];
       if (node === undefined) continue;
       const refusal = this.#refusal(ask, node);
