@@ -1,6 +1,7 @@
 // Oracle 7, second half: what a cause asks for in time. Nothing is forced before `forceFrom`; a drain
 // that may not force gives up at its deadline, names what held it, and takes no instance; between
 // the end of a drain and our termination lies the cooldown, and the word of whoever keeps it for hooks.
+import { objectOr } from '../../../api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import {
   type Call,
@@ -8,6 +9,7 @@ import {
   endsPod,
   graceAsked,
   isEviction,
+  type ObjectEntry,
   type PodState,
   type Request,
   succeeded,
@@ -15,9 +17,9 @@ import {
 import { isTermination } from '../state/cloud.ts';
 import { type CauseState, inForce } from '../state/disruptions.ts';
 import { isHealthy } from '../state/pods.ts';
-import { microsPerMinute, microsPerSecond } from '../state/read.ts';
+import { keyOf, microsPerMinute, microsPerSecond, textOf, timeOf } from '../state/read.ts';
 
-/** The write of the end was on its way for a while; then the wait is counted from before it. */
+/** The call comes when it comes, and times in the journal have milliseconds. */
 const slackMicros = 2 * microsPerSecond;
 /** How long a drain that has failed may go on after its deadline: a few restarts and refusals. */
 const overdueMicros = 5 * microsPerMinute;
@@ -58,7 +60,44 @@ const isKept = (context: Context, one: DisruptionState): boolean => {
   return ending.length > 0 && ending.every(({ isKeeping }) => isKeeping);
 };
 
-const checkTermination = (context: Context, entry: Call): void => {
+/** The pod that left a node last, and since when it had been there. */
+type LastPods = Map<string, { readonly boundAt: number; readonly goneAt: number }>;
+
+const noteGone = ({ book }: Context, { type, object }: ObjectEntry, last: LastPods): void => {
+  const { namespace, name } = objectOr(object.metadata);
+  const pod =
+    type === 'DELETED' ? book.pods.byKey.get(keyOf(textOf(namespace), textOf(name))) : undefined;
+  const { goneAt, finishedAt } = pod ?? {};
+  if (pod === undefined || goneAt === undefined || finishedAt !== undefined) return;
+  if (pod.ownerKind === 'DaemonSet' || pod.isMirror) return;
+  last.set(pod.nodeName, { boundAt: pod.boundAt, goneAt });
+};
+
+/**
+ * From when on a drained instance cools down. Who stood still between the end and its write, and whose clock is off, tells
+ * another time than that of the write: it is believed as far as nobody could have known better, and not
+ * before the last pod had left.
+ */
+const cooledFrom = ({ book }: Context, one: DisruptionState, last: LastPods): number => {
+  const drainedAt = timeOf(objectOr(one.object.status).drainedAt);
+  if (drainedAt === undefined) return book.now;
+  const skew = book.facts.clockSkew ?? 0;
+  const pod = last.get(one.nodeName);
+  const emptyAt = pod !== undefined && pod.boundAt <= drainedAt ? pod.goneAt : 0;
+  const earliest = book.now - book.lagMicros - skew;
+  return Math.min(book.now, Math.max(drainedAt, emptyAt - skew, earliest));
+};
+
+interface Ended {
+  readonly episode: number;
+  readonly from: number;
+}
+
+const checkTermination = (
+  context: Context,
+  entry: Call,
+  ends: ReadonlyMap<string, Ended>,
+): void => {
   const { book, saw, report } = context;
   const instanceId = book.instanceOfCall(entry);
   const one = book.disruptions.ofInstance(instanceId);
@@ -76,7 +115,9 @@ const checkTermination = (context: Context, entry: Call): void => {
       !isCancelled && !isHolding && !one.handled.has(id) && seenAt < endedAt - book.lagMicros,
   );
   const cooldown = Math.max(0, ...asked.map(({ cooldownMicros }) => cooldownMicros));
-  const early = endedAt + cooldown - book.now - slackMicros - (book.facts.clockSkew ?? 0);
+  const known = ends.get(one.name);
+  const from = known?.episode === one.episode ? known.from : endedAt;
+  const early = from + cooldown - book.now - slackMicros - (book.facts.clockSkew ?? 0);
   if (early <= 0) return;
   told(`terminated ${Math.ceil(early / microsPerSecond)} s before its cooldown was over`);
 };
@@ -145,11 +186,17 @@ export const updateTimes: Oracle = {
   watch: (context) => {
     const { book, saw } = context;
     const told = new Set<string>();
+    const ends = new Map<string, Ended>();
+    const last: LastPods = new Map();
     let next = 0;
     return {
       object: (entry) => {
+        if (entry.resource === 'pods') noteGone(context, entry, last);
         const one = book.disruptionIn(entry);
         const isNew = one?.phase === 'Completing' && one.phaseAt.get('Completing') === book.now;
+        if (one !== undefined && isNew) {
+          ends.set(one.name, { episode: one.episode, from: cooledFrom(context, one, last) });
+        }
         if (one?.outcome === 'Failed' && isNew) {
           saw();
           checkNames(context, one);
@@ -163,7 +210,7 @@ export const updateTimes: Oracle = {
       },
       call: (entry) => {
         if (!book.isOurs(entry) || entry.error !== undefined || !isTermination(entry)) return;
-        checkTermination(context, entry);
+        checkTermination(context, entry, ends);
       },
       end: () => checkOverdue(context, told),
     };

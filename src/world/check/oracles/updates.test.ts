@@ -1,6 +1,6 @@
 // Canaries of the oracles about updates: held nodes, and the times that a cause asks for.
 import { describe, expect, it } from 'vitest';
-import { i1, judge, Story } from '../testing.ts';
+import { i1, judge, Story, timeAt } from '../testing.ts';
 import { held } from './held.ts';
 import { liveness } from './liveness.ts';
 import { updateTimes } from './update-times.ts';
@@ -89,6 +89,38 @@ describe('updates-keep-their-times', () => {
     expect(said(end(drained(cool).at(130)))).toEqual(early);
     expect(said(end(drained(cool, 'Forced').at(130)))).toEqual(early);
     expect(judge(updateTimes, end(drained(cool).at(160)))).toEqual({ said: [], saw: 1 });
+  });
+  describe('where the end was written later than it was, or by another clock', () => {
+    const written = (
+      story: Story,
+      how: { drainedAt: number; paused?: boolean; leftAt?: number },
+    ) => {
+      story.pod('p1').draining(i1, { causes: cool });
+      if (how.leftAt !== undefined) story.at(how.leftAt).gone('pods', 'p1');
+      if (how.paused === true) story.at(80).fault('F6-leader-paused', 'fired');
+      const status = over('Drained', { drainedAt: timeAt(how.drainedAt) });
+      return story.at(100).disruption(i1, { causes: cool, status });
+    };
+    const paused = (drainedAt: number, leftAt: number) =>
+      written(new Story(), { drainedAt, leftAt, paused: true });
+    const early = (seconds: number) => [
+      `${i1}: terminated ${seconds} s before its cooldown was over`,
+    ];
+    it('counts from the end that a leader had found before it stood still', () => {
+      expect(judge(updateTimes, end(paused(80, 75).at(140)))).toEqual({ said: [], saw: 1 });
+      expect(said(end(paused(80, 75).at(137)))).toEqual(early(1));
+    });
+    it('counts from no time at which a pod was still there', () => {
+      expect(said(end(paused(80, 90).at(140)))).toEqual(early(8));
+    });
+    it('believes no such time where nobody stood still', () => {
+      expect(said(end(written(new Story(), { drainedAt: 80 }).at(140)))).toEqual(early(16));
+    });
+    it('lets one clock begin what another ends, each off by as much as clocks are', () => {
+      const off = () => written(new Story({ clockSkew: 5_000_000 }), { drainedAt: 95 });
+      expect(said(end(off().at(150)))).toEqual([]);
+      expect(said(end(off().at(147)))).toEqual(early(1));
+    });
   });
   it('asks for none where nobody does, or no longer does, or too late', () => {
     expect(said(end(drained([update]).at(101)))).toEqual([]);
