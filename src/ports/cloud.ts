@@ -169,6 +169,8 @@ export interface ScalingActivity {
   /** Auto Scaling's own word: Successful, Failed, InProgress, ... */
   readonly status: string;
   readonly message: string;
+  /** Why, in Auto Scaling's own words; absent where it does not say. */
+  readonly cause?: string;
   /** Of its Details; absent where Auto Scaling names none. */
   readonly zone?: string;
 }

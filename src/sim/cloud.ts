@@ -323,6 +323,7 @@ export class SimCloudApi implements CloudApi {
       startedAt: timeOf(activity.StartTime),
       status: textOf(activity.StatusCode),
       message: textOf(activity.StatusMessage),
+      cause: textOf(activity.Cause),
       ...activityZone(textOf(activity.Details)),
     }));
   }

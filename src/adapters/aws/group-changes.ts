@@ -66,6 +66,7 @@ export const groupChanges = (
       startedAt: activity.StartTime?.toISOString() ?? '',
       status: activity.StatusCode ?? '',
       message: activity.StatusMessage ?? '',
+      cause: activity.Cause ?? '',
       ...activityZone(activity.Details),
     }));
   },

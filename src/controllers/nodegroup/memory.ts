@@ -15,6 +15,7 @@ export class PassMemories {
       lookedAt: 0,
       trouble: new Map(),
       nodeUids: new Map(),
+      left: new Map(),
       // Every status comes before what it tells of.
       ...(status === undefined ? { absence: 'never-made' } : {}),
     };

@@ -7,6 +7,7 @@ import type { ScalingGroup } from '../../ports/index.ts';
 import type { ActivityMemory } from './activities.ts';
 import type { AdoptionMemory } from './adoption.ts';
 import type { Made } from './create.ts';
+import type { LeftMemory } from './left.ts';
 import type { NodeRoles } from './node-roles.ts';
 import type { LateFindings } from './observe.ts';
 import type { GateMemory } from './rollout-pods.ts';
@@ -53,6 +54,8 @@ export interface PassMemory extends AdoptionMemory {
   readonly nodeUids: Map<string, string>;
   /** What the cluster lacked for Windows nodes by the last look. */
   windows?: WindowsMemory;
+  /** Instances that an update ended: whether the group became smaller by each. */
+  readonly left: LeftMemory;
   /** Since when something of a group that ends cannot be deleted. */
   inUseSince?: number;
 }

@@ -23,6 +23,7 @@ import { createGroup } from './create.ts';
 import type { NodeGroupDeps } from './deps.ts';
 import { journalWriteBack } from './events.ts';
 import { syncTemplate } from './labels.ts';
+import { leftOf } from './left.ts';
 import { Marking } from './marking.ts';
 import { askedFor, isMissingFor, mayStand, wasSeen } from './memory.ts';
 import { observeHealth } from './observe.ts';
@@ -33,7 +34,7 @@ import { noSurge, seeSizes, sizesNow, withCall } from './request.ts';
 import { setSizes } from './resize.ts';
 import { type Rollout, rollOut } from './rollout.ts';
 import { beginUpdate } from './rollout-begin.ts';
-import { leftOf, retiringOf } from './rollout-input.ts';
+import { retiringOf } from './rollout-input.ts';
 import { isStale, tendUpdates } from './rollout-lost.ts';
 import {
   isForced,
@@ -237,7 +238,8 @@ export class Pass {
     const { issues } = health;
     // Before anything is decided on it: a wish that came meanwhile is not taken for the update's own.
     const { late, ...read } = readSizes(this.#deps, this.#group, scaling);
-    const left = leftOf(this.#deps, this.#group, scaling, update);
+    const around = { update, memory: this.#input.memory.left };
+    const left = await leftOf(this.#deps, this.#group, scaling, around, signal);
     const seen = seeSizes(read.group, read.scaling, left);
     if (!(await this.#follow(seen.followed))) return false;
     const rollout = await this.#rollOut(scaling, update, { issues, wanted: seen.wanted });

@@ -4,9 +4,7 @@ import type { Node } from '../../api/kube.ts';
 import type { HealthIssue, NodeGroup } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdate, Revision } from '../../api/nodegroup-update.ts';
 import { quarantineLabel } from '../../api/update-policy.ts';
-import { type Left, nobodyLeft } from '../../core/scaling/index.ts';
 import {
-  endedByCall,
   hasGroupLabels,
   isOfRevision,
   isRetired,
@@ -53,25 +51,6 @@ export const retiringOf = (
     const hasNode = nodeOfInstance(nodes, instanceId) !== undefined;
     return isRetired(disruptions.get(instanceId), update.metadata.name, { hasNode, now });
   }).length;
-};
-
-/** Those that the update ends with decrement and that have left, as far as their records say whose call that was. */
-export const leftOf = (
-  { disruptions, clock }: NodeGroupDeps,
-  group: NodeGroup,
-  scaling: ScalingGroup,
-  update: NodeGroupUpdate | undefined,
-): Left => {
-  if (update === undefined) return nobodyLeft;
-  const here = new Set(countedOf(scaling).map(({ instanceId }) => instanceId));
-  const calls = disruptions
-    .list()
-    .filter(
-      ({ spec, metadata }) => spec.nodeGroup === group.metadata.name && !here.has(metadata.name),
-    )
-    .map((disruption) => endedByCall(disruption, update.metadata.name, clock.now()));
-  const sure = calls.filter((one) => one === 'yes').length;
-  return { sure, most: sure + calls.filter((one) => one === 'maybe').length };
 };
 
 export const instancesOf = (

@@ -1,0 +1,68 @@
+// Instances that an update ends with decrement and that have left their group: whether they took their place along. Their
+// records say who may have ended them, Auto Scaling's activities who did. Decides nothing.
+import type { NodeGroup } from '../../api/nodegroup.ts';
+import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
+import { type Left, nobodyLeft } from '../../core/scaling/index.ts';
+import { endedByCall } from '../../core/update/index.ts';
+import { CloudError, type ScalingActivity, type ScalingGroup } from '../../ports/index.ts';
+import type { NodeGroupDeps } from './deps.ts';
+import { countedOf } from './scale-in.ts';
+
+/** Of instances that have left, by id: whether the group became smaller by each. */
+export type LeftMemory = Map<string, boolean>;
+
+/** Auto Scaling's words for TerminateInstanceInAutoScalingGroup with decrement, whoever calls it. */
+const shrank = /in response to a user request, shrinking the capacity/;
+
+const findOut = (
+  activities: readonly ScalingActivity[],
+  ids: readonly string[],
+  memory: LeftMemory,
+): void => {
+  for (const id of ids) {
+    const own = activities.find(
+      ({ description, cause }) =>
+        description.includes(id) && /^Terminating/.test(description) && cause,
+    );
+    if (own !== undefined) memory.set(id, shrank.test(own.cause ?? ''));
+  }
+};
+
+/**
+ * `sure`: the activity says that the group became smaller by it. Where Auto Scaling tells nothing (any more) the record
+ * alone is no proof: EC2 may have taken the instance back just then.
+ */
+export const leftOf = async (
+  { disruptions, clock, cloud, log }: NodeGroupDeps,
+  group: NodeGroup,
+  scaling: ScalingGroup,
+  around: { readonly update: NodeGroupUpdate | undefined; readonly memory: LeftMemory },
+  signal: AbortSignal,
+): Promise<Left> => {
+  const { update, memory } = around;
+  if (update === undefined) {
+    memory.clear();
+    return nobodyLeft;
+  }
+  const here = new Set(countedOf(scaling).map(({ instanceId }) => instanceId));
+  const left = disruptions
+    .list()
+    .filter(
+      ({ spec, metadata }) => spec.nodeGroup === group.metadata.name && !here.has(metadata.name),
+    )
+    .filter((one) => endedByCall(one, update.metadata.name, clock.now()) !== 'no')
+    .map(({ metadata }) => metadata.name);
+  const known = group.status?.surge?.left ?? 0;
+  const unknown = left.filter((id) => !memory.has(id));
+  if (left.length > known && unknown.length > 0) {
+    try {
+      findOut(await cloud.describeActivities(scaling.name, { signal }), unknown, memory);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof CloudError)) throw error;
+      log.warn('activities not read', { group: group.metadata.name, code: error.code });
+    }
+  }
+  const took = left.filter((id) => memory.get(id) !== false);
+  return { sure: took.filter((id) => memory.get(id) === true).length, most: took.length };
+};
