@@ -108,7 +108,7 @@ describe('a call that sets sizes and leaves after another process has come to le
     expect(life.group()?.spec.scaling).toEqual(afterwards);
     expect(life.nodes()).toHaveLength(end[2] ?? 0);
     const before = 'a process that led before and stood still has set ';
-    const after = ': taken back; to keep it, set it again';
+    const after = ': taken back; to keep it, set it in the NodeGroup';
     expect(eventsOf(life)).toEqual(tells.map((what) => `${before}${what}${after}`));
     expect(life.check().violations).toEqual([]);
     await life.end();

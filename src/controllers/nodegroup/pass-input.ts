@@ -54,6 +54,8 @@ export interface PassMemory extends AdoptionMemory {
   readonly nodeUids: Map<string, string>;
   /** What the cluster lacked for Windows nodes by the last look. */
   windows?: WindowsMemory;
+  /** The note of an update that was last to be written, and how often it was. */
+  noting?: { readonly text: string; readonly times: number };
   /** Instances that an update ended: whether the group became smaller by each. */
   readonly left: LeftMemory;
   /** Since when something of a group that ends cannot be deleted. */

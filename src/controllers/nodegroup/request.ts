@@ -108,14 +108,14 @@ export const sizesNow = (
 ): SizesNow => {
   const { isUpdating, retiring } = around;
   const { desired, maxSize } = around.surge;
-  const isOurs = isUpdating || retiring > 0 || !sameSurge(around.surge, noSurge);
-  const isNoted = group.spec.scaling.desired === undefined;
   const { carried, left } = settled;
+  const isNoted = group.spec.scaling.desired === undefined;
+  const isOurs = isUpdating || retiring > 0 || !sameSurge(around.surge, noSurge);
   const noted = {
     ...(isNoted ? { base: wanted } : {}),
     ...(retiring > 0 ? { retiring } : {}),
     ...(carried === desired + retiring ? {} : { carried }),
-    ...(left > 0 ? { left } : {}),
+    left,
   };
   return {
     // Those that leave keep their places until then.

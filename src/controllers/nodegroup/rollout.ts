@@ -1,7 +1,7 @@
 // A version update of a node group, run inside the group's pass: asks core/update what comes next, writes
 // that down and then does it. Knows no phase.
 import { type EpochMs, epochMs, formatTime } from '../../api/brand.ts';
-import type { NodeGroupStatus } from '../../api/nodegroup.ts';
+import type { NodeGroupStatus, UpdateNote } from '../../api/nodegroup.ts';
 import type {
   NodeGroupUpdate,
   NodeGroupUpdateStatus,
@@ -35,6 +35,17 @@ import { setUpOrFail } from './rollout-setup.ts';
 import { runSteps } from './rollout-steps.ts';
 import { rollBack } from './update-requests.ts';
 import { writeUpdate } from './updates.ts';
+
+/** A note that is not there when it was written so often is one that the definition of NodeGroups that is served does not know. */
+const maxNotings = 3;
+
+const mustNote = ({ group, memory }: RolloutInput, note: UpdateNote | undefined): boolean => {
+  if (note === undefined || isNoted(group, note)) return false;
+  const text = JSON.stringify(note);
+  const times = memory.noting?.text === text ? memory.noting.times + 1 : 1;
+  memory.noting = { text, times };
+  return times <= maxNotings;
+};
 
 /** What the pass has to do for it: tell of the surge and of what the group is now, then `act`. */
 export interface Rollout {
@@ -190,11 +201,11 @@ export const rollOut = async (
   const target = before.status?.target;
   if (target === undefined || before.status?.status !== 'InProgress') return undefined;
   const updating = noteOf(deps, group, input.scaling, before);
-  const isKnown = updating === undefined || isNoted(group, updating);
-  if (!isKnown || (await setUpOrFail(deps, input, before, target))) {
+  const isNew = mustNote(input, updating);
+  if (isNew || (await setUpOrFail(deps, input, before, target))) {
     // Noted by this pass, or seen in the next.
     const surge = group.status?.surge ?? noSurge;
-    const nextAt = isKnown ? soon(deps, input.scaling) : deps.clock.now();
+    const nextAt = isNew ? deps.clock.now() : soon(deps, input.scaling);
     return { surge, updating, nextAt, act: async () => {} };
   }
   const decision = await decide(deps, input);

@@ -23,6 +23,7 @@ import { candidatesOf } from './candidates.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { journalDrain, journalTerminate } from './events.ts';
 import { lastFailure, scaleInNow } from './request.ts';
+import { setSizes } from './resize.ts';
 
 export interface ScaleIn {
   readonly id: string;
@@ -279,9 +280,7 @@ export const runScaleIn = async (
 ): Promise<void> => {
   const lower = loweredBy(group, scaling, scaleIn);
   if (lower !== undefined) {
-    mustLead(deps);
-    const name = scaling.name;
-    await deps.cloud.updateGroup({ name, desiredCapacity: lower }, { signal });
+    await setSizes(deps, scaling, { desiredCapacity: lower }, signal);
     return;
   }
   if (isForced(group)) return;

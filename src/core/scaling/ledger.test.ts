@@ -6,7 +6,7 @@ const told = (desired: number, maxSize: number, surge: Parameters<typeof settle>
   desired,
   maxSize,
   requested: { minSize: 0, maxSize: 9 },
-  surge: { desired: 0, maxSize: 0, ...surge?.surge },
+  surge: { desired: 0, maxSize: 0, left: 0, ...surge?.surge },
 });
 
 const noted = (surge: object) => ({ surge }) as Parameters<typeof settle>[0];
@@ -50,6 +50,16 @@ describe('instances that are ended with decrement', () => {
     ['records of earlier ones are gone', now(6, 12), { sure: 0, most: 0 }, 3, 3],
   ])('%s', (_, actual, left, people, carried) => {
     expect(settle(retiring, actual, left)).toMatchObject({ people, carried });
+  });
+
+  it.each([
+    ['who has left was taken note of then', { desired: 0, maxSize: 0, retiring: 3 }, 6, 3],
+    ['a surge that was not asked for yet', { desired: 2, maxSize: 2, base: 6 }, 6, 6],
+    ['a surge that was', { desired: 2, maxSize: 2, base: 4 }, 6, 4],
+    ['a surge that is given up', { desired: 0, maxSize: 0, base: 4 }, 6, 4],
+  ])('noted by a version that kept no ledger: %s', (_, surge, desired, people) => {
+    const status = { desired: 6, maxSize: 12, requested: { minSize: 0, maxSize: 9 }, surge };
+    expect(settle(status, now(desired, 12), { sure: 2, most: 2 })).toMatchObject({ people });
   });
 
   it('beyond what was the update’s make the group as small as it is asked to be', () => {

@@ -28,6 +28,24 @@ export interface Settled {
 const carriedOf = ({ carried, desired, retiring = 0 }: NotedSurge): number =>
   carried ?? desired + retiring;
 
+/**
+ * A version before wrote no `left`, and noted a surge before it was asked for: how many are the update's shows in what was told
+ * beside what people want, and who has left was taken note of then.
+ */
+const withLeft = (
+  surge: NotedSurge,
+  { desired }: { readonly desired: number },
+  left: Left,
+): NotedSurge => {
+  if (surge.left !== undefined) return surge;
+  const { base } = surge;
+  return {
+    ...surge,
+    left: left.most,
+    ...(base === undefined ? {} : { carried: Math.max(0, desired - base) }),
+  };
+};
+
 /** By how much the maximum is to be larger: as long as something of the group's size is the update's. */
 export const roomOf = (surge: NotedSurge): number => Math.max(surge.maxSize, carriedOf(surge));
 
@@ -66,10 +84,11 @@ const lastOf = (status: Told, surge: NotedSurge, actual: Sizes) => {
 };
 
 export const settle = (status: Told | undefined, actual: Sizes, left: Left): Settled => {
-  const { surge } = status ?? {};
-  if (status === undefined || surge === undefined) {
+  const noted = status?.surge;
+  if (status === undefined || noted === undefined) {
     return { people: actual.desired, before: status, carried: 0, room: 0, left: left.sure };
   }
+  const surge = withLeft(noted, status, left);
   // Fewer than noted: another update began, or their records have had their day.
   const known = Math.min(surge.left ?? 0, left.most);
   const least = Math.max(0, left.sure - known);

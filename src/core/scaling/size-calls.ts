@@ -6,6 +6,8 @@ import { isBetween, type Sizes } from './sizes.ts';
 
 /** Longer than a process stands still that is not taken for dead, and goes on. */
 const remembersMs = 15 * 60_000;
+/** One that is tried again and again is noted anew: it may be the last try that arrives late. */
+const renewsMs = 5 * 60_000;
 /** One that arrived is remembered until the group is back, which takes a drain. */
 const remembersArrivedMs = 60 * 60_000;
 /** Each takeover leaves one at most. */
@@ -92,7 +94,10 @@ export const notedCalls = (
       : [{ ...call, instead: Object.fromEntries(instead.map((field) => [field, late[field]])) }];
   });
   const own = (calls ?? []).find(
-    (call) => call.epoch === epoch && fields.every((field) => call[field] === asks[field]),
+    (call) =>
+      call.epoch === epoch &&
+      fields.every((field) => call[field] === asks[field]) &&
+      now - (parseTime(call.at) ?? 0) < renewsMs,
   );
   const asked = isNothing(asks) ? [] : [own ?? { ...asks, epoch, at: formatTime(now) }];
   return [...earlier.slice(-maxCalls + 1), ...asked];

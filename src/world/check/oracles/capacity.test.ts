@@ -97,7 +97,7 @@ describe('desired-within-bounds', () => {
     expect(judge(capacity, grown(4, 'F6-leader-paused')).said).toEqual([]);
     expect(judge(capacity, grown(3, 'F6-leader-paused')).said).toEqual([beyond]);
     expect(judge(capacity, grown(undefined, 'F6-leader-paused')).said).toEqual([beyond]);
-    expect(judge(capacity, grown(4, 'kubelet-stop')).said).toEqual([beyond]);
+    expect(judge(capacity, grown(4, 'F5-api-error')).said).toEqual([beyond]);
     const followed = (story: Story) =>
       story.object('nodegroups', {
         metadata: {

@@ -189,7 +189,7 @@ export const capacity: Oracle = {
       saw();
       if (desired <= most) return;
       // Nothing fences what a leader that stood still sends then: its successors take it back.
-      if (book.isBlind && asked.isNoted(group, desired)) return;
+      if (book.mayLeaderBeLate && asked.isNoted(group, desired)) return;
       const message = `made larger to ${desired} where spec and noted surge ask for ${most}`;
       report({ subject: group, message });
     };

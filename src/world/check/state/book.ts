@@ -59,6 +59,7 @@ export class Book {
   readonly #liveDaemonSets = new Set<string>();
   #seesDaemonSets = false;
   #blindUntil = 0;
+  #leaderStoodUntil = 0;
 
   constructor(facts: TraceFacts) {
     this.facts = facts;
@@ -86,6 +87,11 @@ export class Book {
   }
 
   /** How old a fact must be before acting against it is a mistake. */
+  /** A leader that stood still may send by now what it had decided on before. */
+  get mayLeaderBeLate(): boolean {
+    return this.now <= this.#leaderStoodUntil;
+  }
+
   get lagMicros(): number {
     return this.isBlind ? blindMicros : usualLagMicros;
   }
@@ -169,6 +175,9 @@ export class Book {
       case 'fault':
         if (entry.what !== 'off' && blinding.has(entry.fault)) {
           this.#blindUntil = entry.at + blindMicros;
+        }
+        if (entry.fault === 'F6-leader-paused') {
+          this.#leaderStoodUntil = entry.at + blindMicros;
         }
         break;
       case 'scaling':
