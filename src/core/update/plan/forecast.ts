@@ -11,6 +11,7 @@ export const quantileOf = (values: readonly number[], share: number): number => 
 export const noForecast: Forecast = {
   firstDrained: () => undefined,
   starved: new Map(),
+  starvedShare: 0,
   firstLaunchMinute: 0,
   p90Minutes: 0,
   replacementSeconds: () => 0,
@@ -49,6 +50,10 @@ const starvedIn = (runs: readonly RunResult[]): ReadonlyMap<string, number> => {
   return new Map([...counts].map(([node, count]) => [node, count / runs.length]));
 };
 
+/** Different nodes in different runs add up: each of them ends the update. */
+const shareStarved = (runs: readonly RunResult[]): number =>
+  runs.filter(({ starved }) => starved.length > 0).length / Math.max(1, runs.length);
+
 export const forecastOf = (input: ModelInput, { runs, ordered }: Runs): Forecast => {
   const starts = ordered.map(
     ({ drains }) => new Map(drains.map(({ node, startSeconds }) => [node, startSeconds])),
@@ -62,6 +67,7 @@ export const forecastOf = (input: ModelInput, { runs, ordered }: Runs): Forecast
       return known.get(key);
     },
     starved: starvedIn(ordered),
+    starvedShare: shareStarved(ordered),
     firstLaunchMinute: input.times.setup.p50 / 60,
     p90Minutes:
       quantileOf(

@@ -274,6 +274,7 @@ export const aForecast = (snapshot: Snapshot, more: Partial<Forecast> = {}): For
       return node === undefined ? undefined : { node, minute: 3 + at };
     },
     starved: new Map(),
+    starvedShare: 0,
     firstLaunchMinute: 1,
     p90Minutes: 30,
     replacementSeconds: () => 60,

@@ -6,6 +6,11 @@ import { newNodeCapacity } from './new-node-capacity.ts';
 
 const asking = (cpu: string, count: number, owner = 'StatefulSet/web') =>
   Array.from({ length: count }, (_, i) => aPod(`p${i + 1}`, { owner, requests: { cpu } }));
+/** Each of so many nodes waits to the end in `each` of the runs, any of them in `any`. */
+const likely = (any: number, each: number, nodes: readonly string[] = ['n1']) => ({
+  starvedShare: any,
+  starved: new Map(nodes.map((name) => [name, each])),
+});
 const minimal = aGroup({ strategy: 'MINIMAL' });
 const large = { cpu: '8', memory: '32Gi', pods: '58' };
 const cases: readonly (readonly [string, Partial<Snapshot>, readonly string[]])[] = [
@@ -65,13 +70,13 @@ describe('new-node-capacity', () => {
   it('stops the node whose pods wait for one another, where the model says so', () => {
     const more = { pods: asking('500m', 4), group: minimal, budgets: [aBudget('b', 4)] };
     expect(briefOf(findingsOf(newNodeCapacity, more))).toEqual(['warning NodeGroup ng']);
-    const [found] = findingsOf(newNodeCapacity, more, { starved: new Map([['n1', 0.6]]) });
+    const [found] = findingsOf(newNodeCapacity, more, likely(0.6, 0.6));
     expect(found).toMatchObject({ severity: 'blocker', consequence: { node: 'n1', minute: 18 } });
   });
 
   it('tells as a risk what ends so in some of the runs, and nothing of a single one', () => {
     const more = { pods: asking('500m', 4), group: minimal, budgets: [aBudget('b', 4)] };
-    const found = findingsOf(newNodeCapacity, more, { starved: new Map([['n1', 0.12]]) });
+    const found = findingsOf(newNodeCapacity, more, likely(0.12, 0.12));
     expect(found.map(({ severity }) => severity)).toEqual(['warning', 'warning']);
     expect(found[1]).toMatchObject({
       evidence: { runsPercent: 12 },
@@ -80,8 +85,60 @@ describe('new-node-capacity', () => {
     expect(found[1]?.consequence.text).toMatch(
       /^may stop: in 12 of 100 runs .*PodEvictionFailure$/,
     );
-    const once = findingsOf(newNodeCapacity, more, { starved: new Map([['n1', 0.005]]) });
+    const once = findingsOf(newNodeCapacity, more, likely(0.005, 0.005));
     expect(once).toHaveLength(1);
+  });
+
+  describe('another node in each run', () => {
+    const names = ['n1', 'n2', 'n3'];
+    const more = {
+      pods: names.map((node) => aPod(`on-${node}`, { node, requests: { cpu: '500m' } })),
+      nodes: names.map((name) => aNode(name)),
+      group: minimal,
+      budgets: [aBudget('b', 3)],
+    };
+
+    it.each<readonly [number, number, readonly (readonly [string, number | undefined])[]]>([
+      [0.96, 0.04, [['blocker', undefined]]],
+      [
+        0.5,
+        0.5,
+        [
+          ['warning', undefined],
+          ['warning', 50],
+        ],
+      ],
+      [0.6, 0.009, [['blocker', undefined]]],
+      [
+        0.3,
+        0.009,
+        [
+          ['warning', undefined],
+          ['warning', 30],
+        ],
+      ],
+      [0.009, 0.003, [['warning', undefined]]],
+    ])('any in %d, each in %d of the runs', (any, each, expected) => {
+      const found = findingsOf(newNodeCapacity, more, likely(any, each, names));
+      expect(found.map(({ severity, evidence }) => [severity, evidence.runsPercent])).toEqual(
+        expected,
+      );
+    });
+
+    it('is told of the likeliest whose pods have a budget', () => {
+      const bare = aPod('alone', { labels: { app: 'other' }, node: 'n1' });
+      const starved = new Map([
+        ['n1', 0.2],
+        ['n2', 0.01],
+        ['n3', 0.02],
+      ]);
+      const pods = [bare, ...more.pods.slice(1)];
+      const found = findingsOf(newNodeCapacity, { ...more, pods }, { starvedShare: 0.2, starved });
+      expect(found[1]).toMatchObject({
+        evidence: { runsPercent: 20 },
+        consequence: { node: 'n3' },
+      });
+    });
   });
 
   it('takes off what DaemonSet pods use on each node', () => {

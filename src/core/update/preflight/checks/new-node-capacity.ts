@@ -69,24 +69,28 @@ const worstBatch = (view: View): readonly MovedPod[] => {
     .flat();
 };
 
-/** A node that waits to the end in more of the runs than this is told to stop the update. */
+/** An update that any node stops in more of the runs than this is told to stop. */
 const stuckShare = 0.5;
 /** Less often, and it is told as a risk; one run alone may be a whim of the model. */
 const leastRisk = 0.01;
 
-/** Pods of nodes that wait to the end for replacements without a place; those of a budget wait for each other. */
-const starvedPods = (view: View, least: number): readonly MovedPod[] =>
-  view.moved.filter(
-    ({ node, budgets }) => budgets.length > 0 && (view.forecast.starved.get(node) ?? 0) >= least,
-  );
+/**
+ * Pods of a budget, which wait to the end for replacements without a place, on the nodes where that is likeliest; on
+ * all where it is likelier than not, since the first of them stops the update.
+ */
+const starvedPods = ({ moved, forecast }: View): readonly MovedPod[] => {
+  const shareOf = ({ node }: MovedPod): number => forecast.starved.get(node) ?? 0;
+  const pods = moved.filter((one) => one.budgets.length > 0 && shareOf(one) > 0);
+  const least = Math.min(stuckShare, Math.max(0, ...pods.map(shareOf)));
+  return pods.filter((one) => shareOf(one) >= least);
+};
 
 /** Which pods are late for the room of a new node is chance: in some runs those that others wait for. */
-const risk = (view: View): readonly Found[] => {
-  const share = Math.max(0, ...view.forecast.starved.values());
-  const pods = starvedPods(view, Math.max(leastRisk, share));
-  if (pods.length === 0) return [];
+const risk = (view: View, pods: readonly MovedPod[]): readonly Found[] => {
+  const share = view.forecast.starvedShare;
+  if (pods.length === 0 || share < leastRisk) return [];
   const percent = Math.round(100 * share);
-  const text = `may stop: in ${percent} of 100 runs its pods wait for others that have no room`;
+  const text = `may stop: in ${percent} of 100 runs pods of a node wait for others that have no room`;
   return [
     {
       severity: 'warning',
@@ -113,8 +117,8 @@ const batchShort = (view: View): readonly Found[] => {
   const short = shortOf(wanted, view.surge === 0 && onOthers.length === 0 ? {} : free);
   if (batch.length === 0 || short.length === 0) return [];
   const isAlone = view.surge === 0 && onOthers.length === 0;
-  const starved = isAlone ? starvedPods(view, stuckShare) : [];
-  const isStuck = starved.length > 0;
+  const starved = isAlone ? starvedPods(view) : [];
+  const isStuck = starved.length > 0 && view.forecast.starvedShare > stuckShare;
   const nodes = new Set(batch.map(({ node }) => node)).size;
   const text = `the pods of ${nodes} node${nodes === 1 ? '' : 's'} find no room until a new one is there`;
   return [
@@ -125,7 +129,7 @@ const batchShort = (view: View): readonly Found[] => {
       consequence: isStuck ? stuckDrain(view, starved, text) : whenDrained(view, batch, text),
       remedy: newNodesFirst(view),
     },
-    ...(isAlone && !isStuck ? risk(view) : []),
+    ...(isStuck ? [] : risk(view, starved)),
   ];
 };
 
