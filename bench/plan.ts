@@ -3,11 +3,12 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { type CalibrationRow, calibratedStrategies, percentWithin } from './support/calibration.ts';
+import { askedCourses } from './support/courses.ts';
 import { type Bench, type BenchContext, type Outcome, SeriesCollector } from './support/report.ts';
 
 /** The model was worked on with seeds 1 to 100, 501 to 790 and from 2001; figures are of those from here on, and from 1001. */
 const firstSeed = Number(process.env.DROVER_BENCH_SEED ?? 101);
-const workers = 2;
+const workers = Number(process.env.DROVER_BENCH_WORKERS ?? 2);
 
 const ask = async (child: ChildProcess, seed: number): Promise<readonly CalibrationRow[]> => {
   const signal = new AbortController();
@@ -25,9 +26,9 @@ const ask = async (child: ChildProcess, seed: number): Promise<readonly Calibrat
   }
 };
 
-const lineOf = ({ strategy, cluster, seed, ...row }: CalibrationRow): string =>
+const lineOf = ({ course, cluster, seed, ...row }: CalibrationRow): string =>
   [
-    `${strategy} seed ${seed}, ${cluster}: p50 ${row.p50Minutes.toFixed(1)}`,
+    `${course} seed ${seed}, ${cluster}: p50 ${row.p50Minutes.toFixed(1)}`,
     `p90 ${row.p90Minutes.toFixed(1)}, was ${row.tookMinutes.toFixed(1)} min, ${row.status}`,
     ...row.blockers,
     ...(row.riskPercent > 0 ? [`may stop in ${row.riskPercent} of 100 runs`] : []),
@@ -57,10 +58,11 @@ const run = async ({ runs, say }: BenchContext): Promise<Outcome> => {
   const collector = new SeriesCollector();
   const failures: string[] = [];
   const all = await allRows(runs, say);
-  for (const strategy of calibratedStrategies) {
-    const rows = all.filter((row) => row.strategy === strategy);
+  const asked = askedCourses();
+  for (const course of asked.length === 0 ? calibratedStrategies : asked) {
+    const rows = all.filter((row) => row.course === course);
     const ended = rows.filter(({ status }) => status === 'Successful');
-    const head = { who: strategy, role: 'ours' } as const;
+    const head = { who: course, role: 'ours' } as const;
     const add = (what: string, ...values: readonly number[]): void =>
       collector.add({ what, ...head }, ...values);
     add(
@@ -101,7 +103,7 @@ const run = async ({ runs, say }: BenchContext): Promise<Outcome> => {
       const { seed, cluster, status, message, blockers } = row;
       if (failed(row) === told(row) || (failed(row) && isRisk(row))) continue;
       const said = blockers.length > 0 ? `predicted ${blockers.join(', ')}` : 'nothing predicted';
-      failures.push(`${strategy}, seed ${seed}, ${cluster}: ${said}, was ${status} ${message}`);
+      failures.push(`${course}, seed ${seed}, ${cluster}: ${said}, was ${status} ${message}`);
     }
   }
   const notes = [

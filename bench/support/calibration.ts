@@ -2,6 +2,7 @@
 // alone, the outcome has another seed and pods that take up to 30 % longer or less. Judges nothing.
 import { setPriority } from 'node:os';
 import type { UpdateStrategy, Waiver } from '../../src/api/nodegroup-update.ts';
+import type { HookTime } from '../../src/api/update-hooks.ts';
 import { ownGroup } from '../../src/cli/plan/group.ts';
 import { readSnapshot, type Sources } from '../../src/cli/plan/snapshot.ts';
 import {
@@ -11,10 +12,11 @@ import {
   type UpdatePlan,
 } from '../../src/core/update/plan/index.ts';
 import type { Snapshot } from '../../src/core/update/preflight/index.ts';
-import { drawAnyCluster, varied } from '../../src/sim/rollout/cluster.ts';
+import { drawAnyCluster, type RolloutCluster, varied } from '../../src/sim/rollout/cluster.ts';
 import { type RolloutSources, runRollout } from '../../src/sim/rollout/run.ts';
 import { rolloutGroup, rolloutVersion } from '../../src/sim/rollout/workload.ts';
 import { Kernel } from '../../src/world/kernel/index.ts';
+import { askedCourses, type Course, type CourseName, drawCourse, plainCourse } from './courses.ts';
 
 export const calibratedStrategies = [
   'SURGE',
@@ -25,7 +27,8 @@ export const calibratedStrategies = [
 export interface CalibrationRow {
   readonly seed: number;
   readonly cluster: string;
-  readonly strategy: UpdateStrategy;
+  /** The strategy of a plain one. */
+  readonly course: string;
   readonly p50Minutes: number;
   readonly p90Minutes: number;
   /** Of blockers that were not waived, by a plan of the very cluster: the checks. */
@@ -68,6 +71,8 @@ export interface PlanWish {
   readonly releaseVersion?: string;
   /** What Service Quotas would tell. */
   readonly accountQuotas?: Snapshot['accountQuotas'];
+  /** What earlier updates of the group noted. */
+  readonly hookTimes?: readonly HookTime[];
 }
 
 const bare: readonly Waiver[] = [{ check: 'bare-pod' }];
@@ -76,7 +81,14 @@ const bare: readonly Waiver[] = [{ check: 'bare-pod' }];
 export const planOf = async (
   { kube, cloud, now }: RolloutSources,
   strategy: UpdateStrategy,
-  { waivers = bare, force = false, version, releaseVersion, accountQuotas }: PlanWish = {},
+  {
+    waivers = bare,
+    force = false,
+    version,
+    releaseVersion,
+    accountQuotas,
+    hookTimes = [],
+  }: PlanWish = {},
 ): Promise<UpdatePlan> => {
   // Of EKS only the cluster's version is asked for, and there is no EKS in this world.
   const provisioning = {
@@ -84,7 +96,7 @@ export const planOf = async (
     serviceQuota: async () => undefined,
     countedInstances: async () => [],
   } as unknown as Sources['provisioning'];
-  const group = await ownGroup(kube, rolloutGroup, undefined);
+  const group = { ...(await ownGroup(kube, rolloutGroup, undefined)), hookTimes };
   const request = { version, releaseVersion, templateVersion: undefined, strategy, force };
   const snapshot = await readSnapshot({ kube, cloud, provisioning, now }, group, request);
   const { accountQuotas: _, ...unread } = snapshot.unread;
@@ -98,25 +110,56 @@ const riskOf = ({ findings }: UpdatePlan): number =>
 const blockersOf = ({ findings }: UpdatePlan): readonly PlanFinding[] =>
   findings.filter(({ severity, waived }) => severity === 'blocker' && waived === undefined);
 
-/** One cluster: a plan and an outcome for each strategy. */
+interface Calibration {
+  readonly strategies?: readonly UpdateStrategy[];
+  /** In their stead. */
+  readonly courses?: readonly CourseName[];
+  readonly share?: number;
+}
+
+const coursesOf = (
+  seed: number,
+  { strategies = calibratedStrategies, courses = [], share = variation }: Calibration,
+): readonly Course[] =>
+  courses.length === 0
+    ? strategies.map(plainCourse)
+    : courses.map((name) => drawCourse(name, randomOf(seed, `course ${name}`), share));
+
+/** By a snapshot of each cluster; the plain courses share one, since nothing in it differs. */
+const plansOf = async (
+  cluster: RolloutCluster,
+  seed: number,
+  courses: readonly Course[],
+): Promise<ReadonlyMap<Course, UpdatePlan>> => {
+  const plans = new Map<Course, UpdatePlan>();
+  const groups = Map.groupBy(courses, (one) => (one.updateConfig === undefined ? '' : one.name));
+  for (const alike of groups.values()) {
+    const { updateConfig = {}, objects = [] } = alike[0] ?? {};
+    const before = async (sources: RolloutSources): Promise<'enough'> => {
+      for (const one of alike) {
+        const { strategy, hookTimes = [] } = one;
+        plans.set(one, await planOf(sources, strategy, { hookTimes }));
+      }
+      return 'enough';
+    };
+    const about = { cluster, strategy: 'SURGE', seed, settle, updateConfig, objects } as const;
+    await runRollout({ ...about, before });
+  }
+  return plans;
+};
+
+/** One cluster: a plan and an outcome for each strategy, or course. */
 export const calibrate = async (
   seed: number,
-  {
-    strategies = calibratedStrategies,
-    share = variation,
-  }: { readonly strategies?: readonly UpdateStrategy[]; readonly share?: number } = {},
+  asked: Calibration = {},
 ): Promise<readonly CalibrationRow[]> => {
   const cluster = drawAnyCluster(randomOf(seed, 'cluster'));
-  const plans = new Map<UpdateStrategy, UpdatePlan>();
-  const before = async (sources: RolloutSources): Promise<'enough'> => {
-    for (const strategy of strategies) plans.set(strategy, await planOf(sources, strategy));
-    return 'enough';
-  };
-  await runRollout({ cluster, strategy: 'SURGE', seed, settle, before });
+  const plans = await plansOf(cluster, seed, coursesOf(seed, asked));
   const rows: CalibrationRow[] = [];
-  for (const [strategy, plan] of plans) {
+  for (const [course, plan] of plans) {
+    const { strategy, hookTimes = [], updateConfig = {}, objectsVaried = [] } = course;
     const otherSeed = seed * 1000 + 1;
-    const other = varied(cluster, randomOf(otherSeed, 'varied'), share);
+    const other = varied(cluster, randomOf(otherSeed, 'varied'), asked.share ?? variation);
     let blockers: readonly PlanFinding[] = [];
     let riskPercent = 0;
     const one = await runRollout({
@@ -124,8 +167,10 @@ export const calibrate = async (
       strategy,
       seed: otherSeed,
       settle,
+      updateConfig,
+      objects: objectsVaried,
       before: async (sources) => {
-        const own = await planOf(sources, strategy);
+        const own = await planOf(sources, strategy, { hookTimes });
         blockers = blockersOf(own);
         riskPercent = riskOf(own);
         return undefined;
@@ -134,7 +179,7 @@ export const calibrate = async (
     rows.push({
       seed,
       cluster: cluster.name,
-      strategy,
+      course: course.name,
       p50Minutes: plan.minutes.p50,
       p90Minutes: plan.minutes.p90,
       blockers: blockers.map(({ check }) => check),
@@ -159,8 +204,9 @@ export const percentWithin = (
 /** Of a process made for it: answers each seed with its rows, behind everything else on the machine. */
 export const serveSeeds = (): void => {
   setPriority(10);
+  const courses = askedCourses();
   process.on('message', (seed) => {
-    calibrate(Number(seed)).then(
+    calibrate(Number(seed), { courses }).then(
       (rows) => process.send?.(rows),
       (error: unknown) => {
         throw error;

@@ -10,6 +10,9 @@ import {
 /** Of three to eight nodes, in one to three zones. */
 const seeds = [5, 7, 10, 12, 13, 94, 97, 100];
 
+/** For courses, each of which takes two runs. */
+const few = seeds.slice(0, 3);
+
 const meanOf = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
 
@@ -39,4 +42,19 @@ describe.each(calibratedStrategies)('plans of %s on small clusters', (strategy) 
       expect(p90Minutes).toBeLessThan(1.5 * p50Minutes);
     }
   });
+});
+
+describe.each(['hooks', 'waves', 'blue-green-hooks'] as const)('plans of %s', (course) => {
+  it('are right in the middle on small clusters where everything takes as long as it took', async () => {
+    const rows: CalibrationRow[] = [];
+    for (const seed of few) {
+      rows.push(...(await calibrate(seed, { courses: [course], share: 0 })));
+    }
+    expect(rows.map(({ seed, status, blockers }) => [seed, status, ...blockers])).toEqual(
+      few.map((seed) => [seed, 'Successful']),
+    );
+    const mean = meanOf(rows.map(({ tookMinutes, p50Minutes }) => tookMinutes / p50Minutes));
+    expect(mean).toBeGreaterThan(0.97);
+    expect(mean).toBeLessThan(1.03);
+  }, 120_000);
 });

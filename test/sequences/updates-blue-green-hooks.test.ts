@@ -11,6 +11,7 @@ import {
   latest,
   namesOf,
   newest,
+  older,
   untilAtRest,
   untilOver,
 } from '../support/update-world.ts';
@@ -102,17 +103,51 @@ describe('blue/green', () => {
     askFor(life, newest);
     await life.until('it soaks', () => latest(life)?.status?.phase === 'Soaking', 7200);
     await life.driver.advance(600);
-    expect(latest(life)?.status).toMatchObject({ phase: 'Soaking', holds: [{ kind: 'Soak' }] });
+    const reason = expect.stringContaining('There is no ETA: hook preTerminate');
+    expect(latest(life)?.status).toMatchObject({
+      phase: 'Soaking',
+      holds: [{ kind: 'Soak', reason }],
+    });
     expect(jobsOf(life)).toEqual([]);
     const name = latest(life)?.metadata.name ?? '';
     life.patchUpdate(name, { metadata: { annotations: { 'drover.dev/soak-over': 'true' } } });
     await life.until('the hooks run', () => jobsOf(life).length === 2, 30);
-    // Nobody knows how long they take.
+    // Nobody knows how long they take, and so it was told.
     expect(latest(life)?.status?.progress?.eta).toBeUndefined();
     await life.until('the update is over', () => latest(life)?.status?.endedAt !== undefined, 900);
     expect(latest(life)?.status).toMatchObject({ status: 'Successful', progress: { done: 2 } });
     await untilAtRest(life, 2);
     expect(life.check().violations).toEqual([]);
+    await life.end();
+  });
+
+  it('tells while it soaks when it will be over, once an update before ran the last hook', async () => {
+    const life = await begin({ preTerminate: hook('work') });
+    prepare(life, 'work', { seconds: 200 });
+    askFor(life, newest);
+    await untilOver(life);
+    await untilAtRest(life, 2);
+    askFor(life, older);
+    await life.until('it soaks', () => latest(life)?.status?.phase === 'Soaking', 7200);
+    await life.driver.advance(60);
+    const { eta } = latest(life)?.status?.progress ?? {};
+    const versions = new Set<string>();
+    let isSame = true;
+    const look = (): boolean => {
+      const { metadata, status } = latest(life) ?? {};
+      if (status?.phase !== 'Soaking') return true;
+      // The holds and hooks of the last pass are written, and no time that moves.
+      versions.add(metadata?.resourceVersion ?? '');
+      if (status.progress?.eta?.p50 !== eta?.p50) isSame = false;
+      return false;
+    };
+    await life.until('the old nodes go', look, 1200);
+    expect(isSame).toBe(true);
+    expect(versions.size).toBeLessThan(8);
+    await life.until('the update is over', () => latest(life)?.status?.endedAt !== undefined, 900);
+    const ended = Date.parse(latest(life)?.status?.endedAt ?? '');
+    expect(Math.abs(ended - Date.parse(eta?.p50 ?? '')) / 1000).toBeLessThan(90);
+    expect(ended).toBeLessThan(Date.parse(eta?.p90 ?? ''));
     await life.end();
   });
 

@@ -47,6 +47,20 @@ it('a plan of a group that EKS manages says which strategies EKS does not have',
   expect(screenLines({ ...planOf(3, 0), strategy: 'SURGE' })).not.toContain(line);
 });
 
+it('a plan says of which hooks it can only guess the time', () => {
+  const plan = planOf(3, 0);
+  const hook = (name: string, source: string) => ({
+    what: `hook ${name}`,
+    p50Seconds: 30,
+    p90Seconds: 120,
+    source,
+  });
+  const hooks = [hook('preDrain', 'measured on 4 runs'), hook('postReady', 'default')];
+  const lines = screenLines({ ...plan, assumptions: [...plan.assumptions, ...hooks] });
+  expect(lines).toContain('hook times are a guess: postReady never ran');
+  expect(screenLines(plan).join()).not.toContain('guess');
+});
+
 describe('a plan on a screen', () => {
   const sizes = [
     [0, 0],

@@ -36,6 +36,15 @@ const verdictText = (plan: UpdatePlan): string => {
   return counts === '' ? verdict : `${verdict}: ${counts}`;
 };
 
+/** Of hooks that no earlier update of the group ran. */
+const guessLines = ({ assumptions }: UpdatePlan): readonly string[] => {
+  const guessed = assumptions.filter(
+    ({ what, source }) => what.startsWith('hook ') && source === 'default',
+  );
+  const names = guessed.map(({ what }) => what.slice('hook '.length)).join(', ');
+  return names === '' ? [] : [`hook times are a guess: ${names} never ran`];
+};
+
 const sumLines = (plan: UpdatePlan): readonly string[] => {
   const { launches, surge, evictions, pods, minutes, lowerBound, kStar, maxUnavailable } = plan;
   const more = plan.extraNodeHours;
@@ -54,6 +63,7 @@ const sumLines = (plan: UpdatePlan): readonly string[] => {
       (more > 0 ? `; ${more} node-hours more` : ''),
     `minutes ${minutes.p50} (p50), ${minutes.p90} (p90); at least ${lowerBound.minutes}, ` +
       `${bound}${most}`,
+    ...guessLines(plan),
     ...(plan.lateRunsPercent === 0
       ? []
       : [`in ${plan.lateRunsPercent} of 100 runs a drain takes longer than it may`]),

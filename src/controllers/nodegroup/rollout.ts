@@ -8,6 +8,7 @@ import type {
   Revision,
   UpdatePace,
 } from '../../api/nodegroup-update.ts';
+import type { HookTime } from '../../api/update-hooks.ts';
 import {
   decideUpdate,
   hookCalls,
@@ -91,6 +92,15 @@ const paceHistory = (
     .slice(0, maxHistory)
     .flatMap((one) => (one.status?.pace === undefined ? [] : [one.status.pace]));
 
+const hookHistory = (
+  { updates }: Pick<NodeGroupDeps, 'updates'>,
+  { metadata, spec }: NodeGroupUpdate,
+): readonly HookTime[] =>
+  updates
+    .list()
+    .filter((one) => one.metadata.name !== metadata.name && one.spec.nodeGroup === spec.nodeGroup)
+    .flatMap(({ status }) => status?.hookTimes ?? []);
+
 /** Steps of a phase Rolling by which a drain begins. */
 const beginning: ReadonlySet<UpdateStep['kind']> = new Set(['Replace', 'Retire', 'Empty']);
 
@@ -121,7 +131,7 @@ const decide = async (
     history: paceHistory(deps, update),
     ...(await paceOf(deps, input, update)),
     ...ladderOf(group, scaling, status),
-    ...(hooks === undefined ? {} : { hooks }),
+    ...(hooks === undefined ? {} : { hooks, hookHistory: hookHistory(deps, update) }),
     now: deps.clock.now(),
   };
   const calls = hookCalls(seen);

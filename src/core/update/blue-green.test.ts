@@ -9,7 +9,12 @@ import {
 } from '../../../test/support/update-observations.ts';
 import { epochMs, formatTime } from '../../api/brand.ts';
 import type { NodeDisruption, NodeDisruptionStatus } from '../../api/disruption.ts';
-import type { NodeGroupUpdateStatus, UpdateEta, UpdatePhase } from '../../api/nodegroup-update.ts';
+import type {
+  NodeGroupUpdateStatus,
+  UpdateEta,
+  UpdatePhase,
+  UpdateProgress,
+} from '../../api/nodegroup-update.ts';
 import { decideUpdate, policiesOf } from './index.ts';
 import type { UpdateInstance, UpdateObservation } from './observation.ts';
 
@@ -202,6 +207,44 @@ describe('old nodes of a blue/green update', () => {
     expect(told(inSeconds(3600, 3720))).toEqual(inSeconds(120, 240));
     // Before its end, from its end.
     expect(told(undefined, 590)).toEqual(inSeconds(130, 250));
+  });
+
+  const hooks = {
+    preTerminate: { job: { namespace: 'ops', cronJob: 'last' }, timeoutSeconds: 300 },
+  };
+  const ran = (...seconds: readonly number[]) =>
+    seconds.map((took) => ({ hook: 'preTerminate' as const, seconds: took }));
+
+  it.each<readonly [string, Partial<UpdateObservation>, readonly [number, number] | undefined]>([
+    ['of a hook that was seen', { hookHistory: ran(40) }, [10 + 40 + 120, 10 + 40 + 240]],
+    // Of three nodes that run it beside each other the slowest decides.
+    ['of the slowest', { hookHistory: ran(40, 50, 60, 70, 80) }, [10 + 70 + 120, 10 + 80 + 240]],
+    ['of one that is ended then', { hookHistory: ran(900) }, [10 + 300 + 120, 10 + 300 + 240]],
+    ['of none that ran', { hookHistory: [{ hook: 'preDrain', seconds: 40 }] }, undefined],
+  ])('tell an end with the time %s before old nodes go', (_, history, told) => {
+    const some = [...old(3, emptied()), ...green(3)];
+    const counts = { total: 3, done: 0, draining: 0, failed: 0, emptied: 3 };
+    const soaks = (seconds: number, progress: UpdateProgress) =>
+      decide('Soaking', some, {
+        hooks,
+        ...history,
+        seconds,
+        status: { progress },
+        actualDesired: 6,
+      });
+    const { change } = soaks(590, { ...counts, total: 2 });
+    const toldAt = (seconds: number): UpdateEta | undefined =>
+      told && { p50: ago(seconds - told[0]), p90: ago(seconds - told[1]) };
+    const eta = toldAt(0);
+    expect(change?.progress?.eta).toEqual(eta);
+    const reason = change?.holds?.find(({ kind }) => kind === 'Soak')?.reason ?? '';
+    expect(reason.includes('There is no ETA: hook preTerminate')).toBe(told === undefined);
+    // A later pass has nothing to write of it, nor one after the soak, while hooks run.
+    for (const seconds of [0, 5, 30, 60]) {
+      const known = toldAt(seconds);
+      const next = { ...counts, ...(known === undefined ? {} : { eta: known }) };
+      expect(soaks(590 + seconds, next).change?.progress).toBeUndefined();
+    }
   });
 
   /** Emptied so long ago, and drained again for somebody else. */

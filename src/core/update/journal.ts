@@ -1,5 +1,5 @@
 // What an update writes down of itself: the phase it enters, how far it is, how it fails. Pure.
-import { epochMs, formatTime, parseTime } from '../../api/brand.ts';
+import { formatTime } from '../../api/brand.ts';
 import type { HealthIssue } from '../../api/nodegroup.ts';
 import type {
   NodeGroupUpdateStatus,
@@ -10,7 +10,8 @@ import { bounded, evictionFailure } from '../scaling/index.ts';
 import { planned, tellPace } from './eta.ts';
 import type { Counted, Herd } from './nodes.ts';
 import type { StatusChange, UpdateDecision, UpdateObservation } from './observation.ts';
-import { isHeld, soakEnd } from './pacing/index.ts';
+import { isHeld } from './pacing/index.ts';
+import { soakEta, soakTailMs } from './soak-eta.ts';
 
 /** The phase and when it began; the list keeps the last of them. */
 const maxPhases = 40;
@@ -120,50 +121,25 @@ interface PaceTold {
   readonly eta: UpdateProgress['eta'];
 }
 
-/** From the end of a soak until the last instance is gone: the cooldown, and what EC2 takes. */
-const goneMs = 120_000;
-
-const fromEnd = (end: number): UpdateProgress['eta'] => ({
-  p50: formatTime(epochMs(end + goneMs)),
-  p90: formatTime(epochMs(end + 2 * goneMs)),
-});
-
-/** Told once and not moved with the clock, which would be a write in each pass; past its own bound it is none any more. */
-const soakedEta = ({ status, now }: UpdateObservation): UpdateProgress['eta'] => {
-  const known = status.progress?.eta;
-  const until = parseTime(known?.p90);
-  if (until === undefined || now > until) return undefined;
-  // Of a soak that was cut short.
-  return until > now + 2 * goneMs ? fromEnd(now) : known;
-};
-
-/** Who knows when a pause ends, or anything that holds it beside the soak; and how long a hook takes. */
-const afterSoak = (observation: UpdateObservation): UpdateProgress['eta'] => {
-  const { update, holds = [], hooks, now } = observation;
-  const isHeldBeside = holds.some(({ kind }) => kind !== 'Soak');
-  if (update.spec.paused === true || isHeldBeside || hooks?.preTerminate !== undefined) {
-    return undefined;
-  }
-  const end = soakEnd(observation);
-  return end < now ? soakedEta(observation) : fromEnd(end);
-};
-
 /** How fast it goes while nodes are replaced, and when that will be over as far as there is ground to say. */
 const paceOf = (
   observation: UpdateObservation,
   { change, steps }: UpdateDecision,
   { done: gone, emptied = 0, total }: UpdateProgress,
 ): PaceTold => {
-  const { status, update, now, policies, history = [] } = observation;
+  const { status, update, now, history = [] } = observation;
   const done = gone + emptied;
   const phase = change?.phase ?? status.phase;
   const { predicted } = update.spec;
   const around = predicted === undefined ? {} : { predicted };
-  const tailMs = status.strategy === 'BLUE_GREEN' ? (policies?.soakMs ?? 0) + goneMs : 0;
+  const tailMs = soakTailMs(observation);
   const isPaused = isHeld(observation) || steps.some(({ kind }) => kind === 'Pause');
-  if (phase === 'Rolling')
-    return tellPace(status, { ...around, done, total, isPaused, now, history, tailMs });
-  if (phase === 'Soaking') return { pace: status.pace, eta: afterSoak(observation) };
+  if (phase === 'Rolling') {
+    const facts = { ...around, done, total, isPaused, now, history };
+    const told = tellPace(status, { ...facts, tailMs: tailMs ?? 0 });
+    return tailMs === undefined ? { ...told, eta: undefined } : told;
+  }
+  if (phase === 'Soaking') return { pace: status.pace, eta: soakEta(observation) };
   if (phase !== 'ScalingUp' && phase !== 'Marking') return { pace: status.pace, eta: undefined };
   const { startedAt } = status;
   const eta = planned({ ...around, ...(startedAt === undefined ? {} : { startedAt }) });

@@ -10,7 +10,7 @@ import type {
   UpdatePace,
   UpdateShortage,
 } from '../../api/nodegroup-update.ts';
-import type { UpdateHooks } from '../../api/update-hooks.ts';
+import type { HookTime, UpdateHooks } from '../../api/update-hooks.ts';
 import type { Hold, Probe, ProbeResult, Wave } from '../../api/update-pacing.ts';
 import type { BudgetLoad } from './gate.ts';
 import type { HookCall, HookRun } from './hooks/job.ts';
@@ -91,6 +91,8 @@ export interface UpdateObservation extends StepPacing {
   /** Absent: EKS'. */
   readonly policies?: Policies;
   readonly hooks?: UpdateHooks;
+  /** How long hooks took in earlier updates of the group. */
+  readonly hookHistory?: readonly HookTime[];
   /** What became of those that are to have run, by the names of their Jobs. */
   readonly hookRuns?: ReadonlyMap<string, HookRun>;
   /** No more nodes than that are begun; absent = as many as may be. */

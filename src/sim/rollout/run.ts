@@ -252,13 +252,15 @@ class Rollout {
   }
 
   #ask(): void {
-    const { strategy, asked = {} } = this.#options;
+    const { strategy, asked = {}, updateConfig } = this.#options;
     const spec = {
       nodeGroup: rolloutGroup,
       type: 'VersionUpdate',
       strategy,
       // What it takes by itself: a soak is as long as somebody likes.
-      ...(strategy === 'BLUE_GREEN' ? { policies: { blueGreen: { soakSeconds: 0 } } } : {}),
+      ...(strategy === 'BLUE_GREEN' && updateConfig?.blueGreen === undefined
+        ? { policies: { blueGreen: { soakSeconds: 0 } } }
+        : {}),
       params: [],
       change: {},
       ...asked,

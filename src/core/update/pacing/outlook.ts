@@ -8,8 +8,8 @@ export interface Outlook {
   readonly holds: readonly Omit<Hold, 'since'>[];
   /** Left of the window that is open, or all of the one that opens next; absent: no end is in sight. */
   readonly windowSeconds?: number;
-  /** What all waves rest after they are done, together; absent: nothing. */
-  readonly soakSeconds?: number;
+  /** What waves rest after they are done; absent: there are none. */
+  readonly waves?: readonly { readonly percent: number; readonly soakSeconds: number }[];
 }
 
 const secondsLeft = (pacing: UpdatePacing, at: EpochMs): number | undefined => {
@@ -23,7 +23,6 @@ export const outlookOf = (pacing: UpdatePacing, now: EpochMs): Outlook => {
   const begins = state.kind === 'open' ? now : state.until;
   const windowSeconds = begins === undefined ? undefined : secondsLeft(pacing, begins);
   const { waves = [] } = pacing;
-  const soakSeconds = waves.reduce((sum, wave) => sum + (wave.soakSeconds ?? 0), 0);
   const approval = 'the group wants an approval: `drover approve update` once it is asked for';
   return {
     holds: [
@@ -31,6 +30,8 @@ export const outlookOf = (pacing: UpdatePacing, now: EpochMs): Outlook => {
       ...(state.kind === 'open' ? [] : [{ kind: state.by, reason: state.reason, ...until }]),
     ],
     ...(windowSeconds === undefined ? {} : { windowSeconds }),
-    ...(soakSeconds === 0 ? {} : { soakSeconds }),
+    ...(waves.length === 0
+      ? {}
+      : { waves: waves.map(({ percent, soakSeconds = 0 }) => ({ percent, soakSeconds })) }),
   };
 };

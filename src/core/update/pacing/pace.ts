@@ -2,6 +2,7 @@
 // more nodes may be begun, what waits, what ends it. Pure.
 import { type EpochMs, epochMs, formatTime, parseTime } from '../../../api/brand.ts';
 import { type Hold, soakOverAnnotation } from '../../../api/update-pacing.ts';
+import { lastHooks } from '../last-hooks.ts';
 import { type Herd, inFlightOf, isWhole, phaseSince } from '../nodes.ts';
 import type { StatusChange, UpdateObservation } from '../observation.ts';
 import { dated } from './holds.ts';
@@ -44,13 +45,17 @@ export const soakEnd = (observation: UpdateObservation): EpochMs => {
   return epochMs(phaseSince(observation) + (isOver ? 0 : (policies?.soakMs ?? 0)));
 };
 
+const noEta =
+  '. There is no ETA: hook preTerminate runs then, and has not been seen to run in this group';
+
 /** The old nodes are empty, and go when this is over. */
 const soakHolds = (observation: UpdateObservation): readonly Omit<Hold, 'since'>[] => {
   const until = soakEnd(observation);
   if (observation.now >= until) return [];
   const { name } = observation.update.metadata;
   const seconds = Math.round((observation.policies?.soakMs ?? 0) / 1000);
-  const reason = `the old nodes are empty and kept for ${seconds} s; \`drover abort update ${name} --rollback\` goes back to them, \`drover complete update ${name}\` ends it now`;
+  const isUnknown = lastHooks(observation) === undefined;
+  const reason = `the old nodes are empty and kept for ${seconds} s; \`drover abort update ${name} --rollback\` goes back to them, \`drover complete update ${name}\` ends it now${isUnknown ? noEta : ''}`;
   return [{ kind: 'Soak', reason, until: formatTime(until) }];
 };
 

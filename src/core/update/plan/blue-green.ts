@@ -1,6 +1,8 @@
 // Blue/green in the model of an update: all new nodes first, in two steps, then each place is free again as soon as
 // its node is empty; what comes when the last one is, comes once. Pure.
-import type { ModelInput, Spread } from './model.ts';
+import { type Bounds, boundsOf } from './bounds.ts';
+import type { HookSpread } from './hooks.ts';
+import type { ModelInput } from './model.ts';
 
 const nothing = { p50: 0, p90: 0, source: 'none' } as const;
 
@@ -12,44 +14,63 @@ export const asRun = (input: ModelInput): ModelInput => {
   if (input.strategy !== 'BLUE_GREEN') return input;
   const { hooks } = input.times;
   // Those before termination run beside each other, once all old nodes are empty.
-  const { preTerminate: _last, ...ofPlaces } = hooks ?? {};
+  const { preTerminate, postReady, ...ofPlaces } = hooks ?? {};
   const steps = input.surge > zonesOf(input) ? 2 : 1;
-  const inSteps = (spread: Spread): Spread => ({
+  const inSteps = <S extends HookSpread>(spread: S): S => ({
     ...spread,
     p50: steps * spread.p50,
     p90: steps * spread.p90,
+    ...(spread.most === undefined ? {} : { most: steps * spread.most }),
   });
+  const ofNew = postReady === undefined ? {} : { postReady: inSteps(postReady) };
   return {
     ...input,
     strategy: 'SURGE',
     cooldownSeconds: 0,
+    last: {
+      seconds: (input.soakSeconds ?? 0) + input.cooldownSeconds,
+      hook: preTerminate,
+      terminate: input.times.terminate,
+    },
     times: {
       ...input.times,
       launch: inSteps(input.times.launch),
       boot: inSteps(input.times.boot),
       terminate: nothing,
-      ...(hooks === undefined ? {} : { hooks: ofPlaces }),
+      ...(hooks === undefined ? {} : { hooks: { ...ofPlaces, ...ofNew } }),
     },
   };
 };
 
 const zonesOf = ({ nodes }: ModelInput): number => new Set(nodes.map(({ zone }) => zone)).size;
 
-/** After the last old node is empty, and between batches: it is the same in every run. */
-export const restSeconds = ({
+/** Of blue/green, after the last old node is empty, at the median. */
+const lastSeconds = ({
   strategy,
   nodes,
-  maxUnavailable,
   soakSeconds = 0,
-  batchSoakSeconds = 0,
   cooldownSeconds,
   times,
-}: ModelInput): number => {
-  if (strategy !== 'BLUE_GREEN' || nodes.length === 0) return 0;
+}: ModelInput): number =>
+  strategy !== 'BLUE_GREEN' || nodes.length === 0
+    ? 0
+    : soakSeconds + (times.hooks?.preTerminate?.p50 ?? 0) + cooldownSeconds + times.terminate.p50;
+
+/** In which no node is begun: between batches, behind waves. */
+const betweenSeconds = (input: ModelInput): number => {
+  const { nodes, maxUnavailable, batchSoakSeconds = 0, waves = [] } = input;
   const batches = Math.ceil(nodes.length / Math.max(1, maxUnavailable));
-  const soaks = (batches - 1) * batchSoakSeconds + soakSeconds;
-  const last = times.hooks?.preTerminate?.p50 ?? 0;
-  return soaks + last + cooldownSeconds + times.terminate.p50;
+  const ofWaves = waves.reduce((sum, { soakSeconds }) => sum + soakSeconds, 0);
+  return Math.max(0, batches - 1) * batchSoakSeconds + ofWaves;
+};
+
+/** Budgets go on while nodes rest. */
+export const restedBounds = (input: ModelInput): Bounds => {
+  const bounds = boundsOf(asRun(input));
+  const last = lastSeconds(input);
+  const nodeBound = bounds.nodeBound + betweenSeconds(input) + last;
+  const budgetBound = bounds.budgetBound + last;
+  return { ...bounds, nodeBound, budgetBound, lowerBound: Math.max(nodeBound, budgetBound) };
 };
 
 /** Nodes beyond those that are wanted, for as long as there are some: what the update costs besides. */

@@ -110,6 +110,7 @@ export const modelOf = (view: View, known: CloudTimes = {}): ModelInput => {
     hasRoomElsewhere: view.others.some(({ isOfGroup }) => !isOfGroup),
     drainTimeoutSeconds: group.drainTimeoutSeconds,
     cooldownSeconds: group.cooldownSeconds,
+    waves: snapshot.outlook?.waves ?? [],
     soakSeconds: group.soakSeconds ?? 0,
     batchSoakSeconds: group.batchSoakSeconds ?? 0,
     force: group.force,

@@ -10,18 +10,27 @@ import {
 import { quantileOf } from './forecast.ts';
 import type { Spread } from './model.ts';
 
-export type HookSpreads = { readonly [Kind in HookKind]?: Spread };
+export interface HookSpread extends Spread {
+  /** It has never run: what one run of it takes, all take. */
+  readonly isGuess?: true;
+  /** Then it is ended. */
+  readonly most?: number;
+}
+
+export type HookSpreads = { readonly [Kind in HookKind]?: HookSpread };
 
 /** Nothing is known of somebody's own work: a short Job, and a slow one. */
 const guess = { p50: 30, p90: 120 } as const;
 /** A few measurements say little of the slow ones. */
+const few = 5;
 const leastSpread = 1.3;
 
 const measured = (seconds: readonly number[]): Spread | undefined => {
   if (seconds.length === 0) return undefined;
   const sorted = seconds.toSorted((a, b) => a - b);
   const p50 = Math.max(1, quantileOf(sorted, 0.5));
-  const p90 = Math.max(p50 * leastSpread, quantileOf(sorted, 0.9));
+  const slow = quantileOf(sorted, 0.9);
+  const p90 = seconds.length < few ? Math.max(p50 * leastSpread, slow) : Math.max(p50, slow);
   const runs = seconds.length === 1 ? 'run' : 'runs';
   return { p50, p90, source: `measured on ${seconds.length} ${runs}` };
 };
@@ -33,7 +42,9 @@ export const hookSpreads = (hooks: UpdateHooks, times: readonly HookTime[]): Hoo
       if (hook === undefined) return [];
       const most = hook.timeoutSeconds ?? defaultHookTimeoutSeconds;
       const own = times.filter((one) => one.hook === kind).map(({ seconds }) => seconds);
-      const { p50, p90, source } = measured(own) ?? { ...guess, source: 'default' };
-      return [[kind, { p50: Math.min(p50, most), p90: Math.min(p90, most), source }]];
+      const known = measured(own);
+      const { p50, p90, source } = known ?? { ...guess, source: 'default' };
+      const within = { p50: Math.min(p50, most), p90: Math.min(p90, most), source, most };
+      return [[kind, known === undefined ? { ...within, isGuess: true } : within]];
     }),
   );

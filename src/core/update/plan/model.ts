@@ -1,7 +1,7 @@
 // What the model of an update is told: nodes, pods, budgets and times, all explicit. Times are medians
 // with what one in ten exceeds; in seconds throughout. Types and their defaults only.
 import type { UpdateStrategy } from '../../../api/nodegroup-update.ts';
-import type { HookSpreads } from './hooks.ts';
+import type { HookSpread, HookSpreads } from './hooks.ts';
 import type { Chance } from './random.ts';
 
 /** Half are below `p50`, nine of ten below `p90`; between them as a log-normal. */
@@ -67,6 +67,19 @@ export interface ModelTimes {
   readonly hooks?: HookSpreads;
 }
 
+export interface ModelWave {
+  /** Of all nodes, those of earlier waves included. */
+  readonly percent: number;
+  readonly soakSeconds: number;
+}
+
+export interface LastTimes {
+  /** Soak and cooldown: as long as it is said. */
+  readonly seconds: number;
+  readonly hook: HookSpread | undefined;
+  readonly terminate: Spread;
+}
+
 export interface ModelInput {
   readonly strategy: UpdateStrategy;
   readonly nodes: readonly ModelNode[];
@@ -84,6 +97,10 @@ export interface ModelInput {
   readonly podRoom: number;
   readonly drainTimeoutSeconds: number;
   readonly cooldownSeconds: number;
+  /** In any order; each rests behind its last new node. */
+  readonly waves?: readonly ModelWave[];
+  /** Of blue/green: what comes once, when the last old node is empty. */
+  readonly last?: LastTimes;
   /** Of blue/green: how long old nodes are kept empty, all of them and each batch. */
   readonly soakSeconds?: number;
   readonly batchSoakSeconds?: number;

@@ -57,8 +57,10 @@ describe('a plan', () => {
     expect(plan.order).toBe('byZone');
     expect(plan.minutes.p50).toBeGreaterThan(60);
     expect(plan.minutes.p50 - of(0).minutes.p50).toBeCloseTo(60, 0);
-    // Four rests between five batches of one node.
-    expect(of(0, 600).minutes.p50 - of(0).minutes.p50).toBeCloseTo(40, 0);
+    // Four rests between five batches of one node, in which budgets recover.
+    const longer = of(0, 600).minutes.p50 - of(0).minutes.p50;
+    expect(longer).toBeGreaterThan(37);
+    expect(longer).toBeLessThanOrEqual(40.5);
     expect(plan.lowerBound.minutes).toBeLessThanOrEqual(plan.minutes.p50);
     expect(plan.extraNodeHours).toBeGreaterThan(5);
     expect(plan.extraNodeHours).toBeLessThan((5 * plan.minutes.p50) / 60);
@@ -96,9 +98,10 @@ describe('a plan', () => {
 
   it('counts what waves rest', () => {
     const plain = planUpdate(five({ group: surge })).minutes;
-    const rested = planUpdate(five({ group: surge, outlook: { holds: [], soakSeconds: 600 } }));
-    expect(rested.minutes.p50).toBeCloseTo(plain.p50 + 10, 5);
-    expect(rested.minutes.p90).toBeCloseTo(plain.p90 + 10, 5);
+    const waves = [{ percent: 100, soakSeconds: 600 }];
+    const rested = planUpdate(five({ group: surge, outlook: { holds: [], waves } }));
+    expect(rested.minutes.p50).toBeCloseTo(plain.p50 + 10, 0);
+    expect(rested.minutes.p90).toBeCloseTo(plain.p90 + 10, 0);
   });
 
   it('of nodes that are all of the target has nothing to do', () => {

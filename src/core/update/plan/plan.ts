@@ -11,8 +11,7 @@ import { hookKinds } from '../../../api/update-hooks.ts';
 import { podsAsk, skippedTypes } from '../ladder.ts';
 import type { Outlook } from '../pacing/index.ts';
 import { type Finding, runChecks, type Snapshot, type View, viewOf } from '../preflight/index.ts';
-import { asRun, extraNodeHours, restSeconds } from './blue-green.ts';
-import { boundsOf } from './bounds.ts';
+import { asRun, extraNodeHours, restedBounds } from './blue-green.ts';
 import { type CloudTimes, modelOf } from './build.ts';
 import { forecastOf, noForecast, quantileOf } from './forecast.ts';
 import { planHash } from './hash.ts';
@@ -157,8 +156,7 @@ const waivedBy = (findings: readonly Finding[], waivers: readonly Waiver[]) =>
   });
 
 const sums = (input: ModelInput, runs: readonly RunResult[]) => {
-  const bounds = boundsOf(asRun(input));
-  const rest = restSeconds(input);
+  const bounds = restedBounds(input);
   const isByBudget = bounds.budgetBound > bounds.nodeBound && bounds.budget !== undefined;
   const { budget } = bounds;
   // One that stops has no end: those that get through tell how long it takes, if any does.
@@ -178,7 +176,7 @@ const sums = (input: ModelInput, runs: readonly RunResult[]) => {
       p90: isNothing ? 0 : minutes(quantileOf(seconds, 0.9)),
     },
     lowerBound: {
-      minutes: minutes(bounds.lowerBound + rest),
+      minutes: minutes(bounds.lowerBound),
       by: isByBudget ? ('budget' as const) : ('nodes' as const),
       ...(isByBudget && budget !== undefined ? { budget } : {}),
     },
@@ -213,13 +211,8 @@ export const planUpdate = (snapshot: Snapshot, options: PlanOptions = {}): Updat
   const hash = planHash(view);
   const seed = Number.parseInt(hash.slice(0, 8), 16);
   const isNothing = input.nodes.length === 0;
-  // Every wave's rest counts, that of the last one too; when each node's drain begins is told without them.
-  const soak = (snapshot.outlook?.soakSeconds ?? 0) + restSeconds(input);
   const run = asRun(input);
-  const runs = Array.from({ length: isNothing ? 0 : count }, (_, i): RunResult => {
-    const one = simulate(run, seed + i);
-    return { ...one, seconds: one.seconds + soak };
-  });
+  const runs = Array.from({ length: isNothing ? 0 : count }, (_, i) => simulate(run, seed + i));
   const inTurns = isOrderKnown(run);
   const share = group.strategy === 'MINIMAL' ? 1 : orderedShare;
   const ordered = inTurns

@@ -63,13 +63,28 @@ export interface RunNode {
 /** Auto Scaling counts no instance that it ends. */
 const isThere = (state: RunNode['state']): boolean => state !== 'leaving' && state !== 'gone';
 
+/** Nothing is on its way with it: it stays as it is, it is gone, or it is new and seen. */
+export const isSeen = ({ state, isNoticed }: RunNode): boolean =>
+  state === 'gone' || (state === 'up' && isNoticed);
+
 /** Seen to be over, and then seen to be set back; EKS' scale-down is over with its last instance. */
 export const looksAtEnd = { SURGE: 2, BLUE_GREEN: 2, MINIMAL: 1, DEFAULT: 0 } as const;
 
-export const perZoneOf = (nodes: readonly RunNode[]): ReadonlyMap<string, number> => {
+interface ZoneFacts {
+  /** In this look; a drain that began before it still counts in its zone. */
+  readonly chosen: ReadonlySet<number>;
+  /** Nodes that blue/green has emptied are there to the end. */
+  readonly areKept: boolean;
+}
+
+export const perZoneOf = (
+  nodes: readonly RunNode[],
+  { chosen, areKept }: ZoneFacts,
+): ReadonlyMap<string, number> => {
   const sizes = new Map<string, number>();
-  for (const { state, zone } of nodes) {
-    if (isThere(state)) sizes.set(zone, (sizes.get(zone) ?? 0) + 1);
+  for (const [index, { state, zone }] of nodes.entries()) {
+    if (chosen.has(index)) continue;
+    if (areKept || isThere(state)) sizes.set(zone, (sizes.get(zone) ?? 0) + 1);
   }
   return sizes;
 };

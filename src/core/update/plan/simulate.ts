@@ -1,36 +1,30 @@
 // One run of an update in virtual time: nodes are released, budgets hand out tokens, replacements come
 // up, instances go and come. What cannot be evicted at all is left to the preflight: here everything
 // goes in the end, and what took longer than a drain may last is told as late.
-import type { HookKind } from '../../../api/update-hooks.ts';
 import { type BudgetLoad, loadsOf } from './gate.ts';
 import { Heap } from './heap.ts';
-import {
-  draw,
-  type ModelApp,
-  type ModelInput,
-  type RunOptions,
-  type RunResult,
-  type Spread,
-} from './model.ts';
+import type { ModelApp, ModelInput, RunOptions, RunResult } from './model.ts';
 import { nextOf } from './next.ts';
 import { type Chance, chanceOf } from './random.ts';
+import { Rests } from './rests.ts';
 import type { Habit, Happening, RunNode, RunPod } from './run-node.ts';
 import {
   habitsOf,
   hasSpare,
   isReplaced,
+  isSeen,
   leastOf,
-  looksAtEnd,
   perZoneOf,
   surplusOf,
   turnsOf,
 } from './run-node.ts';
+import { RunTimes } from './run-times.ts';
 
 class Run {
   readonly #input: ModelInput;
   readonly #chance: Chance;
-  readonly #pace: number;
-  readonly #medians: boolean;
+  readonly #times: RunTimes;
+  readonly #rests: Rests;
   readonly #inTurns: boolean;
   readonly #heap = new Heap<Happening>();
   readonly #nodes: RunNode[] = [];
@@ -56,6 +50,7 @@ class Run {
   #booting = 0;
   #isRolling = false;
   #lastBoot = 0;
+  #emptiedAt = 0;
   /** A place was free and the gate let no node go. */
   #isHeldByGate = false;
   /** Per old node; their pods stay until they are drained. */
@@ -67,8 +62,8 @@ class Run {
     this.#input = input;
     this.#inTurns = inTurns;
     this.#chance = chanceOf(seed);
-    this.#medians = medians;
-    this.#pace = medians ? 1 : Math.exp(this.#chance.normal() * input.commonSpread);
+    this.#times = new RunTimes(input, this.#chance, medians);
+    this.#rests = new Rests(input);
     this.#tokens = input.budgets.map(({ allowed }) => allowed);
     this.#queues = input.budgets.map(() => []);
     this.#outstanding = input.budgets.map(() => 0);
@@ -90,7 +85,7 @@ class Run {
 
   run(): RunResult {
     this.#order = turnsOf(this.#input.nodes, this.#inTurns ? undefined : this.#chance);
-    this.#at(this.#draw(this.#input.times.setup), 'begin');
+    this.#at(this.#times.draw(this.#input.times.setup), 'begin');
     do {
       for (let next = this.#heap.pop(); next !== undefined; next = this.#heap.pop()) {
         this.#now = next.at;
@@ -112,7 +107,7 @@ class Run {
 
   #end(): number {
     const last = this.#drains.reduce((most, { end }) => Math.max(most, end), this.#lastBoot);
-    return last + looksAtEnd[this.#input.strategy] * this.#draw(this.#input.times.look);
+    return Math.max(last, this.#rests.until) + this.#times.last();
   }
 
   /** Pods that wait for a place which only the end of their drain would bring: let go, as by force. */
@@ -140,15 +135,6 @@ class Run {
     handlers[kind]();
   }
 
-  #draw(spread: Spread, pace = this.#pace): number {
-    return this.#medians ? spread.p50 : pace * draw(spread, this.#chance);
-  }
-
-  #hook(kind: HookKind): number {
-    const spread = this.#input.times.hooks?.[kind];
-    return spread === undefined ? 0 : this.#draw(spread);
-  }
-
   #at(after: number, kind: Happening['kind'], node = -1, pod = -1): void {
     this.#heap.push({ at: this.#now + after, seq: this.#seq++, kind, node, pod });
   }
@@ -165,9 +151,7 @@ class Run {
   #launch(zone: string): void {
     this.#launches++;
     this.#booting++;
-    const { launch, boot } = this.#input.times;
-    const took = this.#draw(launch) + this.#draw(boot) + this.#hook('postReady');
-    this.#at(took, 'booted', this.#addNew(zone, 'booting'));
+    this.#at(this.#times.untilUp(), 'booted', this.#addNew(zone, 'booting'));
   }
 
   #begin(): void {
@@ -183,8 +167,9 @@ class Run {
     this.#booting--;
     this.#lastBoot = this.#now;
     const { backoff, look } = this.#input.times;
-    for (const pod of this.#homeless.splice(0)) this.#at(this.#draw(backoff), 'retried', -1, pod);
-    const seen = this.#draw(look);
+    for (const pod of this.#homeless.splice(0))
+      this.#at(this.#times.draw(backoff), 'retried', -1, pod);
+    const seen = this.#times.draw(look);
     this.#at(seen, 'noticed', node);
     if (!this.#isRolling && this.#booting === 0) this.#at(seen, 'seen');
   }
@@ -200,8 +185,9 @@ class Run {
     if (!this.#isRolling) return;
     this.#isHeldByGate = false;
     const { maxUnavailable, strategy } = this.#input;
+    const limit = this.#limit();
     const chosen = new Set<number>();
-    while (this.#order.length > 0 && this.#inFlight < maxUnavailable) {
+    while (chosen.size < limit && this.#order.length > 0 && this.#inFlight < maxUnavailable) {
       const at = strategy === 'SURGE' ? this.#pick(chosen) : this.#following();
       if (at === undefined) return;
       const [node] = this.#order.splice(at, 1);
@@ -209,7 +195,21 @@ class Run {
       chosen.add(node);
       this.#drain(node);
     }
-    if (this.#order.length === 0 && this.#inFlight === 0) this.#scaleDown();
+    const isDone = this.#order.length === 0 && this.#inFlight === 0;
+    if (isDone && this.#now >= this.#rests.until) this.#scaleDown();
+  }
+
+  /** How many may be begun now, as waves and batches have it. */
+  #limit(): number {
+    const { limit, restSeconds } = this.#rests.decide({
+      now: this.#now,
+      begun: this.#input.nodes.length - this.#order.length,
+      inFlight: this.#inFlight,
+      emptiedAt: this.#emptiedAt,
+      isSettled: this.#inFlight === 0 && this.#nodes.every(isSeen),
+    });
+    if (restSeconds !== undefined) this.#at(restSeconds, 'seen');
+    return limit;
   }
 
   /** EKS' strategies take them in turn; the first in it serve last. */
@@ -229,8 +229,7 @@ class Run {
     const choice = nextOf(candidates, {
       hasSpare: hasSpare(this.#input, this.#nodes),
       isAlone: this.#inFlight === 0,
-      // A drain that began before this look still counts in its zone.
-      perZone: perZoneOf(this.#nodes.filter((_, index) => !chosen.has(index))),
+      perZone: perZoneOf(this.#nodes, { chosen, areKept: this.#input.last !== undefined }),
       left: (budget) => this.#left[budget] ?? 0,
       gate: {
         drainTimeoutSeconds,
@@ -253,7 +252,7 @@ class Run {
     node.state = 'draining';
     node.start = this.#now;
     this.#drains.push(node);
-    const hook = node.isOld ? this.#hook('preDrain') : 0;
+    const hook = node.isOld ? this.#times.hook('preDrain') : 0;
     if (hook > 0) this.#at(hook, 'hooked', index);
     else this.#evictFrom(index);
   }
@@ -320,7 +319,7 @@ class Run {
     best?.pods.push(pod);
     best?.perApp.set(kind, (best.perApp.get(kind) ?? 0) + 1);
     const pace = this.#habits[this.#pods[pod]?.app ?? -1]?.pace ?? 1;
-    this.#at(after + this.#draw(app.replace, pace), 'ready', -1, pod);
+    this.#at(after + this.#times.draw(app.replace, pace), 'ready', -1, pod);
   }
 
   #replaced(pod: number): void {
@@ -348,12 +347,12 @@ class Run {
     const node = this.#nodes[index];
     if (node === undefined) return;
     node.pods = [];
-    const { cooldownSeconds, settleSeconds, strategy } = this.#input;
+    const { settleSeconds, strategy } = this.#input;
     // EKS marks all old nodes before the first of them is drained, and surplus as it goes.
     const isMarkedNow = strategy === 'SURGE' || !node.isOld;
     const settle = isMarkedNow ? Math.max(0, node.start + settleSeconds - this.#now) : 0;
-    const cool = Math.max(cooldownSeconds, this.#hook('postDrain')) + this.#hook('preTerminate');
-    this.#at(settle + (node.isOld ? cool : 0), 'leaving', index);
+    this.#emptiedAt = this.#now + settle;
+    this.#at(settle + (node.isOld ? this.#times.cool() : 0), 'leaving', index);
   }
 
   /** Auto Scaling starts another one as soon as one is on its way out, not when it is gone. */
@@ -363,7 +362,8 @@ class Run {
     node.state = 'leaving';
     const { terminate, look } = this.#input.times;
     // Surplus goes one by one: the next when the last one is seen to have left.
-    this.#at(this.#draw(terminate) + (node.isOld ? 0 : this.#draw(look)), 'gone', index);
+    const took = this.#times.draw(terminate);
+    this.#at(took + (node.isOld ? 0 : this.#times.draw(look)), 'gone', index);
     if (node.isOld && isReplaced(this.#input, this.#nodes)) this.#launch(node.zone);
   }
 

@@ -1,0 +1,79 @@
+// How long things take in one run: drawn from their spreads, faster or slower as the cloud is in that run, and each
+// hook as it is in that run. Pure.
+import type { HookKind } from '../../../api/update-hooks.ts';
+import type { HookSpread } from './hooks.ts';
+import { draw, type ModelInput, type Spread } from './model.ts';
+import type { Chance } from './random.ts';
+import { looksAtEnd } from './run-node.ts';
+
+/** Of one hook in one run: what is guessed once, or how much slower it is than it was measured. */
+type HookHabit = { readonly seconds: number } | { readonly pace: number };
+
+export class RunTimes {
+  readonly #input: ModelInput;
+  readonly #chance: Chance;
+  readonly #medians: boolean;
+  readonly #pace: number;
+  readonly #habits: ReadonlyMap<HookSpread, HookHabit>;
+
+  constructor(input: ModelInput, chance: Chance, medians: boolean) {
+    this.#input = input;
+    this.#chance = chance;
+    this.#medians = medians;
+    this.#pace = medians ? 1 : Math.exp(chance.normal() * input.commonSpread);
+    const { hooks = {} } = input.times;
+    const all = [...Object.values(hooks), ...(input.last === undefined ? [] : [input.last.hook])];
+    this.#habits = new Map(all.flatMap((one) => (one === undefined ? [] : [this.#habitOf(one)])));
+  }
+
+  /** Nodes are alike: a hook of which nothing is known is slow for all of them, or for none. */
+  #habitOf(spread: HookSpread): [HookSpread, HookHabit] {
+    if (spread.isGuess === true) return [spread, { seconds: this.draw(spread, 1) }];
+    const { appSpread } = this.#input;
+    return [spread, { pace: this.#medians ? 1 : 1 + appSpread * (2 * this.#chance.next() - 1) }];
+  }
+
+  draw(spread: Spread, pace = this.#pace): number {
+    return this.#medians ? spread.p50 : pace * draw(spread, this.#chance);
+  }
+
+  /** Of no hook: nothing. */
+  #drawHook(spread: HookSpread | undefined): number {
+    const habit = spread && this.#habits.get(spread);
+    if (spread === undefined || habit === undefined) return 0;
+    const seconds = 'seconds' in habit ? habit.seconds : this.draw(spread, habit.pace);
+    // Its end is seen a look later.
+    return Math.min(seconds, spread.most ?? seconds) + this.draw(this.#input.times.look);
+  }
+
+  hook(kind: HookKind): number {
+    return this.#drawHook(this.#input.times.hooks?.[kind]);
+  }
+
+  /** From the request until a new node counts. */
+  untilUp(): number {
+    const { launch, boot } = this.#input.times;
+    return this.draw(launch) + this.draw(boot) + this.hook('postReady');
+  }
+
+  /** From an old node being empty until it is terminated. */
+  cool(): number {
+    const { cooldownSeconds } = this.#input;
+    return Math.max(cooldownSeconds, this.hook('postDrain')) + this.hook('preTerminate');
+  }
+
+  /** From all nodes being done until it is over. */
+  last(): number {
+    const { strategy, times } = this.#input;
+    return this.#blueGreen() + looksAtEnd[strategy] * this.draw(times.look);
+  }
+
+  /** From the last old node being empty until the last one is gone. */
+  #blueGreen(): number {
+    const { last, nodes } = this.#input;
+    if (last === undefined || nodes.length === 0) return 0;
+    const slowest = (one: () => number): number => nodes.reduce((most) => Math.max(most, one()), 0);
+    const hooks = slowest(() => this.#drawHook(last.hook));
+    return last.seconds + hooks + slowest(() => this.draw(last.terminate));
+  }
+}
