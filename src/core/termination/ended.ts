@@ -1,5 +1,5 @@
-// Ended: a new cause opens the next episode, withdrawing the old ones gives the node back, after
-// a day the record goes. Nothing else happens to a disruption that has ended.
+// Ended: a new cause opens the next episode, withdrawing the old ones gives the node back unless its
+// instance was asked for, after a day the record goes. Nothing else happens to a disruption that has ended.
 import { epochMs, parseTime } from '../../api/brand.ts';
 import type { Demand } from './causes.ts';
 import { type Decision, decision } from './decision.ts';
@@ -7,6 +7,7 @@ import { startUndoing } from './marking.ts';
 import { hasMarksOfOurs, recordedOn } from './marks.ts';
 import type { Observation } from './observation.ts';
 import { nextEpisode } from './status.ts';
+import { wasTerminated } from './terminating.ts';
 
 /** docs/designs/termination.md: kept 24 h after its end. */
 const keptMs = 86_400_000;
@@ -23,7 +24,7 @@ export const decideEnded = (observation: Observation, demand: Demand): Decision 
   const ours = same && hasMarksOfOurs(node, owned);
   const { causes } = disruption.spec;
   const withdrawn = causes.length > 0 && causes.every((cause) => cause.cancelledAt !== undefined);
-  if (ours && withdrawn) return startUndoing(observation);
+  if (ours && withdrawn && !wasTerminated(disruption)) return startUndoing(observation);
   // The record of our marks is needed for as long as they stand.
   if (ours) return decision({});
   const ended = parseTime(status?.endedAt);

@@ -165,6 +165,23 @@ describe('withdrawing', () => {
     expect(model.observation.node?.spec.unschedulable).toBe(true);
     expect(model.observation.node?.metadata.labels).toEqual({});
   });
+  it('gives no node back whose instance we have had terminated, and one whose drain failed', () => {
+    const retired = (more: Partial<DisruptionCause> = {}) =>
+      aManualCause({ kind: 'Maintenance', followUp: 'Replace', deadline: timePlus(60), ...more });
+    const isOver = retired({ cancelledAt: timePlus(61) });
+    const taken = draining([retired()], []);
+    taken.at(5);
+    expect(taken.settle()).toContain('TerminateInstance');
+    taken.causes([isOver]);
+    expect(taken.settle()).toEqual([]);
+    expect(taken.observation.node?.spec.unschedulable).toBe(true);
+    const kept = draining([retired()]);
+    kept.at(60);
+    kept.settle();
+    expect(kept.status).toMatchObject({ phase: 'Ended', outcome: 'Failed' });
+    kept.causes([isOver]);
+    expect(kept.settle()).toEqual(['Undoing', 'PatchNode', 'Ended']);
+  });
   it('leaves the marks to the cause of an earlier episode that nobody withdrew', () => {
     const spot = aHookCause();
     for (const begun of ['Pending', 'Draining'] as const) {

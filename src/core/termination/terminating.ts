@@ -23,6 +23,17 @@ export const mustTerminate = (
   return disruption.spec.instanceId !== undefined && !goes;
 };
 
+/**
+ * Whether we have had the instance taken at the end of its last drain. Who takes the cause back then is too late: the node
+ * serves nobody any more, and pods that came to it would go with it. Taken back before, it asks for nothing at the end.
+ */
+export const wasTerminated = ({ spec, status }: NodeDisruption): boolean => {
+  const { phase, outcome, followUp } = status ?? {};
+  if (spec.instanceId === undefined || phase !== 'Ended') return false;
+  if (outcome !== 'Drained' && outcome !== 'Forced' && outcome !== 'NothingToDrain') return false;
+  return followUp === 'Terminate' || followUp === 'Replace';
+};
+
 /** Until when the instance is kept for the load balancers' sake; there was no node, no need. */
 export const cooldownUntil = (
   { cooldownMs }: Demand,
