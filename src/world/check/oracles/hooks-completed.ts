@@ -74,6 +74,16 @@ interface Doubt {
 const isOfEpisodeBefore = ({ book }: Context, one: DisruptionState): boolean =>
   book.episodeBefore(one)?.phases.has('Completing') === true;
 
+/**
+ * Decided when there was no node, which has registered since: pods whose node is deleted are there for a while yet, and are
+ * found on it again. Who stood still between its decision and the call need not have seen it.
+ */
+const wasThereNone = ({ book }: Context, node: NodeState, one: DisruptionState): boolean => {
+  const decidedAt = one.phaseAt.get('Completing') ?? book.now;
+  if (one.outcome !== 'NothingToDrain' || node.joinedAt <= decidedAt) return false;
+  return book.now - node.joinedAt <= book.lagMicros;
+};
+
 /** A completion that looks too early; undefined = it is in order. */
 const terminationDoubt = (context: Context, instanceId: string): Doubt | undefined => {
   const { book } = context;
@@ -82,6 +92,7 @@ const terminationDoubt = (context: Context, instanceId: string): Doubt | undefin
   if (node === undefined || isDead) return undefined;
   const disruption = book.disruptions.ofInstance(instanceId);
   if (disruption !== undefined && isOfEpisodeBefore(context, disruption)) return undefined;
+  if (disruption !== undefined && wasThereNone(context, node, disruption)) return undefined;
   if (disruption !== undefined && isTimeUp(context, disruption)) {
     const pod = forgotten(context, node, disruption);
     if (pod === undefined) return undefined;
