@@ -155,6 +155,7 @@ const groupFacts = (
     force: request.force,
     drainTimeoutSeconds: policies.drainTimeoutMs / 1000,
     cooldownSeconds: policies.cooldownSeconds,
+    ...(strategyUsed === 'SURGE' ? { onShortage: policies.onShortage } : {}),
     ...(strategyUsed === 'BLUE_GREEN'
       ? {
           soakSeconds: (policies.soakMs ?? 0) / 1000,

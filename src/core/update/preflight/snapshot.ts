@@ -5,6 +5,7 @@ import type { NodeDisruption } from '../../../api/disruption.ts';
 import type { PodDisruptionBudget, Taint } from '../../../api/kube.ts';
 import type { UpdateStrategy } from '../../../api/nodegroup-update.ts';
 import type { HookTime, UpdateHooks } from '../../../api/update-hooks.ts';
+import type { ShortagePolicy } from '../../../api/update-policy.ts';
 import type {
   CsiNode,
   EndpointSlice,
@@ -73,6 +74,8 @@ export interface GroupFacts {
   readonly force: boolean;
   readonly drainTimeoutSeconds: number;
   readonly cooldownSeconds: number;
+  /** Of Drover's own strategies: what becomes of an update that finds no room for new nodes. */
+  readonly onShortage?: ShortagePolicy;
   /** Of blue/green alone: how long old nodes are kept empty, all of them and each batch. */
   readonly soakSeconds?: number;
   readonly batchSoakSeconds?: number;

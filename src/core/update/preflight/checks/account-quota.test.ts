@@ -16,6 +16,8 @@ const instanceType = (name: string, vcpus: number) => ({
   addressesPerInterface: 10,
   architectures: ['x86_64'],
 });
+const ofX = (limit: number) =>
+  ({ name: 'X', code: 'L-7295265B', unit: 'vCPU', limit, used: 0 }) as const;
 const cases: readonly (readonly [string, Partial<Snapshot>, readonly string[]])[] = [
   ['4 of 4 that are left', { nodes, accountQuotas: quota(60) }, []],
   [
@@ -38,11 +40,58 @@ const cases: readonly (readonly [string, Partial<Snapshot>, readonly string[]])[
     [],
   ],
   [
-    'none of several types fits; those of another quota do not count',
+    'none of several types of one quota fits',
     {
       nodes,
       accountQuotas: quota(60),
-      instanceTypes: [instanceType('m5.4xlarge', 16), instanceType('g5.small', 1)],
+      instanceTypes: [instanceType('m5.4xlarge', 16), instanceType('c5.4xlarge', 16)],
+    },
+    ['blocker Quota Running On-Demand Standard instances'],
+  ],
+  [
+    'types of another quota have room: Auto Scaling starts those',
+    {
+      nodes,
+      accountQuotas: [...quota(10), ofX(0)],
+      instanceTypes: [instanceType('m5.large', 2), instanceType('x2gd.large', 2)],
+    },
+    ['warning Quota X'],
+  ],
+  [
+    'no quota has room',
+    {
+      nodes,
+      accountQuotas: [...quota(63), ofX(0)],
+      instanceTypes: [instanceType('m5.large', 2), instanceType('x2gd.large', 2)],
+    },
+    ['blocker Quota Running On-Demand Standard instances', 'blocker Quota X'],
+  ],
+  [
+    'each of two quotas has room for one, and two are wanted',
+    {
+      nodes: [...nodes, { ...nodes[0], ...aNode('n2'), zone: 'b' }],
+      group: aGroup({ strategy: 'BLUE_GREEN' }),
+      accountQuotas: [...quota(62), ofX(2)],
+      instanceTypes: [instanceType('m5.large', 2), instanceType('x2gd.large', 2)],
+    },
+    ['warning Quota Running On-Demand Standard instances', 'warning Quota X'],
+  ],
+  [
+    'a type of whose quota nothing is known',
+    {
+      nodes,
+      accountQuotas: quota(63),
+      instanceTypes: [instanceType('m5.large', 2), instanceType('q9.large', 2)],
+    },
+    ['warning Quota Running On-Demand Standard instances'],
+  ],
+  [
+    'more in use than there may be, and another quota of 0',
+    {
+      nodes,
+      group: aGroup({ strategy: 'MINIMAL' }),
+      accountQuotas: [...quota(65), ofX(0)],
+      instanceTypes: [instanceType('m5.large', 2), instanceType('x2gd.large', 2)],
     },
     ['blocker Quota Running On-Demand Standard instances'],
   ],
@@ -63,5 +112,20 @@ const cases: readonly (readonly [string, Partial<Snapshot>, readonly string[]])[
 describe('account-quota', () => {
   it.each(cases)('%s', (_, more, expected) => {
     expect(briefOf(findingsOf(accountQuota, more))).toEqual(expected);
+  });
+
+  it.each<readonly [Partial<Snapshot['group']>, number, string, RegExp]>([
+    [{ strategy: 'SURGE' }, 64, 'blocker', /no old node is touched$/],
+    [{ strategy: 'SURGE', onShortage: 'Fail' }, 64, 'blocker', /no old node is touched$/],
+    [{ strategy: 'SURGE', onShortage: 'Minimal' }, 64, 'warning', /old nodes are drained first/],
+    [{ strategy: 'SURGE', onShortage: 'Minimal' }, 65, 'blocker', /nothing replaces it/],
+    [{ strategy: 'DEFAULT', onShortage: 'Minimal' }, 64, 'blocker', /no old node is touched$/],
+    [{ strategy: 'MINIMAL' }, 65, 'blocker', /an old node is drained, nothing replaces it/],
+  ])('%o with %i of 64 in use is a %s: %s', (group, used, severity, text) => {
+    const more = { nodes, accountQuotas: quota(used), group: aGroup(group) };
+    const [found] = findingsOf(accountQuota, more);
+    expect(found?.severity).toBe(severity);
+    expect(found?.consequence.text).toMatch(text);
+    if (used > 64) expect(found?.remedy).toMatch(/^aws service-quotas/);
   });
 });

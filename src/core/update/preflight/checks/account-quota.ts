@@ -1,5 +1,5 @@
 // What the surge takes of the account's quotas beside everything else that runs: with too few vCPUs EC2 refuses the
-// launches. Other quotas are a warning, since others use them as well and nothing here counts in them.
+// launches, and no new node comes where none of the group's types has room in its quota. Other quotas are a warning, since others use them as well and nothing here counts in them.
 import type { Check } from '../finding.ts';
 import { quantity } from '../quantity.ts';
 import type { AccountQuota } from '../snapshot.ts';
@@ -34,13 +34,59 @@ const raise = ({ code, used }: AccountQuota, wanted: number): string =>
 const codeOf = ({ snapshot }: View): string =>
   snapshot.group.capacityType === 'SPOT' ? 'MaxSpotInstanceCountExceeded' : 'VcpuLimitExceeded';
 
-const consequenceOf = (view: View, quota: AccountQuota): string => {
-  const one = demandOf({ ...view, surge: 1 }, quota);
-  // Drover's own goes on with what came, in its zones, until nothing is left to do there.
-  return quota.limit - quota.used < one
-    ? `launches are refused (${codeOf(view)}): NodeCreationFailure, no old node is touched`
-    : `some launches are refused (${codeOf(view)}): NodeCreationFailure`;
+const leftOf = ({ limit, used }: AccountQuota): number => limit - used;
+
+const isShort = (view: View, quota: AccountQuota): boolean => demandOf(view, quota) > leftOf(quota);
+
+/** New nodes that it has room for; where none comes first an old node of its families leaves room for one. */
+const roomOf = (view: View, quota: AccountQuota): number => {
+  const { snapshot, oldNodes, surge } = view;
+  const isSpot = snapshot.group.capacityType === 'SPOT';
+  const isLeft = ({ instanceType }: View['oldNodes'][number]): boolean =>
+    vcpuQuotaOf(instanceType ?? '', isSpot)?.code === quota.code;
+  const free = Math.max(0, Math.floor(leftOf(quota) / Math.max(1, vcpusOf(view, quota))));
+  return surge === 0 && leftOf(quota) >= 0 && oldNodes.some(isLeft) ? Math.max(1, free) : free;
 };
+
+/** Auto Scaling starts types of the other quotas, which have room for all; of a type without a quota nobody knows. */
+const isRoomElsewhere = (view: View): boolean => {
+  const { accountQuotas, instanceTypes, group } = view.snapshot;
+  const quotas = accountQuotas.filter(({ unit }) => unit === 'vCPU');
+  const codes = new Set(quotas.map(({ code }) => code));
+  const isKnown = ({ name }: { readonly name: string }): boolean =>
+    codes.has(vcpuQuotaOf(name, group.capacityType === 'SPOT')?.code ?? '');
+  const room = quotas.reduce((all, one) => all + roomOf(view, one), 0);
+  return !instanceTypes.every(isKnown) || room >= Math.max(1, view.surge);
+};
+
+/** Drover's own strategy goes on without new nodes first, which needs no more than what old nodes leave. */
+const goesOnWithout = ({ snapshot: { group } }: View, quota: AccountQuota): boolean =>
+  group.strategy === 'SURGE' && group.onShortage === 'Minimal' && leftOf(quota) >= 0;
+
+const consequenceOf = (view: View, quota: AccountQuota): string => {
+  const { group } = view.snapshot;
+  const one = demandOf({ ...view, surge: 1 }, quota);
+  const areSome = leftOf(quota) >= one;
+  const refused = `${areSome ? 'some launches' : 'launches'} are refused (${codeOf(view)})`;
+  if (quota.unit === 'vCPU' && isRoomElsewhere(view)) {
+    return `${refused} for its families: new nodes are of the other instance types`;
+  }
+  if (goesOnWithout(view, quota)) return `${refused}: old nodes are drained first (onShortage)`;
+  // An old node goes first, and what it leaves does not make up for what is above the limit.
+  const isBehind =
+    view.surge === 0 || (group.strategy === 'SURGE' && group.onShortage === 'Minimal');
+  if (isBehind)
+    return `${refused}: an old node is drained, nothing replaces it, NodeCreationFailure`;
+  // Drover's own goes on with what came, in its zones, until nothing is left to do there.
+  return areSome
+    ? `${refused}: NodeCreationFailure`
+    : `${refused}: NodeCreationFailure, no old node is touched`;
+};
+
+const severityOf = (view: View, quota: AccountQuota): 'blocker' | 'warning' =>
+  quota.unit !== 'vCPU' || isRoomElsewhere(view) || goesOnWithout(view, quota)
+    ? 'warning'
+    : 'blocker';
 
 export const accountQuota: Check = {
   name: 'account-quota',
@@ -48,13 +94,12 @@ export const accountQuota: Check = {
   needs: ['nodes', 'accountQuotas'],
   run: (view) =>
     view.snapshot.accountQuotas.flatMap((quota) => {
+      if (view.oldNodes.length === 0 || !isShort(view, quota)) return [];
       const wanted = demandOf(view, quota);
-      const left = quota.limit - quota.used;
-      if (wanted <= left || view.oldNodes.length === 0) return [];
       const { name } = view.snapshot.group;
       return [
         {
-          severity: quota.unit === 'vCPU' ? ('blocker' as const) : ('warning' as const),
+          severity: severityOf(view, quota),
           object: { kind: 'Quota', name: quota.name },
           evidence: {
             code: quota.code,
@@ -68,7 +113,7 @@ export const accountQuota: Check = {
             minute: Math.round(view.forecast.firstLaunchMinute),
           },
           remedy:
-            view.surge === 0
+            view.surge === 0 || leftOf(quota) < 0
               ? raise(quota, wanted)
               : `drover plan update ${name} --strategy MINIMAL   # or ${raise(quota, wanted)}`,
         },
