@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { customResourceDefinitions } from '../../src/api/crds.ts';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
+import type { AwsAuthMap } from '../../src/core/identity/index.ts';
 import { eventually, type ServedWorld } from './demo-world.ts';
+import { awsAuthUndo, isEventOf } from './given-leftovers.ts';
 
 export interface Given {
   readonly kubeconfigPath: string;
@@ -110,8 +112,8 @@ export interface Found {
   readonly hadDefinitions: boolean;
   /** Uids of the events. */
   readonly events: ReadonlySet<string>;
-  /** What kube-system/aws-auth said, into which the controller writes roles of groups; undefined: there was none. */
-  readonly awsAuth: JsonObject | undefined;
+  /** kube-system/aws-auth, into which the controller writes roles of groups; undefined: there was none. */
+  readonly awsAuth: AwsAuthMap | undefined;
 }
 
 /** Waits for its turn and takes the namespace, which makes the cluster this story's until `takeAway`. */
@@ -145,19 +147,30 @@ export const takeStage = async (world: ServedWorld): Promise<Found> => {
 
 const awsAuth = ['-n', 'kube-system', 'configmap', 'aws-auth'] as const;
 
-const awsAuthOf = async (world: ServedWorld): Promise<JsonObject | undefined> => {
+const awsAuthOf = async (world: ServedWorld): Promise<AwsAuthMap | undefined> => {
   const told = await must(world, 'get', ...awsAuth, '--ignore-not-found', '-o', 'json');
-  return told.trim() === '' ? undefined : objectOr(objectOr(JSON.parse(told)).data);
+  return told.trim() === '' ? undefined : (JSON.parse(told) as AwsAuthMap);
 };
 
-/** As the story found it. */
-const putBackAwsAuth = async (world: ServedWorld, before: Found['awsAuth']): Promise<void> => {
-  const now = await awsAuthOf(world);
-  if (JSON.stringify(now) === JSON.stringify(before)) return;
-  if (before === undefined) return void (await must(world, 'delete', ...awsAuth));
-  const patch = JSON.stringify([{ op: 'replace', path: '/data', value: before }]);
-  await must(world, 'patch', ...awsAuth, '--type=json', '-p', patch);
-};
+/** Entries of the story go; who wrote in between is read again. */
+const takeOutOfAwsAuth = (world: ServedWorld, before: Found['awsAuth']): Promise<true> =>
+  eventually(
+    'the entries of the story are out of aws-auth',
+    async () => {
+      const undo = awsAuthUndo(before, await awsAuthOf(world));
+      if (undo.verb === 'none') return true;
+      if (undo.verb === 'delete') {
+        await must(world, 'delete', ...awsAuth, '--ignore-not-found');
+        return true;
+      }
+      const patch = JSON.stringify(undo.body);
+      const ran = await world.kubectl('patch', ...awsAuth, '--type=merge', '-p', patch);
+      if (ran.code === 0) return true;
+      if (!/Conflict|has been modified/i.test(ran.stderr)) throw new Error(ran.stderr);
+      return undefined;
+    },
+    patienceMs,
+  );
 
 const eventsOf = async (world: ServedWorld): Promise<readonly JsonObject[]> => {
   const told = await must(world, 'get', 'events', '--all-namespaces', '-o', 'json');
@@ -251,7 +264,7 @@ export const takeAway = async (world: ServedWorld, left: Leftovers): Promise<voi
     // Waited for: the next story must not find them on their way out.
     await must(world, 'delete', 'crd', ...definitions, '--ignore-not-found', '--timeout=60s');
   }
-  await putBackAwsAuth(world, found.awsAuth);
+  await takeOutOfAwsAuth(world, found.awsAuth);
   await takeEvents(world, left);
   await must(world, 'delete', 'namespace', stageNamespace, ...gone);
   await eventually(
@@ -274,15 +287,9 @@ const takeObjects = async (world: ServedWorld): Promise<void> => {
 };
 
 /** What is told of objects of the story where the events of others are. */
-const takeEvents = async (world: ServedWorld, { made, nodes, found }: Leftovers): Promise<void> => {
-  const names = made.map(({ metadata }) => String(objectOr(metadata).name));
-  const isOurs = ({ metadata, involvedObject }: JsonObject): boolean => {
-    if (found.events.has(String(objectOr(metadata).uid))) return false;
-    const { apiVersion, kind, name, namespace } = objectOr(involvedObject);
-    if (String(apiVersion).startsWith('drover.dev/')) return true;
-    if (namespace === undefined) return kind === 'Node' && nodes.includes(String(name));
-    return names.some((one) => name === one || String(name).startsWith(`${one}-`));
-  };
+const takeEvents = async (world: ServedWorld, left: Leftovers): Promise<void> => {
+  const isOurs = (event: JsonObject): boolean =>
+    !left.found.events.has(String(objectOr(event.metadata).uid)) && isEventOf(event, left);
   for (const { metadata } of (await eventsOf(world)).filter(isOurs)) {
     const { name, namespace } = objectOr(metadata);
     const where = ['-n', String(namespace), 'event', String(name)];

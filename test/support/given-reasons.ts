@@ -29,6 +29,7 @@ const installed = [
   ['clusterrole', 'drover-controller'],
   ['-n', 'kube-system', 'serviceaccount', 'drover-controller'],
   ['-n', 'kube-system', 'lease', 'drover-controller'],
+  ['-n', 'kube-system', 'configmap', 'drover-aws-auth-backups'],
   ['validatingadmissionpolicy', 'drover-leader'],
 ] as const;
 

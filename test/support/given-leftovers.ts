@@ -1,0 +1,59 @@
+// What a story leaves in a cluster of somebody else's among things that are theirs: its entries of kube-system/aws-auth,
+// its events. Tells ours from others' alone; never reads or writes.
+import { type JsonObject, objectOr } from '../../src/api/json.ts';
+import {
+  type AwsAuthMap,
+  addedRolesOf,
+  awsAuthRequest,
+  planRetirement,
+} from '../../src/core/identity/index.ts';
+
+/** What undoes it; a patch holds only for the map as it was read, since others write there as well. */
+export type AwsAuthUndo =
+  | { readonly verb: 'none' }
+  | { readonly verb: 'delete' }
+  | { readonly verb: 'patch'; readonly body: object };
+
+/** Takes out the roles that were added since `before`, which is what the story found. */
+export const awsAuthUndo = (
+  before: AwsAuthMap | undefined,
+  now: AwsAuthMap | undefined,
+): AwsAuthUndo => {
+  const known = new Set(addedRolesOf(before));
+  const ours = addedRolesOf(now).filter((role) => !known.has(role));
+  if (now === undefined || ours.length === 0) return { verb: 'none' };
+  let data = now.data ?? {};
+  for (const role of ours) {
+    const plan = planRetirement({ ...now, data }, role);
+    if (plan.kind === 'refused') throw new Error(`aws-auth keeps ${role}: ${plan.why}`);
+    if (plan.kind === 'write') data = plan.data;
+  }
+  const isEmpty = Object.values(data).every((text) => /^\s*(?:\[\s*\]\s*)?$/.test(text));
+  if (before === undefined && isEmpty) return { verb: 'delete' };
+  const added = addedRolesOf(now).filter((role) => known.has(role));
+  const { body } = awsAuthRequest(now, { data, added }, 'mapRoles');
+  return { verb: 'patch', body };
+};
+
+interface Told {
+  readonly made: readonly JsonObject[];
+  readonly nodes: readonly string[];
+}
+
+const namespaceOf = ({ namespace }: JsonObject): string =>
+  typeof namespace === 'string' ? namespace : 'default';
+
+/** An event of Drover's kinds, of the story's nodes, or of what it made and what came of that, where it made it. */
+export const isEventOf = ({ involvedObject }: JsonObject, { made, nodes }: Told): boolean => {
+  const about = objectOr(involvedObject);
+  const { apiVersion, kind, name, namespace } = about;
+  if (String(apiVersion).startsWith('drover.dev/')) return true;
+  if (namespace === undefined) return kind === 'Node' && nodes.includes(String(name));
+  return made
+    .map(({ metadata }) => objectOr(metadata))
+    .some(
+      (one) =>
+        namespaceOf(one) === namespace &&
+        (name === one.name || String(name).startsWith(`${String(one.name)}-`)),
+    );
+};
