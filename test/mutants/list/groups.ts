@@ -73,9 +73,9 @@ const sized: readonly Mutant[] = [
     story: scaledIn,
     edits: [
       {
-        file: sizes,
-        find: 'return { scaling, target: desired ??',
-        replace: 'return { scaling, target: (desired === 1 ? 0 : desired) ??',
+        file: request,
+        find: 'const wanted = followed.desired ??',
+        replace: 'const wanted = (followed.desired === 1 ? 0 : followed.desired) ??',
       },
     ],
   },
