@@ -3,7 +3,7 @@
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
 import { type Left, nobodyLeft } from '../../core/scaling/index.ts';
-import { endedByCall } from '../../core/update/index.ts';
+import { endedByCall, isAskedToEnd } from '../../core/update/index.ts';
 import { CloudError, type ScalingActivity, type ScalingGroup } from '../../ports/index.ts';
 import type { NodeGroupDeps } from './deps.ts';
 import { countedOf } from './scale-in.ts';
@@ -45,13 +45,13 @@ export const leftOf = async (
     return nobodyLeft;
   }
   const here = new Set(countedOf(scaling).map(({ instanceId }) => instanceId));
-  const left = disruptions
+  const asked = disruptions
     .list()
     .filter(
       ({ spec, metadata }) => spec.nodeGroup === group.metadata.name && !here.has(metadata.name),
     )
-    .filter((one) => endedByCall(one, update.metadata.name, clock.now()) !== 'no')
-    .map(({ metadata }) => metadata.name);
+    .filter((one) => isAskedToEnd(one, update.metadata.name));
+  const left = asked.map(({ metadata }) => metadata.name);
   const known = group.status?.surge?.left ?? 0;
   const unknown = left.filter((id) => !memory.has(id));
   if (left.length > known && unknown.length > 0) {
@@ -63,6 +63,11 @@ export const leftOf = async (
       log.warn('activities not read', { group: group.metadata.name, code: error.code });
     }
   }
-  const took = left.filter((id) => memory.get(id) !== false);
-  return { sure: took.filter((id) => memory.get(id) === true).length, most: took.length };
+  // The record alone: an instance may have gone in another way before a call of ours.
+  const mayHave = asked.filter(
+    (one) => endedByCall(one, update.metadata.name, clock.now()) !== 'no',
+  );
+  const sure = left.filter((id) => memory.get(id) === true).length;
+  const maybe = mayHave.filter(({ metadata }) => !memory.has(metadata.name)).length;
+  return { sure, most: sure + maybe };
 };

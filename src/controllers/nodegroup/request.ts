@@ -25,6 +25,11 @@ import type { ScalingGroup } from '../../ports/index.ts';
 const isFollowed = ({ metadata }: Pick<NodeGroup, 'metadata'>): boolean =>
   metadata.annotations?.[followedAnnotation] === String(metadata.generation ?? 0);
 
+const asksAnew = ({ metadata, status }: Pick<NodeGroup, 'metadata' | 'status'>): boolean => {
+  const writtenAt = Number(metadata.annotations?.[followedAnnotation] ?? 0);
+  return writtenAt > (status?.observedGeneration ?? 0) && (metadata.generation ?? 0) > writtenAt;
+};
+
 export const noSurge: UpdateSurge = { desired: 0, maxSize: 0 };
 
 const sameSurge = (a: UpdateSurge, b: UpdateSurge): boolean =>
@@ -63,6 +68,7 @@ const sizeFacts = (
     last: status && { ...status, ...before },
     noted: requested && plus(requested),
     followed: isFollowed({ metadata }),
+    asksAnew: asksAnew({ metadata, ...(status === undefined ? {} : { status }) }),
   };
 };
 

@@ -65,6 +65,13 @@ describe('whose size it is', () => {
     expect(decide([5, 3, 3, 6], false).target).toBe(5);
   });
 
+  it('takes a spec that was changed after a write-back of ours for a request, where no status was written since', () => {
+    const facts = { spec: sizes(0, 4, 10), actual: sizes(0, 0, 10), last: sizes(0, 4, 10) };
+    const noted = { ...facts, noted: sizes(0, 4, 10), followed: false };
+    expect(decideSizes({ ...noted, asksAnew: true }).target).toBe(4);
+    expect(decideSizes({ ...noted, asksAnew: false }).target).toBe(0);
+  });
+
   it('leaves a field out that was left out, and keeps within bounds that somebody changed', () => {
     const actual = sizes(0, 15, 20);
     const noted = { minSize: 0, maxSize: 10 };

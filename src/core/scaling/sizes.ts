@@ -17,6 +17,8 @@ export interface SizeFacts {
   readonly noted: NodeGroupScaling | undefined;
   /** The spec is as a write-back of ours left it. */
   readonly followed: boolean;
+  /** Somebody changed the spec after a write-back of ours of which the status was never told: it is a request. */
+  readonly asksAnew?: boolean;
 }
 
 export interface SizeDecision {
@@ -36,10 +38,13 @@ export const isBetween = (value: number, a: number, b: number): boolean =>
   value >= Math.min(a, b) && value <= Math.max(a, b);
 
 /** Whether the group's value differs from the spec's because somebody else set it. */
-const isOutside = (field: Field, { spec, actual, last, noted, followed }: SizeFacts): boolean => {
+const isOutside = (
+  field: Field,
+  { spec, actual, last, noted, followed, asksAnew }: SizeFacts,
+): boolean => {
   const asked = spec[field];
   if (asked === undefined || asked === actual[field] || last === undefined) return false;
-  const moved = noted !== undefined && asked !== noted[field];
+  const moved = asksAnew === true || (noted !== undefined && asked !== noted[field]);
   if (moved && !followed) return false;
   // After a write-back whose status was never written, the spec itself is what was last seen.
   const before = moved ? asked : last[field];

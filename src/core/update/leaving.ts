@@ -29,6 +29,10 @@ const callableFrom = (
   return Math.max(emptyAt + cooledMs, parseTime(terminationFreeAt) ?? 0);
 };
 
+/** The update asks for the instance's end, its place included. */
+export const isAskedToEnd = (disruption: NodeDisruption, updateName: string): boolean =>
+  ownCause(disruption, updateCauseId(updateName))?.followUp === 'Terminate';
+
 /**
  * `maybe`: its record does not say that the drain is over, and without a cooldown what the cloud shows may be ahead of what
  * is known of the record.
