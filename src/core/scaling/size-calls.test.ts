@@ -25,8 +25,14 @@ describe('what is read where a call of an earlier leader may have arrived', () =
     ['our own call', [raise, { ...raise, epoch: 2 }], {}, {}],
     ['our own term', [{ ...raise, epoch: 2 }], {}, {}],
     ['nobody else ever leads', [raise], { epoch: undefined }, {}],
-    ['14 minutes old', [raise], { now: minutesLater(14.9) }, { desired: 1 }],
-    ['15 minutes old', [raise], { now: minutesLater(15) }, {}],
+    ['almost 5 minutes old', [raise], { now: minutesLater(4.9) }, { desired: 1 }],
+    [
+      'fewer, as each that is ended leaves behind',
+      [{ ...raise, desired: 1 }],
+      { actual: sizes(1), told: sizes(2) },
+      {},
+    ],
+    ['5 minutes old', [raise], { now: minutesLater(5) }, {}],
     ['never looked at', [raise], { told: undefined }, {}],
     [
       'with bounds',

@@ -5,9 +5,9 @@ import type { SizeCall } from '../../api/nodegroup.ts';
 import { isBetween, type Sizes } from './sizes.ts';
 
 /** Longer than a process stands still that is not taken for dead, and goes on. */
-const remembersMs = 15 * 60_000;
+const remembersMs = 5 * 60_000;
 /** One that is tried again and again is noted anew: it may be the last try that arrives late. */
-const renewsMs = 5 * 60_000;
+const renewsMs = 2 * 60_000;
 /** One that arrived is remembered until the group is back, which takes a drain. */
 const remembersArrivedMs = 60 * 60_000;
 /** Each takeover leaves one at most. */
@@ -40,6 +40,8 @@ const sizesBefore = (call: SizeCall, { actual, told }: GroupSizes): Partial<Size
     const asked = call[field];
     const was = call.instead === undefined ? told?.[field] : call.instead[field];
     if (asked === undefined || was === undefined || was === actual[field]) continue;
+    // Fewer are what each instance that is ended leaves behind.
+    if (field === 'desired' && asked < was) continue;
     // On its way back by drains: each takes one away.
     const shows = call.instead ? isBetween(actual[field], was, asked) : arrives;
     if (shows) before[field] = was;
