@@ -151,7 +151,7 @@ const undone: readonly Mutant[] = [
     edits: [
       {
         file: 'src/core/termination/ended.ts',
-        find: 'if (ours && withdrawn) return startUndoing(observation);',
+        find: 'if (ours && withdrawn && !wasTerminated(disruption)) return startUndoing(observation);',
         replace: 'if (ours && withdrawn && now < 0) return startUndoing(observation);',
       },
     ],
