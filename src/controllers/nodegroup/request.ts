@@ -114,18 +114,21 @@ export const sizesNow = (
 ): SizesNow => {
   const { isUpdating, retiring } = around;
   const { desired, maxSize } = around.surge;
-  const { carried, left } = settled;
+  const { people, carried, left } = settled;
   const isNoted = group.spec.scaling.desired === undefined;
   const isOurs = isUpdating || retiring > 0 || !sameSurge(around.surge, noSurge);
+  const target = wanted + desired + retiring;
+  // As many as there are to be are there: what people ask for besides takes up what was the update's, without a call.
+  const isThere = people + carried === target;
   const noted = {
     ...(isNoted ? { base: wanted } : {}),
     ...(retiring > 0 ? { retiring } : {}),
-    ...(carried === desired + retiring ? {} : { carried }),
+    ...(isThere || carried === desired + retiring ? {} : { carried }),
     left,
   };
   return {
     // Those that leave keep their places until then.
-    target: wanted + desired + retiring,
+    target,
     surge: { desired, maxSize, ...(isOurs ? noted : {}) },
   };
 };
