@@ -162,6 +162,30 @@ describe('what new nodes are made of', () => {
     },
   );
 
+  it('is what restores at once, where labels are changed as an update is stopped', async () => {
+    const used: unknown[] = [];
+    let isStopped = false;
+    const life: GroupLife = await GroupLife.begin({
+      afterWrite: ({ verb }) => {
+        const isEnding = latest(life)?.status?.ending !== undefined;
+        if (isEnding && !isStopped) life.patch({ spec: { labels: { team: 'c' } } });
+        isStopped ||= isEnding;
+        if (verb === 'UpdateAutoScalingGroup' && isEnding) used.push(inUse(life)?.version);
+      },
+    });
+    await makeGroup(life, { desired: 2 });
+    const before = inUse(life);
+    askFor(life, newest);
+    await life.until('it makes more', () => latest(life)?.status?.phase === 'ScalingUp', 3600);
+    life.patchUpdate(latest(life)?.metadata.name ?? '', { spec: { abort: 'Stop' } });
+    await untilOver(life);
+    const { restored } = latest(life)?.status ?? {};
+    expect(used[0]).toBe(restored);
+    expect(inUse(life)).toMatchObject({ version: restored, image: before?.image });
+    expect(inUse(life)?.userData).toContain('team=c');
+    await life.end();
+  });
+
   it('leads back to what all nodes were last made from, not to what was half done', async () => {
     const { life, id } = await beginWithTemplate(3);
     askForTemplate(life, id, '2');

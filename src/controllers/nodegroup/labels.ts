@@ -46,12 +46,15 @@ export const syncTemplate = async (
   return true;
 };
 
-/** What an update asks for stands in the spec, and is not in use yet: it puts the labels in besides. */
+/**
+ * What an update asks for stands in the spec, and is not in use yet: it puts the labels in besides, as it does in what
+ * restores. A version of ours after that one would pass for it.
+ */
 const isMakingTemplate = (deps: NodeGroupDeps, group: NodeGroup, inUse: string): boolean => {
   const update = openUpdate(deps, group.metadata.name);
   if (update?.spec.type !== 'VersionUpdate' || update.status?.phase === undefined) return false;
   const { target, ending } = update.status;
-  return ending === undefined && !(Number(inUse) >= Number(target?.templateVersion));
+  return ending !== undefined || !(Number(inUse) >= Number(target?.templateVersion));
 };
 
 /**
