@@ -246,18 +246,18 @@ describe('updates-leave-nothing', () => {
     expect(said(over(ours))).toEqual([
       `${group}: no update is under way, and our AZRebalance stayed suspended`,
     ]);
-    const theirs = rolling().add({
-      kind: 'call',
-      at: rolling().micros,
-      service: 'autoscaling',
-      operation: 'SuspendProcesses',
-      userAgent: 'aws-cli',
-      input,
-    });
-    const resumed = scaling(theirs.at(200).call('ResumeProcesses', input), []);
-    expect(said(over(resumed))).toEqual([
-      `${group}: AZRebalance, which others had suspended, was resumed`,
-    ]);
+    const resumed = (story: Story) => {
+      const [service, userAgent] = ['autoscaling', 'aws-cli'];
+      const call = { service, operation: 'SuspendProcesses', userAgent, input };
+      const theirs = story.add({ kind: 'call', at: story.micros, ...call });
+      return said(over(scaling(theirs.at(200).call('ResumeProcesses', input), [])));
+    };
+    const told = [`${group}: AZRebalance, which others had suspended, was resumed`];
+    expect(resumed(rolling())).toEqual(told);
+    // Ours was refused, and was to be tried again: that soon after it, nobody can tell them apart.
+    const refused = () => rolling().call('SuspendProcesses', input, { error: 'Throttling' });
+    expect(resumed(refused().at(101))).toEqual([]);
+    expect(resumed(refused().at(110))).toEqual(told);
     expect(said(over(scaling(rolling(), [], 7)))).toEqual([
       `${group}: no update is under way, sizes are 0 to 7, not 0 to 5`,
     ]);

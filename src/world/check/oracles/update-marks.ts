@@ -50,6 +50,8 @@ class Remains {
   readonly #context: Context;
   readonly #annotations: Owners;
   readonly #processes: Owners;
+  /** When a suspension that we asked for was last refused. */
+  readonly #refused = new Map<string, number>();
   readonly #groups = new Map<string, JsonObject>();
 
   constructor(context: Context) {
@@ -81,10 +83,18 @@ class Remains {
     const { book, saw, report } = this.#context;
     const group = textOf(entry.input.AutoScalingGroupName);
     const isOurs = book.isOurs(entry);
+    const suspends = entry.operation === 'SuspendProcesses';
     for (const one of textsOf(entry.input.ScalingProcesses)) {
       const key = `${group} ${one}`;
       if (isOurs) saw();
-      if (entry.operation === 'SuspendProcesses') this.#processes.set(key, isOurs);
+      if (entry.error !== undefined) {
+        if (isOurs && suspends) this.#refused.set(key, book.now);
+        continue;
+      }
+      const refusedAt = this.#refused.get(key) ?? Number.NEGATIVE_INFINITY;
+      // We were about to try again, and had noted it as ours.
+      if (suspends && book.now - refusedAt <= book.lagMicros) this.#processes.set(key, true);
+      if (suspends) this.#processes.set(key, isOurs);
       else if (this.#processes.take(key, isOurs)) {
         report({ subject: group, message: `${one}, which others had suspended, was resumed` });
       }
@@ -175,7 +185,7 @@ export const updateMarks: Oracle = {
       },
       call: (entry) => {
         const isOfProcesses = /^(?:Suspend|Resume)Processes$/.test(entry.operation);
-        if (isOfProcesses && entry.error === undefined) remains.call(entry);
+        if (isOfProcesses) remains.call(entry);
       },
       end: () => {
         if (book.facts.settled) remains.end();
