@@ -35,6 +35,7 @@ interface PodOptions {
   readonly mirror?: boolean;
   readonly graceSeconds?: number;
   readonly terminating?: boolean;
+  readonly spec?: JsonObject;
 }
 
 interface CauseOptions {
@@ -160,7 +161,7 @@ export class Story {
         ...(mirror ? { annotations: { 'kubernetes.io/config.mirror': 'x' } } : {}),
         ...(options.terminating ? { deletionTimestamp: timeAt(this.#now + graceSeconds) } : {}),
       },
-      spec: { nodeName: node, terminationGracePeriodSeconds: graceSeconds },
+      spec: { nodeName: node, terminationGracePeriodSeconds: graceSeconds, ...options.spec },
       status: { phase, conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }] },
     });
   }

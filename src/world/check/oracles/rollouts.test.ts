@@ -19,10 +19,12 @@ interface Made {
   readonly isOutdated?: boolean;
   readonly ready?: boolean;
   readonly zone?: string;
+  readonly pods?: string;
 }
 
 const node = (story: Story, name: string, instance: string, made: Made = {}): Story => {
   const { image = 'ami-1', annotations = {}, isOutdated = false, ready = true, zone = 'a' } = made;
+  const room = made.pods === undefined ? {} : { allocatable: { pods: made.pods } };
   return story.object('nodes', {
     metadata: {
       name,
@@ -36,7 +38,7 @@ const node = (story: Story, name: string, instance: string, made: Made = {}): St
         ? { taints: [{ key: 'drover.dev/outdated', effect: 'PreferNoSchedule' }] }
         : {}),
     },
-    status: { conditions: [{ type: 'Ready', status: ready ? 'True' : 'Unknown' }] },
+    status: { ...room, conditions: [{ type: 'Ready', status: ready ? 'True' : 'Unknown' }] },
   });
 };
 
@@ -176,6 +178,18 @@ describe('surge-moves-pods-once', () => {
     // Somebody has made it smaller since.
     const fewer = groupOf(rolling(fresh), 1).at(200);
     expect(said(take(fewer, i1, 'n1'))).toEqual([]);
+  });
+  it('reports a pod that took an old node beside a free one, but not where it keeps apart', () => {
+    const apart = { affinity: { podAntiAffinity: {} } };
+    const moved = (spec: JsonObject, fellow: string) => {
+      const story = node(rolling(), 'n3', i3, { image: 'ami-2', pods: '29' });
+      story.pod('p2', { node: fellow }).at(300).pod('p1', { node: 'n2', spec });
+      return said(take(story.at(310), i2, 'n2').at(311).evict('p1', { node: 'n2' }));
+    };
+    const told = ['demo/p1: sent away once more, and n3 was free for it'];
+    expect(moved({}, 'n3')).toEqual(told);
+    expect(moved(apart, 'n1')).toEqual(told);
+    expect(moved(apart, 'n3')).toEqual([]);
   });
   it('leaves what others ask for of the same node', () => {
     const both = [cause, { kind: 'SpotInterruption', id: 's' }];

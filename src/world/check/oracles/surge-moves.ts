@@ -2,7 +2,7 @@
 // sent away twice where a node of the new revision is emptied for the update, where old ones are before any new one
 // has been Ready, and where a pod had to take an old node although a new one had room. Being set back after
 // a failure is another matter, and so is what people and the cloud do.
-import { objectOr } from '../../../api/json.ts';
+import { type JsonObject, objectOr } from '../../../api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import {
   type DisruptionState,
@@ -55,6 +55,18 @@ const hasRoom = ({ book }: Context, node: NodeState): boolean => {
   return pods < (node.maxPods ?? 0) / 2;
 };
 
+/** It asks to be kept apart from pods like it, which together may weigh more than what keeps pods off old nodes. */
+const asksForSpread = ({ affinity, topologySpreadConstraints }: JsonObject): boolean =>
+  objectOr(affinity).podAntiAffinity !== undefined || topologySpreadConstraints !== undefined;
+
+const hasFellow = ({ book }: Context, pod: PodState, node: NodeState): boolean => {
+  for (const one of book.pods.on(node.name)) {
+    const isThere = one.goneAt === undefined && !isFinished(one);
+    if (isThere && one.uid !== pod.uid && one.ownerUid === pod.ownerUid) return true;
+  }
+  return false;
+};
+
 const isRolling = ({ strategy, phase, endedAt }: UpdateState): boolean =>
   ownStrategies.has(strategy) && phase === 'Rolling' && endedAt === undefined;
 
@@ -82,7 +94,7 @@ class Moves {
   }
 
   /** A pod has come to a node. */
-  placed(pod: PodState): void {
+  placed(pod: PodState, spec: JsonObject): void {
     const { book } = this.#context;
     const node = book.nodes.byName.get(pod.nodeName);
     if (node === undefined || pod.ownerKind !== 'ReplicaSet' || book.isBlind) return;
@@ -90,7 +102,9 @@ class Moves {
       const since = update.phaseAt.get('Rolling') ?? book.now;
       const isSettled = book.now - since >= settledMicros;
       if (!isRolling(update) || !isSettled || !isOld(update, node)) continue;
-      const free = this.#freeOne(update);
+      const free = this.#freeOne(update, (one) => {
+        return !asksForSpread(spec) || !hasFellow(this.#context, pod, one);
+      });
       if (free !== undefined) this.#misplaced.set(pod.uid, free.name);
     }
   }
@@ -137,12 +151,13 @@ class Moves {
   }
 
   /** A new node that stood free when a pod was placed elsewhere. */
-  #freeOne(update: UpdateState): NodeState | undefined {
+  #freeOne(update: UpdateState, suits: (node: NodeState) => boolean): NodeState | undefined {
     const { book } = this.#context;
     for (const node of book.nodes.byName.values()) {
       const since = Math.max(node.joinedAt, node.readySince ?? book.now);
       if (node.nodeGroup !== update.nodeGroup || !isNew(update, node)) continue;
-      if (book.now - since >= settledMicros && hasRoom(this.#context, node)) return node;
+      const isSettled = book.now - since >= settledMicros;
+      if (isSettled && hasRoom(this.#context, node) && suits(node)) return node;
     }
     return undefined;
   }
@@ -168,7 +183,7 @@ export const surgeMoves: Oracle = {
         if (resource !== 'pods' || type === 'DELETED' || !book.matters) return;
         const { namespace, name } = objectOr(object.metadata);
         const pod = book.pods.byKey.get(keyOf(textOf(namespace), textOf(name)));
-        if (pod?.boundAt === book.now) moves.placed(pod);
+        if (pod?.boundAt === book.now) moves.placed(pod, objectOr(object.spec));
       },
       request: (entry) => {
         if (book.isOurs(entry) && succeeded(entry) && endsPod(entry)) moves.sentAway(entry);
