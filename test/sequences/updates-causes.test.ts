@@ -149,7 +149,7 @@ describe('PodEvictionFailure', () => {
     });
     expect(latest(life)?.status?.message).toContain('1 new node more than asked for');
     expect(life.group()?.spec.scaling).toMatchObject({ desired: 2, maxSize: 4 });
-    expect(life.group()?.status?.surge).toEqual({ desired: 1, maxSize: 1 });
+    expect(life.group()?.status?.surge).toEqual({ desired: 1, maxSize: 1, left: 0 });
     expect(life.nodes().map(isCordoned)).toEqual([false, false, false]);
     await life.driver.advance(1800);
     expect(life.nodes()).toHaveLength(3);

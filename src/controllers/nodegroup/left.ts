@@ -59,7 +59,8 @@ export const leftOf = async (
       findOut(await cloud.describeActivities(scaling.name, { signal }), unknown, memory);
     } catch (error) {
       signal.throwIfAborted();
-      if (!(error instanceof CloudError)) throw error;
+      // Anything else is tried again before it is decided on.
+      if (!(error instanceof CloudError) || error.code !== 'AccessDenied') throw error;
       log.warn('activities not read', { group: group.metadata.name, code: error.code });
     }
   }

@@ -237,9 +237,9 @@ export class Pass {
     this.#wake(health.nextAt);
     const { issues } = health;
     // Before anything is decided on it: a wish that came meanwhile is not taken for the update's own.
-    const { late, ...read } = readSizes(this.#deps, this.#group, scaling);
     const around = { update, memory: this.#input.memory.left };
     const left = await leftOf(this.#deps, this.#group, scaling, around, signal);
+    const { late, ...read } = readSizes(this.#deps, this.#group, scaling, left);
     const seen = seeSizes(read.group, read.scaling, left);
     if (!(await this.#follow(seen.followed))) return false;
     const rollout = await this.#rollOut(scaling, update, { issues, wanted: seen.wanted });
@@ -266,7 +266,7 @@ export class Pass {
     }
     const sums = { ...this.#group.spec.scaling, target, lower: rollout?.lower };
     if (isUpdating) this.#surge = withCall(this.#surge, seen.settled, scaling, sums);
-    const asked = { sums, surge: this.#surge, scaleIn, late };
+    const asked = { sums, surge: this.#surge, scaleIn, late, left };
     const { change, sizeCalls } = planCalls(this.#deps, this.#group, scaling, asked);
     const told = { target, scaleIn, failure, issues, sizeCalls, updating: rollout?.updating };
     if (!(await this.#report(told))) return false;

@@ -3,6 +3,7 @@
 import type { NodeGroup, NodeGroupStatus } from '../../api/nodegroup.ts';
 import {
   type GroupSizes,
+  type Left,
   notedCalls,
   type SizeChange,
   type Sizes,
@@ -20,20 +21,28 @@ const seenNow = (
   { clock, epoch }: NodeGroupDeps,
   { status }: NodeGroup,
   scaling: ScalingGroup,
-): GroupSizes => ({ epoch, actual: sizesOf(scaling), told: status, now: clock.now() });
+  left: Left,
+): GroupSizes => ({
+  epoch,
+  actual: sizesOf(scaling),
+  told: status,
+  isShrinking: status?.scaleIn !== undefined || left.most > (status?.surge?.left ?? 0),
+  now: clock.now(),
+});
 
 /** Both as what people want is read from them. `late`: what an earlier leader's call had changed of that. */
 export const readSizes = (
   deps: NodeGroupDeps,
   group: NodeGroup,
   scaling: ScalingGroup,
+  left: Left,
 ): {
   readonly group: NodeGroup;
   readonly scaling: ScalingGroup;
   readonly late: Partial<Sizes>;
 } => {
   const { status } = group;
-  const late = sizesWithoutLateCall(status?.sizeCalls, seenNow(deps, group, scaling));
+  const late = sizesWithoutLateCall(status?.sizeCalls, seenNow(deps, group, scaling, left));
   if (status === undefined || Object.keys(late).length === 0) return { group, scaling, late: {} };
   const { desired: desiredCapacity = scaling.desiredCapacity, ...bounds } = late;
   return {
@@ -54,6 +63,7 @@ export const planCalls = (
     readonly surge: SizesNow['surge'];
     readonly scaleIn: ScaleIn | undefined;
     readonly late: Partial<Sizes>;
+    readonly left: Left;
   },
 ): {
   readonly change: SizeChange | undefined;
@@ -76,6 +86,6 @@ export const planCalls = (
     }),
   );
   const { sizeCalls } = group.status ?? {};
-  const noted = notedCalls(sizeCalls, seenNow(deps, group, scaling), { asks, late });
+  const noted = notedCalls(sizeCalls, seenNow(deps, group, scaling, asked.left), { asks, late });
   return { change, sizeCalls: noted };
 };

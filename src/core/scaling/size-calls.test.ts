@@ -13,6 +13,7 @@ const seen = (more: Partial<GroupSizes> = {}): GroupSizes => ({
   epoch: 2,
   actual: sizes(4),
   told: sizes(1),
+  isShrinking: false,
   now,
   ...more,
 });
@@ -29,8 +30,14 @@ describe('what is read where a call of an earlier leader may have arrived', () =
     [
       'fewer, as each that is ended leaves behind',
       [{ ...raise, desired: 1 }],
-      { actual: sizes(1), told: sizes(2) },
+      { actual: sizes(1), told: sizes(2), isShrinking: true },
       {},
+    ],
+    [
+      'fewer, and none is ended',
+      [{ ...raise, desired: 1 }],
+      { actual: sizes(1), told: sizes(2) },
+      { desired: 2 },
     ],
     ['5 minutes old', [raise], { now: minutesLater(5) }, {}],
     ['never looked at', [raise], { told: undefined }, {}],

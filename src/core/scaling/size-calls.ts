@@ -21,6 +21,8 @@ export interface GroupSizes {
   /** The Auto Scaling group now, and as the status told it last. */
   readonly actual: Sizes;
   readonly told: Sizes | undefined;
+  /** Instances are being ended with their places, or just were. */
+  readonly isShrinking: boolean;
   readonly now: EpochMs;
 }
 
@@ -33,7 +35,7 @@ const isRemembered = ({ at, instead }: SizeCall, now: EpochMs): boolean => {
 const isNothing = (sizes: Partial<Sizes>): boolean => Object.keys(sizes).length === 0;
 
 /** The sizes that would stand where this call's do; nothing where it does not show. */
-const sizesBefore = (call: SizeCall, { actual, told }: GroupSizes): Partial<Sizes> => {
+const sizesBefore = (call: SizeCall, { actual, told, isShrinking }: GroupSizes): Partial<Sizes> => {
   const before: { -readonly [field in keyof Sizes]?: Sizes[field] } = {};
   const arrives = fields.every((field) => (call[field] ?? actual[field]) === actual[field]);
   for (const field of fields) {
@@ -41,7 +43,7 @@ const sizesBefore = (call: SizeCall, { actual, told }: GroupSizes): Partial<Size
     const was = call.instead === undefined ? told?.[field] : call.instead[field];
     if (asked === undefined || was === undefined || was === actual[field]) continue;
     // Fewer are what each instance that is ended leaves behind.
-    if (field === 'desired' && asked < was) continue;
+    if (field === 'desired' && asked < was && isShrinking) continue;
     // On its way back by drains: each takes one away.
     const shows = call.instead ? isBetween(actual[field], was, asked) : arrives;
     if (shows) before[field] = was;
