@@ -64,11 +64,13 @@ export const leftOf = async (
       log.warn('activities not read', { group: group.metadata.name, code: error.code });
     }
   }
-  // The record alone: an instance may have gone in another way before a call of ours.
   const mayHave = asked.filter(
     (one) => endedByCall(one, update.metadata.name, clock.now()) !== 'no',
   );
-  const sure = left.filter((id) => memory.get(id) === true).length;
+  const shown = left.filter((id) => memory.get(id) === true).length;
+  const untold = left.filter((id) => !memory.has(id)).length;
+  // Another process, or this one long ago, has counted those of which Auto Scaling tells nothing any more.
+  const sure = shown + Math.min(untold, Math.max(0, known - shown));
   const maybe = mayHave.filter(({ metadata }) => !memory.has(metadata.name)).length;
-  return { sure, most: sure + maybe };
+  return { sure, most: Math.max(sure, shown + maybe) };
 };
