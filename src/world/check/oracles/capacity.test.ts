@@ -125,6 +125,12 @@ describe('desired-within-bounds', () => {
       }),
     );
     expect(judge(capacity, others).said).toEqual([]);
+    const untold = new Story().object('nodegroups', {
+      metadata: { name: 'ng1', uid: 'ng1', generation: 1 },
+      spec: { autoScalingGroupName: group, scaling: { desired: 1 } },
+      status: { desired: 1, minSize: 0, maxSize: 9 },
+    });
+    expect(judge(capacity, followed(untold.at(2))).said).toEqual([]);
   });
 
   it('accepts that we make a group larger that somebody else had made smaller than it is yet', () => {

@@ -111,7 +111,8 @@ class OthersSizes {
     const isFollowed = objectOr(annotations)[followedAnnotation] === String(generation);
     if (!isFollowed || before === undefined || desired === undefined) return undefined;
     if (before === desired || objectOr(status).failure !== undefined) return undefined;
-    const isWish = (this.#changes.get(group) ?? []).length > 0;
+    // Where nothing tells of sizes, as on a real API server, nobody knows whose it was.
+    const isWish = !this.#sizes.has(group) || (this.#changes.get(group) ?? []).length > 0;
     this.#changes.delete(group);
     return { desired, isWish };
   }
