@@ -4,7 +4,6 @@ import {
   boolean,
   conditions,
   count,
-  described,
   generation,
   listOf,
   longText,
@@ -115,10 +114,7 @@ const updateConfig: Schema = {
 const nodeGroupSpecFields: Schema = object(
   {
     clusterName: immutable('clusterName', text(100)),
-    autoScalingGroupName: described(
-      'Adopts an Auto Scaling group that exists; absent = eks-<name>-<uid>, created for this group.',
-      immutable('autoScalingGroupName', text(255)),
-    ),
+    autoScalingGroupName: immutable('autoScalingGroupName', text(255)),
     amiType: immutable('amiType', text(63)),
     capacityType: immutable('capacityType', oneOf(['ON_DEMAND', 'SPOT'])),
     instanceTypes: immutable('instanceTypes', listOf(text(63), 20)),
@@ -139,13 +135,10 @@ const nodeGroupSpecFields: Schema = object(
     updateConfig,
     nodeRepairConfig,
     drain: object({
-      timeoutSeconds: described(
-        'Pods are forced, or the drain fails, this long after the notice.',
-        {
-          ...count,
-          maximum: 172_800,
-        },
-      ),
+      timeoutSeconds: {
+        ...count,
+        maximum: 172_800,
+      },
       onDeadline: oneOf(['force', 'fail']),
     }),
   },
@@ -215,10 +208,7 @@ export const nodeGroupStatus: Schema = object(
     releaseVersion: text(63),
     imageId: text(63),
     createdAt: time,
-    requested: described(
-      'spec.scaling as taken note of: what differs from it afterwards is a request.',
-      object(sizes, ['minSize', 'maxSize']),
-    ),
+    requested: object(sizes, ['minSize', 'maxSize']),
     scaleIn: object({ id: text(1024), target: count, since: time }, ['id', 'target', 'since']),
     failure: object({ ...issue, generation, at: time }, [...issueFields, 'generation', 'at']),
     failedUpdate: text(),
@@ -306,8 +296,8 @@ export const nodeGroupUpdateSpec: Schema = {
       waivers: listOf(object({ check: text(63), reason: longText, by: text() }, ['check']), 40),
       planHash: text(128),
       predicted: object({ p50Seconds: count, p90Seconds: count }, ['p50Seconds', 'p90Seconds']),
-      paused: described('Nothing new is begun while it is set.', boolean),
-      abort: described('Set once, it stays.', oneOf(['Stop', 'RollBack'])),
+      paused: boolean,
+      abort: oneOf(['Stop', 'RollBack']),
     },
     ['nodeGroup', 'type', 'params', 'change'],
   ),

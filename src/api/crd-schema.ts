@@ -29,10 +29,6 @@ export const object = (
   properties,
   ...(required.length === 0 ? {} : { required: [...required] }),
 });
-export const described = (description: string, schema: Schema): Schema => ({
-  description,
-  ...schema,
-});
 
 export const generation: Schema = { type: 'integer', format: 'int64', minimum: 0 };
 

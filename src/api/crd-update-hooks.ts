@@ -1,7 +1,6 @@
 // The schemas of update-hooks.ts. A hook is a Job or a webhook.
 import {
   count,
-  described,
   listOf,
   longText,
   object,
@@ -23,18 +22,15 @@ const nameOf = (maxLength: number): Schema => ({ ...text(maxLength), minLength: 
 
 const webhook: Schema = object(
   {
-    url: described(
-      'https. Plain http is called on loopback alone, and loopback where the controller may (--allow-loopback-webhooks).',
-      { ...text(2_048), pattern: '^https?://[^/@?#\\s]+(/[^@?#\\s]*)?$' },
-    ),
-    caBundle: described('PEM in base64: who signs the certificate of the server.', {
+    url: { ...text(2_048), pattern: '^https?://[^/@?#\\s]+(/[^@?#\\s]*)?$' },
+    caBundle: {
       ...text(65_536),
       pattern: '^[A-Za-z0-9+/=\\s]*$',
-    }),
-    bearerTokenSecret: described(
-      'Its value is sent as Authorization: Bearer; the controller needs the right to get this Secret.',
-      object({ namespace: nameOf(63), name: nameOf(253), key: nameOf(253) }, ['namespace', 'name']),
-    ),
+    },
+    bearerTokenSecret: object({ namespace: nameOf(63), name: nameOf(253), key: nameOf(253) }, [
+      'namespace',
+      'name',
+    ]),
   },
   ['url'],
 );
@@ -53,16 +49,13 @@ const hook: Schema = {
     job: object(
       {
         namespace: nameOf(63),
-        cronJob: described(
-          'Name of a CronJob, a suspended one as a rule, whose jobTemplate is run for each node.',
-          nameOf(253),
-        ),
+        cronJob: nameOf(253),
       },
       ['namespace', 'cronJob'],
     ),
     timeoutSeconds: { ...positive, maximum: 86_400 },
     webhook,
-    onFailure: described('Default Fail: the update ends.', oneOf(hookFailurePolicies)),
+    onFailure: oneOf(hookFailurePolicies),
   }),
   ...eitherOf,
 };
@@ -71,16 +64,10 @@ const hook: Schema = {
 export const hookFields: Readonly<Record<string, Schema>> = {
   hooks: {
     ...object({
-      preDrain: described('Runs while the node is marked and keeps its pods.', hook),
-      postDrain: described(
-        'Runs as soon as the drain is over; the instance is terminated after it.',
-        hook,
-      ),
-      preTerminate: described(
-        'Runs when the instance would be terminated, which waits for it.',
-        hook,
-      ),
-      postReady: described('A new node counts when it is done.', hook),
+      preDrain: hook,
+      postDrain: hook,
+      preTerminate: hook,
+      postReady: hook,
     }),
     'x-kubernetes-validations': [
       {

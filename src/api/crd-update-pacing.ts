@@ -2,7 +2,6 @@
 // refused by its form; a range from a later to an earlier value only the controller sees, and says so.
 import {
   count,
-  described,
   listOf,
   longText,
   object,
@@ -46,19 +45,16 @@ const week = 7 * 24 * 3600;
 
 const window: Schema = object(
   {
-    cron: described(
-      'When it opens: minute, hour, day of month, month, day of week, as in a crontab.',
-      {
-        ...text(128),
-        // A pattern of its own would be told in full: nobody reads that.
-        'x-kubernetes-validations': [{ rule: `self.matches('${cronPattern}')`, message: cronRule }],
-      },
-    ),
+    cron: {
+      ...text(128),
+      // A pattern of its own would be told in full: nobody reads that.
+      'x-kubernetes-validations': [{ rule: `self.matches('${cronPattern}')`, message: cronRule }],
+    },
     durationSeconds: { type: 'integer', format: 'int32', minimum: minute, maximum: week },
-    timeZone: described('IANA name such as Europe/Berlin; default UTC.', {
+    timeZone: {
       ...text(63),
       pattern: '^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+){0,2}$',
-    }),
+    },
   },
   ['cron', 'durationSeconds'],
 );
@@ -69,10 +65,10 @@ const waves: Schema = {
   ...listOf(
     object(
       {
-        percent: described('Of all nodes, those of earlier waves included.', {
+        percent: {
           ...positive,
           maximum: 100,
-        }),
+        },
         soakSeconds: { ...count, maximum: week },
         gates: listOf(oneOf(waveGates), 2),
       },
@@ -132,27 +128,21 @@ const probes: Schema = {
 
 /** Properties of `spec.updateConfig`. */
 export const pacingFields: Readonly<Record<string, Schema>> = {
-  windows: described('No node is begun while none of them is open.', listOf(window, 20)),
-  windowDefault: described('What holds where no window is defined.', oneOf(windowDefaults)),
-  freezes: described('No node is begun meanwhile, whatever windows say.', listOf(freeze, 20)),
-  approval: described(
-    'Required: nothing of an update begins before its annotation drover.dev/approved says so.',
-    oneOf(approvals),
-  ),
-  waves: described('So much is updated, then the update rests.', waves),
-  probes: described('No further node is begun while one of them does not pass.', probes),
+  windows: listOf(window, 20),
+  windowDefault: oneOf(windowDefaults),
+  freezes: listOf(freeze, 20),
+  approval: oneOf(approvals),
+  waves,
+  probes,
 };
 
-const holds: Schema = described(
-  'What keeps the next step from beginning; drains under way go on.',
-  listOf(
-    object({ kind: oneOf(holdKinds), reason: longText, since: time, until: time }, [
-      'kind',
-      'reason',
-      'since',
-    ]),
-    20,
-  ),
+const holds: Schema = listOf(
+  object({ kind: oneOf(holdKinds), reason: longText, since: time, until: time }, [
+    'kind',
+    'reason',
+    'since',
+  ]),
+  20,
 );
 
 /** Of the status of an update. */

@@ -5,7 +5,6 @@ import {
   boolean,
   conditions,
   count,
-  described,
   generation,
   listOf,
   longText,
@@ -34,10 +33,7 @@ const byName = { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': 
 const group: Schema = object(
   {
     name: { ...text(63), minLength: 1 },
-    after: described(
-      'Groups of this sequence that must be done before; absent: the one before it in the list.',
-      listOf(text(63), maxGroups),
-    ),
+    after: listOf(text(63), maxGroups),
     target,
   },
   ['name'],
@@ -51,9 +47,9 @@ export const updateSequenceSpec: Schema = {
       force: boolean,
       strategy: oneOf(updateStrategies),
       policies: { ...object(updatePolicyFields), 'x-kubernetes-validations': updatePolicyRules },
-      paused: described('Nothing new is begun while it is set.', boolean),
-      abort: described('Set once, it stays.', oneOf(['Stop', 'RollBack'])),
-      resume: described('Any new text makes a sequence that failed go on.', text(63)),
+      paused: boolean,
+      abort: oneOf(['Stop', 'RollBack']),
+      resume: text(63),
     },
     ['groups'],
   ),

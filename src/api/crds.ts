@@ -2,6 +2,7 @@
 // exactly the types beside this file. scripts/print-crds.ts prints them to deploy/crds; the
 // controllers install them. Pitfalls kept out: columns of type `date` only for times that lie in
 // the past, no CEL that formats numbers (reference: real-control-plane.md 6).
+import { nodeDisruptionSpec, nodeDisruptionStatus } from './crd-disruption.ts';
 import {
   nodeGroupSpec,
   nodeGroupStatus,
@@ -9,210 +10,13 @@ import {
   nodeGroupUpdateStatus,
   sizesOfLeaving,
 } from './crd-nodegroup.ts';
-import {
-  boolean,
-  conditions,
-  count,
-  described,
-  generation,
-  listOf,
-  longText,
-  object,
-  oneOf,
-  positive,
-  type Schema,
-  text,
-  time,
-} from './crd-schema.ts';
+import { object, type Schema } from './crd-schema.ts';
 import { updateSequenceSpec, updateSequenceStatus } from './crd-update-sequence.ts';
-import {
-  causeKinds,
-  type DisruptionOutcome,
-  disruptionPhases,
-  followUps,
-  type WaitingOn,
-} from './disruption.ts';
+import { type Words, withWords } from './crd-words.ts';
+import { nodeDisruptionWords } from './crd-words-disruption.ts';
+import { nodeGroupWords } from './crd-words-nodegroup.ts';
+import { nodeGroupUpdateWords, updateSequenceWords } from './crd-words-update.ts';
 import type { JsonObject } from './json.ts';
-
-const cause: Schema = object(
-  {
-    kind: oneOf(causeKinds),
-    id: described('The same id never stands twice in the list.', text(1024)),
-    receivedAt: time,
-    deadline: time,
-    onDeadline: oneOf(['force', 'fail']),
-    followUp: oneOf(followUps),
-    hook: object(
-      {
-        autoScalingGroupName: text(255),
-        name: text(255),
-        token: text(1024),
-        startedAt: time,
-        heartbeatTimeoutSeconds: positive,
-        globalTimeoutSeconds: positive,
-      },
-      [
-        'autoScalingGroupName',
-        'name',
-        'startedAt',
-        'heartbeatTimeoutSeconds',
-        'globalTimeoutSeconds',
-      ],
-    ),
-    requestedBy: longText,
-    reason: longText,
-    hold: boolean,
-    forceFrom: time,
-    cooldownSeconds: count,
-    holdTermination: boolean,
-    terminationFreeAt: time,
-    cancelledAt: time,
-  },
-  ['kind', 'id', 'receivedAt', 'onDeadline', 'followUp'],
-);
-
-const nodeDisruptionSpec: Schema = object(
-  {
-    instanceId: text(63),
-    nodeName: text(),
-    nodeGroup: text(),
-    causes: {
-      ...listOf(cause, 32),
-      'x-kubernetes-list-type': 'map',
-      'x-kubernetes-list-map-keys': ['id'],
-    },
-  },
-  ['causes'],
-);
-
-/** The members of a union, each of them: one that is missing is a type error. */
-const all = <Member extends string>(members: Readonly<Record<Member, true>>): readonly string[] =>
-  Object.keys(members);
-
-const waitingOnKinds = all<WaitingOn['kind']>({
-  pdb: true,
-  multiplePdbs: true,
-  budgetHeld: true,
-  termination: true,
-  evictionError: true,
-  tier: true,
-  replacement: true,
-  boomerang: true,
-  marks: true,
-  batch: true,
-  settling: true,
-  hold: true,
-  cooldown: true,
-  terminationHold: true,
-  hook: true,
-  api: true,
-  instance: true,
-});
-
-const outcomes = all<DisruptionOutcome>({
-  Drained: true,
-  Forced: true,
-  Failed: true,
-  Cancelled: true,
-  NothingToDrain: true,
-  InstanceGone: true,
-});
-
-/** All kinds of WaitingOn in one: a structural schema knows no tagged unions. */
-const waitingOn: Schema = object(
-  {
-    kind: oneOf(waitingOnKinds),
-    pod: text(512),
-    budgets: listOf(text(512), 64),
-    budget: text(512),
-    owner: text(512),
-    message: longText,
-    neverAllows: boolean,
-    freedBy: oneOf(['scaleUp']),
-    forceAt: time,
-    until: time,
-    since: time,
-    retryAt: time,
-    graceEndsAt: time,
-    why: oneOf(['grace', 'kubelet', 'finalizers']),
-    finalizers: listOf(text(316), 64),
-    podsBefore: count,
-    node: text(),
-    nodes: listOf(text(), 256),
-    autoScalingGroupName: text(255),
-    hookName: text(255),
-    code: text(63),
-    what: longText,
-    by: longText,
-  },
-  ['kind'],
-);
-
-const hookStatus: Schema = object(
-  {
-    autoScalingGroupName: text(255),
-    name: text(255),
-    state: oneOf(['Open', 'Completed', 'Expired', 'Gone']),
-    token: text(1024),
-    lastHeartbeatAt: time,
-    endsAt: time,
-    result: oneOf(['CONTINUE', 'ABANDON']),
-  },
-  ['autoScalingGroupName', 'name', 'state', 'endsAt'],
-);
-
-const nodeDisruptionStatus: Schema = object(
-  {
-    observedGeneration: generation,
-    leaderEpoch: described('The term of the leader that wrote this last.', { ...generation }),
-    episode: positive,
-    phase: oneOf(disruptionPhases),
-    outcome: oneOf(outcomes),
-    message: longText,
-    startedAt: time,
-    markedAt: time,
-    drainedAt: time,
-    endedAt: time,
-    heldUntil: time,
-    deadline: time,
-    onDeadline: oneOf(['force', 'fail']),
-    followUp: oneOf(followUps),
-    node: object({ name: text(), uid: text(63) }, ['name', 'uid']),
-    ownedMarks: object(
-      { excludeLabel: boolean, unschedulable: boolean, taint: boolean, annotation: boolean },
-      ['excludeLabel', 'unschedulable', 'taint', 'annotation'],
-    ),
-    hooks: listOf(hookStatus, 32),
-    forcingSince: time,
-    handledCauses: listOf(text(1024), 128),
-    completingCauses: listOf(text(1024), 128),
-    previous: described(
-      'How the episode before this one ended.',
-      object(
-        {
-          episode: positive,
-          outcome: oneOf(outcomes),
-          message: longText,
-          startedAt: time,
-          deadline: time,
-          endedAt: time,
-        },
-        ['episode'],
-      ),
-    ),
-    boomerangs: listOf(
-      object({ owner: text(512), podUids: listOf(text(63), 256) }, ['owner', 'podUids']),
-      256,
-    ),
-    progressAt: time,
-    podsTotal: count,
-    podsRemaining: count,
-    waitingOn: described('The first 20; waitingOnTotal counts them all.', listOf(waitingOn, 20)),
-    waitingOnTotal: count,
-    conditions,
-  },
-  ['episode', 'phase'],
-);
 
 interface Column {
   readonly name: string;
@@ -232,6 +36,8 @@ const definition = (options: {
   readonly shortNames: readonly string[];
   readonly spec: Schema;
   readonly status: Schema;
+  readonly description: string;
+  readonly words: Words;
   readonly scale?: JsonObject;
   /** Of the object as a whole: its spec beside what its status says. */
   readonly rules?: readonly JsonObject[];
@@ -257,15 +63,20 @@ const definition = (options: {
         storage: true,
         schema: {
           openAPIV3Schema: {
-            ...object(
-              {
-                apiVersion: { type: 'string' },
-                kind: { type: 'string' },
-                metadata: { type: 'object' },
-                spec: options.spec,
-                status: options.status,
-              },
-              ['spec'],
+            description: options.description,
+            ...withWords(
+              object(
+                {
+                  apiVersion: { type: 'string' },
+                  kind: { type: 'string' },
+                  metadata: { type: 'object' },
+                  spec: options.spec,
+                  status: options.status,
+                },
+                ['spec'],
+              ),
+              options.words,
+              options.kind,
             ),
             ...(options.rules === undefined
               ? {}
@@ -289,6 +100,9 @@ const nodeGroups = definition({
   plural: 'nodegroups',
   singular: 'nodegroup',
   shortNames: ['ng'],
+  description:
+    'A group of nodes that are made, watched, updated and retired together: what EKS calls a managed node group.',
+  words: nodeGroupWords,
   spec: nodeGroupSpec,
   status: nodeGroupStatus,
   scale: { specReplicasPath: '.spec.scaling.desired', statusReplicasPath: '.status.desired' },
@@ -317,6 +131,8 @@ const nodeGroupUpdates = definition({
   plural: 'nodegroupupdates',
   singular: 'nodegroupupdate',
   shortNames: ['ngu'],
+  description: "One update of a node group: EKS' Update.",
+  words: nodeGroupUpdateWords,
   spec: nodeGroupUpdateSpec,
   status: nodeGroupUpdateStatus,
   columns: [
@@ -340,6 +156,8 @@ const updateSequences = definition({
   plural: 'nodegroupupdatesequences',
   singular: 'nodegroupupdatesequence',
   shortNames: ['ngus'],
+  description: 'Version updates of several node groups, one after another.',
+  words: updateSequenceWords,
   spec: updateSequenceSpec,
   status: updateSequenceStatus,
   columns: [
@@ -357,6 +175,8 @@ const nodeDisruptions = definition({
   plural: 'nodedisruptions',
   singular: 'nodedisruption',
   shortNames: ['nd'],
+  description: 'One instance that is taken out of service, with everything that was done for it.',
+  words: nodeDisruptionWords,
   spec: nodeDisruptionSpec,
   status: nodeDisruptionStatus,
   columns: [

@@ -1,0 +1,199 @@
+// The schema of NodeDisruption: exactly the types of disruption.ts.
+import {
+  boolean,
+  conditions,
+  count,
+  generation,
+  listOf,
+  longText,
+  object,
+  oneOf,
+  positive,
+  type Schema,
+  text,
+  time,
+} from './crd-schema.ts';
+import {
+  causeKinds,
+  type DisruptionOutcome,
+  disruptionPhases,
+  followUps,
+  type WaitingOn,
+} from './disruption.ts';
+
+const cause: Schema = object(
+  {
+    kind: oneOf(causeKinds),
+    id: text(1024),
+    receivedAt: time,
+    deadline: time,
+    onDeadline: oneOf(['force', 'fail']),
+    followUp: oneOf(followUps),
+    hook: object(
+      {
+        autoScalingGroupName: text(255),
+        name: text(255),
+        token: text(1024),
+        startedAt: time,
+        heartbeatTimeoutSeconds: positive,
+        globalTimeoutSeconds: positive,
+      },
+      [
+        'autoScalingGroupName',
+        'name',
+        'startedAt',
+        'heartbeatTimeoutSeconds',
+        'globalTimeoutSeconds',
+      ],
+    ),
+    requestedBy: longText,
+    reason: longText,
+    hold: boolean,
+    forceFrom: time,
+    cooldownSeconds: count,
+    holdTermination: boolean,
+    terminationFreeAt: time,
+    cancelledAt: time,
+  },
+  ['kind', 'id', 'receivedAt', 'onDeadline', 'followUp'],
+);
+
+export const nodeDisruptionSpec: Schema = object(
+  {
+    instanceId: text(63),
+    nodeName: text(),
+    nodeGroup: text(),
+    causes: {
+      ...listOf(cause, 32),
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['id'],
+    },
+  },
+  ['causes'],
+);
+
+/** The members of a union, each of them: one that is missing is a type error. */
+const all = <Member extends string>(members: Readonly<Record<Member, true>>): readonly string[] =>
+  Object.keys(members);
+
+const waitingOnKinds = all<WaitingOn['kind']>({
+  pdb: true,
+  multiplePdbs: true,
+  budgetHeld: true,
+  termination: true,
+  evictionError: true,
+  tier: true,
+  replacement: true,
+  boomerang: true,
+  marks: true,
+  batch: true,
+  settling: true,
+  hold: true,
+  cooldown: true,
+  terminationHold: true,
+  hook: true,
+  api: true,
+  instance: true,
+});
+
+const outcomes = all<DisruptionOutcome>({
+  Drained: true,
+  Forced: true,
+  Failed: true,
+  Cancelled: true,
+  NothingToDrain: true,
+  InstanceGone: true,
+});
+
+/** All kinds of WaitingOn in one: a structural schema knows no tagged unions. */
+const waitingOn: Schema = object(
+  {
+    kind: oneOf(waitingOnKinds),
+    pod: text(512),
+    budgets: listOf(text(512), 64),
+    budget: text(512),
+    owner: text(512),
+    message: longText,
+    neverAllows: boolean,
+    freedBy: oneOf(['scaleUp']),
+    forceAt: time,
+    until: time,
+    since: time,
+    retryAt: time,
+    graceEndsAt: time,
+    why: oneOf(['grace', 'kubelet', 'finalizers']),
+    finalizers: listOf(text(316), 64),
+    podsBefore: count,
+    node: text(),
+    nodes: listOf(text(), 256),
+    autoScalingGroupName: text(255),
+    hookName: text(255),
+    code: text(63),
+    what: longText,
+    by: longText,
+  },
+  ['kind'],
+);
+
+const hookStatus: Schema = object(
+  {
+    autoScalingGroupName: text(255),
+    name: text(255),
+    state: oneOf(['Open', 'Completed', 'Expired', 'Gone']),
+    token: text(1024),
+    lastHeartbeatAt: time,
+    endsAt: time,
+    result: oneOf(['CONTINUE', 'ABANDON']),
+  },
+  ['autoScalingGroupName', 'name', 'state', 'endsAt'],
+);
+
+export const nodeDisruptionStatus: Schema = object(
+  {
+    observedGeneration: generation,
+    leaderEpoch: { ...generation },
+    episode: positive,
+    phase: oneOf(disruptionPhases),
+    outcome: oneOf(outcomes),
+    message: longText,
+    startedAt: time,
+    markedAt: time,
+    drainedAt: time,
+    endedAt: time,
+    heldUntil: time,
+    deadline: time,
+    onDeadline: oneOf(['force', 'fail']),
+    followUp: oneOf(followUps),
+    node: object({ name: text(), uid: text(63) }, ['name', 'uid']),
+    ownedMarks: object(
+      { excludeLabel: boolean, unschedulable: boolean, taint: boolean, annotation: boolean },
+      ['excludeLabel', 'unschedulable', 'taint', 'annotation'],
+    ),
+    hooks: listOf(hookStatus, 32),
+    forcingSince: time,
+    handledCauses: listOf(text(1024), 128),
+    completingCauses: listOf(text(1024), 128),
+    previous: object(
+      {
+        episode: positive,
+        outcome: oneOf(outcomes),
+        message: longText,
+        startedAt: time,
+        deadline: time,
+        endedAt: time,
+      },
+      ['episode'],
+    ),
+    boomerangs: listOf(
+      object({ owner: text(512), podUids: listOf(text(63), 256) }, ['owner', 'podUids']),
+      256,
+    ),
+    progressAt: time,
+    podsTotal: count,
+    podsRemaining: count,
+    waitingOn: listOf(waitingOn, 20),
+    waitingOnTotal: count,
+    conditions,
+  },
+  ['episode', 'phase'],
+);
