@@ -98,8 +98,8 @@ const statusWords: Words = {
   state:
     "EKS' word: CREATING, ACTIVE, UPDATING, DELETING, CREATE_FAILED, DELETE_FAILED or DEGRADED.",
   minSize: 'Of the Auto Scaling group.',
-  maxSize: 'Of the Auto Scaling group, without what an update adds.',
-  desired: 'Of the Auto Scaling group, without what an update adds.',
+  maxSize: 'Of the Auto Scaling group, what an update adds included.',
+  desired: 'Of the Auto Scaling group, what an update adds included.',
   instances: 'How many instances it has.',
   ready: 'How many nodes of it are Ready.',
   perZone: 'How many instances in each Availability Zone.',

@@ -21,7 +21,7 @@ export const updatePolicyWords: Words = {
     'What happens where no new node can be started in a zone.',
     {
       onShortage:
-        "Elsewhere (default): such a zone's nodes are started in other zones; Minimal: old nodes may go before new ones come; Fail: the update ends.",
+        "Elsewhere (default): such a zone's old nodes go last and are replaced where there is room; Minimal: the same, and old nodes go first where there is none anywhere; Fail: they stay and the update ends as Failed.",
       waitSeconds:
         'Seconds after the last launch that failed there until that is done; default 300.',
     },
