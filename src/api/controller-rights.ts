@@ -25,7 +25,9 @@ export const controllerRules: readonly JsonObject[] = [
   rule('apiextensions.k8s.io', ['customresourcedefinitions'], [...look, 'create', 'patch']),
   rule('', ['nodes'], [...look, 'patch']),
   rule('', ['pods'], [...look, 'delete']),
-  rule('', ['pods/eviction', 'events'], ['create', 'patch']),
+  rule('', ['pods/eviction'], ['create', 'patch']),
+  // Read of one pod at a time: why it is not Ready, where a budget waits for it.
+  rule('', ['events'], ['list', 'create', 'patch']),
   rule('apps', ['replicasets', 'daemonsets'], look),
   // The conditions that health probes of updates name most; other kinds are granted by who names them.
   rule('apps', ['deployments'], ['get']),

@@ -105,6 +105,19 @@ const outcomes = all<DisruptionOutcome>({
   InstanceGone: true,
 });
 
+const unreadyPod: Schema = object(
+  {
+    pod: text(512),
+    node: text(),
+    subnet: text(),
+    reason: text(),
+    message: longText,
+    since: time,
+    others: count,
+  },
+  ['pod', 'reason', 'message', 'since'],
+);
+
 /** All kinds of WaitingOn in one: a structural schema knows no tagged unions. */
 const waitingOn: Schema = object(
   {
@@ -116,6 +129,7 @@ const waitingOn: Schema = object(
     message: longText,
     neverAllows: boolean,
     freedBy: oneOf(['scaleUp']),
+    unready: unreadyPod,
     forceAt: time,
     until: time,
     since: time,

@@ -39,6 +39,18 @@ const waitingWords: Words = {
   message: 'In words.',
   neverAllows: 'True: no change of its pods can free this budget.',
   freedBy: 'What would: scaleUp.',
+  unready: [
+    "The one of the budget's pods that has not been Ready for longest.",
+    {
+      pod: 'Namespace and name.',
+      node: 'Where it is to run.',
+      subnet: "Of that node's instance.",
+      reason: "The kubelet's or the scheduler's own word.",
+      message: 'What they say.',
+      since: 'Since when it is not Ready.',
+      others: "How many more of the budget's pods are not Ready.",
+    },
+  ],
   forceAt: 'When the pod is deleted if it is still there.',
   until: 'When the wait ends by itself.',
   since: 'Since when.',

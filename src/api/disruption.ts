@@ -101,6 +101,21 @@ export interface HookStatus {
   readonly result?: 'CONTINUE' | 'ABANDON';
 }
 
+/** A pod that is to be Ready before its budget allows another eviction, and what keeps it from that. */
+export interface UnreadyPod {
+  readonly pod: string;
+  /** Where it is to run: absent while it has no node. */
+  readonly node?: string;
+  /** Of that node's instance. */
+  readonly subnet?: string;
+  /** The kubelet's or the scheduler's own word: FailedCreatePodSandBox, ImagePullBackOff, Unschedulable, ... */
+  readonly reason: string;
+  readonly message: string;
+  readonly since: string;
+  /** How many more of the budget's pods are not Ready. */
+  readonly others?: number;
+}
+
 /** Why something has not happened yet; rendered by core/explain for CLI, events and page. */
 export type WaitingOn =
   | {
@@ -114,6 +129,8 @@ export type WaitingOn =
       readonly neverAllows: boolean;
       /** What would free it, where the pods' health alone would not. */
       readonly freedBy?: 'scaleUp';
+      /** Where it waits for pods to be Ready: the one that has not been for longest. Looked up after a while. */
+      readonly unready?: UnreadyPod;
       readonly since?: string;
       readonly forceAt?: string;
     }

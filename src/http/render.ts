@@ -2,6 +2,7 @@
 import {
   autoScalingGroupNameOf,
   deleteAgainAnnotation,
+  type HealthIssue,
   type NodeGroup,
   type UpdateConfig,
 } from '../api/nodegroup.ts';
@@ -38,6 +39,51 @@ const defined = (members: Shape): Shape =>
 /** With an image of one's own EKS tells the image. */
 const releaseShown = ({ spec, status }: NodeGroup): string | undefined =>
   spec.amiType === 'CUSTOM' ? status?.imageId : (status?.releaseVersion ?? spec.releaseVersion);
+
+/** EKS' NodegroupIssueCode; ours beyond them are told in words. */
+const issueCodes: ReadonlySet<string> = new Set([
+  'AutoScalingGroupNotFound',
+  'AutoScalingGroupInvalidConfiguration',
+  'Ec2SecurityGroupNotFound',
+  'Ec2SecurityGroupDeletionFailure',
+  'Ec2LaunchTemplateNotFound',
+  'Ec2LaunchTemplateVersionMismatch',
+  'Ec2SubnetNotFound',
+  'Ec2SubnetInvalidConfiguration',
+  'IamInstanceProfileNotFound',
+  'Ec2SubnetMissingIpv6Assignment',
+  'IamLimitExceeded',
+  'IamNodeRoleNotFound',
+  'NodeCreationFailure',
+  'AsgInstanceLaunchFailures',
+  'InstanceLimitExceeded',
+  'InsufficientFreeAddresses',
+  'AccessDenied',
+  'InternalFailure',
+  'ClusterUnreachable',
+  'AmiIdNotFound',
+  'AutoScalingGroupOptInRequired',
+  'AutoScalingGroupRateLimitExceeded',
+  'Ec2LaunchTemplateDeletionFailure',
+  'Ec2LaunchTemplateInvalidConfiguration',
+  'Ec2LaunchTemplateMaxLimitExceeded',
+  'Ec2SubnetListTooLong',
+  'IamThrottling',
+  'NodeTerminationFailure',
+  'PodEvictionFailure',
+  'SourceEc2LaunchTemplateNotFound',
+  'LimitExceeded',
+  'Unknown',
+  'AutoScalingGroupInstanceRefreshActive',
+  'KubernetesLabelInvalid',
+  'Ec2LaunchTemplateVersionMaxLimitExceeded',
+  'Ec2InstanceTypeDoesNotExist',
+]);
+
+const issueShown = (issue: HealthIssue): HealthIssue =>
+  issueCodes.has(issue.code)
+    ? issue
+    : { ...issue, code: 'Unknown', message: `${issue.code}: ${issue.message}` };
 
 /** Drover's own strategies have no word in EKS. */
 const updateConfigShown = (config: UpdateConfig = {}): UpdateConfig => {
@@ -107,7 +153,7 @@ export const toEksNodegroup = (
     ),
     resources: exists ? defined({ autoScalingGroups: [{ name }], remoteAccessSecurityGroup }) : {},
     diskSize: spec.diskSizeGiB,
-    health: { issues: status?.health ?? [] },
+    health: { issues: (status?.health ?? []).map(issueShown) },
     updateConfig: updateConfigShown(spec.updateConfig),
     nodeRepairConfig: spec.nodeRepairConfig,
     launchTemplate: templateShown(group, updates),

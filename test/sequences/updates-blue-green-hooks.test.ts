@@ -86,7 +86,7 @@ describe('blue/green', () => {
     askFor(life, newest);
     await untilOver(life);
     const { status } = latest(life) ?? {};
-    expect(status).toMatchObject({ status: 'Failed', errors: [{ code: 'Unknown' }] });
+    expect(status).toMatchObject({ status: 'Failed', errors: [{ code: 'HookFailed' }] });
     expect(status?.message).toMatch(new RegExp(`^Hook ${kind} of node \\S+ \\(Job default/`));
     expect(status?.phases?.some(({ phase }) => phase === 'ScalingDown')).toBe(false);
     await untilAtRest(life, 2);

@@ -21,7 +21,7 @@ import {
 } from '../support/update-world.ts';
 
 const begin = async (wish: GroupWish = {}): Promise<GroupLife> => {
-  const life = await GroupLife.begin();
+  const life = await GroupLife.begin({ hasEvents: true });
   await makeGroup(life, wish);
   return life;
 };
@@ -129,7 +129,7 @@ describe('PodEvictionFailure', () => {
     await expectGoesOn(life, 2);
   });
 
-  it('names the budget that waits for a pod which gets no address in its subnet', async () => {
+  it('names the pod that gets no address, its node and its subnet, and the budget that waits for it', async () => {
     const life = await begin();
     await runApp(life, 6, 1);
     const [subnet = ''] = life.request().subnets as readonly string[];
@@ -143,7 +143,15 @@ describe('PodEvictionFailure', () => {
     expect(latest(life)?.status).toMatchObject({
       status: 'Failed',
       errors: [
-        { code: 'PodEvictionFailure', message: expect.stringMatching(/budget default\/web/) },
+        {
+          code: 'PodEvictionFailure',
+          message: expect.stringMatching(
+            new RegExp(
+              'budget default/web.* waits for default/web-\\S+, not Ready since \\S+ on node ip-\\S+ ' +
+                `\\(${subnet}\\).*: FailedCreatePodSandBox: .*failed to assign an IP address`,
+            ),
+          ),
+        },
       ],
       leftover: 1,
     });

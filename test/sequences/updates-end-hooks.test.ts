@@ -89,7 +89,7 @@ describe('postDrain and preTerminate', () => {
     askFor(life, newest);
     await untilOver(life);
     const { status } = latest(life) ?? {};
-    expect(status).toMatchObject({ status: 'Failed', errors: [{ code: 'Unknown' }] });
+    expect(status).toMatchObject({ status: 'Failed', errors: [{ code: 'HookFailed' }] });
     expect(status?.message).toMatch(new RegExp(`^Hook ${kind} of node \\S+ \\(Job default/`));
     await untilAtRest(life, 2);
     expect(life.nodes().filter(isCordoned)).toEqual([]);

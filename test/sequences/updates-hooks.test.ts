@@ -114,7 +114,7 @@ describe('preDrain', () => {
     askFor(life, newest);
     await untilOver(life);
     const { status } = latest(life) ?? {};
-    expect(status).toMatchObject({ status: 'Failed', errors: [{ code: 'Unknown' }] });
+    expect(status).toMatchObject({ status: 'Failed', errors: [{ code: 'HookFailed' }] });
     expect(status?.errors?.[0]?.message).toMatch(
       /^Hook preDrain of node \S+ \(Job default\/pre-drain-i-/,
     );

@@ -127,7 +127,7 @@ describe('a webhook', () => {
     askFor(life, newest);
     await untilOver(life);
     const { status } = latest(life) ?? {};
-    expect(status).toMatchObject({ status: 'Failed', errors: [{ code: 'Unknown' }] });
+    expect(status).toMatchObject({ status: 'Failed', errors: [{ code: 'HookFailed' }] });
     expect(status?.message).toContain(`(webhook ${url}) failed: `);
     expect(status?.message).toContain(why);
     expect(Math.abs(endpoint.calls.length - calls)).toBeLessThanOrEqual(1);

@@ -43,6 +43,8 @@ export interface Call {
 }
 
 export interface GroupLifeOptions {
+  /** Kubelets and others write Events: most stories read none. */
+  readonly hasEvents?: boolean;
   readonly seed?: number;
   /** Called after each write of the controllers. */
   readonly afterWrite?: (call: Call) => void;
@@ -79,7 +81,7 @@ export class GroupLife {
     this.world = createWorld({
       seed: options.seed ?? 1,
       startAt: testStart * microsPerMs,
-      events: false,
+      events: options.hasEvents === true,
       leases: 'implied',
       onWrite: (record) => recorder.request(record),
       ...(options.audit === undefined ? {} : { audit: options.audit }),

@@ -2,7 +2,7 @@
 // update under way, the newest events, and what to do next. Pure.
 import { type EpochMs, parseTime } from '../../api/brand.ts';
 import type { KubeObject, Taint } from '../../api/kube.ts';
-import { autoScalingGroupNameOf, type NodeGroup } from '../../api/nodegroup.ts';
+import { autoScalingGroupNameOf, type HealthIssue, type NodeGroup } from '../../api/nodegroup.ts';
 import { type NodeGroupUpdate, updateStatusOf } from '../../api/nodegroup-update.ts';
 import { healthRemedy } from '../../core/explain/index.ts';
 import { strategyOf } from '../../core/update/index.ts';
@@ -101,11 +101,20 @@ const section = (title: string, lines: readonly string[]): readonly string[] => 
   ...(lines.length === 0 ? ['  <none>'] : lines.map((line) => `  ${line}`)),
 ];
 
-const issueLines = ({ metadata, status }: NodeGroup): readonly string[] =>
-  (status?.health ?? []).flatMap(({ code, message, resourceIds }) => [
-    `${code}: ${message}${resourceIds.length === 0 ? '' : ` [${resourceIds.join(', ')}]`}`,
-    `  remedy: ${healthRemedy(code, metadata.name)}`,
-  ]);
+const remedyOf = (issue: HealthIssue, { metadata }: NodeGroup): string =>
+  healthRemedy(issue, {
+    name: metadata.name,
+    isLeaving: metadata.deletionTimestamp !== undefined,
+  });
+
+const issueLines = (group: NodeGroup): readonly string[] =>
+  (group.status?.health ?? []).flatMap((issue) => {
+    const { code, message, resourceIds } = issue;
+    return [
+      `${code}: ${message}${resourceIds.length === 0 ? '' : ` [${resourceIds.join(', ')}]`}`,
+      `  remedy: ${remedyOf(issue, group)}`,
+    ];
+  });
 
 const updateLines = (update: NodeGroupUpdate | undefined): readonly string[] => {
   if (update === undefined) return [];
@@ -176,7 +185,7 @@ export const groupDocument = (facts: GroupFacts) => {
     status: status ?? null,
     issues: (status?.health ?? []).map((issue) => ({
       ...issue,
-      remedy: healthRemedy(issue.code, metadata.name),
+      remedy: remedyOf(issue, group),
     })),
     update:
       update === undefined ? null : { id: update.metadata.name, status: updateStatusOf(update) },

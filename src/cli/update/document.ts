@@ -3,6 +3,7 @@
 import { type EpochMs, parseTime } from '../../api/brand.ts';
 import { approvedAnnotation, approvedByAnnotation } from '../../api/update-pacing.ts';
 import type { UpdatePolicies } from '../../api/update-policy.ts';
+import { healthRemedy } from '../../core/explain/index.ts';
 import { documentVersion } from '../drain/render.ts';
 import { formatDuration } from '../duration.ts';
 import { heldText, hookText } from './holds.ts';
@@ -186,7 +187,10 @@ export const describeLines = (view: UpdateView, now: EpochMs): readonly string[]
     ...(message === '' || isError ? [] : [message]),
     ...section(
       'errors',
-      errors.map(({ code, message: why }) => `  ${code}: ${why}`),
+      errors.flatMap((error) => [
+        `  ${error.code}: ${error.message}`,
+        `    remedy: ${healthRemedy(error, { name: view.nodeGroup })}`,
+      ]),
     ),
     ...section(
       'no room for new nodes',

@@ -18,6 +18,7 @@ import type { DrainEntry } from './drain-table.ts';
 import { journalGrant, journalRefusal } from './events.ts';
 import type { Owners } from './owners.ts';
 import type { PodWatches } from './pod-watches.ts';
+import { UnreadyPods } from './unready.ts';
 
 /** A pass costs what the pods on draining nodes cost, so many pods wait a little for more news. */
 const podsPerMs = 200;
@@ -52,13 +53,17 @@ const reusesName = (pod: Pod): boolean =>
     ({ controller, kind }) => controller === true && kind === 'StatefulSet',
   ) ?? false;
 
-const identity = (waiting: WaitingOn): string =>
-  `${waiting.kind}/${'pod' in waiting ? waiting.pod : ''}`;
+const identity = (waiting: WaitingOn): string => {
+  const unready = waiting.kind === 'pdb' ? waiting.unready : undefined;
+  const why = unready === undefined ? '' : `/${unready.pod} ${unready.reason}`;
+  return `${waiting.kind}/${'pod' in waiting ? waiting.pod : ''}${why}`;
+};
 
 export class Evictions {
   readonly #options: EvictionsOptions;
   readonly #limits: Limits;
   readonly #sending = new Set<Promise<void>>();
+  readonly #unready: UnreadyPods;
   #heldSince: EpochMs | undefined;
   /** Pods in the last pass. */
   #pods = 0;
@@ -67,6 +72,7 @@ export class Evictions {
   constructor(options: EvictionsOptions) {
     this.#options = options;
     this.#limits = { ...defaultLimits, ...options.deps.limits };
+    this.#unready = new UnreadyPods(options.deps, options.budgets, options.again);
   }
 
   /** Undefined until an allocation has looked at this drain: not the same as "nothing blocks". */
@@ -111,13 +117,15 @@ export class Evictions {
       if (batch !== undefined) all.set(drain.id, [batch, ...(all.get(drain.id) ?? [])]);
       if (batchUntil !== undefined) wake.push(batchUntil);
     }
-    this.#publish(all);
+    const explained = this.#unready.explain(all, signal);
+    if (explained.nextAt !== undefined) wake.push(explained.nextAt);
+    this.#publish(explained.blockers);
     for (const grant of grants) this.#start(grant, signal);
     return wake.length === 0 ? {} : { nextAt: epochMs(Math.min(...wake)) };
   }
 
   async settled(): Promise<void> {
-    await Promise.all(this.#sending);
+    await Promise.all([...this.#sending, this.#unready.settled()]);
   }
 
   #publish(next: ReadonlyMap<string, readonly WaitingOn[]>): void {

@@ -42,6 +42,15 @@ const failedFields = (
   failedUpdate: StatusFacts['failedUpdate'],
 ): Pick<StatusFacts, 'failedUpdate'> => (failedUpdate === undefined ? {} : { failedUpdate });
 
+/** What the nodes of a group that is being deleted still suffer from is nobody's concern any more. */
+const failedOf = (
+  updates: readonly NodeGroupUpdate[],
+  group: NodeGroup,
+): StatusFacts['failedUpdate'] =>
+  group.metadata.deletionTimestamp === undefined
+    ? (failedRequestOf(updates, group) ?? failedUpdateOf(updates, group.metadata.name))
+    : undefined;
+
 const updatingOf = (facts: PassFacts): Pick<NodeGroupStatus, 'updating'> => {
   const { updating } = 'updating' in facts ? facts : (facts.group.status ?? {});
   return updating === undefined ? {} : { updating };
@@ -79,9 +88,7 @@ export const report = async (
     target: facts.target,
     scaleIn: facts.scaleIn,
     failure: facts.failure,
-    ...failedFields(
-      failedRequestOf(updates, group) ?? failedUpdateOf(updates, group.metadata.name),
-    ),
+    ...failedFields(failedOf(updates, group)),
     isUpdating: isUnderWay(openUpdate(deps, group.metadata.name)),
     ...(memory.made === undefined ? {} : { made: memory.made }),
     marked: marking.status(group, scaling),

@@ -25,4 +25,5 @@ export {
   ownerName,
   podRef,
 } from './pods.ts';
-export { selectorMatches } from './selector.ts';
+export { selectorMatches, selectorText } from './selector.ts';
+export { isAwaited, type PodEvent, unreadyOf, unreadyPodText, waitsForReady } from './unready.ts';

@@ -1,5 +1,5 @@
 // Label selectors as a PodDisruptionBudget uses them: a missing selector selects nothing, an empty
-// one every pod of the namespace (policy/v1). Never parses selector strings.
+// one every pod of the namespace (policy/v1). Writes selector strings, never parses them.
 import type { LabelSelector } from '../../api/kube.ts';
 
 type Labels = Readonly<Record<string, string>>;
@@ -35,3 +35,23 @@ export const selectorMatches = (
     (selector.matchExpressions ?? []).every((expression) => expressionMatches(expression, own))
   );
 };
+
+const expressionText = ({ key, operator, values = [] }: Expression): string => {
+  switch (operator) {
+    case 'In':
+      return `${key} in (${values.join(',')})`;
+    case 'NotIn':
+      return `${key} notin (${values.join(',')})`;
+    case 'Exists':
+      return key;
+    case 'DoesNotExist':
+      return `!${key}`;
+  }
+};
+
+/** For a list's `labelSelector`; an empty one selects every pod of the namespace there, too. */
+export const selectorText = ({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string =>
+  [
+    ...Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`),
+    ...matchExpressions.map(expressionText),
+  ].join(',');

@@ -1,5 +1,8 @@
-// What mends a health issue of a node group, by EKS' code. Knows no group but by its name; what exactly is wrong
-// is in the issue's own message.
+// What mends a health issue of a node group, or an error of its update, by EKS' code and what its message names. Knows
+// no group but by its name; what exactly is wrong is in the issue's own message.
+import type { HealthIssue } from '../../api/nodegroup.ts';
+
+const goOn = '`drover update nodegroup {name}` goes on';
 
 const remedies: Readonly<Record<string, string>> = {
   AccessDenied:
@@ -15,6 +18,8 @@ const remedies: Readonly<Record<string, string>> = {
   Ec2LaunchTemplateNotFound: 'an update to a launch template version that there is',
   Ec2SecurityGroupNotFound: 'a launch template version with security groups that there are',
   Ec2SubnetNotFound: 'a subnet was deleted: make another node group in subnets that there are',
+  HealthProbeFailed: `mend what the probe looks at, or the probe (spec.updateConfig.probes), then ${goOn}`,
+  HookFailed: `mend what the hook says, or the hook (spec.updateConfig.hooks), then ${goOn}`,
   IamInstanceProfileNotFound: 'make the instance profile again, with the role of the nodes in it',
   IamNodeRoleNotFound: 'make the role of the nodes again, under the same name',
   InstanceLimitExceeded: 'ask for a higher quota of EC2, or for fewer or smaller instances',
@@ -22,13 +27,50 @@ const remedies: Readonly<Record<string, string>> = {
     'free addresses in the subnets, or make another node group in larger ones',
   KubernetesLabelInvalid: 'correct the labels of the node group',
   NodeCreationFailure: '`drover explain nodegroup {name}` says what keeps its instances out',
+  OperationNotPermitted:
+    'set what the message refuses back to what it allows: in the spec, or `drover update nodegroup {name}`',
   PodEvictionFailure:
     'let the budget allow an eviction, or update with --force; `drover plan update {name}` looks first',
 };
 
+/** A failed drain has one code and many reasons: the first that its message tells of. */
+const ofEvictions: readonly (readonly [RegExp, string])[] = [
+  [
+    /failed to assign an IP address|InsufficientFreeAddresses/,
+    `free addresses in the subnet that the message names: pods get none there, and no budget is at fault; then ${goOn}`,
+  ],
+  [
+    /, not Ready since /,
+    `make the pod Ready that the message names: its budget allows no eviction before; then ${goOn}`,
+  ],
+  [
+    /tolerates every taint/,
+    `take the toleration from that pod's owner, or update with --force; then ${goOn}`,
+  ],
+  [
+    /\(budget [^)]+, [^)]+\)/,
+    `leave each of these pods one budget: Kubernetes evicts none that several select; then ${goOn}`,
+  ],
+];
+
+const remedyOf = ({ code, message }: Pick<HealthIssue, 'code' | 'message'>): string => {
+  const special =
+    code === 'PodEvictionFailure'
+      ? ofEvictions.find(([pattern]) => pattern.test(message))?.[1]
+      : undefined;
+  const known = special ?? remedies[code];
+  return known ?? '`drover explain nodegroup {name}` looks at what can be looked at';
+};
+
+/** Of a delete nothing is forced and nothing updated: it is tried again. */
+const ofDelete =
+  'let the budget allow an eviction, or mend what the message names: the delete is tried again every 5 minutes, and at once by `drover delete nodegroup {name}`';
+
 /** A sentence without a full stop. */
-export const healthRemedy = (code: string, nodeGroup: string): string =>
-  (remedies[code] ?? '`drover explain nodegroup {name}` looks at what can be looked at').replace(
-    '{name}',
-    nodeGroup,
-  );
+export const healthRemedy = (
+  issue: Pick<HealthIssue, 'code' | 'message'>,
+  { name, isLeaving = false }: { readonly name: string; readonly isLeaving?: boolean },
+): string => {
+  const isDelete = isLeaving && issue.code === 'PodEvictionFailure';
+  return (isDelete ? ofDelete : remedyOf(issue)).replaceAll('{name}', name);
+};

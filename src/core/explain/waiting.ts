@@ -1,6 +1,7 @@
 // One line of plain text for each reason why something has not happened: which pod, which budget,
 // whose pod, since when, what frees it, when it is forced. Same words in CLI, events and status.
 import type { WaitingOn } from '../../api/disruption.ts';
+import { unreadyPodText } from '../drain/index.ts';
 
 type Of<K extends WaitingOn['kind']> = Extract<WaitingOn, { kind: K }>;
 
@@ -14,12 +15,14 @@ const ending = (forceAt: string | undefined): string =>
   forceAt === undefined ? '; never forced' : `; forced at ${forceAt}`;
 
 const pdb = (waiting: Of<'pdb'>): string => {
-  const { pod, owner, budgets, message, neverAllows, freedBy, forceAt } = waiting;
+  const { pod, owner, budgets, message, neverAllows, freedBy, unready, forceAt } = waiting;
   const frees = neverAllows
     ? 'this budget never allows an eviction: only changing or deleting it, or the pod, helps'
     : freedBy === 'scaleUp'
       ? 'every replica is needed: one more replica, or a lower minAvailable, frees it'
-      : 'a Ready replacement frees it';
+      : unready === undefined
+        ? 'a Ready replacement frees it'
+        : `it waits for ${unreadyPodText(unready)}`;
   const what = `${owned(pod, owner)} waits for budget ${budgets.join(', ')}`;
   return `${what} (${message})${since(waiting.since)}; ${frees}${ending(forceAt)}`;
 };

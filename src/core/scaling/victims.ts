@@ -2,6 +2,7 @@
 // drained and may be terminated, which drain failed. Reads NodeDisruptions; writes nothing.
 import { type EpochMs, parseTime } from '../../api/brand.ts';
 import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
+import { unreadyPodText } from '../drain/index.ts';
 
 /** Ids of causes of scale-in and delete begin so; the group's name and a time follow. */
 export const scaleInId = (group: string, at: string): string => `scale-in/${group}/${at}`;
@@ -71,6 +72,17 @@ export const victimState = (
 
 const maxBlockers = 5;
 
+/** What these budgets waited for, where that is known: a sentence for each pod, by its own name. */
+const unreadyText = (failed: readonly NodeDisruption[]): string => {
+  const waiting = failed.flatMap(({ status }) => status?.waitingOn ?? []);
+  const texts = waiting.flatMap((one) => {
+    if (one.kind !== 'pdb' || one.unready === undefined) return [];
+    return [`Budget ${one.budgets.join(', ')} waits for ${unreadyPodText(one.unready)}`];
+  });
+  const told = [...new Set(texts)].slice(0, maxBlockers);
+  return told.length === 0 ? '' : `. ${told.join('. ')}`;
+};
+
 /** The pods and budgets that stood in the way; empty where none is known. */
 export const heldBy = (failed: readonly NodeDisruption[]): string => {
   const blockers = failed.flatMap(({ status }) =>
@@ -84,7 +96,7 @@ export const heldBy = (failed: readonly NodeDisruption[]): string => {
     }),
   );
   const names = [...new Set(blockers)].slice(0, maxBlockers).join('; ');
-  return names === '' ? '' : `Held by ${names}`;
+  return names === '' ? '' : `Held by ${names}${unreadyText(failed)}`;
 };
 
 export const retriesSentence = (group: string): string =>

@@ -237,7 +237,15 @@ export const nextEpisode = (disruption: NodeDisruption): WriteStatus => {
 const gist = (waitingOn: readonly WaitingOn[]): string =>
   boundedBlockers(waitingOn)
     .filter((waiting) => weight(waiting) < 2)
-    .map((waiting) => JSON.stringify([identity(waiting), 'budgets' in waiting && waiting.budgets]))
+    .map((waiting) => {
+      const { pod, reason } = (waiting.kind === 'pdb' ? waiting.unready : undefined) ?? {};
+      return JSON.stringify([
+        identity(waiting),
+        'budgets' in waiting && waiting.budgets,
+        pod,
+        reason,
+      ]);
+    })
     .join();
 
 /** When progress may be written next. */

@@ -50,10 +50,10 @@ describe('the update that a group suffers from', () => {
     expect(failedUpdateOf(updates, 'ng')?.name).toBe(name);
   });
 
-  it('is told with its name, in a code of health', () => {
+  it('is told with its name, in its own code', () => {
     const found = failedUpdateOf([ended('u1', 'Failed', { code: 'OperationNotPermitted' })], 'ng');
     expect(found?.issues).toEqual([
-      { code: 'Unknown', message: 'Update u1 failed: m', resourceIds: ['n'] },
+      { code: 'OperationNotPermitted', message: 'Update u1 failed: m', resourceIds: ['n'] },
     ]);
   });
 });

@@ -9,11 +9,8 @@ export interface FailedUpdate {
   readonly issues: readonly HealthIssue[];
 }
 
-/** Codes of an update that are none of a group's health (EKS API reference, Issue). */
-const notOfHealth = new Set(['OperationNotPermitted', 'ConfigurationConflict']);
-
 const issueOf = (name: string, { code, message, resourceIds }: HealthIssue): HealthIssue => ({
-  code: notOfHealth.has(code) ? 'Unknown' : code,
+  code,
   message: `Update ${name} failed: ${message}`,
   resourceIds,
 });

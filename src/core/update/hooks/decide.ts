@@ -214,7 +214,7 @@ const endOf = (
   const isNew = first.call.kind === 'postReady';
   const issues = [
     {
-      code: isNew ? 'NodeCreationFailure' : 'Unknown',
+      code: isNew ? 'NodeCreationFailure' : 'HookFailed',
       message: failed.map(({ call, run }) => sentenceOf(call, run.message)).join(' '),
       resourceIds: failed.map(({ call }) => call.nodeName),
     },

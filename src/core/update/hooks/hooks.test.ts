@@ -137,7 +137,7 @@ describe('preDrain', () => {
     expect(change).toMatchObject({
       phase: 'Restoring',
       ending: 'Failed',
-      errors: [{ code: 'Unknown', message, resourceIds: ['o1'] }],
+      errors: [{ code: 'HookFailed', message, resourceIds: ['o1'] }],
       failedNodes: [{ instanceId: 'i-o1', node: 'o1', message }],
     });
     expect(steps).toEqual([]);
@@ -243,7 +243,7 @@ describe('postDrain and preTerminate', () => {
     expect(change).toMatchObject({
       phase: 'Restoring',
       ending: 'Failed',
-      errors: [{ code: 'Unknown', resourceIds: ['o1'] }],
+      errors: [{ code: 'HookFailed', resourceIds: ['o1'] }],
     });
     expect(change?.message).toContain(`Hook ${kind} of node o1`);
     expect(steps).toEqual([]);

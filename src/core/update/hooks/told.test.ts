@@ -84,7 +84,7 @@ describe('a webhook in the journal', () => {
     const why = `Hook preDrain of node o1 (webhook ${url}) failed: it was not done in 100 s; at last it answered 503`;
     expect(change).toMatchObject({
       phase: 'Restoring',
-      errors: [{ code: 'Unknown', message: why }],
+      errors: [{ code: 'HookFailed', message: why }],
     });
     const early = { now: epochMs(now + 99_999) };
     expect(decide(run, { hooks: [running({ attempt: 8 })] }, early).change?.phase).toBeUndefined();

@@ -37,5 +37,5 @@ export const probeFailures = (
       result !== undefined && !result.isPassing && result.failures >= thresholdOf(probe);
     if (onFailure === 'Hold' || !isOut) return [];
     const message = `Health probe ${name} of node group ${groupName} failed ${result.failures} times in a row: ${result.message}`;
-    return [{ code: 'Unknown', message, resourceIds: [groupName] }];
+    return [{ code: 'HealthProbeFailed', message, resourceIds: [groupName] }];
   });

@@ -1,0 +1,123 @@
+// Which of a budget's pods is not Ready and why, by the pod's own status and its newest warning: what a budget that
+// gives no eviction waits for. Never looks anything up.
+import { parseTime } from '../../api/brand.ts';
+import type { UnreadyPod, WaitingOn } from '../../api/disruption.ts';
+import type { KubeObject, Pod } from '../../api/kube.ts';
+import { keyOfObject } from './budgets.ts';
+import { isReady, isTerminating } from './pods.ts';
+
+interface ContainerStatus {
+  readonly ready?: boolean;
+  readonly state?: {
+    readonly waiting?: { readonly reason?: string; readonly message?: string };
+  };
+}
+
+type Status = Pod['status'] & {
+  readonly containerStatuses?: readonly ContainerStatus[];
+  readonly initContainerStatuses?: readonly ContainerStatus[];
+};
+
+/** Of an Event what is looked at. */
+export interface PodEvent extends KubeObject {
+  readonly type?: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly lastTimestamp?: string | null;
+  readonly eventTime?: string | null;
+}
+
+/** The budget gives no eviction before some of its pods are Ready that are not. */
+export const waitsForReady = (waiting: WaitingOn): waiting is Extract<WaitingOn, { kind: 'pdb' }> =>
+  waiting.kind === 'pdb' && !waiting.neverAllows && waiting.freedBy === undefined;
+
+/** It counts for its budget, and is not Ready. */
+export const isAwaited = (pod: Pod): boolean =>
+  !isTerminating(pod) &&
+  !isReady(pod) &&
+  pod.status.phase !== 'Succeeded' &&
+  pod.status.phase !== 'Failed';
+
+const conditionOf = ({ status }: Pod, wanted: string) =>
+  status.conditions?.find(({ type }) => type === wanted);
+
+const sinceOf = (pod: Pod): string =>
+  conditionOf(pod, 'Ready')?.lastTransitionTime ?? pod.metadata.creationTimestamp;
+
+/** The kubelet says these while it works, whatever it fails at. */
+const saysNothing = new Set(['ContainerCreating', 'PodInitializing']);
+
+type Why = Pick<UnreadyPod, 'reason' | 'message'>;
+
+const waitingWhy = (pod: Pod): Why | undefined => {
+  const { initContainerStatuses = [], containerStatuses = [] } = pod.status as Status;
+  const waiting = [...initContainerStatuses, ...containerStatuses].flatMap(
+    ({ state }) => state?.waiting ?? [],
+  );
+  const told = waiting.find(({ reason = '' }) => reason !== '' && !saysNothing.has(reason));
+  const { reason = '', message = '' } = told ?? {};
+  return told === undefined ? undefined : { reason, message };
+};
+
+const scheduledWhy = (pod: Pod): Why | undefined => {
+  const { status, reason = 'Unschedulable', message = '' } = conditionOf(pod, 'PodScheduled') ?? {};
+  return status === 'False' ? { reason, message } : undefined;
+};
+
+const timeOf = ({ lastTimestamp, eventTime, metadata }: PodEvent): number =>
+  parseTime(lastTimestamp ?? eventTime ?? metadata.creationTimestamp) ?? 0;
+
+const eventWhy = (events: readonly PodEvent[]): Why | undefined => {
+  const [newest] = events
+    .filter(({ type, reason = '' }) => type === 'Warning' && reason !== '')
+    .toSorted((a, b) => timeOf(b) - timeOf(a));
+  return newest && { reason: newest.reason ?? '', message: newest.message ?? '' };
+};
+
+const readyWhy = (pod: Pod): Why => {
+  const { reason = 'NotReady', message = '' } = conditionOf(pod, 'Ready') ?? {};
+  const { containerStatuses = [] } = pod.status as Status;
+  const word = containerStatuses.flatMap(({ state }) => state?.waiting?.reason ?? [])[0];
+  return { reason: word ?? reason, message };
+};
+
+const headLength = 100;
+const tailLength = 140;
+
+/** What went wrong stands at the end of a kubelet's message, and at the begin of a scheduler's. */
+const shortened = (message: string): string =>
+  message.length <= headLength + tailLength
+    ? message
+    : `${message.slice(0, headLength)}…${message.slice(-tailLength)}`;
+
+interface UnreadyFacts {
+  readonly pod: Pod;
+  readonly events: readonly PodEvent[];
+  /** Of the instance that is its node. */
+  readonly subnet: string | undefined;
+  readonly others: number;
+}
+
+export const unreadyOf = ({ pod, events, subnet, others }: UnreadyFacts): UnreadyPod => {
+  const { nodeName } = pod.spec;
+  const why = waitingWhy(pod) ?? scheduledWhy(pod) ?? eventWhy(events) ?? readyWhy(pod);
+  return {
+    pod: keyOfObject(pod),
+    ...(nodeName === undefined ? {} : { node: nodeName }),
+    ...(subnet === undefined ? {} : { subnet }),
+    reason: why.reason,
+    message: shortened(why.message),
+    since: sinceOf(pod),
+    ...(others === 0 ? {} : { others }),
+  };
+};
+
+/** `web/b, not Ready since T on node n (subnet-1): FailedCreatePodSandBox: ...`, without a full stop. */
+export const unreadyPodText = (unready: UnreadyPod): string => {
+  const { pod, node, subnet, reason, message, since, others = 0 } = unready;
+  const place = subnet === undefined ? node : `${node} (${subnet})`;
+  const where = node === undefined ? '' : ` on node ${place}`;
+  const more = others === 0 ? '' : `, as ${others} more ${others === 1 ? 'is' : 'are'}`;
+  const said = message === '' ? reason : `${reason}: ${message}`;
+  return `${pod}, not Ready since ${since}${where}${more}: ${said.replace(/\.$/, '')}`;
+};

@@ -1,0 +1,37 @@
+// Which remedy belongs to what an issue says, as a table.
+import { describe, expect, it } from 'vitest';
+import { healthRemedy } from './health-remedies.ts';
+
+const remedy = (message: string, isLeaving = false): string =>
+  healthRemedy({ code: 'PodEvictionFailure', message }, { name: 'ng', isLeaving });
+
+describe('the remedy of a drain that was not over in time', () => {
+  it.each([
+    ['Held by a/b (budget a/c)', /let the budget allow an eviction, or update with --force/],
+    ['Held by a/b (budget a/c, a/d)', /one budget: Kubernetes evicts none/],
+    ['Held by a/b of ReplicaSet/b, which tolerates every taint and comes back', /toleration/],
+    [
+      'Held by a/b (budget a/c). Budget a/c waits for a/e, not Ready since t on node n (subnet-1): ' +
+        'FailedCreatePodSandBox: failed to assign an IP address to container',
+      /free addresses in the subnet/,
+    ],
+    [
+      'Held by a/b (budget a/c). Budget a/c waits for a/e, not Ready since t: ImagePullBackOff: x',
+      /make the pod Ready/,
+    ],
+  ])('%s', (message, expected) => {
+    expect(remedy(message)).toMatch(expected);
+  });
+
+  it('asks for no update of a group that is being deleted', () => {
+    expect(remedy('Held by a/b (budget a/c)', true)).toContain('drover delete nodegroup ng');
+  });
+});
+
+describe('the remedy of an update that failed otherwise', () => {
+  it.each(['OperationNotPermitted', 'HookFailed', 'HealthProbeFailed'])('%s', (code) => {
+    const text = healthRemedy({ code, message: 'm' }, { name: 'ng' });
+    expect(text).toContain('`drover update nodegroup ng`');
+    expect(text).not.toContain('{name}');
+  });
+});
