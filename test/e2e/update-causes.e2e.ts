@@ -78,7 +78,7 @@ describe('causes for which an update fails', {
     await goesOn(release);
   });
 
-  it('no address for pods: PodEvictionFailure, naming the replacement that hangs, its node and its subnet', async () => {
+  it('no address for pods: PodEvictionFailure, since no replacement starts', async () => {
     const release = next();
     // Nothing may leave before the addresses are gone: how fast that is told changes nothing.
     await story.apply([webApp(4), budget('web', { maxUnavailable: 0 })]);
@@ -96,7 +96,9 @@ describe('causes for which an update fails', {
     };
     const words = [
       /default\/web-\S+ of ReplicaSet\/web-\S+ \(budget default\/web\)/,
-      new RegExp(`waits for default/web-\\S+, not Ready since \\S+ on node ip-\\S+ \\(${subnet}\\)`),
+      new RegExp(
+        `waits for default/web-\\S+, not Ready since \\S+ on node ip-\\S+ \\(${subnet}\\)`,
+      ),
       /FailedCreatePodSandBox: .*failed to assign an IP address to container/,
     ];
     await story.fails(release, { code: 'PodEvictionFailure', words, meanwhile });

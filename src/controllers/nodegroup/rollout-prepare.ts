@@ -9,7 +9,13 @@ import {
   type UpdateStrategy,
 } from '../../api/nodegroup-update.ts';
 import { bounded, versionComplaint } from '../../core/scaling/index.ts';
-import { eksSurge, maxUnavailableOf, ownSurge, policyComplaint } from '../../core/update/index.ts';
+import {
+  eksSurge,
+  evenSurge,
+  maxUnavailableOf,
+  ownSurge,
+  policyComplaint,
+} from '../../core/update/index.ts';
 import type { NodeGroupDeps } from './deps.ts';
 import { Impossible } from './impossible.ts';
 import { instancesOf, type RolloutInput, statusOf, suspendedOf } from './rollout-input.ts';
@@ -22,9 +28,9 @@ const zonesOf = async (
   { cloud }: NodeGroupDeps,
   group: NodeGroup,
   signal: AbortSignal,
-): Promise<number> => {
+): Promise<readonly string[]> => {
   const subnets = await cloud.describeSubnets(group.spec.subnets, { signal });
-  return new Set(subnets.map(({ availabilityZone }) => availabilityZone)).size;
+  return [...new Set(subnets.map(({ availabilityZone }) => availabilityZone))];
 };
 
 const surgeOf = async (
@@ -35,14 +41,16 @@ const surgeOf = async (
   { desired, maxUnavailable }: { readonly desired: number; readonly maxUnavailable: number },
 ): Promise<number> => {
   if (strategy === 'MINIMAL' || desired === 0) return 0;
-  const old = instancesOf(deps, group, scaling, target).filter(
-    ({ isCounted, isTarget }) => isCounted && !isTarget,
-  );
+  const counted = instancesOf(deps, group, scaling, target).filter(({ isCounted }) => isCounted);
+  const old = counted.filter(({ isTarget }) => !isTarget).map(({ zone }) => zone);
   if (old.length === 0) return 0;
   // All of the new ones before the first of these goes.
   if (strategy === 'BLUE_GREEN') return old.length;
-  if (strategy !== 'SURGE') return eksSurge(await zonesOf(deps, group, signal), maxUnavailable);
-  return ownSurge(old.length, new Set(old.map(({ zone }) => zone)).size, maxUnavailable);
+  const zones = await zonesOf(deps, group, signal);
+  if (strategy !== 'SURGE') return eksSurge(zones.length, maxUnavailable);
+  const fresh = counted.filter(({ isTarget }) => isTarget).map(({ zone }) => zone);
+  const most = ownSurge(old.length, new Set(old).size, maxUnavailable);
+  return evenSurge(most, { zones, old, fresh });
 };
 
 const skippedOf = (deps: NodeGroupDeps, input: RolloutInput, target: Revision) => {

@@ -20,6 +20,7 @@ export {
 export { updateNameOf } from './identity.ts';
 export { fail } from './journal.ts';
 export { podsAsk, skippedTypes } from './ladder.ts';
+export { evenSurge } from './landing.ts';
 export { endedByCall, isAskedToEnd } from './leaving.ts';
 export { isEmptiedBy, isRetired, ownCause, updateCauseId } from './nodes.ts';
 export type {

@@ -15,6 +15,7 @@ import {
 import { areTooMany, lateNewNodes } from './going-back.ts';
 import { holdFor } from './hooks/index.ts';
 import { enter, fail, notJoining } from './journal.ts';
+import { type Landing, Landings } from './landing.ts';
 import {
   type Counted,
   freeToDrain,
@@ -74,17 +75,31 @@ export const decideSurgeUp = (observation: UpdateObservation, herd: Herd): Updat
 
 const loadsOf = ({ instance }: Counted): readonly BudgetLoad[] => instance.loads ?? [];
 
-const rankOf = (one: Counted, updateName: string, isShort: boolean): number => {
+interface RankFacts {
+  readonly updateName: string;
+  readonly isShort: boolean;
+  /** Where its replacement would be started; undefined: it has none. */
+  readonly landing: Landing | undefined;
+}
+
+const rankOf = (one: Counted, { updateName, isShort, landing }: RankFacts): number => {
   // Given back once already: after all others.
-  if (triesOf(one, updateName) > 0) return 5;
+  if (triesOf(one, updateName) > 0) return 7;
   if (!isServing(one)) return 0;
   // Its zone has no room for another in its place.
-  if (isShort) return 4;
-  if (one.instance.pods === 0) return 1;
-  return isHopeless(loadsOf(one)) ? 3 : 2;
+  if (isShort) return 6;
+  const isEmpty = one.instance.pods === 0;
+  if (!isEmpty && isHopeless(loadsOf(one))) return 5;
+  // A zone that has no new node gets its first one, and none gets too many.
+  if (landing === 'elsewhere') return 4;
+  if (landing === 'later') return 3;
+  return isEmpty ? 1 : 2;
 };
 
 interface Field {
+  readonly landings: Landings;
+  /** The next one is replaced, and not retired. */
+  readonly isReplaced: boolean;
   readonly perZone: ReadonlyMap<string, number>;
   readonly inFlight: readonly (readonly BudgetLoad[])[];
   /** How long each budget still takes for all old nodes, one after another. */
@@ -99,8 +114,16 @@ interface Field {
 const nextOf = (left: readonly Counted[], field: Field): Counted | undefined => {
   const { observation } = field;
   const { name } = observation.update.metadata;
-  const isShort = (one: Counted): boolean => shortageOf(observation, one) !== undefined;
-  const ranks = new Map(left.map((one) => [one, rankOf(one, name, isShort(one))]));
+  const zones = new Set(left.map(({ instance }) => instance.zone));
+  const landings = new Map(
+    field.isReplaced ? [...zones].map((zone) => [zone, field.landings.of(zone)]) : [],
+  );
+  const factsOf = (one: Counted): RankFacts => ({
+    updateName: name,
+    isShort: shortageOf(observation, one) !== undefined,
+    landing: landings.get(one.instance.zone),
+  });
+  const ranks = new Map(left.map((one) => [one, rankOf(one, factsOf(one))]));
   const rank = Math.min(...ranks.values());
   const pool = left.filter((one) => ranks.get(one) === rank);
   const sizeOf = ({ instance }: Counted): number => field.perZone.get(instance.zone) ?? 0;
@@ -116,9 +139,42 @@ const nextOf = (left: readonly Counted[], field: Field): Counted | undefined => 
   return free.find((one) => chainOf(one) === longest);
 };
 
+const hasReplacement = ({ instance }: Counted, id: string): boolean => {
+  const cause: DisruptionCause | undefined = ownCause(instance.disruption, id);
+  return cause?.followUp === 'Replace';
+};
+
+/** Nodes of the new revision that there will be when all that is under way has ended. */
+const willBeNew = (observation: UpdateObservation, herd: Herd): number => {
+  const { old, fresh } = herd;
+  const id = updateCauseId(observation.update.metadata.name);
+  const starting = Math.max(0, observation.actualDesired - old.length - fresh.length);
+  return fresh.length + starting + inFlightOf(herd).filter((one) => hasReplacement(one, id)).length;
+};
+
+/** What the group will look like without what is under way. */
+const landingsOf = (observation: UpdateObservation, herd: Herd): Landings => {
+  const { instances, desired } = observation;
+  const zoneOf = ({ instance }: Counted): string => instance.zone;
+  const going = new Set(inFlightOf(herd));
+  const fresh = herd.fresh.map(zoneOf);
+  return new Landings({
+    zones: instances.map(({ zone }) => zone),
+    staying: [...fresh, ...herd.old.filter((one) => !going.has(one)).map(zoneOf)],
+    fresh,
+    pending: Math.max(0, willBeNew(observation, herd) - fresh.length),
+    wanted: desired,
+  });
+};
+
+interface Chosen extends Counted {
+  /** Another is started in its place; else its place goes with it. */
+  readonly isReplaced: boolean;
+}
+
 /** The nodes whose drains begin now. */
-export const choose = (observation: UpdateObservation, herd: Herd): readonly Counted[] => {
-  const { update, drainTimeoutMs } = observation;
+export const choose = (observation: UpdateObservation, herd: Herd): readonly Chosen[] => {
+  const { update, drainTimeoutMs, desired, surge } = observation;
   const { old, fresh } = herd;
   const perZone = new Map<string, number>();
   for (const { instance } of [...old, ...fresh]) {
@@ -142,10 +198,25 @@ export const choose = (observation: UpdateObservation, herd: Herd): readonly Cou
   const inFlight = inFlightOf(herd).map(loadsOf);
   const chains = chainsOf(old.map(loadsOf));
   const free = freeToDrain(observation, herd);
-  const chosen: Counted[] = [];
+  const chosen: Chosen[] = [];
+  const landings = landingsOf(observation, herd);
+  let expected = willBeNew(observation, herd);
+  let extra = surge.desired;
   let serving = 0;
   while (chosen.length < free.slots) {
-    const one = nextOf(left, { perZone, inFlight, chains, observation });
+    const around = { perZone, inFlight, chains, landings, observation };
+    let isReplaced = expected < desired;
+    let one = nextOf(left, { ...around, isReplaced });
+    // Its place goes with it now, that of a later one does not: then it is known where that one's replacement lands.
+    if (
+      isReplaced &&
+      extra > 0 &&
+      one !== undefined &&
+      landings.of(one.instance.zone) === 'elsewhere'
+    ) {
+      isReplaced = false;
+      one = nextOf(left, { ...around, isReplaced });
+    }
     if (one === undefined) break;
     left = left.filter((each) => each !== one);
     const serves = isServing(one);
@@ -157,22 +228,12 @@ export const choose = (observation: UpdateObservation, herd: Herd): readonly Cou
     inFlight.push(loadsOf(one));
     const { zone } = one.instance;
     perZone.set(zone, (perZone.get(zone) ?? 1) - 1);
-    chosen.push(one);
+    landings.take(zone, { isReplaced });
+    if (isReplaced) expected += 1;
+    else extra -= 1;
+    chosen.push({ ...one, isReplaced });
   }
   return chosen;
-};
-
-const isReplaced = ({ instance }: Counted, id: string): boolean => {
-  const cause: DisruptionCause | undefined = ownCause(instance.disruption, id);
-  return cause?.followUp === 'Replace';
-};
-
-/** Nodes of the new revision that there will be when all that is under way has ended. */
-const willBeNew = (observation: UpdateObservation, herd: Herd): number => {
-  const { old, fresh } = herd;
-  const id = updateCauseId(observation.update.metadata.name);
-  const starting = Math.max(0, observation.actualDesired - old.length - fresh.length);
-  return fresh.length + starting + inFlightOf(herd).filter((one) => isReplaced(one, id)).length;
 };
 
 /** No node of the group is the cluster autoscaler's. */
@@ -194,7 +255,7 @@ const markSteps = ({ old, fresh }: Herd): readonly UpdateStep[] => [
 ];
 
 export const decideSurgeRolling = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
-  const { desired, surge } = observation;
+  const { surge } = observation;
   const { old, fresh, leavingOld } = herd;
   if (areTooMany(observation, lateNewNodes(observation, herd))) {
     return stay(observation, { change: fail(observation, notJoining(observation)) });
@@ -218,16 +279,11 @@ export const decideSurgeRolling = (observation: UpdateObservation, herd: Herd): 
     return whileHeld(observation, stay(observation, { steps: marks, ...told }));
   }
   const chosen = choose(observation, herd);
-  let expected = willBeNew(observation, herd);
-  let left = surge.desired;
-  const drains = chosen.map(({ instance }): UpdateStep => {
-    const { instanceId } = instance;
-    if (expected >= desired) {
-      left = Math.max(0, left - 1);
-      return { kind: 'Retire', instanceId, ...holdFor(observation, instance) };
-    }
-    expected += 1;
-    return { kind: 'Replace', instanceId, ...holdFor(observation, instance) };
+  const retired = chosen.filter(({ isReplaced }) => !isReplaced).length;
+  const left = Math.max(0, surge.desired - retired);
+  const drains = chosen.map(({ instance, isReplaced }): UpdateStep => {
+    const kind = isReplaced ? 'Replace' : 'Retire';
+    return { kind, instanceId: instance.instanceId, ...holdFor(observation, instance) };
   });
   // Who stays in quarantine keeps a new node beside what is wanted.
   const { quarantined } = timeouts;

@@ -10,6 +10,7 @@ import {
   isTerminating,
   keyOfObject,
 } from '../../drain/index.ts';
+import { evenSurge } from '../landing.ts';
 import { eksSurge, ownSurge } from '../unavailable.ts';
 import { allowedWhenHealthy } from './budgets.ts';
 import type { Forecast } from './finding.ts';
@@ -161,8 +162,13 @@ const surgeOf = (snapshot: Snapshot): number => {
     case 'BLUE_GREEN':
       return old.length;
     case 'SURGE': {
-      const zones = new Set(old.map(({ zone }) => zone)).size;
-      return ownSurge(old.length, zones, group.maxUnavailable);
+      const placeOf = ({ zone }: (typeof nodes)[number]): string => zone;
+      const zones = new Set(old.map(placeOf)).size;
+      return evenSurge(ownSurge(old.length, zones, group.maxUnavailable), {
+        zones: zonesOf(snapshot),
+        old: old.map(placeOf),
+        fresh: nodes.filter(({ isOld }) => !isOld).map(placeOf),
+      });
     }
     case 'DEFAULT':
       return eksSurge(zonesOf(snapshot).length, group.maxUnavailable);
