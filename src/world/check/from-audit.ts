@@ -4,6 +4,7 @@
 // that oracles which need them say they did not run.
 import { isObject, type JsonObject, objectOr } from '../../api/json.ts';
 import type { Trace, TraceEntry, TraceFacts } from '../../api/trace.ts';
+import { inOrderOfEffects } from './audit-order.ts';
 import { keyOf, numberOf, objectsOf, textOf, timeOf } from './state/read.ts';
 
 type Request = Extract<TraceEntry, { kind: 'request' }>;
@@ -175,23 +176,23 @@ const parse = (line: string): JsonObject | undefined => {
   }
 };
 
-/** `lines` in the order of the log. `facts` as for any trace; `settled: false` unless it is known. */
+/** `lines` as the log has them. `facts` as for any trace; `settled: false` unless it is known. */
 export const traceFromAudit = (lines: Iterable<string>, facts: TraceFacts): AuditTrace => {
-  const entries: TraceEntry[] = [];
-  const known = new Known();
+  const told: { readonly event: JsonObject; readonly request: Request }[] = [];
   let skipped = 0;
   for (const line of lines) {
     if (line.trim() === '') continue;
     const event = parse(line);
     const request = event && requestOf(event);
-    if (event === undefined || request === undefined) {
-      skipped++;
-      continue;
-    }
+    if (event === undefined || request === undefined) skipped++;
+    else told.push({ event, request });
+  }
+  const entries: TraceEntry[] = [];
+  const known = new Known();
+  for (const { event, request } of inOrderOfEffects(told, (each) => each.event)) {
     const change = known.change(request, objectOr(event.responseObject));
     if (change !== undefined) entries.push(change);
-    entries.push(...known.emptied(request, textOf(event.requestURI)));
-    entries.push(request);
+    entries.push(...known.emptied(request, textOf(event.requestURI)), request);
   }
   return { trace: { facts, entries }, skipped };
 };
