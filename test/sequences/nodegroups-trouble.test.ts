@@ -1,7 +1,10 @@
 // Node groups whose requests cannot be carried out, in the embedded world and in virtual time: what is
 // said about them, and that it is said once and truly.
 import { describe, expect, it } from 'vitest';
+import { type JsonObject, objectOr } from '../../src/api/json.ts';
+import { updateStatusOf } from '../../src/api/nodegroup-update.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';
+import { newest } from '../support/update-world.ts';
 
 const begun = async (desiredSize = 2, maxSize = 4): Promise<GroupLife> => {
   const life = await GroupLife.begin();
@@ -132,6 +135,64 @@ it('a group that cannot be made is told with the size that is asked for by now, 
   await life.until('it is made', () => life.isActive(1), 1800);
   expect(life.group()?.spec.scaling).toEqual({ minSize: 0, maxSize: 3, desired: 1 });
   await life.end();
+});
+
+describe('a group that could not be made', () => {
+  const nowhere = '1.32.0-20200101';
+  const failed = async (): Promise<GroupLife> => {
+    const life = await GroupLife.begin();
+    // EKS refuses it at once; kubectl may write what is right in form.
+    const {
+      launchTemplate: _,
+      autoScalingGroupName: __,
+      ...base
+    } = objectOr(life.group('base')?.spec);
+    const scaling = { minSize: 0, maxSize: 3, desired: 2 };
+    life.createGroup({
+      apiVersion: 'drover.dev/v1alpha1',
+      kind: 'NodeGroup',
+      metadata: { name: 'ng' },
+      spec: { ...base, releaseVersion: nowhere, scaling },
+    });
+    await life.until('it is told', () => life.state() === 'CREATE_FAILED', 1200);
+    return life;
+  };
+  const askFor = (life: GroupLife, type: string, change: JsonObject): void => {
+    life.make({ group: 'drover.dev', resource: 'nodegroupupdates' }, undefined, {
+      apiVersion: 'drover.dev/v1alpha1',
+      kind: 'NodeGroupUpdate',
+      metadata: { name: 'asked' },
+      spec: { nodeGroup: 'ng', type, params: [], change },
+    });
+  };
+
+  it.each([
+    ['VersionUpdate', { releaseVersion: newest }],
+    ['ConfigUpdate', { scaling: { desired: 1 } }],
+  ])('is not updated: a %s ends at once and says what is wrong', async (type, change) => {
+    const life = await failed();
+    askFor(life, type, change);
+    await life.until('it has ended', () => updateStatus(life) !== 'InProgress', 120);
+    const { status, errors } = life.updates()[0]?.status ?? {};
+    expect(status).toBe('Failed');
+    expect(errors).toMatchObject([{ code: 'OperationNotPermitted' }]);
+    expect(errors?.[0]?.message).toMatch(/not in Active State.*AmiIdNotFound.*Correct its spec/);
+    expect(life.group()?.spec).toMatchObject({ releaseVersion: nowhere, scaling: { desired: 2 } });
+    await life.end();
+  });
+
+  it('is made as its spec has it by then, without an update', async () => {
+    const life = await failed();
+    life.patch({ spec: { releaseVersion: '1.32.0-20200102' } });
+    await life.driver.advance(120);
+    expect(life.updates()).toEqual([]);
+    life.patch({ spec: { releaseVersion: newest } });
+    await life.until('the group is ACTIVE', () => life.isActive(2), 1800);
+    await life.driver.advance(120);
+    expect(life.updates().map(updateStatusOf)).not.toContain('InProgress');
+    expect(life.group()?.status).toMatchObject({ releaseVersion: newest, ready: 2 });
+    await life.end();
+  });
 });
 
 it('labels edited between the launch template and the group are in the template', async () => {

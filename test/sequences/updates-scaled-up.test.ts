@@ -76,3 +76,28 @@ describe('an autoscaler that adds one while blue/green goes back', () => {
     await expectSize(life, 'Cancelled', 4);
   });
 });
+
+it('old nodes that somebody asks for before the new template is used have new ones too', async () => {
+  const life = await GroupLife.begin();
+  await makeGroup(life, { desired: 1, zones: 3, maxSize: 4 });
+  const blueGreen = { soakSeconds: 120 };
+  const updateConfig = { updateStrategy: 'BLUE_GREEN', maxUnavailable: 1, blueGreen };
+  life.patch({ spec: { updateConfig } });
+  await runApp(life, 3, 1);
+  life.faults = {
+    cloudCall: (operation) =>
+      operation === 'UpdateAutoScalingGroup'
+        ? { kind: 'refused', code: 'Throttled' }
+        : { kind: 'ok' },
+  };
+  askFor(life, newest);
+  await until(life, 'ScalingUp');
+  const [group] = life.autoScalingGroups();
+  life.fromOutside('SetDesiredCapacity', {
+    AutoScalingGroupName: String(group?.AutoScalingGroupName),
+    DesiredCapacity: 3,
+  });
+  await life.until('they have been started', () => life.nodes().length === 3);
+  life.faults = {};
+  await expectSize(life, 'Successful', 3);
+});

@@ -146,7 +146,7 @@ export class Pass {
     const isGone = this.#isMissing || (this.#found !== undefined && scaling === undefined);
     const update = await tendUpdates(this.#deps, this.#group, isGone, signal);
     if (scaling && isStale(this.#group, update)) this.#wake(this.#deps.clock.now());
-    if (update === undefined) await requestBySpec(this.#deps, this.#group, signal);
+    if (update === undefined) await requestBySpec(this.#deps, this.#group, scaling, signal);
     else if (!(await this.#begin(update))) return false;
     if (scaling === undefined) {
       if (this.#found === undefined && !this.#isMissing && wasSeen(this.#group)) return true;

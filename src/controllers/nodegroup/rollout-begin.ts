@@ -2,20 +2,34 @@
 // nothing in the cloud.
 import { formatTime } from '../../api/brand.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
-import type { NodeGroupUpdateStatus } from '../../api/nodegroup-update.ts';
+import {
+  byGenerationAnnotation,
+  type NodeGroupUpdate,
+  type NodeGroupUpdateStatus,
+} from '../../api/nodegroup-update.ts';
 import { strategyOf } from '../../core/update/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
 import { mergePatchBetween } from '../../runtime/index.ts';
 import { applyUpdate, changed } from './config-update.ts';
 import type { NodeGroupDeps } from './deps.ts';
+import { wasSeen } from './memory.ts';
 import { netDesired } from './request.ts';
 import { cancelled, heldBack } from './rollout-hold.ts';
 import { type RolloutInput, statusOf } from './rollout-input.ts';
 import { resumeLost } from './rollout-lost.ts';
-import { holdUpdate, writeUpdate } from './updates.ts';
+import { failUpdate, holdUpdate, writeUpdate } from './updates.ts';
 import { writeSpec } from './write.ts';
 
 type BeginInput = Omit<RolloutInput, 'issues' | 'memory' | 'wanted'>;
+
+/**
+ * A group that could not be made has nothing to update, and is made by its spec alone: there what is wrong has to be
+ * mended. What the spec itself asks for is what it is made with.
+ */
+const isRefused = (group: NodeGroup, { metadata }: NodeGroupUpdate): boolean =>
+  group.status?.state === 'CREATE_FAILED' &&
+  !wasSeen(group) &&
+  metadata.annotations?.[byGenerationAnnotation] === undefined;
 
 /**
  * What an update asks for is put into the spec, and its journal begins. Undefined: the group is gone. A
@@ -28,8 +42,12 @@ export const beginUpdate = async (
   const { group, scaling, update, signal } = input;
   if (await resumeLost(deps, { group, scaling }, update, signal)) return group;
   if (await cancelled(deps, group, update, signal)) return group;
-  if (update.spec.type === 'ConfigUpdate') return applyUpdate(deps, group, update, signal);
   const isBegun = update.status?.phase !== undefined && update.status.phase !== 'Pending';
+  if (scaling === undefined && !isBegun && isRefused(group, update)) {
+    await failUpdate(deps, group, update, signal);
+    return group;
+  }
+  if (update.spec.type === 'ConfigUpdate') return applyUpdate(deps, group, update, signal);
   if (scaling === undefined || isBegun) return group;
   if (await heldBack(deps, group, update, signal)) return group;
   if (group.status?.scaleIn !== undefined) return group;

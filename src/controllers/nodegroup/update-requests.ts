@@ -17,7 +17,7 @@ import {
   updateNameOf,
   withRevision,
 } from '../../core/update/index.ts';
-import { KubeError } from '../../ports/index.ts';
+import { KubeError, type ScalingGroup } from '../../ports/index.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 
 /** What the revision in the spec asks for, where that was taken note of: with the first look, or with an update. */
@@ -71,13 +71,16 @@ const allBegun = (
 
 /**
  * A revision in the spec that nobody has taken note of becomes an update. One object per request, however often
- * it is tried and whoever else asks for the same; what failed and was taken back is no request before it changes.
+ * it is tried and whoever else asks for the same; what failed and was taken back is no request before it changes. A group
+ * that is not there yet is made as its spec has it, without any.
  */
 export const requestBySpec = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
+  scaling: ScalingGroup | undefined,
   signal: AbortSignal,
 ): Promise<void> => {
+  if (scaling === undefined) return;
   const { metadata, spec, status } = group;
   const known = status === undefined ? undefined : requestedRevision(deps, group);
   if (known === undefined || sameRevisionAsked(known, spec)) return;

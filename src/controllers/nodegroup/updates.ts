@@ -135,7 +135,18 @@ export const writeUpdate = async (
   if (update.status?.status !== status.status) journalUpdate(deps.journal, update, status.status);
 };
 
-/** The group is being deleted: nothing of an update is done any more. */
+/** EKS refuses such a request in these words; here it may be written by anybody, whatever the group is like. */
+const whyNot = ({ metadata, status }: NodeGroup): string => {
+  if (metadata.deletionTimestamp !== undefined)
+    return `Node group ${metadata.name} is being deleted.`;
+  const found = (status?.health ?? []).map(({ code, message }) => `${code}: ${message}`).join(' ');
+  return (
+    'Nodegroup cannot be updated as it is currently not in Active State: it could not be created ' +
+    `(${found}). Correct its spec, and it is tried again, or delete it.`
+  );
+};
+
+/** The group is being deleted, or could not be created: nothing of an update is done. */
 export const failUpdate = (
   deps: NodeGroupDeps,
   group: NodeGroup,
@@ -144,7 +155,7 @@ export const failUpdate = (
 ): Promise<void> => {
   const error = {
     code: 'OperationNotPermitted',
-    message: `Node group ${group.metadata.name} is being deleted.`,
+    message: whyNot(group),
     resourceIds: [group.metadata.name],
   };
   const endedAt = formatTime(deps.clock.now());

@@ -121,6 +121,15 @@ describe('new nodes of a blue/green update', () => {
     expect(steps).toEqual([]);
   });
 
+  it('are as many as there are old ones by then: some were started after they had been counted', () => {
+    const decided = decide('ScalingUp', [...old(5), ...green(3)], { desired: 5, actualDesired: 8 });
+    expect(decided.change?.surge).toBe(5);
+    const noted = { desired: 5, actualDesired: 8, status: { surge: 5 } };
+    const next = decide('ScalingUp', [...old(5), ...green(3)], noted);
+    expect(next.change?.surge).toBeUndefined();
+    expect(next.surge).toEqual({ desired: 5, maxSize: 5 });
+  });
+
   it('do not come beyond the first while it is paused', () => {
     const seen = observe({ strategy, phase: 'ScalingUp', surge: 3 }, [...blue, ...green(2)]);
     const paused = { ...seen.update, spec: { ...seen.update.spec, paused: true } };

@@ -43,6 +43,8 @@ export const decideGreenUp = (observation: UpdateObservation, herd: Herd): Updat
   const { status, surge, desired, actualDesired, update } = observation;
   const { old, fresh } = herd;
   const all = status.surge ?? 0;
+  // Started from the old template after they were counted, as where somebody makes the group larger just then.
+  if (old.length > all) return stay(observation, { change: { surge: old.length } });
   const asked = Math.max(surge.desired, toeOf(observation, herd));
   const here = (more: Partial<UpdateDecision> = {}): UpdateDecision =>
     stay(observation, { surge: surgeOf(asked), ...more });
