@@ -285,16 +285,25 @@ export class GroupLife {
 
   /** A version update with force, as UpdateNodegroupVersion makes it. */
   forceUpdate(releaseVersion: string): void {
+    this.#ask(releaseVersion, 'forced', true);
+  }
+
+  /** One without, of what may be there already. */
+  askFor(releaseVersion: string): void {
+    this.#ask(releaseVersion, 'asked', false);
+  }
+
+  #ask(releaseVersion: string, name: string, force: boolean): void {
     const made = this.user.create(resourceTypes.nodegroupupdates, undefined, {
       apiVersion: 'drover.dev/v1alpha1',
       kind: 'NodeGroupUpdate',
-      metadata: { name: `forced-${++this.#requests}` },
+      metadata: { name: `${name}-${++this.#requests}` },
       spec: {
         nodeGroup: 'ng',
         type: 'VersionUpdate',
         params: [{ type: 'ReleaseVersion', value: releaseVersion }],
         change: { releaseVersion },
-        force: true,
+        ...(force ? { force } : {}),
       },
     });
     if (made.kind === 'error') throw new Error(JSON.stringify(made));

@@ -79,6 +79,7 @@ export const instancesOf = (
       ...shieldFields(node),
       ...discouragedFields(node),
       isQuarantined: node?.metadata.labels?.[quarantineLabel] !== undefined,
+      isProtected: instance.protectedFromScaleIn,
       ...(node === undefined ? {} : { nodeName: node.metadata.name }),
       ...(disruption === undefined ? {} : { disruption }),
     };

@@ -1,4 +1,4 @@
-// What the pods of old nodes ask of their budgets, for the gate of an update: how many there are, how many
+// What the pods of nodes that are to go ask of their budgets, for the gate of an update: how many there are, how many
 // may be missing, how long a replacement takes by what these pods themselves took. Lists the pods of the nodes
 // at hand and no others, and none again before something can have changed; decides nothing.
 import { type EpochMs, epochMs, parseTime } from '../../api/brand.ts';
@@ -67,7 +67,7 @@ const longestLookMs = 30_000;
 const believedMs = 60_000;
 
 /**
- * By node name, of old nodes: those that are being drained first. The last answer, until a drain has moved
+ * By node name, of these instances: those that are being drained first. The last answer, until a drain has moved
  * on or its time is over. Throws KubeError.
  */
 export const lookAtGate = async (
@@ -77,10 +77,9 @@ export const lookAtGate = async (
   signal: AbortSignal,
 ): Promise<GateMemory> => {
   const now = clock.now();
-  const old = instances.filter(({ isCounted, isTarget }) => isCounted && !isTarget);
   // All that are being drained, and as many more: beside them the next ones are weighed.
-  const begun = old.filter(({ disruption }) => disruption?.status?.phase === 'Draining');
-  const others = old.filter((one) => !begun.includes(one)).slice(0, maxNodes);
+  const begun = instances.filter(({ disruption }) => disruption?.status?.phase === 'Draining');
+  const others = instances.filter((one) => !begun.includes(one)).slice(0, maxNodes);
   const left = begun.map(({ instanceId, disruption }) => [
     instanceId,
     disruption?.status?.podsRemaining,

@@ -62,7 +62,8 @@ const record = async (
   deps: NodeGroupDeps,
   input: Input,
   instanceId: string,
-  more: Pick<DisruptionCause, 'followUp' | 'hold' | 'holdTermination'> & Partial<Lifted>,
+  more: Pick<DisruptionCause, 'followUp' | 'hold' | 'holdTermination' | 'cooldownSeconds'> &
+    Partial<Lifted>,
 ): Promise<void> => {
   const { group, update, signal } = input;
   const node = nodeOfInstance(deps.nodes, instanceId);
@@ -126,12 +127,19 @@ const drainNow = (deps: NodeGroupDeps, input: Input): Lifted => {
 const begin = (
   deps: NodeGroupDeps,
   input: Input,
-  { instanceId, hold, holdTermination }: { readonly instanceId: string } & StepHolds,
+  {
+    instanceId,
+    hold,
+    holdTermination,
+    isSurplus,
+  }: { readonly instanceId: string; readonly isSurplus?: true } & StepHolds,
   followUp: DisruptionCause['followUp'],
 ): Promise<void> => {
   const how = hold === true ? { hold } : drainNow(deps, input);
   const end = holdTermination === true ? { holdTermination } : {};
-  return record(deps, input, instanceId, { followUp, ...how, ...end });
+  // EKS waits between empty and terminate while it replaces nodes, and not when its surplus goes.
+  const cool = isSurplus === true ? { cooldownSeconds: 0 } : {};
+  return record(deps, input, instanceId, { followUp, ...how, ...end, ...cool });
 };
 
 /** Its hooks are over: from now on its drain's record waits for its cooldown alone. */

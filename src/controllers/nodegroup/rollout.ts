@@ -2,11 +2,12 @@
 // that down and then does it. Knows no phase.
 import { type EpochMs, epochMs, formatTime } from '../../api/brand.ts';
 import type { NodeGroupStatus, UpdateNote } from '../../api/nodegroup.ts';
-import type {
-  NodeGroupUpdate,
-  NodeGroupUpdateStatus,
-  Revision,
-  UpdatePace,
+import {
+  isOwnStrategy,
+  type NodeGroupUpdate,
+  type NodeGroupUpdateStatus,
+  type Revision,
+  type UpdatePace,
 } from '../../api/nodegroup-update.ts';
 import type { HookTime } from '../../api/update-hooks.ts';
 import {
@@ -101,7 +102,7 @@ const hookHistory = (
     .filter((one) => one.metadata.name !== metadata.name && one.spec.nodeGroup === spec.nodeGroup)
     .flatMap(({ status }) => status?.hookTimes ?? []);
 
-/** Steps of a phase Rolling by which a drain begins. */
+/** Steps by which a drain begins. */
 const beginning: ReadonlySet<UpdateStep['kind']> = new Set(['Replace', 'Retire', 'Empty']);
 
 const decide = async (
@@ -139,10 +140,14 @@ const decide = async (
   const observation = { ...seen, hookRuns };
   const decided = decideUpdate(observation);
   const begins = decided.steps.some(({ kind }) => beginning.has(kind));
-  if (!begins || status.phase !== 'Rolling') return decided;
+  // The surplus of EKS' strategies is of new nodes.
+  const isSurplus = status.phase === 'ScalingDown' && !isOwnStrategy(status.strategy);
+  if (!begins || !(isSurplus || status.phase === 'Rolling')) return decided;
   // Pods are only looked at where a drain is about to begin.
   const { memory, signal } = input;
-  const nodes = observation.instances.filter((one) => !isEmptiedBy(observation, one));
+  const nodes = observation.instances.filter(
+    (one) => one.isCounted && one.isTarget === isSurplus && !isEmptiedBy(observation, one),
+  );
   const gate = await lookAtGate(deps, nodes, memory.gate, signal);
   memory.gate = gate;
   const instances = observation.instances.map((one) => ({

@@ -9,7 +9,7 @@ import {
   decideRetiring,
   decideSoaking,
 } from './blue-green.ts';
-import { decideRestoring, decideScalingDown } from './ending.ts';
+import { decideRestoring } from './ending.ts';
 import { goingBack } from './going-back.ts';
 import { withHookedNodes, withHooks } from './hooks/index.ts';
 import { enter, fail, withProgress } from './journal.ts';
@@ -20,6 +20,7 @@ import type { StatusChange, UpdateDecision, UpdateObservation, UpdateStep } from
 import { pace, withHolds } from './pacing/index.ts';
 import { decideMarking, decideRolling, decideScalingUp } from './rolling.ts';
 import { decideSurgeRolling, decideSurgeUp } from './surge.ts';
+import { decideScalingDown } from './surplus.ts';
 
 type Decide = (observation: UpdateObservation, herd: Herd) => UpdateDecision;
 

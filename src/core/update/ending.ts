@@ -1,6 +1,5 @@
-// The end of an update: EKS' surplus goes one instance at a time; one that failed or was aborted is set
-// back to a state that can be told: held nodes given back, the surge gone, drains under way ended. Pure.
-import { epochMs, formatTime, parseTime } from '../../api/brand.ts';
+// The end of an update that failed, was aborted or is one of Drover's own: it is set back to a state that can be
+// told: held nodes given back, the surge gone, drains under way ended. Pure.
 import { joinTimeoutMs } from '../scaling/index.ts';
 import {
   type Counted,
@@ -20,65 +19,6 @@ import type {
   UpdateSurge,
 } from './observation.ts';
 import { isKept } from './timeouts.ts';
-
-const none = { desired: 0, maxSize: 0 } as const;
-
-/** Nothing is on its way out, and nothing has still to be chosen for it. */
-const isSettled = ({ actualDesired }: UpdateObservation, { old, fresh, leaving }: Herd) =>
-  leaving.length === 0 && old.length + fresh.length <= actualDesired;
-
-/**
- * One at a time, as EKS does: the next is asked for when the one before has left. Only the surplus goes so:
- * what people made smaller meanwhile is left to the scale-in that follows, which keeps to budgets.
- */
-export const decideScalingDown = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
-  const { surge, desired, actualDesired, status } = observation;
-  const stay: UpdateDecision = { change: undefined, surge, steps: [] };
-  const over = actualDesired - desired - surge.desired;
-  const isSurplus = (status.surge ?? 0) > 0 && desired >= (status.original?.desired ?? 0);
-  if (!isSettled(observation, herd)) return decideUnsettled(observation, herd);
-  if (status.waitingSince !== undefined) {
-    return { ...stay, change: { waitingSince: undefined } };
-  }
-  if (over === 1 && isSurplus) {
-    // Noted, and not done yet.
-    return { ...stay, steps: [{ kind: 'Lower', desired: actualDesired - 1 }] };
-  }
-  if (surge.desired === 0) {
-    return { ...stay, surge: none, end: { status: 'Successful' } };
-  }
-  const left = surge.desired - 1;
-  const next = { desired: left, maxSize: left };
-  const lower = over > 0 ? actualDesired - 1 : desired + left;
-  return { ...stay, surge: next, steps: [{ kind: 'Lower', desired: lower }] };
-};
-
-/**
- * One was asked for and nobody leaves: protected from scale-in, mostly. After as long as a new node may take to join
- * the rest is asked for at once and left to EC2 Auto Scaling, and the update, whose nodes are all new, ends and says so.
- */
-const decideUnsettled = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
-  const { surge, desired, actualDesired, status, now, groupName } = observation;
-  const stay: UpdateDecision = { change: undefined, surge, steps: [] };
-  if (herd.leaving.length > 0) {
-    return status.waitingSince === undefined
-      ? stay
-      : { ...stay, change: { waitingSince: undefined } };
-  }
-  const noted = parseTime(status.waitingSince);
-  if (noted === undefined) return { ...stay, change: { waitingSince: formatTime(now) } };
-  const late = epochMs(Math.max(noted, phaseSince(observation)) + joinTimeoutMs);
-  if (now < late) return { ...stay, wakeAt: late };
-  if (surge.desired > 0 || actualDesired > desired) {
-    const steps = actualDesired > desired ? [{ kind: 'Lower', desired } as const] : [];
-    return { ...stay, surge: none, steps };
-  }
-  const over = herd.old.length + herd.fresh.length - desired;
-  const nodes =
-    over === 1 ? 'instance more than asked for stays' : 'instances more than asked for stay';
-  const message = `${over} ${nodes} in node group ${groupName}: EC2 Auto Scaling was asked to take one back and none left for 15 minutes. Look for protection from scale-in.`;
-  return { ...stay, surge: none, end: { status: 'Successful', message } };
-};
 
 const givesBack: ReadonlySet<InstanceState['kind']> = new Set(['held', 'hooking', 'failed']);
 
@@ -105,12 +45,11 @@ const surplus = ({ fresh }: Herd, count: number): readonly Counted[] =>
 
 /**
  * Nothing of the group was replaced: what new nodes are made of can be set back too. Blue/green replaces nothing before
- * the last phase, whatever the cloud has taken meanwhile.
+ * the last phase, whatever the cloud has taken meanwhile; EKS' strategies have replaced all there was by then.
  */
 const wasAllForNothing = ({ status }: UpdateObservation): boolean =>
-  status.strategy === 'BLUE_GREEN'
-    ? status.phases?.every(({ phase }) => phase !== 'ScalingDown') === true
-    : (status.progress?.done ?? 0) === 0;
+  status.phases?.every(({ phase }) => phase !== 'ScalingDown') !== false &&
+  (status.strategy === 'BLUE_GREEN' || (status.progress?.done ?? 0) === 0);
 
 /** Blue/green takes back as many nodes as it made: their pods move as few nodes at a time as those of old ones did. */
 const atOnce = ({ status }: UpdateObservation, { fresh }: Herd): number => {
@@ -134,9 +73,9 @@ const leave = ({ status }: UpdateObservation, count: number): StatusChange => {
  * Counted anew at every look: a process may have died between the write of the sizes and the drains. What
  * people made smaller meanwhile is no surplus.
  */
-const surplusLeft = (
+export const surplusLeft = (
   { status, surge, desired, actualDesired }: UpdateObservation,
-  { old, fresh }: Herd,
+  { old, fresh }: Pick<Herd, 'old' | 'fresh'>,
 ): number => {
   const wanted = Math.max(desired, status.original?.desired ?? 0);
   const over = Math.min(actualDesired, old.length + fresh.length) - wanted;
@@ -144,7 +83,7 @@ const surplusLeft = (
 };
 
 /** What is no longer asked for is no surge: noted as one, it would be asked for again. */
-const atMost = ({ desired, maxSize }: UpdateSurge, most: number): UpdateSurge => {
+export const atMost = ({ desired, maxSize }: UpdateSurge, most: number): UpdateSurge => {
   const less = Math.max(0, desired - most);
   return { desired: desired - less, maxSize: Math.max(0, maxSize - less) };
 };

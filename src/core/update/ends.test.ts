@@ -32,15 +32,21 @@ const decide = (
   instances: readonly UpdateInstance[],
   {
     status = {},
+    force = false,
+    paused = false,
     ...more
-  }: Omit<Partial<UpdateObservation>, 'status'> & { status?: Partial<NodeGroupUpdateStatus> } = {},
+  }: Omit<Partial<UpdateObservation>, 'status'> & {
+    status?: Partial<NodeGroupUpdateStatus>;
+    force?: boolean;
+    paused?: boolean;
+  } = {},
 ) =>
   decideUpdate({
     update: {
       apiVersion: 'drover.dev/v1alpha1',
       kind: 'NodeGroupUpdate',
       metadata: { name: 'up', uid: 'u', resourceVersion: '1', creationTimestamp: ago(60) },
-      spec: { nodeGroup: 'ng', type: 'VersionUpdate', params: [], change: {} },
+      spec: { nodeGroup: 'ng', type: 'VersionUpdate', params: [], change: {}, force, paused },
     },
     status: {
       status: 'InProgress',
@@ -117,11 +123,71 @@ describe('a surplus that EC2 Auto Scaling does not take back', () => {
   it('is asked for as a whole before that', () => {
     const status = { ...stuck.status, waitingSince: ago(15) };
     const surge = { desired: 2, maxSize: 2 };
-    const more = { actualDesired: 7, surge, status };
+    const more = { actualDesired: 7, surge, status, force: true };
     const decided = decide('ScalingDown', 30, some('a', 8, true), more);
     expect(decided.surge).toEqual({ desired: 0, maxSize: 0 });
     expect(decided.steps).toEqual([{ kind: 'Lower', desired: 5 }]);
     expect(decided.end).toBeUndefined();
+  });
+});
+
+describe('the surplus of DEFAULT, without force', () => {
+  const surge = { desired: 3, maxSize: 3 };
+  const status = { surge: 3, original: { minSize: 0, maxSize: 9, desired: 5 } };
+  const load = { budget: 'default/web', pods: 1, recoveryMs: 1_000 };
+  const loaded = (one: UpdateInstance, allowed: number, pods = 1): UpdateInstance => ({
+    ...one,
+    pods,
+    loads: pods === 0 ? [] : [{ ...load, allowed }],
+  });
+  const eight = [...some('a', 3, true), ...some('b', 3, true), ...some('c', 2, true)];
+  const chosen = (instances: readonly UpdateInstance[]) =>
+    decide('ScalingDown', 1, instances, { surge, status });
+
+  it('is drained one by one, of the fullest zones, what budgets never let go last', () => {
+    const looked = eight.map((one) => loaded(one, one.zone === 'a' ? 0 : 1));
+    const decided = chosen(looked);
+    expect(decided.steps).toEqual([{ kind: 'Retire', instanceId: 'i-new-b0', isSurplus: true }]);
+    expect(decided.surge).toEqual({ desired: 2, maxSize: 2 });
+    const empty = looked.map((one) =>
+      one.instanceId === 'i-new-a2' || one.zone === 'c' ? loaded(one, 0, 0) : one,
+    );
+    expect(chosen(empty).steps).toMatchObject([{ instanceId: 'i-new-a2' }]);
+    const idle = looked.map((one, i) => (i === 7 ? { ...one, isReady: false } : one));
+    expect(chosen(idle).steps).toMatchObject([{ instanceId: 'i-new-c1' }]);
+  });
+
+  it('waits while it is paused', () => {
+    const paused = decide('ScalingDown', 1, eight, { surge, status, paused: true });
+    expect(paused.steps).toEqual([]);
+    expect(paused.end).toBeUndefined();
+  });
+
+  it('that is protected from scale-in is not left to Auto Scaling: it stays, and is told', () => {
+    const instances = eight.map((one) => ({ ...one, isProtected: true }));
+    const at = (minutes: number) =>
+      decide('ScalingDown', 30, instances, {
+        surge,
+        status: { ...status, waitingSince: ago(minutes) },
+      });
+    expect(at(14)).toMatchObject({ steps: [] });
+    expect(at(14).end).toBeUndefined();
+    const { steps, surge: kept, change, end } = at(15);
+    expect(steps).toEqual([]);
+    expect(kept).toEqual(surge);
+    expect(change).toMatchObject({ leftover: 3 });
+    expect(end?.status).toBe('Successful');
+    expect(end?.message).toContain('protected from scale-in');
+  });
+
+  it('that never started is no longer asked for', () => {
+    const decided = decide('ScalingDown', 1, some('a', 5, true), {
+      surge,
+      status,
+      actualDesired: 8,
+    });
+    expect(decided.steps).toEqual([{ kind: 'Lower', desired: 5 }]);
+    expect(decided.surge).toEqual({ desired: 0, maxSize: 0 });
   });
 });
 

@@ -43,6 +43,8 @@ export interface UpdateInstance {
   readonly isClosed?: boolean;
   /** Its node has the label of those whose drain was not over in time. */
   readonly isQuarantined?: boolean;
+  /** Auto Scaling does not choose it when its group becomes smaller. */
+  readonly isProtected?: boolean;
   readonly disruption?: NodeDisruption;
 }
 
@@ -113,8 +115,12 @@ export type UpdateStep =
   | { readonly kind: 'Lift'; readonly instanceId: string }
   /** Drains it at once, or with `hold` when it is lifted; its group starts another in its place. */
   | ({ readonly kind: 'Replace'; readonly instanceId: string } & StepHolds)
-  /** Drains it as Replace does, and ends it with decrement. */
-  | ({ readonly kind: 'Retire'; readonly instanceId: string } & StepHolds)
+  /** Drains it as Replace does, and ends it with decrement; one of EKS' surplus without the minute between. */
+  | ({
+      readonly kind: 'Retire';
+      readonly instanceId: string;
+      readonly isSurplus?: true;
+    } & StepHolds)
   /** Drained: its instance may be terminated. */
   | { readonly kind: 'LetGo'; readonly instanceId: string }
   /** Drains it, and keeps it, cordoned. */

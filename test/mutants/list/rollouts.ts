@@ -208,9 +208,9 @@ const ends: readonly Mutant[] = [
     story: 'a-group-is-updated-as-eks-does',
     edits: [
       {
-        file: ending,
-        find: 'if (over === 1 && isSurplus) {',
-        replace: 'if (surge.desired === 1) return stay;\n  if (over === 1 && isSurplus) {',
+        file: 'src/core/update/surplus.ts',
+        find: 'if (isHeld(observation)) return stay(observation);',
+        replace: 'if (isHeld(observation) || surge.desired === 1) return stay(observation);',
       },
     ],
   },

@@ -137,15 +137,16 @@ export const leastOf = (
   return best;
 };
 
-/** What Auto Scaling ends: of the zone with most instances the oldest (its default termination policy). */
+/** Of the zone with most instances one that is empty, else the oldest, as Auto Scaling's default termination policy. */
 export const surplusOf = (nodes: readonly RunNode[]): number | undefined => {
-  const up = nodes.flatMap(({ state, isOld, zone }, at) =>
-    state === 'up' && !isOld ? [{ at, zone }] : [],
+  const up = nodes.flatMap(({ state, isOld, zone, pods }, at) =>
+    state === 'up' && !isOld ? [{ at, zone, isEmpty: pods.length === 0 }] : [],
   );
   const sizes = new Map<string, number>();
   for (const { zone } of up) sizes.set(zone, (sizes.get(zone) ?? 0) + 1);
   const most = Math.max(...sizes.values());
-  return up.find(({ zone }) => sizes.get(zone) === most)?.at;
+  const fullest = up.filter(({ zone }) => sizes.get(zone) === most);
+  return (fullest.find(({ isEmpty }) => isEmpty) ?? fullest[0])?.at;
 };
 
 /** Which of `nodes` goes when: drawn, or by the turns that are known. What does not serve goes first. */

@@ -370,7 +370,7 @@ class Run {
   #deadline(index: number): void {
     const node = this.#nodes[index];
     if (node === undefined || node.state !== 'draining' || node.left === 0) return;
-    if (node.isOld) this.#late.push(node.name);
+    if (node.isOld || !this.#input.force) this.#late.push(node.name);
     // What waits for a token that only a pod without a place would give back.
     if (node.isOld && this.#homeless.length > 0) this.#starved.push(node.name);
     if (!this.#input.force) return;

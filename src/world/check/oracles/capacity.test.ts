@@ -145,14 +145,17 @@ describe('desired-within-bounds', () => {
     ]);
   });
 
-  it('lets an update of EKS’ strategy take back its surplus, one at a time', () => {
+  it('lets an update of EKS’ strategy with force take back its surplus, one at a time', () => {
     const i3 = 'i-0123456789abcdef2';
-    const scaledDown = (third: string, { strategy = 'DEFAULT', phase = 'ScalingDown' } = {}) => {
+    const scaledDown = (
+      third: string,
+      { strategy = 'DEFAULT', phase = 'ScalingDown', force = true } = {},
+    ) => {
       const story = new Story();
       for (const id of [i1, i2]) story.state(id, 'InService', { group });
       story.state(i3, third, { group }).object('nodegroupupdates', {
         metadata: { name: 'u' },
-        spec: { type: 'VersionUpdate', nodeGroup: 'ng1' },
+        spec: { type: 'VersionUpdate', nodeGroup: 'ng1', force },
         status: { status: 'InProgress', phase, strategy },
       });
       return judge(capacity, resize(sized(story, 2).at(9), 1)).said;
@@ -160,6 +163,7 @@ describe('desired-within-bounds', () => {
     expect(scaledDown('Terminated')).toEqual([]);
     expect(scaledDown('Terminated', { strategy: 'SURGE' })).toHaveLength(1);
     expect(scaledDown('Terminated', { phase: 'Rolling' })).toHaveLength(1);
+    expect(scaledDown('Terminated', { force: false })).toHaveLength(1);
     expect(scaledDown('InService')).toHaveLength(1);
     expect(scaledDown('Terminating:Wait')).toEqual([
       'eks-ng1: made smaller to 1 while 2 instances are in it and 1 on their way out',

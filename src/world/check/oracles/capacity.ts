@@ -1,6 +1,6 @@
 // Oracle 5, the part that holds for terminations: a group's desired size lies within its min and max
 // whenever it is told or changed, no call of ours asks for another or for fewer than there are (the surplus
-// of an update of EKS' strategy apart, which goes one by one), none for more than the spec and the surge that
+// of an update of EKS' strategy with force apart, which goes one by one), none for more than the spec and the surge that
 // was noted before, and in the end the size that is told is that of the group: who changes it from outside is
 // followed.
 import { type JsonObject, objectOr } from '../../../api/json.ts';
@@ -19,12 +19,16 @@ const scarce = new Set(['no-capacity', 'no-addresses']);
 const leaving = /^(?:Terminat|Detach|$)/;
 
 /**
- * EKS' strategies take a surplus back like this: one at a time, Auto Scaling chooses, its hook drains. That of
- * MINIMAL was left over by an update before it.
+ * With force EKS' strategies take a surplus back like this: one at a time, Auto Scaling chooses, its hook drains and pods
+ * that are left then are deleted. Without it nobody has asked for that. That of MINIMAL was left over by an update before it.
  */
 const takesSurplus = ({ book }: Context, nodeGroup: string): boolean => {
   const update = book.updates.openOf(nodeGroup);
-  return update?.phase === 'ScalingDown' && !/^(?:SURGE|BLUE_GREEN)$/.test(update.strategy);
+  return (
+    update?.isForced === true &&
+    update.phase === 'ScalingDown' &&
+    !/^(?:SURGE|BLUE_GREEN)$/.test(update.strategy)
+  );
 };
 
 /** Where nothing comes or goes any more, a group has as many instances as it wants. */

@@ -24,6 +24,8 @@ export interface UpdateState {
   /** What its new nodes are made of: undefined before it is known. */
   target: { readonly imageId: string; readonly templateVersion: string } | undefined;
   isPaused: boolean;
+  /** Budgets hold its drains no longer than they are given. */
+  isForced: boolean;
   /** What holds it ends by itself then. */
   heldUntil: number;
   isAborted: boolean;
@@ -94,6 +96,7 @@ export class Updates {
     if (progress !== state.progress) state.movedAt = at;
     state.progress = progress;
     state.isPaused = isPaused;
+    state.isForced = spec.force === true;
     const ends = objectsOf(status.holds).map(({ until }) => timeOf(until) ?? 0);
     state.heldUntil = Math.max(state.heldUntil, ...ends);
     state.isAborted = spec.abort !== undefined;
@@ -116,6 +119,7 @@ const newUpdate = (name: string, nodeGroup: string): UpdateState => ({
   original: undefined,
   target: undefined,
   isPaused: false,
+  isForced: false,
   heldUntil: 0,
   isAborted: false,
   isEnding: false,

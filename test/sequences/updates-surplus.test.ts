@@ -1,0 +1,70 @@
+// The surplus of DEFAULT in virtual time: without force its nodes are drained under budgets before they are let go, and
+// a budget that closes while that lasts ends the update as it would have while nodes were replaced.
+import { describe, expect, it } from 'vitest';
+import { objectOr } from '../../src/api/json.ts';
+import { type NodeGroupUpdate, updateStatusOf } from '../../src/api/nodegroup-update.ts';
+import { GroupLife } from '../support/nodegroup-world.ts';
+
+const [older, newest] = ['1.32.9-20251212', '1.32.9-20251226'];
+const budgets = { group: 'policy', resource: 'poddisruptionbudgets' } as const;
+
+const allow = (life: GroupLife, maxUnavailable: number): void => {
+  const target = { namespace: 'default', name: 'web' };
+  const patch = { type: 'merge', body: { spec: { maxUnavailable } } } as const;
+  expect(life.user.patch(budgets, target, patch).kind).not.toBe('error');
+};
+
+const named = (life: GroupLife, prefix: string): NodeGroupUpdate | undefined =>
+  life.updates().find(({ metadata }) => metadata.name.startsWith(prefix));
+const isOver = (one: NodeGroupUpdate | undefined): boolean =>
+  one !== undefined && updateStatusOf(one) !== 'InProgress';
+
+/** Three nodes, all replaced, the surplus of six about to go. */
+const atScalingDown = async (): Promise<{ life: GroupLife; id: string }> => {
+  const life = await GroupLife.begin();
+  const scalingConfig = { minSize: 0, maxSize: 6, desiredSize: 3 };
+  await life.create({ releaseVersion: older, scalingConfig });
+  await life.until('the group is ACTIVE', () => life.isActive(3));
+  life.deploy(9, 1);
+  await life.driver.advance(60);
+  expect(life.patch({ spec: { releaseVersion: newest } }).kind).not.toBe('error');
+  await life.until('ScalingDown', () => life.updates()[0]?.status?.phase === 'ScalingDown', 7200);
+  const [update] = life.updates();
+  return { life, id: update?.metadata.name ?? '' };
+};
+
+describe('the surplus of DEFAULT', () => {
+  it('is not let go under a budget that closes: PodEvictionFailure, and asked again it goes', async () => {
+    const { life, id } = await atScalingDown();
+    allow(life, 0);
+    let least = 9;
+    await life.until(
+      'the update is over',
+      () => {
+        least = Math.min(least, life.runningPods('web'));
+        return isOver(named(life, id));
+      },
+      7200,
+    );
+    const { status, errors, failedNodes, leftover = 0 } = named(life, id)?.status ?? {};
+    expect(status).toBe('Failed');
+    expect(errors?.[0]?.code).toBe('PodEvictionFailure');
+    expect(errors?.[0]?.message).toMatch(/default\/web-.*budget default\/web/);
+    expect(failedNodes?.length).toBeGreaterThan(0);
+    expect(leftover).toBeGreaterThan(0);
+    // A pod or two were on their way when it closed, and none was deleted.
+    expect(least).toBeGreaterThanOrEqual(8);
+    await life.until('all are there', () => life.isActive(3) || life.nodes().length > 3, 1800);
+    expect(life.nodes().filter(({ spec }) => objectOr(spec).unschedulable === true)).toEqual([]);
+    expect(life.group()?.spec.scaling).toEqual({ minSize: 0, maxSize: 6, desired: 3 });
+    expect(life.group()?.status?.releaseVersion).toBe(newest);
+
+    allow(life, 1);
+    life.askFor(newest);
+    await life.until('the second is over', () => isOver(named(life, 'asked')), 3600);
+    expect(named(life, 'asked')?.status?.status).toBe('Successful');
+    await life.until('the group is ACTIVE', () => life.isActive(3) && life.nodes().length === 3);
+    expect(life.group()?.status).toMatchObject({ desired: 3, maxSize: 6 });
+    await life.end();
+  });
+});
