@@ -28,6 +28,14 @@ const update: DisruptionCause = {
   followUp: 'Replace',
 };
 const failing = aHookCause({ onDeadline: 'fail' });
+const retiring: DisruptionCause = {
+  kind: 'Maintenance',
+  id: 'maintenance/1',
+  receivedAt: timePlus(0),
+  deadline: timePlus(14 * 86_400),
+  onDeadline: 'force',
+  followUp: 'Replace',
+};
 const shortHook = aHook({ heartbeatTimeoutSeconds: 30, globalTimeoutSeconds: 300 });
 const { token: _token, ...withoutToken } = aHook({ startedAt: timePlus(30) });
 const manual = (deadline: number) => aManualCause({ deadline: timePlus(deadline) });
@@ -56,6 +64,8 @@ describe('the deadline of merged causes', () => {
     ['one that fails earlier does not force', [aHookCause(), manual(50)], 900, 'force'],
     ['only failing ones: the last to give up', [manual(50), update], 900, 'fail'],
     ['one of the failing ones has all the time', [aManualCause(), update], undefined, 'fail'],
+    ['one that forces before a hook that must not', [failing, spot], 170, 'force'],
+    ['one that forces only after such a hook has ended', [failing, retiring], 172_740, 'fail'],
     ['a hook bounds a drain without deadline', [aManualCause(), failing], 172_740, 'fail'],
   ];
   it.each(rows)('%s', (_name, causes, deadline, onDeadline) => {

@@ -9,7 +9,7 @@ import {
   type NodeDisruption,
 } from '../../api/disruption.ts';
 import { safetyMs, spotSafetyMs } from '../drain/index.ts';
-import { type KnownHook, knownHooks, lastCompletion } from './hooks.ts';
+import { hookKey, type KnownHook, knownHooks, lastCompletion } from './hooks.ts';
 import type { Observation } from './observation.ts';
 
 export const causesInForce = (disruption: NodeDisruption): readonly DisruptionCause[] => {
@@ -201,6 +201,22 @@ const latest = (terms: readonly Term[]): EpochMs | undefined => {
   return last;
 };
 
+/**
+ * The deadline that forces first. None does where a hook that is not to be forced ends before it: nobody may force so
+ * early, and the hook ends the drain.
+ */
+const forcingTerm = (terms: readonly Term[], hooks: readonly KnownHook[]): Term | undefined => {
+  const open = hooks.filter(({ status }) => status.state === 'Open');
+  const keys = new Set(open.map(({ ref }) => hookKey(ref)));
+  const keeping = terms.filter(
+    ({ cause: { hook }, onDeadline }) =>
+      onDeadline === 'fail' && hook !== undefined && keys.has(hookKey(hook)),
+  );
+  const first = earliest(terms.filter(({ onDeadline }) => onDeadline === 'force'));
+  const over = earliest(keeping)?.deadline ?? Number.POSITIVE_INFINITY;
+  return first?.deadline !== undefined && first.deadline > over ? undefined : first;
+};
+
 const strongest = (causes: readonly DisruptionCause[]): FollowUp => {
   const rank = Math.max(0, ...causes.map(({ followUp }) => followUps.indexOf(followUp)));
   return followUps[rank] ?? 'Release';
@@ -217,7 +233,7 @@ export const demandOf = (observation: Observation): Demand => {
   const terms = causes
     .filter((cause) => !isHolding(cause))
     .map((cause) => termOf(cause, observation));
-  const forcing = earliest(terms.filter(({ onDeadline }) => onDeadline === 'force'));
+  const forcing = forcingTerm(terms, hooks);
   const wanted = forcing === undefined ? latest(terms) : forcing.deadline;
   // Whatever the causes want, a hook that still waits is completed before it ends.
   const bounds = hooks

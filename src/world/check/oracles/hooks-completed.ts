@@ -39,13 +39,24 @@ const holding = (
   return found;
 };
 
-/** The forcing deadline has come; where nothing forces, a hook of the drain is about to end. */
-const isTimeUp = ({ book }: Context, disruption: DisruptionState): boolean => {
+/** It empties its node by force, and the time for that has come. */
+const isForced = ({ book }: Context, disruption: DisruptionState): boolean => {
   const deadlineAt = book.forcingDeadline(disruption);
   const now = book.now + (book.facts.clockSkew ?? 0);
-  if (deadlineAt !== undefined) return now >= deadlineAt - slackMicros;
+  return deadlineAt !== undefined && now >= deadlineAt - slackMicros;
+};
+
+/** The forcing deadline has come; where nothing forces by then, a hook of the drain is about to end. */
+const isTimeUp = (context: Context, disruption: DisruptionState): boolean => {
+  const { book } = context;
+  if (isForced(context, disruption)) return true;
+  const mayForce = book.forcingDeadline(disruption) !== undefined;
+  const now = book.now + (book.facts.clockSkew ?? 0);
   return disruption.causes.some(
-    ({ hook }) => hook?.endsAt !== undefined && now >= hook.endsAt - lastMomentMicros,
+    ({ hook, isForcing }) =>
+      !(mayForce && isForcing) &&
+      hook?.endsAt !== undefined &&
+      now >= hook.endsAt - lastMomentMicros,
   );
 };
 
@@ -56,8 +67,7 @@ const forgotten = (
   disruption: DisruptionState,
 ): PodState | undefined => {
   const { book } = context;
-  const deadlineAt = book.forcingDeadline(disruption);
-  if (deadlineAt === undefined || book.isBlind || !node.ready) return undefined;
+  if (!isForced(context, disruption) || book.isBlind || !node.ready) return undefined;
   const enoughMicros = forceMicros + 2 * (book.facts.clockSkew ?? 0);
   return holding(context, node, disruption).find(
     (pod) => pod.terminatingAt === undefined && book.now - pod.boundAt > enoughMicros,

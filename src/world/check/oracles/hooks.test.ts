@@ -177,6 +177,18 @@ describe('hooks-complete-when-empty', () => {
     const failing = (at: number) => drain(900, 'fail').at(at).hookCall(complete, i1);
     expect(judge(hooksCompleted, failing(901)).said).toHaveLength(1);
     expect(judge(hooksCompleted, failing(172_790)).said).toEqual([]);
+    const [kept, later] = [
+      { deadline: 900, onDeadline: 'fail', hook: hookName },
+      { id: 'later', kind: 'Maintenance', deadline: 1_000_000 },
+    ] as const;
+    const both = (at: number) =>
+      waiting()
+        .pod('p1')
+        .draining(i1, { causes: [kept, later] })
+        .at(at)
+        .hookCall(complete, i1);
+    expect(judge(hooksCompleted, both(901)).said).toHaveLength(1);
+    expect(judge(hooksCompleted, both(172_790)).said).toEqual([]);
   });
 
   it('accepts it where there is no node, or EC2 had ended the instance', () => {
