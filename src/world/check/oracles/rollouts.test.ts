@@ -175,6 +175,10 @@ describe('surge-moves-pods-once', () => {
     const original = { minSize: 0, maxSize: 5, desired: 1 };
     const more = update(rolling(fresh), { phase: 'Rolling', original });
     expect(said(take(more, i1, 'n1'))).toEqual([]);
+    // Ready since before the update: one that goes back finds the nodes that the other had not touched.
+    const there = node(groupOf(new Story({ settled: true }), 2), 'n3', i3, { image: 'ami-2' });
+    const back = update(node(there, 'n1', i1).at(50), { phase: 'Rolling' });
+    expect(said(take(node(back, 'n2', i2), i1, 'n1'))).toEqual([]);
     // Somebody has made it smaller since.
     const fewer = groupOf(rolling(fresh), 1).at(200);
     expect(said(take(fewer, i1, 'n1'))).toEqual([]);

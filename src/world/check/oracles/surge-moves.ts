@@ -132,7 +132,10 @@ class Moves {
     const { book } = this.#context;
     let old = 0;
     for (const each of book.nodes.byName.values()) {
-      if (each.goneAt === undefined && each.ready && isOld(update, each)) old++;
+      if (each.goneAt !== undefined || !each.ready || each.nodeGroup !== update.nodeGroup) continue;
+      // Ready since before the update that goes back to it, it was told of by no change since.
+      if (isNew(update, each)) return false;
+      old++;
     }
     const wanted = this.wanted.least(update.nodeGroup, book.now - book.lagMicros);
     return old <= Math.min(update.original?.desired ?? 0, wanted);
