@@ -166,6 +166,8 @@ export interface ScalingActivity {
   /** Auto Scaling's own words: "Launching a new EC2 instance: i-...", "Terminating EC2 ...". */
   readonly description: string;
   readonly startedAt: string;
+  /** Absent while it goes on. */
+  readonly endedAt?: string;
   /** Auto Scaling's own word: Successful, Failed, InProgress, ... */
   readonly status: string;
   readonly message: string;

@@ -321,6 +321,7 @@ export class SimCloudApi implements CloudApi {
       id: textOf(activity.ActivityId),
       description: textOf(activity.Description),
       startedAt: timeOf(activity.StartTime),
+      ...(activity.EndTime === undefined ? {} : { endedAt: timeOf(activity.EndTime) }),
       status: textOf(activity.StatusCode),
       message: textOf(activity.StatusMessage),
       cause: textOf(activity.Cause),

@@ -64,6 +64,7 @@ export const groupChanges = (
       id: activity.ActivityId ?? '',
       description: activity.Description ?? '',
       startedAt: activity.StartTime?.toISOString() ?? '',
+      ...(activity.EndTime === undefined ? {} : { endedAt: activity.EndTime.toISOString() }),
       status: activity.StatusCode ?? '',
       message: activity.StatusMessage ?? '',
       cause: activity.Cause ?? '',

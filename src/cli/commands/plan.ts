@@ -43,7 +43,7 @@ export const sourcesOf = async (
     context.provisioning(there),
     context.cluster(connection),
   ]);
-  return { kube, cloud, provisioning, now: facts.now };
+  return { kube, cloud, provisioning, now: facts.now, isEmbedded: facts.embedded };
 };
 
 const planned = (sources: Sources, name: string | undefined, flags: PlanFlags) => {
@@ -70,14 +70,24 @@ const show = (context: CliContext, plan: UpdatePlan, request: PlanRequest, flags
 
 const refuseBlocked = (plan: UpdatePlan): void => {
   if (plan.verdict !== 'blocked') return;
-  const names = plan.findings
-    .filter(({ severity, waived }) => severity === 'blocker' && waived === undefined)
-    .map(({ check }) => check);
-  const list = [...new Set(names)].join(', ');
+  const left = plan.findings.filter(
+    ({ severity, waived }) => severity === 'blocker' && waived === undefined,
+  );
+  const namesOf = (findings: typeof left): string =>
+    [...new Set(findings.map(({ check }) => check))].join(', ');
+  const refused = left.filter(({ isRefused }) => isRefused === true);
+  const rules = namesOf(refused);
+  const remedies = [
+    ...(refused.length === left.length
+      ? ['remove the causes']
+      : ['remove the causes, or accept them with --waive CHECK=reason']),
+    ...(refused.length === 0
+      ? []
+      : [`the update itself is refused by ${rules}, which no waiver changes`]),
+  ];
   throw new CommandError(
     exitCodes.refused,
-    `blocked by ${list}: remove the causes, or accept them with --waive CHECK=reason ` +
-      '(docs/preflight.md tells of each)',
+    `blocked by ${namesOf(left)}: ${remedies.join('; ')} (docs/preflight.md tells of each)`,
   );
 };
 

@@ -8,6 +8,7 @@ import { strategyOf } from '../../core/update/index.ts';
 import type { KubeApi, NodegroupFacts, ProvisioningApi } from '../../ports/index.ts';
 import { CommandError, exitCodes } from '../context.ts';
 import { listUpdates, needGroup } from '../update/read.ts';
+import { setupsOf } from './times.ts';
 
 export interface PlanGroup {
   readonly group: NodeGroup;
@@ -17,6 +18,8 @@ export interface PlanGroup {
   readonly activeUpdate: string | undefined;
   /** How long hooks took in earlier updates. */
   readonly hookTimes?: readonly HookTime[];
+  /** How long earlier updates, of this group where there were any, took to begin. */
+  readonly setups?: readonly number[];
   /** EKS' word. */
   readonly state: string | undefined;
 }
@@ -27,7 +30,8 @@ export const ownGroup = async (
   cluster: string | undefined,
 ): Promise<PlanGroup> => {
   const group = await needGroup(kube, name, cluster);
-  const updates = await listUpdates(kube, name);
+  const all = await listUpdates(kube);
+  const updates = all.filter(({ spec }) => spec.nodeGroup === name);
   const open = updates.findLast((one) => updateStatusOf(one) === 'InProgress');
   return {
     group,
@@ -35,6 +39,7 @@ export const ownGroup = async (
     autoScalingGroupName: autoScalingGroupNameOf(group),
     strategy: strategyOf(group),
     activeUpdate: open?.metadata.name,
+    setups: setupsOf(all, name),
     hookTimes: updates.flatMap(({ status }) => status?.hookTimes ?? []),
     state: group.metadata.deletionTimestamp === undefined ? group.status?.state : 'DELETING',
   };

@@ -23,6 +23,19 @@ const fromTo = ({ from, to }: UpdatePlan, arrow: string): string => {
 const bySeverity = (plan: UpdatePlan, severity: PlanFinding['severity']): readonly PlanFinding[] =>
   plan.findings.filter((one) => one.severity === severity && one.waived === undefined);
 
+/** It would go through: at once, or when what holds it is over. */
+const readyText = ({ holds }: UpdatePlan): string => {
+  const until = holds
+    .flatMap((one) => one.until ?? [])
+    .toSorted()
+    .at(-1);
+  return [
+    'READY',
+    ...(holds.some(({ kind }) => kind === 'Approval') ? ['wants approval'] : []),
+    ...(until === undefined ? [] : [`waits until ${until}`]),
+  ].join(', ');
+};
+
 const verdictText = (plan: UpdatePlan): string => {
   const blockers = bySeverity(plan, 'blocker').length;
   const warnings = bySeverity(plan, 'warning').length;
@@ -32,7 +45,9 @@ const verdictText = (plan: UpdatePlan): string => {
     ...(warnings === 0 ? [] : [plural(warnings, 'warning')]),
     ...(waived === 0 ? [] : [`${waived} waived`]),
   ].join(', ');
-  const verdict = { ready: 'READY', blocked: 'BLOCKED', upToDate: 'UP TO DATE' }[plan.verdict];
+  const verdict = { ready: readyText(plan), blocked: 'BLOCKED', upToDate: 'UP TO DATE' }[
+    plan.verdict
+  ];
   return counts === '' ? verdict : `${verdict}: ${counts}`;
 };
 
@@ -43,6 +58,14 @@ const guessLines = ({ assumptions }: UpdatePlan): readonly string[] => {
   );
   const names = guessed.map(({ what }) => what.slice('hook '.length)).join(', ');
   return names === '' ? [] : [`hook times are a guess: ${names} never ran`];
+};
+
+/** What the minutes rest on that nobody has seen here. */
+const defaultLines = ({ assumptions }: UpdatePlan): readonly string[] => {
+  const times = assumptions.filter(({ what }) => !what.startsWith('hook '));
+  const guessed = times.filter(({ source }) => source === 'default').length;
+  if (guessed === 0) return [];
+  return [`${guessed} of ${times.length} times are defaults, not measured here (--details)`];
 };
 
 const sumLines = (plan: UpdatePlan): readonly string[] => {
@@ -64,6 +87,7 @@ const sumLines = (plan: UpdatePlan): readonly string[] => {
     `minutes ${minutes.p50} (p50), ${minutes.p90} (p90); at least ${lowerBound.minutes}, ` +
       `${bound}${most}`,
     ...guessLines(plan),
+    ...defaultLines(plan),
     ...(plan.lateRunsPercent === 0
       ? []
       : [`in ${plan.lateRunsPercent} of 100 runs a drain takes longer than it may`]),

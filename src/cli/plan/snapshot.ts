@@ -16,15 +16,18 @@ import type {
 import type { Asked } from '../update/request.ts';
 import { Collector } from './collect.ts';
 import type { PlanGroup } from './group.ts';
+import { readMissingTemplates } from './hooks.ts';
 import { readQuotas } from './quotas.ts';
 import { readCluster } from './read-cluster.ts';
 import { readTarget } from './target.ts';
+import { readTimes } from './times.ts';
 
 export interface Sources {
   readonly kube: KubeApi;
   readonly cloud: CloudApi;
   readonly provisioning: ProvisioningApi;
   readonly now: EpochMs;
+  readonly isEmbedded?: boolean;
 }
 
 export interface PlanRequest extends Asked {
@@ -165,6 +168,7 @@ const groupFacts = (
     ...(spec.updateConfig?.hooks === undefined
       ? {}
       : { hooks: spec.updateConfig.hooks, hookTimes }),
+    ...(spec.updateConfig === undefined ? {} : { updateConfig: spec.updateConfig }),
     current: {
       version: status?.version ?? spec.version,
       ...(releaseVersion === undefined ? {} : { releaseVersion }),
@@ -199,9 +203,12 @@ export const readSnapshot = async (
     instanceTypes: types,
     capacityType,
   });
+  const missingTemplates = await readMissingTemplates(kube, collector, group.spec.updateConfig);
   const { name } = group.metadata;
   return {
     ...cluster,
+    ...(await readTimes(sources, collector, planned)),
+    ...(missingTemplates.length === 0 ? {} : { missingTemplates }),
     now,
     group: groupFacts(planned, scaling, request),
     target,

@@ -1,4 +1,4 @@
-// A digest of what a plan rests on: group, target, old nodes, who has pods on them, budgets. Names of
+// A digest of what a plan rests on: group and all that its updateConfig says, target, old nodes, who has pods on them, budgets. Names of
 // single pods and times are not in it: a pod that was restarted does not make a plan stale. Pure.
 import { fnv1aHex, fnvBasis } from '../../fnv.ts';
 import type { Snapshot } from '../preflight/snapshot.ts';
@@ -36,6 +36,10 @@ const groupOf = ({ group, target }: Snapshot) => ({
   soakSeconds: group.soakSeconds,
   batchSoakSeconds: group.batchSoakSeconds,
   maxUnavailable: group.maxUnavailable,
+  drainTimeoutSeconds: group.drainTimeoutSeconds,
+  cooldownSeconds: group.cooldownSeconds,
+  onShortage: group.onShortage,
+  updateConfig: group.updateConfig,
   force: group.force,
   subnets: group.subnets.toSorted(),
   instanceTypes: group.instanceTypes,

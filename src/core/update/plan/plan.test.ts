@@ -129,6 +129,17 @@ describe('a plan', () => {
       source: 'measured on 5 nodes',
     });
   });
+
+  it('says that nothing was measured, and takes what the embedded world usually takes', () => {
+    const of = (more: Partial<Snapshot>) =>
+      planUpdate(five(more))
+        .assumptions.slice(0, 4)
+        .map(({ source }) => source);
+    expect(of({})).toEqual(['default', 'default', 'default', 'default']);
+    const usual = 'usual in the embedded world';
+    const times = { activities: [], setups: [], isEmbedded: true } as const;
+    expect(of({ times })).toEqual([usual, usual, 'default', usual]);
+  });
 });
 
 describe('the verdict', () => {
@@ -155,6 +166,26 @@ describe('the verdict', () => {
   });
 });
 
+describe('a rule that the update itself enforces', () => {
+  it.each([
+    ['version-skew', { target: { version: '1.40' }, controlPlaneVersion: '1.32' }],
+    ['target-configuration', { target: { problem: 'no image of release 9.9' } }],
+    ['other-actor', { group: aGroup({ activeUpdate: 'u1', state: 'UPDATING' }) }],
+  ] as const)('of %s cannot be waived', (check, more) => {
+    const plan = planUpdate(five(more), { waivers: [{ check, reason: 'ok' }] });
+    expect(plan.verdict).toBe('blocked');
+    const found = plan.findings.find((one) => one.check === check);
+    expect(found).toMatchObject({ severity: 'blocker', isRefused: true });
+    expect(found?.waived).toBeUndefined();
+  });
+});
+
+const configured = (updateConfig: NonNullable<Snapshot['group']['updateConfig']>) => ({
+  ...five().group,
+  updateConfig,
+});
+const hookJob = { namespace: 'ops', cronJob: 'save' };
+
 describe('the hash', () => {
   const before = snapshotHash(five());
   const restarted = web(5).map((pod) => ({
@@ -175,6 +206,10 @@ describe('the hash', () => {
     ['another size', { group: aGroup({ sizes: { minSize: 1, maxSize: 10, desired: 6 } }) }],
     ['another strategy', { group: surge }],
     ['another budget', { budgets: [aBudget('web', 10, { spec: { maxUnavailable: 2 } })] }],
+    ['waves', { group: configured({ waves: [{ percent: 50 }] }) }],
+    ['a hook', { group: configured({ hooks: { preDrain: { job: hookJob } } }) }],
+    ['a freeze', { group: configured({ freezes: [{ from: timeAgo(0), until: timeAgo(-9) }] }) }],
+    ['a shorter drain', { group: { ...five().group, drainTimeoutSeconds: 60 } }],
     ['a pod more', { pods: [...web(5), aPod('web-10', { owner: 'ReplicaSet/web' })] }],
   ];
   it.each(same)('is the same with %s', (_, more) => {

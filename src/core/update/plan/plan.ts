@@ -150,7 +150,8 @@ const assumptionsOf = ({ times, apps }: ModelInput): readonly Assumption[] => [
 const waivedBy = (findings: readonly Finding[], waivers: readonly Waiver[]) =>
   findings.map((finding): PlanFinding => {
     const waiver = waivers.find(({ check }) => check === finding.check);
-    if (waiver === undefined) return finding;
+    // To accept what is refused would change nothing.
+    if (waiver === undefined || finding.isRefused === true) return finding;
     const { reason } = waiver;
     return { ...finding, waived: reason === undefined ? {} : { reason } };
   });

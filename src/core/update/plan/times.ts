@@ -1,16 +1,17 @@
-// How long things take in this cluster, as far as what stands there tells: boots from instances and
-// their nodes, replacements from pods that became Ready once and never restarted. Pure.
+// How long things take in this cluster, as far as what stands there tells: boots from instances and their nodes,
+// replacements from pods that became Ready once and never restarted, launches and terminations from what Auto Scaling
+// did, preparation from earlier updates. Pure.
 import { parseTime } from '../../../api/brand.ts';
 import type { Condition } from '../../../api/kube.ts';
 import type { FullPod } from '../../../api/workloads.ts';
-import type { PlannedNode } from '../preflight/snapshot.ts';
+import type { ActivityFacts, PlannedNode, TimeFacts } from '../preflight/snapshot.ts';
 import { defaultTimes, type Spread } from './model.ts';
 
 /** What took longer was no start but a story of its own. */
 const longestBootSeconds = 900;
 const longestStartSeconds = 3600;
 /** A few measurements say little of the slow ones: p90 is at least so much above the median. */
-const leastSpread = { node: 1.3, pod: 1.1 } as const;
+const leastSpread = { node: 1.3, pod: 1.1, launch: 1.3, termination: 1.3, update: 1.3 } as const;
 
 const since = (conditions: readonly Condition[] | undefined, type: string): number | undefined => {
   const found = conditions?.find((one) => one.type === type && one.status === 'True');
@@ -20,17 +21,22 @@ const since = (conditions: readonly Condition[] | undefined, type: string): numb
 const quantile = (sorted: readonly number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
 
+const pluralOf = (what: keyof typeof leastSpread, count: number): string => {
+  if (count === 1) return '';
+  return what === 'launch' ? 'es' : 's';
+};
+
 const spreadOf = (
   seconds: readonly number[],
   what: keyof typeof leastSpread,
 ): Spread | undefined => {
   if (seconds.length === 0) return undefined;
   const sorted = seconds.toSorted((a, b) => a - b);
-  // Times of the API are whole seconds.
-  const p50 = Math.max(1, quantile(sorted, 0.5));
+  // Times of the API are whole seconds, most of them.
+  const p50 = Math.max(what === 'update' ? 0.1 : 1, quantile(sorted, 0.5));
   const p90 = Math.max(p50 * leastSpread[what], quantile(sorted, 0.9));
   const count = seconds.length;
-  return { p50, p90, source: `measured on ${count} ${what}${count === 1 ? '' : 's'}` };
+  return { p50, p90, source: `measured on ${count} ${what}${pluralOf(what, count)}` };
 };
 
 export const bootSpread = (nodes: readonly PlannedNode[]): Spread => {
@@ -54,4 +60,56 @@ export const replaceSpread = (pods: readonly FullPod[]): Spread => {
     return took >= 0 && took <= longestStartSeconds ? [took] : [];
   });
   return spreadOf(seconds, 'pod') ?? defaultTimes.replace;
+};
+
+/** As CloudTimes, as far as they were measured. */
+interface MeasuredTimes {
+  readonly setup?: Spread;
+  readonly launch?: Spread;
+  readonly terminate?: Spread;
+}
+
+/** Longer ones waited for something else: for room, or in a lifecycle hook. */
+const longestActivitySeconds = 600;
+
+const isUsual = (seconds: number): boolean => seconds > 0 && seconds <= longestActivitySeconds;
+
+/** One that was asked for by name: what a scale-in chooses drains first, and its time is that of its pods. */
+const isTermination = ({ description, cause = '' }: ActivityFacts): boolean =>
+  /^Terminating/.test(description) && /was taken out of service in response to a user/.test(cause);
+
+/** Of an instance that takes another one's place: from when that one was on its way out. */
+const isReplacement = ({ description, cause = '' }: ActivityFacts): boolean =>
+  /^Launching/.test(description) && /difference between desired and actual/.test(cause);
+
+/** By which request the size was changed, to the second; a group that was just made launches at once. */
+const askedAt = ({ cause = '' }: ActivityFacts): number | undefined =>
+  parseTime(/At (\S+Z) a user request (?:update|set)/.exec(cause)?.[1]);
+
+const launchSeconds = (activities: readonly ActivityFacts[]): readonly number[] => {
+  const leaving = activities.filter(isTermination).flatMap((one) => parseTime(one.startedAt) ?? []);
+  return activities.flatMap((one) => {
+    const at = parseTime(one.startedAt);
+    if (at === undefined || !isReplacement(one)) return [];
+    const isOfRequest = /a user request/.test(one.cause ?? '');
+    const before = leaving.filter((time) => time <= at);
+    const from = isOfRequest ? askedAt(one) : before.length > 0 ? Math.max(...before) : undefined;
+    return from === undefined ? [] : [(at - from) / 1000];
+  });
+};
+
+export const measuredTimes = ({ activities, setups }: TimeFacts): MeasuredTimes => {
+  const done = activities.filter(({ status }) => status === 'Successful');
+  const ends = done.filter(isTermination).flatMap(({ startedAt, endedAt }) => {
+    const [from, to] = [parseTime(startedAt), parseTime(endedAt)];
+    return from === undefined || to === undefined ? [] : [(to - from) / 1000];
+  });
+  const setup = spreadOf(setups, 'update');
+  const launch = spreadOf(launchSeconds(done).filter(isUsual), 'launch');
+  const terminate = spreadOf(ends.filter(isUsual), 'termination');
+  return {
+    ...(setup === undefined ? {} : { setup }),
+    ...(launch === undefined ? {} : { launch }),
+    ...(terminate === undefined ? {} : { terminate }),
+  };
 };

@@ -22,6 +22,8 @@ export interface Finding {
   readonly consequence: Consequence;
   /** A command, or what to do where there is none. */
   readonly remedy: string;
+  /** The update itself is refused by this rule, whatever is waived. */
+  readonly isRefused?: true;
 }
 
 /** A finding of a check that is running: the runner adds the name. */

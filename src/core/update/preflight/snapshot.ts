@@ -3,8 +3,9 @@
 import type { EpochMs } from '../../../api/brand.ts';
 import type { NodeDisruption } from '../../../api/disruption.ts';
 import type { PodDisruptionBudget, Taint } from '../../../api/kube.ts';
+import type { UpdateConfig } from '../../../api/nodegroup.ts';
 import type { UpdateStrategy } from '../../../api/nodegroup-update.ts';
-import type { HookTime, UpdateHooks } from '../../../api/update-hooks.ts';
+import type { HookKind, HookTime, UpdateHooks } from '../../../api/update-hooks.ts';
 import type { ShortagePolicy } from '../../../api/update-policy.ts';
 import type {
   CsiNode,
@@ -36,7 +37,9 @@ export type Part =
   | 'instanceTypes'
   | 'images'
   | 'controlPlane'
-  | 'accountQuotas';
+  | 'accountQuotas'
+  | 'hooks'
+  | 'activities';
 
 export interface RevisionFacts {
   /** Kubernetes minor version, `1.32`. */
@@ -82,6 +85,8 @@ export interface GroupFacts {
   /** Work of people's own beside each node, and how long that took in earlier updates. */
   readonly hooks?: UpdateHooks;
   readonly hookTimes?: readonly HookTime[];
+  /** As it stands in the group: windows, freezes, waves, probes, approval and whatever else an update goes by. */
+  readonly updateConfig?: UpdateConfig;
   readonly current: RevisionFacts;
   /** An update of it that runs now. */
   readonly activeUpdate?: string;
@@ -130,6 +135,25 @@ export interface ScalingFacts {
   }[];
 }
 
+/** What Auto Scaling did in this group before, or in others where it did nothing in this one. */
+export interface ActivityFacts {
+  readonly description: string;
+  readonly cause?: string;
+  readonly status: string;
+  /** RFC 3339. */
+  readonly startedAt: string;
+  readonly endedAt?: string;
+}
+
+/** What is known of how long things took here. */
+export interface TimeFacts {
+  readonly activities: readonly ActivityFacts[];
+  /** Seconds from the begin of earlier updates until they went on to launches or marks. */
+  readonly setups: readonly number[];
+  /** The cloud is the embedded world: its usual times are known. */
+  readonly isEmbedded?: true;
+}
+
 export interface Snapshot {
   readonly now: EpochMs;
   readonly group: GroupFacts;
@@ -153,6 +177,10 @@ export interface Snapshot {
   readonly accountQuotas: readonly AccountQuota[];
   /** Minor version of the API server, `1.32`. */
   readonly controlPlaneVersion?: string;
+  /** Absent: nothing is known. */
+  readonly times?: TimeFacts;
+  /** CronJobs that hooks of the group name and that are not there. */
+  readonly missingTemplates?: readonly { readonly hook: HookKind; readonly cronJob: string }[];
   /** When it could begin, and how long its window is then; absent = nothing is said of it. */
   readonly outlook?: Outlook;
   readonly unread: Readonly<Partial<Record<Part, string>>>;

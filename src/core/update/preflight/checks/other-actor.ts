@@ -31,6 +31,7 @@ const updates = (view: View): readonly Found[] => {
       object: group(view),
       evidence: { state, ...(activeUpdate === undefined ? {} : { update: activeUpdate }) },
       consequence: { text: 'one update at a time: ResourceInUseException', minute: 0 },
+      isRefused: true,
       remedy: waiting(view),
     },
   ];

@@ -40,6 +40,24 @@ const cases: readonly (readonly [string, Partial<Snapshot>, readonly string[]])[
     [],
   ],
   [
+    'a hook whose CronJob is not there',
+    { missingTemplates: [{ hook: 'preDrain', cronJob: 'ops/save' }] },
+    ['blocker CronJob ops/save'],
+  ],
+  [
+    'a hook that is gone on without',
+    {
+      group: aGroup({ hooks: { preDrain: { onFailure: 'Continue' } } }),
+      missingTemplates: [{ hook: 'preDrain', cronJob: 'ops/save' }],
+    },
+    ['warning CronJob ops/save'],
+  ],
+  [
+    'CronJobs that could not be read',
+    { unread: { hooks: 'no right' } },
+    ['notChecked NodeGroup ng'],
+  ],
+  [
     'types that could not be read',
     { instanceTypes: [], unread: { instanceTypes: 'no right' } },
     [],

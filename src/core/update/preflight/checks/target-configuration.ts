@@ -20,6 +20,7 @@ const problem = (view: View): readonly Found[] => {
       object: group(view),
       evidence: { target: target.releaseVersion ?? target.version ?? target.imageId ?? '?' },
       consequence: { text: target.problem, minute: 0 },
+      isRefused: true,
       remedy:
         'name a release that exists: --release-version, --kubernetes-version or --launch-template-version',
     },
@@ -125,6 +126,43 @@ const driftFound = (view: View): readonly Found[] => {
   ];
 };
 
+/** Work of people's own that cannot be begun. Its place in time is that of the first node it is for. */
+const hooksFound = (view: View): readonly Found[] => {
+  const { group: facts, missingTemplates = [], unread } = view.snapshot;
+  const own = group(view);
+  const why = unread.hooks;
+  const notRead: readonly Found[] =
+    why === undefined
+      ? []
+      : [
+          {
+            severity: 'notChecked',
+            object: own,
+            evidence: { unread: 'CronJobs of hooks' },
+            consequence: { text: `not checked: ${why}` },
+            remedy: 'kubectl apply -f deploy/hooks.yaml   # and let the reader get CronJobs',
+          },
+        ];
+  const missing = missingTemplates.map(({ hook, cronJob }): Found => {
+    const goesOn = facts.hooks?.[hook]?.onFailure === 'Continue';
+    const first = view.forecast.firstDrained(view.oldNodes.map(({ node }) => node.metadata.name));
+    const { firstLaunchMinute } = view.forecast;
+    const where =
+      hook === 'postReady' || first === undefined
+        ? { minute: Math.round(firstLaunchMinute) }
+        : { node: first.node, minute: Math.round(first.minute) };
+    const end = goesOn ? 'the update goes on without it' : 'the update fails there';
+    return {
+      severity: goesOn ? 'warning' : 'blocker',
+      object: { kind: 'CronJob', name: cronJob },
+      evidence: { hook, onFailure: goesOn ? 'Continue' : 'Fail' },
+      consequence: { text: `hook ${hook} has nothing to run: ${end}`, ...where },
+      remedy: `create it, suspended, in its namespace, or kubectl edit ng ${facts.name}   # spec.updateConfig.hooks.${hook}`,
+    };
+  });
+  return [...missing, ...notRead];
+};
+
 export const targetConfiguration: Check = {
   name: 'target-configuration',
   title: 'The target cannot be, or differs in more than its revision',
@@ -135,5 +173,6 @@ export const targetConfiguration: Check = {
     ...subnetsFound(view),
     ...zonesFound(view),
     ...driftFound(view),
+    ...hooksFound(view),
   ],
 };

@@ -25,6 +25,21 @@ const cases: readonly (readonly [string, Partial<Snapshot>, readonly string[]])[
     ['warning NodeGroup ng'],
   ],
   ['a window that is just long enough', { outlook: { holds: [], windowSeconds: 1800 } }, []],
+  [
+    'a freeze that ends',
+    { outlook: { holds: [{ kind: 'Freeze', reason: 'frozen', until: timeAgo(-7200) }] } },
+    ['warning NodeGroup ng'],
+  ],
+  [
+    'a window that never opens',
+    { outlook: { holds: [{ kind: 'Window', reason: 'no window opens any more' }] } },
+    ['blocker NodeGroup ng'],
+  ],
+  [
+    'an approval that is wanted',
+    { outlook: { holds: [{ kind: 'Approval', reason: 'approve it' }] } },
+    [],
+  ],
   ['a job that may not fail', job(0, 60), ['warning Job demo/web']],
   ['a job of over an hour', job(6, 3601), ['warning Job demo/web']],
   ['a young job that may try again', job(6, 60), []],

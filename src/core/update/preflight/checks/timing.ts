@@ -1,5 +1,5 @@
-// When it is a bad moment: a window that is too short, jobs that would begin again, StatefulSets that
-// move one after the other, and a group that is not well to begin with. Warnings all.
+// When it is a bad moment: windows and freezes that hold it, for ever even (a blocker), a window that is too short, jobs
+// that would begin again, StatefulSets that move one after the other, and a group that is not well to begin with.
 import { parseTime } from '../../../../api/brand.ts';
 import type { Check, Found } from '../finding.ts';
 import { isNodeReady, type MovedPod, type View } from '../view.ts';
@@ -24,6 +24,38 @@ const windowFound = (view: View): readonly Found[] => {
       remedy: 'begin at the start of the window, lengthen it, or raise maxUnavailable',
     },
   ];
+};
+
+/** What keeps it from beginning at all, or for so long that nobody would take the plan for a beginning. */
+const holdFound = (view: View): readonly Found[] => {
+  const { outlook, group, now } = view.snapshot;
+  return (outlook?.holds ?? []).flatMap(({ kind, reason, until }): readonly Found[] => {
+    if (kind !== 'Window' && kind !== 'Freeze') return [];
+    const opens = parseTime(until);
+    const object = { kind: 'NodeGroup', name: group.name };
+    const field = `spec.updateConfig.${kind === 'Freeze' ? 'freezes' : 'windows'}`;
+    const remedy = `kubectl edit ng ${group.name}   # ${field}`;
+    if (opens === undefined) {
+      return [
+        {
+          severity: 'blocker',
+          object,
+          evidence: { heldBy: kind },
+          consequence: { text: `it never begins: ${reason}`, minute: 0 },
+          remedy,
+        },
+      ];
+    }
+    return [
+      {
+        severity: 'warning',
+        object,
+        evidence: { heldBy: kind, hours: Math.ceil((opens - now) / 3_600_000) },
+        consequence: { text: `nothing is begun before ${until ?? ''}: ${reason}`, minute: 0 },
+        remedy: `ask for it all the same, it begins then; or ${remedy}`,
+      },
+    ];
+  });
 };
 
 const jobFound = (view: View, pods: readonly MovedPod[]): readonly Found[] => {
@@ -111,6 +143,7 @@ export const timing: Check = {
   title: 'It is a bad moment',
   needs: ['nodes', 'pods', 'workloads'],
   run: (view) => [
+    ...holdFound(view),
     ...windowFound(view),
     ...byOwner(view.moved).flatMap((pods) => [
       ...jobFound(view, pods),

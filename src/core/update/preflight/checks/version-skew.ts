@@ -24,6 +24,7 @@ const againstControlPlane = (view: View, target: number, server: number): readon
         object: group(view),
         evidence,
         consequence: { text: 'a kubelet may not be newer than the API server: refused', minute: 0 },
+        isRefused: true,
         remedy: `aws eks update-cluster-version --name ${cluster} --kubernetes-version 1.${server + 1}`,
       },
     ];

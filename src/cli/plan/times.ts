@@ -1,0 +1,72 @@
+// How long things took in this cluster before: what Auto Scaling did in the group, or in others where it did nothing in
+// this one, and how earlier updates began. Reads only; what may not be read is left out, and the plan says what it assumes.
+import { parseTime } from '../../api/brand.ts';
+import { resourceTypes } from '../../api/kube.ts';
+import { autoScalingGroupNameOf, type NodeGroup } from '../../api/nodegroup.ts';
+import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
+import type { Snapshot } from '../../core/update/preflight/index.ts';
+import type { CloudApi, KubeApi } from '../../ports/index.ts';
+import type { Collector } from './collect.ts';
+
+type ActivityFacts = NonNullable<Snapshot['times']>['activities'][number];
+
+/** Enough to know what a termination takes: each is a call. */
+const maxOtherGroups = 4;
+
+/** From its begin until it went on to launches or marks. */
+const setupSeconds = ({ status }: NodeGroupUpdate): readonly number[] => {
+  const { phases = [] } = status ?? {};
+  const at = phases.findIndex(({ phase }) => phase === 'Preparing');
+  const [from, to] = [parseTime(phases[at]?.at), parseTime(phases[at + 1]?.at)];
+  if (at === -1 || from === undefined || to === undefined) return [];
+  const next = phases[at + 1]?.phase;
+  return next === 'ScalingUp' || next === 'Marking' || next === 'Rolling'
+    ? [(to - from) / 1000]
+    : [];
+};
+
+/** Of the group where it had any, else of all. */
+export const setupsOf = (updates: readonly NodeGroupUpdate[], group: string): readonly number[] => {
+  const own = updates.filter(({ spec }) => spec.nodeGroup === group).flatMap(setupSeconds);
+  return own.length > 0 ? own : updates.flatMap(setupSeconds);
+};
+
+const otherGroups = async (kube: KubeApi, own: string | undefined): Promise<readonly string[]> => {
+  const { items } = await kube.list<NodeGroup>(resourceTypes.nodegroups);
+  const names = items.flatMap((one) => autoScalingGroupNameOf(one) ?? []);
+  return names.filter((name) => name !== own).slice(0, maxOtherGroups);
+};
+
+const isTerminating = ({ description }: ActivityFacts): boolean => /^Terminating/.test(description);
+
+interface TimeSources {
+  readonly kube: KubeApi;
+  readonly cloud: CloudApi;
+  readonly isEmbedded?: boolean;
+}
+
+export const readTimes = async (
+  { kube, cloud, isEmbedded = false }: TimeSources,
+  collector: Collector,
+  planned: {
+    readonly autoScalingGroupName: string | undefined;
+    readonly managedBy: 'drover' | 'eks';
+    readonly setups?: readonly number[];
+  },
+): Promise<Pick<Snapshot, 'times'>> => {
+  const { autoScalingGroupName, managedBy, setups = [] } = planned;
+  const of = (name: string) =>
+    collector.read<readonly ActivityFacts[]>('activities', [], () =>
+      cloud.describeActivities(name),
+    );
+  const own = autoScalingGroupName === undefined ? [] : await of(autoScalingGroupName);
+  const others =
+    own.some(isTerminating) || managedBy === 'eks'
+      ? []
+      : await collector.read<readonly string[]>('activities', [], () =>
+          otherGroups(kube, autoScalingGroupName),
+        );
+  const theirs = await Promise.all(others.map(of));
+  const activities = [own, ...theirs].flat();
+  return { times: { activities, setups, ...(isEmbedded ? { isEmbedded: true as const } : {}) } };
+};
