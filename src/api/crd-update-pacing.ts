@@ -59,7 +59,15 @@ const window: Schema = object(
   ['cron', 'durationSeconds'],
 );
 
-const freeze: Schema = object({ from: time, until: time, reason: text(256) }, ['from', 'until']);
+const freeze: Schema = {
+  ...object({ from: time, until: time, reason: text(256) }, ['from', 'until']),
+  'x-kubernetes-validations': [
+    {
+      rule: 'self.from < self.until',
+      message: 'a freeze ends after it begins: from is earlier than until',
+    },
+  ],
+};
 
 const waves: Schema = {
   ...listOf(
@@ -78,8 +86,9 @@ const waves: Schema = {
   ),
   'x-kubernetes-validations': [
     {
-      rule: 'self.all(a, self.exists_one(b, b.percent == a.percent))',
-      message: 'each wave goes further than the others before it: no percent stands twice',
+      rule: 'self.map(a, a.percent).isSorted() && self.all(a, self.exists_one(b, b.percent == a.percent))',
+      message:
+        'each wave goes further than the one before it: percent grows from wave to wave, as 10, 50, 100',
     },
   ],
 };

@@ -109,8 +109,13 @@ describe('waves', () => {
       JSON.stringify(life.patch({ spec: { updateConfig } }));
     expect(refused({ waves: [{ percent: 0 }] })).toContain('percent');
     expect(refused({ waves: [{ percent: 101 }] })).toContain('percent');
+    expect(refused({ waves: [{ percent: 50 }, { percent: 20 }] })).toContain(
+      'percent grows from wave to wave',
+    );
+    const [from, until] = ['2026-12-24T00:00:00Z', '2026-12-24T00:30:00+01:00'];
+    expect(refused({ freezes: [{ from, until }] })).toContain('from is earlier than until');
     expect(refused({ waves: [{ percent: 50 }, { percent: 50 }] })).toContain(
-      'no percent stands twice',
+      'percent grows from wave to wave',
     );
     expect(refused({ waves: [{ percent: 50, gates: ['Luck'] }] })).toContain('gates');
     const http = { url: 'http://w' };

@@ -19,7 +19,8 @@ import { collectNodeGroups } from './get.ts';
 import { oneName } from './one-name.ts';
 
 interface ScaleFlags {
-  readonly cluster: string;
+  /** Of its group where it is not named. */
+  readonly cluster?: string;
   readonly name?: string;
   readonly nodes?: string;
   readonly nodesMin?: string;
@@ -36,6 +37,7 @@ interface Scaling {
   readonly kube: KubeApi;
   readonly cloud: CloudApi;
   readonly name: string;
+  readonly cluster: string;
   readonly flags: ScaleFlags;
   /** Epoch milliseconds. */
   readonly deadline: number;
@@ -203,8 +205,8 @@ const drainSurplus = async (
   group: ScalingGroup,
   count: number,
 ): Promise<readonly string[]> => {
-  const { kube, context, connection, progress, name, flags, deadline } = scaling;
-  const labelSelector = `${groupTag}=${name},${clusterTag}=${flags.cluster}`;
+  const { kube, context, connection, progress, name, cluster, deadline } = scaling;
+  const labelSelector = `${groupTag}=${name},${clusterTag}=${cluster}`;
   const { items } = await kube.list<Node>(resourceTypes.nodes, { labelSelector });
   const nodes = new Map<string, Node>(
     items.map((node) => [instanceIdOfProviderId(node.spec.providerID) ?? '', node]),
@@ -279,6 +281,44 @@ const scaleUnmanaged = async (scaling: Scaling, group: ScalingGroup, asked: Aske
   }
 };
 
+interface FoundGroup {
+  /** A managed one. */
+  readonly group?: NodeGroup;
+  /** Of a self-managed one. */
+  readonly row?: ScalingGroup;
+  readonly cluster: string;
+}
+
+/** The group of that name; one name may stand in several clusters, and then the cluster has to be named. */
+const groupOf = async (
+  { kube, cloud }: Pick<Scaling, 'kube' | 'cloud'>,
+  name: string,
+  cluster: string | undefined,
+): Promise<FoundGroup> => {
+  const found = await kube.get<NodeGroup>(resourceTypes.nodegroups, { name });
+  if (found.kind === 'found') {
+    const { clusterName } = found.object.spec;
+    if (cluster === undefined || cluster === clusterName) {
+      return { group: found.object, cluster: clusterName };
+    }
+  }
+  const rows = await collectNodeGroups(kube, cloud, cluster);
+  const own = rows.filter((one) => one.name === name);
+  const clusters = [...new Set(own.map((one) => one.cluster))];
+  if (clusters.length > 1) {
+    throw usage(`node group ${name} is in ${clusters.join(' and ')}: name one with --cluster`);
+  }
+  const [row] = own;
+  const [scaling] = row === undefined ? [] : await cloud.describeGroups([row.autoScalingGroupName]);
+  if (row !== undefined && scaling !== undefined) return { row: scaling, cluster: row.cluster };
+  const known = rows.map((one) => one.name).join(', ');
+  const where = cluster === undefined ? '' : ` in cluster ${cluster}`;
+  throw new CommandError(
+    exitCodes.failed,
+    `no node group ${name}${where}; there are: ${known || 'none'}`,
+  );
+};
+
 const scale = async (
   context: CliContext,
   connection: Connection,
@@ -293,27 +333,15 @@ const scale = async (
   const cloud = await context.cloud(there);
   const progress = progressOf(context);
   const deadline = context.clock.now() + timeoutMs(flags.timeout);
-  const scaling: Scaling = { context, connection, progress, kube, cloud, name, flags, deadline };
-  const found = await kube.get<NodeGroup>(resourceTypes.nodegroups, { name });
-  progress.info(`scaling nodegroup "${name}" in cluster ${flags.cluster}`);
-  if (found.kind === 'found' && found.object.spec.clusterName === flags.cluster) {
-    const asGiven = await scaleManaged(scaling, found.object, asked);
+  const { group, row, cluster } = await groupOf({ kube, cloud }, name, flags.cluster);
+  const scaling = { context, connection, progress, kube, cloud, name, cluster, flags, deadline };
+  progress.info(`scaling nodegroup "${name}" in cluster ${cluster}`);
+  if (group !== undefined) {
+    const asGiven = await scaleManaged(scaling, group, asked);
     if (flags.wait) await waitForManaged(scaling, asGiven);
-  } else {
-    const rows = await collectNodeGroups(kube, cloud, flags.cluster);
-    const row = rows.find((one) => one.name === name);
-    const [group] = row === undefined ? [] : await cloud.describeGroups([row.autoScalingGroupName]);
-    if (group === undefined) {
-      const known = rows.map((one) => one.name).join(', ');
-      throw new CommandError(
-        exitCodes.failed,
-        `no node group ${name} in cluster ${flags.cluster}; there are: ${known || 'none'}`,
-      );
-    }
-    await scaleUnmanaged(scaling, group, asked);
-  }
+  } else if (row !== undefined) await scaleUnmanaged(scaling, row, asked);
   if (flags.wait) progress.done('nodegroup successfully scaled');
-  else progress.info(`\`drover get ng --cluster ${flags.cluster} ${name}\` says how far it is`);
+  else progress.info(`\`drover get ng --cluster ${cluster} ${name}\` says how far it is`);
 };
 
 /** Adds `scale` to the program. */
@@ -328,7 +356,7 @@ export const addScaleCommand = (
     .command('nodegroup [name]')
     .alias('ng')
     .description('sizes of a node group; nodes that go are drained within their budgets first')
-    .requiredOption('--cluster <name>', 'the cluster')
+    .option('--cluster <name>', 'the cluster; default: that of the group')
     .option('-n, --name <name>', 'the node group')
     .option('-N, --nodes <number>', 'how many nodes')
     .option('-m, --nodes-min <number>', 'minimum size')

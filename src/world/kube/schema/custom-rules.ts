@@ -1,6 +1,6 @@
 // x-kubernetes-validations: CEL rules of a custom resource's schema, transition rules (`oldSelf`)
 // included, with the API server's messages (apiextensions' schema/cel). Evaluation cost is not
-// limited; of the Kubernetes CEL libraries only what cel-js has is known.
+// limited; of the Kubernetes CEL libraries only what cel-js has, and isSorted, is known.
 import { Environment, EvaluationError, Optional, ParseError } from '@marcbachmann/cel-js';
 import { isObject, type Json, type JsonObject, setOwn } from '../../../api/json.ts';
 import {
@@ -17,13 +17,22 @@ import {
 } from './custom-schema.ts';
 import { deepEqual, own } from './values.ts';
 
+/** Of Kubernetes' list library: of numbers or texts, equal neighbours allowed. */
+function isSorted(list: readonly (bigint | number | string)[]): boolean {
+  return list.every((one, index) => {
+    const before = list[index - 1];
+    return before === undefined || before <= one;
+  });
+}
+
 const environment = new Environment({
   unlistedVariablesAreDyn: true,
   homogeneousAggregateLiterals: false,
   enableOptionalTypes: true,
 })
   .registerVariable('self', 'dyn')
-  .registerVariable('oldSelf', 'dyn');
+  .registerVariable('oldSelf', 'dyn')
+  .registerFunction('list.isSorted(): bool', isSorted);
 
 type Program = (context: Readonly<Record<string, unknown>>) => unknown;
 type Compiled =
