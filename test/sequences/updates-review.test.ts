@@ -165,7 +165,10 @@ describe('what AWS refuses for good', () => {
     await makeGroup(life);
     askFor(life, '1.32.9-19990101');
     await untilOver(life);
-    expect(latest(life)?.status).toMatchObject({ errors: [{ code: 'AmiIdNotFound' }] });
+    const message = expect.stringMatching(
+      /^Requested release version 1\.32\.9-19990101 is not valid for kubernetes version 1\.32\. The newest of \S+ is 1\.32\./,
+    );
+    expect(latest(life)?.status).toMatchObject({ errors: [{ code: 'AmiIdNotFound', message }] });
     life.patch({ spec: { scaling: { desired: 3 } } });
     await untilAtRest(life, 3);
     expect(life.updates()).toHaveLength(1);

@@ -17,6 +17,8 @@ import {
   newestImage,
   ownerTags,
   ownsDerived,
+  releaseAmong,
+  releaseComplaint,
   releaseOf,
   roleNameOf,
   type TemplateFacts,
@@ -51,10 +53,18 @@ const chooseImage = async (
     throw new Impossible('AmiIdNotFound', `This version of Drover has no image for ${amiType}.`);
   }
   const wanted = group.spec.releaseVersion ?? group.status?.releaseVersion;
-  const pattern = imagePattern(family, version, wanted);
-  const image = newestImage(await cloud.describeImages(pattern, { signal }));
-  if (image === undefined) {
-    throw new Impossible('AmiIdNotFound', `No image ${pattern} of ${amiType} exists.`);
+  const imagesOf = (release: string | undefined) =>
+    cloud.describeImages(imagePattern(family, version, release), { signal });
+  const asked = { amiType, version, release: wanted };
+  const images = await imagesOf(wanted);
+  const image = newestImage(images);
+  if (image === undefined || releaseAmong(asked, images) === undefined) {
+    const newest = wanted === undefined ? undefined : newestImage(await imagesOf(undefined));
+    const there =
+      newest === undefined
+        ? `There is no image of ${amiType} for it.`
+        : `The newest of ${amiType} is ${releaseOf(family, newest, version)}.`;
+    throw new Impossible('AmiIdNotFound', `${releaseComplaint(asked)} ${there}`);
   }
   return { imageId: image.id, releaseVersion: releaseOf(family, image, version) };
 };

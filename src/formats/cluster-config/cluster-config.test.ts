@@ -164,6 +164,11 @@ describe('what is refused', () => {
       /^f:7:3: nodeGroups\[0\] is a second group named a/,
     ],
     [
+      'an updateConfig that says nothing',
+      `${head}managedNodeGroups:\n- name: a\n  updateConfig: {}\n`,
+      /managedNodeGroups\[0\] has an empty updateConfig: name maxUnavailable or /,
+    ],
+    [
       'a subnet that nobody named',
       `${head}managedNodeGroups:\n- name: a\n  subnets: [x]\n`,
       /names the subnet x, which vpc\.subnets does not have/,

@@ -31,6 +31,14 @@ const updates: Rule = ({ updateConfig, sizes }) => {
           },
         ]
       : []),
+    ...(Object.keys(updateConfig).length === 0
+      ? [
+          {
+            message:
+              'has an empty updateConfig: name maxUnavailable or maxUnavailablePercentage, or leave it out',
+          },
+        ]
+      : []),
     ...(count !== undefined && count > max
       ? [
           {
