@@ -18,6 +18,7 @@ import {
   time,
 } from './crd-schema.ts';
 import { hookFields, hookStatus } from './crd-update-hooks.ts';
+import { newNodesStatus } from './crd-update-nodes.ts';
 import { pacingFields, pacingStatus } from './crd-update-pacing.ts';
 import { ownStrategyRules, updatePolicyFields, updatePolicyRules } from './crd-update-policy.ts';
 import { maxDiskGiB } from './nodegroup.ts';
@@ -357,20 +358,7 @@ export const nodeGroupUpdateStatus: Schema = object(
       ['total', 'done', 'draining', 'failed'],
     ),
     pace: listOf(object({ at: time, done: count, paused: boolean }, ['at', 'done']), 20),
-    shortages: listOf(
-      object({ zone: text(63), code: text(63), message: longText, at: time }, [
-        'zone',
-        'code',
-        'message',
-        'at',
-      ]),
-      20,
-    ),
-    skippedTypes: listOf(object({ type: text(63), message: longText }, ['type', 'message']), 20),
-    fallbacks: listOf(
-      object({ zone: text(63), type: text(63), nodes: count }, ['zone', 'type', 'nodes']),
-      100,
-    ),
+    ...newNodesStatus,
     waitingSince: time,
     phases: listOf(object({ phase: oneOf(updatePhases), at: time }, ['phase', 'at']), 40),
     failedNodes: listOf(

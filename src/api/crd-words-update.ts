@@ -141,6 +141,16 @@ const updateStatusWords: Words = {
       at: 'When.',
     },
   ],
+  missing: [
+    'New nodes that were asked for and are none yet.',
+    {
+      zone: 'The Availability Zone.',
+      instanceId: 'The EC2 instance, which runs and has not joined; absent: its launch fails.',
+      code: "EKS' code.",
+      message: "EC2's words, or what is seen of the node.",
+      since: 'Since when.',
+    },
+  ],
   skippedTypes: [
     'Instance types of the group that are left out meanwhile.',
     { type: 'The instance type.', message: 'Why.' },

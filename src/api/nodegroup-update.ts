@@ -110,6 +110,18 @@ export interface UpdateShortage {
   readonly at: string;
 }
 
+/** A new node that was asked for and is none: its launch fails, or its instance has not joined. */
+export interface MissingNode {
+  /** Of a launch that failed: absent where Auto Scaling names no zone. */
+  readonly zone?: string;
+  /** It runs, and is no node that counts. */
+  readonly instanceId?: string;
+  /** EKS' code, and what EC2 says or what is seen. */
+  readonly code: string;
+  readonly message: string;
+  readonly since: string;
+}
+
 /** An instance type of the group that is left out while it is updated, and why. */
 export interface SkippedType {
   readonly type: string;
@@ -187,6 +199,8 @@ export interface NodeGroupUpdateStatus {
   readonly pace?: readonly UpdatePace[];
   /** Where there was no room for a new node when last one was wanted. */
   readonly shortages?: readonly UpdateShortage[];
+  /** What is known of new nodes that are waited for, first 20. */
+  readonly missing?: readonly MissingNode[];
   readonly skippedTypes?: readonly SkippedType[];
   readonly fallbacks?: readonly UpdateFallback[];
   /** Nothing moves since then: new instances do not become nodes. */

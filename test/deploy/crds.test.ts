@@ -399,6 +399,7 @@ const nodeGroupUpdate: { spec: Full<NodeGroupUpdateSpec>; status: Full<NodeGroup
     },
     pace: [{ at: t, done: 1, paused: true }],
     shortages: [{ zone: 'z', code: 'c', message: 'm', at: t }],
+    missing: [{ zone: 'z', instanceId: 'i', code: 'c', message: 'm', since: t }],
     skippedTypes: [{ type: 't', message: 'm' }],
     fallbacks: [{ zone: 'z', type: 't', nodes: 1 }],
     waitingSince: t,

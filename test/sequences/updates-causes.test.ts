@@ -193,14 +193,60 @@ describe('NodeCreationFailure', () => {
     const [subnet = ''] = life.request().subnets as readonly string[];
     life.world.faults.inject('no-addresses', { subnet });
     askFor(life, newest);
-    const names = [/Couldn't proceed with upgrade process as new nodes are not joining/];
+    // Told at once, by the update itself.
+    await life.until('it is told', () => latest(life)?.status?.missing !== undefined, 60);
+    expect(latest(life)?.status).toMatchObject({
+      phase: 'ScalingUp',
+      missing: [{ code: 'InsufficientFreeAddresses', message: expect.stringContaining(subnet) }],
+    });
+    const names = [
+      /Couldn't proceed with upgrade process as new nodes are not joining/,
+      new RegExp(subnet),
+    ];
     await expectFailed(life, { code: 'NodeCreationFailure', names, size: 2 });
     expect(latest(life)?.status?.errors?.map(({ code }) => code)).toEqual([
       'NodeCreationFailure',
       'InsufficientFreeAddresses',
     ]);
+    expect(latest(life)?.status?.missing).toBeUndefined();
     expect(namesOf(life).toSorted()).toEqual(before.toSorted());
     life.world.faults.clear();
     await expectGoesOn(life, 2);
+  });
+
+  it('names every subnet without addresses', async () => {
+    const life = await begin({ zones: 3 });
+    const subnets = life.request().subnets as readonly string[];
+    for (const subnet of subnets) life.world.faults.inject('no-addresses', { subnet });
+    askFor(life, newest);
+    await life.until('it is told', () => latest(life)?.status?.missing?.length === 3, 60);
+    const told = latest(life)?.status?.missing;
+    await life.driver.advance(300);
+    // The same failures again are no news.
+    expect(latest(life)?.status?.missing).toEqual(told);
+    await untilOver(life);
+    const [, addresses] = latest(life)?.status?.errors ?? [];
+    expect(addresses?.code).toBe('InsufficientFreeAddresses');
+    for (const subnet of subnets) expect(addresses?.message).toContain(subnet);
+    life.world.faults.clear();
+    await life.end();
+  });
+
+  it('tells which instances have not joined while they are waited for', async () => {
+    const life = await begin();
+    life.world.faults.inject('never-join', {});
+    askFor(life, newest);
+    await life.until('it is told', () => (latest(life)?.status?.missing?.length ?? 0) > 1, 300);
+    const { phase, missing = [] } = latest(life)?.status ?? {};
+    expect(phase).toBe('ScalingUp');
+    for (const one of missing) {
+      expect(one).toMatchObject({
+        instanceId: expect.stringMatching(/^i-/),
+        code: 'NodeCreationFailure',
+        message: 'its instance runs and has not become a node',
+      });
+    }
+    life.world.faults.clear();
+    await life.end();
   });
 });

@@ -1,6 +1,7 @@
 // What has changed between two looks at an update, a line each, for where no screen can be drawn. Says
 // everything once. Pure.
 
+import type { MissingNode } from '../../api/nodegroup-update.ts';
 import { hookLines } from './holds.ts';
 import { stateText } from './screen.ts';
 import { fromTo, type NodeView, type UpdateView } from './view.ts';
@@ -26,6 +27,22 @@ const hooksLines = (before: UpdateView | undefined, after: UpdateView): readonly
   return hookLines(after).filter((line) => !known.has(line));
 };
 
+/** Each that is new, with the time since when. */
+const missedLines = (before: UpdateView | undefined, after: UpdateView): readonly string[] => {
+  const keyOf = ({ zone, instanceId, code, message }: MissingNode): string =>
+    [zone, instanceId, code, message].join('/');
+  const known = new Set((before?.update.status?.missing ?? []).map(keyOf));
+  const missing = after.status === 'InProgress' ? (after.update.status?.missing ?? []) : [];
+  return missing
+    .filter((one) => !known.has(keyOf(one)))
+    .map(({ zone, instanceId, code, message, since }) => {
+      const where = zone === undefined ? '' : ` in ${zone}`;
+      return instanceId === undefined
+        ? `no new node${where} since ${since}: ${code}: ${message}`
+        : `new node ${instanceId}${where} has not joined since ${since}: ${message}`;
+    });
+};
+
 /** How it ended is told by resultLines. */
 const stateLines = (before: UpdateView | undefined, after: UpdateView): readonly string[] => {
   const then = before === undefined ? 'InProgress' : stateText(before);
@@ -41,6 +58,7 @@ const stateLines = (before: UpdateView | undefined, after: UpdateView): readonly
     ...(isKnown ? [] : [message]),
     ...holdsLines(before, after),
     ...hooksLines(before, after),
+    ...missedLines(before, after),
   ];
 };
 

@@ -6,7 +6,7 @@ import type { UpdatePolicies } from '../../api/update-policy.ts';
 import { healthRemedy } from '../../core/explain/index.ts';
 import { documentVersion } from '../drain/render.ts';
 import { formatDuration } from '../duration.ts';
-import { heldText, hookText } from './holds.ts';
+import { heldText, hookText, pastShortages } from './holds.ts';
 import { headerLines, nodeLine } from './screen.ts';
 import { typeLines } from './types.ts';
 import { fromTo, type UpdateView } from './view.ts';
@@ -85,6 +85,7 @@ const updateItem = (view: UpdateView) => {
     startedAt: status?.startedAt ?? null,
     endedAt: status?.endedAt ?? null,
     shortages: status?.shortages ?? [],
+    missing: status?.missing ?? [],
     skippedTypes: status?.skippedTypes ?? [],
     fallbacks: status?.fallbacks ?? [],
     phases: status?.phases ?? [],
@@ -194,7 +195,7 @@ export const describeLines = (view: UpdateView, now: EpochMs): readonly string[]
     ),
     ...section(
       'no room for new nodes',
-      (status?.shortages ?? []).map(({ zone, code, message: why }) => `  ${zone}: ${code}: ${why}`),
+      pastShortages(view).map(({ zone, code, message: why }) => `  ${zone}: ${code}: ${why}`),
     ),
     ...section(
       'instance types',

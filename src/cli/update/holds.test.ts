@@ -86,3 +86,41 @@ describe('an update that is held', () => {
     expect(describeLines(view(update), now).join()).not.toContain('approved');
   });
 });
+
+describe('new nodes that are waited for', () => {
+  const missing = [
+    {
+      zone: 'eu-west-1a',
+      code: 'InsufficientFreeAddresses',
+      message: 'none',
+      since: timePlus(690),
+    },
+    {
+      zone: 'eu-west-1b',
+      instanceId: 'i-1',
+      code: 'NodeCreationFailure',
+      message: 'no node',
+      since: timePlus(720),
+    },
+  ] as const;
+  const shortages = [{ zone: 'eu-west-1a', code: 'c', message: 'm', at: timePlus(600) }] as const;
+  const waits = view(anUpdate({ status: { ...running, missing, shortages } }));
+
+  it('are told with what is known of each and since when, once where no screen is drawn', () => {
+    expect(headerLines(waits, now).slice(-2)).toEqual([
+      'no new node in eu-west-1a for 1m: InsufficientFreeAddresses: none',
+      'new node i-1 in eu-west-1b has not joined for 30s: no node',
+    ]);
+    expect(changeLines(view(), waits)).toEqual([
+      `no new node in eu-west-1a since ${timePlus(690)}: InsufficientFreeAddresses: none`,
+      `new node i-1 in eu-west-1b has not joined since ${timePlus(720)}: no node`,
+    ]);
+    expect(changeLines(waits, waits)).toEqual([]);
+  });
+
+  it('are told instead of the shortage of before in their zone', () => {
+    expect(describeLines(waits, now).join()).not.toContain('no room for new nodes');
+    const before = view(anUpdate({ status: { ...running, shortages } }));
+    expect(describeLines(before, now)).toContain('no room for new nodes:');
+  });
+});

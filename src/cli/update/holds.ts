@@ -1,6 +1,7 @@
 // What keeps an update from going on, in print: a line for each hold, with its age and its end; hooks of its nodes
 // that run or failed. Pure.
 import { type EpochMs, parseTime } from '../../api/brand.ts';
+import type { UpdateShortage } from '../../api/nodegroup-update.ts';
 import { targetText } from '../../core/update/index.ts';
 import { formatDuration } from '../duration.ts';
 import type { UpdateView } from './view.ts';
@@ -23,6 +24,26 @@ export const holdLines = ({ update, status }: UpdateView, now: EpochMs): readonl
         ({ kind, reason, since, until }) =>
           `held by ${kind}${ageText(since, now)}: ${reason}${endText(until, now)}`,
       );
+
+/** `no new node in eu-west-1a for 3m: InsufficientFreeAddresses: ...`, `new node i-1 in ... has not joined for 4m: ...`. */
+export const missingLines = ({ update, status }: UpdateView, now: EpochMs): readonly string[] =>
+  status !== 'InProgress'
+    ? []
+    : (update.status?.missing ?? []).map(({ zone, instanceId, code, message, since }) => {
+        const where = zone === undefined ? '' : ` in ${zone}`;
+        const age = ageText(since, now);
+        return instanceId === undefined
+          ? `no new node${where}${age}: ${code}: ${message}`
+          : `new node ${instanceId}${where} has not joined${age}: ${message}`;
+      });
+
+/** Zones that had no room when last a node was wanted there, and of which nothing newer is told. */
+export const pastShortages = ({ update, status }: UpdateView): readonly UpdateShortage[] => {
+  const { shortages = [], missing = [] } = update.status ?? {};
+  const isTold = ({ zone }: UpdateShortage): boolean =>
+    status === 'InProgress' && missing.some((one) => one.zone === zone);
+  return shortages.filter((one) => !isTold(one));
+};
 
 /** `hook preDrain runs for node-1 (Job ops/pre-drain-i-1-ab)`; of a webhook, what it answered last. */
 export const hookLines = ({ update, status }: UpdateView): readonly string[] =>

@@ -2,7 +2,7 @@
 // more lines and columns than there are. What is done and what waits is folded into counts. Pure.
 import { type EpochMs, parseTime } from '../../api/brand.ts';
 import { formatDuration } from '../duration.ts';
-import { heldText, holdLines, hookLines, waveText } from './holds.ts';
+import { heldText, holdLines, hookLines, missingLines, pastShortages, waveText } from './holds.ts';
 import { fromTo, type NodeView, type UpdateView } from './view.ts';
 
 export interface Size {
@@ -92,6 +92,7 @@ export const headerLines = (view: UpdateView, now: EpochMs): readonly string[] =
     [...(bar === undefined ? [] : [bar]), ...time, ...(eta === undefined ? [] : [eta])].join('  '),
     ...holdLines(view, now),
     ...hookLines(view),
+    ...missingLines(view, now),
   ];
 };
 
@@ -202,8 +203,10 @@ const fitted = (branches: readonly Branch[], { columns, rows: room }: Size): rea
 const cut = (line: string, columns: number): string =>
   line.length <= columns ? line : `${line.slice(0, Math.max(0, columns - 1))}…`;
 
-const endLines = ({ update, status }: UpdateView, { columns, rows }: Size): readonly string[] => {
-  const { errors = [], message = '', shortages = [] } = update.status ?? {};
+const endLines = (view: UpdateView, { columns, rows }: Size): readonly string[] => {
+  const { update, status } = view;
+  const { errors = [], message = '' } = update.status ?? {};
+  const shortages = pastShortages(view);
   const told =
     status === 'InProgress' || errors.length === 0
       ? [message, ...shortages.map(({ zone, code }) => `no room for new nodes in ${zone}: ${code}`)]

@@ -2,7 +2,15 @@
 // are late to join with what their console says. Asks the cloud only where something is missing.
 import type { EpochMs } from '../../api/brand.ts';
 import { autoScalingGroupNameOf, type HealthIssue, type NodeGroup } from '../../api/nodegroup.ts';
-import { isLate, joinIssue, lateAt, launchIssues } from '../../core/scaling/index.ts';
+import type { MissingNode } from '../../api/nodegroup-update.ts';
+import {
+  isLate,
+  joinIssue,
+  lateAt,
+  launchIssues,
+  type Unjoined,
+} from '../../core/scaling/index.ts';
+import { failedLaunches } from '../../core/update/index.ts';
 import { CloudError, type ScalingGroup } from '../../ports/index.ts';
 import { isReady, nodeOfInstance } from '../informers.ts';
 import { type ActivityMemory, lookAtActivities } from './activities.ts';
@@ -12,6 +20,9 @@ import { countedOf } from './scale-in.ts';
 
 export interface Health {
   readonly issues: readonly HealthIssue[];
+  /** Of launches that fail, and instances that are no Ready node: what is known of them at once. */
+  readonly launches: readonly MissingNode[];
+  readonly unjoined: readonly Unjoined[];
   /** When somebody becomes late. */
   readonly nextAt: EpochMs | undefined;
 }
@@ -110,6 +121,8 @@ export const observeHealth = async (
   const join = await lateIssue(deps, group, { scaling, unjoined: late, memory }, signal);
   return {
     issues: [...launchIssues(activities, name), ...(join === undefined ? [] : [join])],
+    launches: failedLaunches(activities),
+    unjoined,
     nextAt: lateAt(unjoined, now),
   };
 };

@@ -3,7 +3,6 @@
 import { type EpochMs, epochMs } from '../../api/brand.ts';
 import {
   autoScalingGroupNameOf,
-  type HealthIssue,
   type NodeGroup,
   type NodeGroupStatus,
 } from '../../api/nodegroup.ts';
@@ -26,7 +25,7 @@ import { syncTemplate } from './labels.ts';
 import { leftOf } from './left.ts';
 import { Marking } from './marking.ts';
 import { askedFor, isMissingFor, mayStand, wasSeen } from './memory.ts';
-import { observeHealth } from './observe.ts';
+import { type Health, observeHealth } from './observe.ts';
 import type { Effect, PassInput } from './pass-input.ts';
 import { deleteTry, endRest, isEmpty, issueOfFailure, openBounds } from './remove.ts';
 import { type ReportFacts, report } from './report.ts';
@@ -173,7 +172,7 @@ export class Pass {
   async #rollOut(
     scaling: ScalingGroup,
     update: NodeGroupUpdate | undefined,
-    known: { readonly issues: readonly HealthIssue[]; readonly wanted: number },
+    known: { readonly health: Health; readonly wanted: number },
   ): Promise<Rollout | undefined> {
     const { signal, memory } = this.#input;
     memory.isMoving = false;
@@ -242,7 +241,7 @@ export class Pass {
     const { late, ...read } = readSizes(this.#deps, this.#group, scaling, left);
     const seen = seeSizes(read.group, read.scaling, left);
     if (!(await this.#follow(seen.followed))) return false;
-    const rollout = await this.#rollOut(scaling, update, { issues, wanted: seen.wanted });
+    const rollout = await this.#rollOut(scaling, update, { health, wanted: seen.wanted });
     const surge = rollout?.surge ?? leftoverSurge(this.#deps, this.#group, scaling);
     const isUpdating = rollout !== undefined;
     const retiring = retiringOf(this.#deps, scaling, update);

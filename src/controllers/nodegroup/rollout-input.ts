@@ -1,7 +1,7 @@
 // What the parts of a version update share: what it begins with, the status as others have it now, the
 // group's instances as core/update wants them. Decides nothing.
 import type { Node } from '../../api/kube.ts';
-import type { HealthIssue, NodeGroup } from '../../api/nodegroup.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdate, Revision } from '../../api/nodegroup-update.ts';
 import { quarantineLabel } from '../../api/update-policy.ts';
 import {
@@ -15,6 +15,7 @@ import {
 import type { ScalingGroup } from '../../ports/index.ts';
 import { isReady, nodeOfInstance } from '../informers.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
+import type { Health } from './observe.ts';
 import type { PassMemory } from './pass-input.ts';
 import { countedOf } from './scale-in.ts';
 
@@ -22,7 +23,7 @@ export interface RolloutInput {
   readonly group: NodeGroup;
   readonly scaling: ScalingGroup;
   readonly update: NodeGroupUpdate;
-  readonly issues: readonly HealthIssue[];
+  readonly health: Health;
   /** How many people want now, without what is an update's. */
   readonly wanted: number;
   readonly memory: PassMemory;

@@ -37,7 +37,7 @@ import { restoreTemplate, useTemplate } from './rollout-template.ts';
 /** With force: how long pods that are deleted have to stop, before the instance goes. */
 const forcedGraceMs = 11 * 60_000;
 
-type Input = Omit<RolloutInput, 'issues'>;
+type Input = Omit<RolloutInput, 'health'>;
 
 const policiesNow = ({ group, update }: Input): Policies =>
   policiesOf(group.spec, update.spec, update.status?.strategy);

@@ -81,7 +81,7 @@ export const useTemplate = async (
  */
 export const restoreTemplate = async (
   deps: NodeGroupDeps,
-  input: Omit<RolloutInput, 'issues'>,
+  input: Omit<RolloutInput, 'health'>,
 ): Promise<void> => {
   const { group, scaling, update, signal } = input;
   const { id, version: inUse = '' } = scaling.launchTemplate ?? {};

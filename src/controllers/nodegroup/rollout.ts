@@ -109,7 +109,7 @@ const decide = async (
   deps: NodeGroupDeps,
   input: RolloutInput,
 ): Promise<UpdateDecision | undefined> => {
-  const { group, scaling, issues } = input;
+  const { group, scaling, health } = input;
   const update = statusOf(deps, input.update);
   const { status } = update;
   if (status?.target === undefined) return undefined;
@@ -126,7 +126,9 @@ const decide = async (
     suspended: (status.suspends ?? []).filter((one) => suspendedOf(scaling).includes(one)),
     usesTarget: usesTarget(status.target, status.restored, scaling),
     instances: instancesOf(deps, group, scaling, status.target, status.restored),
-    issues,
+    issues: health.issues,
+    launches: health.launches,
+    unjoined: health.unjoined,
     drainTimeoutMs: policies.drainTimeoutMs,
     policies,
     history: paceHistory(deps, update),

@@ -161,7 +161,14 @@ export const failUpdate = (
   const endedAt = formatTime(deps.clock.now());
   const { status: known } = update;
   // What no longer is: nothing holds it, no probe is asked, no hook runs.
-  const { holds: _h, failingProbes: _p, hooks: _r, waitingSince: _w, ...before } = known ?? {};
+  const {
+    holds: _h,
+    failingProbes: _p,
+    hooks: _r,
+    waitingSince: _w,
+    missing: _m,
+    ...before
+  } = known ?? {};
   const phase = 'Ended' as const;
   const phases = [...(known?.phases ?? []), { phase, at: endedAt }];
   const ended = { phase, phases, status: 'Failed', endedAt, errors: [error] } as const;

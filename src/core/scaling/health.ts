@@ -39,7 +39,10 @@ interface Activity {
 /** Auto Scaling's words for a launch, one out of a warm pool too; a termination is none. */
 const isLaunch = ({ description }: Activity): boolean => description.startsWith('Launching ');
 
-/** The launches that failed since the last one that succeeded, one issue per code. */
+/** So many different messages of one code are told: a group has about as many subnets. */
+const maxMessages = 6;
+
+/** The launches that failed since the last one that succeeded, one issue per code: each subnet has words of its own. */
 export const launchIssues = (
   activities: readonly Activity[],
   autoScalingGroupName: string,
@@ -49,13 +52,17 @@ export const launchIssues = (
   const failed = (lastGood < 0 ? launches : launches.slice(0, lastGood)).filter(
     ({ status }) => status === 'Failed' || status === 'Cancelled',
   );
-  const issues = new Map<string, HealthIssue>();
+  const messages = new Map<string, Set<string>>();
   for (const { message } of failed) {
     const code = codeOfRefusal(message, 'AsgInstanceLaunchFailures');
-    if (issues.has(code)) continue;
-    issues.set(code, { code, message, resourceIds: [autoScalingGroupName] });
+    messages.set(code, (messages.get(code) ?? new Set()).add(message));
   }
-  return [...issues.values()];
+  return [...messages].map(([code, said]) => ({
+    code,
+    // In an order of their own: which zone was tried last is no news.
+    message: [...said].slice(0, maxMessages).toSorted().join(' '),
+    resourceIds: [autoScalingGroupName],
+  }));
 };
 
 export interface Unjoined {

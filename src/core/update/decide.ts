@@ -14,6 +14,7 @@ import { goingBack } from './going-back.ts';
 import { withHookedNodes, withHooks } from './hooks/index.ts';
 import { enter, fail, withProgress } from './journal.ts';
 import { fallbackChange } from './ladder.ts';
+import { missingChange } from './missing.ts';
 import { isMoving } from './moving.ts';
 import { type Herd, herdOf } from './nodes.ts';
 import type { StatusChange, UpdateDecision, UpdateObservation, UpdateStep } from './observation.ts';
@@ -118,7 +119,12 @@ export const decideUpdate = (seen: UpdateObservation): UpdateDecision => {
   const back = goingBack(observation, herd, givenBack(herd, decided));
   const held = withHolds(observation, withProgress(observation, herd, back));
   const told = isMoving(observation, herd) ? { ...held, isMoving: true } : held;
-  const changed = { ...change, ...fallbackChange(observation, herd), ...noLonger(observation) };
+  const changed = {
+    ...change,
+    ...fallbackChange(observation, herd),
+    ...missingChange(observation, herd),
+    ...noLonger(observation),
+  };
   if (Object.keys(changed).length === 0) return told;
   return { ...told, change: { ...changed, ...told.change } };
 };

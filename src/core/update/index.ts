@@ -22,6 +22,7 @@ export { fail } from './journal.ts';
 export { podsAsk, skippedTypes } from './ladder.ts';
 export { evenSurge } from './landing.ts';
 export { endedByCall, isAskedToEnd } from './leaving.ts';
+export { failedLaunches } from './missing.ts';
 export { isEmptiedBy, isRetired, ownCause, updateCauseId } from './nodes.ts';
 export type {
   StepHolds,

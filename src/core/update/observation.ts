@@ -4,6 +4,7 @@ import type { EpochMs } from '../../api/brand.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
 import type { HealthIssue } from '../../api/nodegroup.ts';
 import type {
+  MissingNode,
   NodeGroupUpdate,
   NodeGroupUpdateStatus,
   Revision,
@@ -86,6 +87,12 @@ export interface UpdateObservation extends StepPacing {
   readonly history?: readonly (readonly UpdatePace[])[];
   /** Where the last launch failed for want of room; undefined: not looked at in this pass. */
   readonly shortages?: readonly UpdateShortage[];
+  /** Launches that fail now, by zone, and instances that are no Ready node yet, with EC2's launch time. */
+  readonly launches?: readonly MissingNode[];
+  readonly unjoined?: readonly {
+    readonly instanceId: string;
+    readonly launchTime: string | undefined;
+  }[];
   /** The group's instance types in people's order, where EC2 Auto Scaling chooses among them. */
   readonly types?: readonly string[];
   /** Types are left out of it now. */
