@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   dataDirAt,
+  movedTo,
   newSettings,
   prepareDirectory,
   readEnvironment,
@@ -116,5 +117,23 @@ describe('a data directory', () => {
     writeEnvironment(dir, values);
     expect(readFileSync(dir.envFile, 'utf8')).toContain(`KUBECONFIG='/it'\\''s/here'`);
     expect(readEnvironment(dir)).toEqual(values);
+  });
+});
+
+describe('ports of a world', () => {
+  it('are remembered where they change, each once, and not the ones of now', () => {
+    const fresh = newSettings({ seed: 1, demo: false });
+    const first = movedTo(fresh, { frontPort: 1, kubePort: 2 });
+    expect(first).toMatchObject({ kubePort: 2, formerKubePorts: [] });
+    expect(movedTo(first, { frontPort: 1, kubePort: 2 }).formerKubePorts).toEqual([]);
+    const second = movedTo(first, { frontPort: 3, kubePort: 4 });
+    expect(second).toMatchObject({ frontPort: 3, kubePort: 4, formerKubePorts: [2] });
+    expect(movedTo(second, { frontPort: 1, kubePort: 2 }).formerKubePorts).toEqual([4]);
+    const { formerKubePorts: _older, ...older } = second;
+    const dir = dataDirAt(root);
+    writeFileSync(dir.settingsFile, JSON.stringify(older));
+    expect(readSettings(dir)?.formerKubePorts).toEqual([]);
+    writeFileSync(dir.settingsFile, JSON.stringify(second));
+    expect(readSettings(dir)?.formerKubePorts).toEqual([2]);
   });
 });

@@ -27,6 +27,8 @@ export interface Settings {
   readonly layout: number;
   readonly frontPort: number;
   readonly kubePort: number;
+  /** Where the same API was before: user data of machines names it for as long as they live. */
+  readonly formerKubePorts: readonly number[];
   readonly token: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -86,6 +88,9 @@ const parseSettings = (file: string): Settings => {
     layout: parsed.layout,
     frontPort: Number(parsed.frontPort ?? 0),
     kubePort: Number(parsed.kubePort ?? 0),
+    formerKubePorts: Array.isArray(parsed.formerKubePorts)
+      ? parsed.formerKubePorts.map(Number).filter(Number.isInteger)
+      : [],
     token: parsed.token,
     accessKeyId: String(parsed.accessKeyId ?? ''),
     secretAccessKey: String(parsed.secretAccessKey ?? ''),
@@ -120,11 +125,27 @@ export const newSettings = (choice: {
   layout: layoutVersion,
   frontPort: 0,
   kubePort: 0,
+  formerKubePorts: [],
   token: randomBytes(18).toString('base64url'),
   accessKeyId: `AKIA${randomBytes(10).toString('hex').toUpperCase().slice(0, 16)}`,
   secretAccessKey: randomBytes(30).toString('base64url'),
   ...choice,
 });
+
+/** Of a world that is started with `--port 0` each time. */
+const maxFormerPorts = 1_000;
+
+/** The ports as they are now; that of before is remembered. */
+export const movedTo = (
+  settings: Settings,
+  ports: Pick<Settings, 'frontPort' | 'kubePort'>,
+): Settings => {
+  const before = [...settings.formerKubePorts, settings.kubePort];
+  const formerKubePorts = [...new Set(before)]
+    .filter((port) => port !== 0 && port !== ports.kubePort)
+    .slice(-maxFormerPorts);
+  return { ...settings, ...ports, formerKubePorts };
+};
 
 /** Why a directory cannot be used: the reason is the nearest one that exists, if that is the cause. */
 const whyNot = (path: string, error: unknown): string => {

@@ -22,6 +22,7 @@ import {
   type DataDir,
   dataDirAt,
   environmentOf,
+  movedTo,
   newSettings,
   prepareDirectory,
   readSettings,
@@ -82,6 +83,8 @@ const chosenPorts = (options: UpOptions, stored: Settings | undefined): [number,
   if (stored !== undefined && stored.frontPort !== 0) return [stored.frontPort, stored.kubePort];
   return [defaultPort, defaultPort + 1];
 };
+
+const kubeEndpoint = (port: number): string => `https://127.0.0.1:${port}`;
 
 const randomSeed = (): number => Math.floor(Math.random() * 2 ** 32);
 
@@ -154,7 +157,8 @@ const begin = async ({ options, deps, dir, stored, closers }: Beginning): Promis
     auditLog: audit,
     endpoint: () => `http://127.0.0.1:${settings.frontPort}`,
     clusterAccess: () => ({
-      endpoint: `https://127.0.0.1:${settings.kubePort}`,
+      endpoint: kubeEndpoint(settings.kubePort),
+      formerEndpoints: settings.formerKubePorts.map(kubeEndpoint),
       certificateAuthorityData: Buffer.from(pki.ca.certificate).toString('base64'),
     }),
   });
@@ -177,9 +181,10 @@ const begin = async ({ options, deps, dir, stored, closers }: Beginning): Promis
     settings: () => settings,
   });
   closers.push(() => close([listeners.front, listeners.kube]));
-  const [frontPort, kubePort] = chosenPorts(options, stored);
-  settings = { ...settings, frontPort: await listenOnLoopback(listeners.front, frontPort) };
-  settings = { ...settings, kubePort: await listenOnLoopback(listeners.kube, kubePort) };
+  const chosen = chosenPorts(options, stored);
+  const frontPort = await listenOnLoopback(listeners.front, chosen[0]);
+  const kubePort = await listenOnLoopback(listeners.kube, chosen[1]);
+  settings = movedTo(settings, { frontPort, kubePort });
   const seed = settings.demo ? seedDemo : seedEmpty;
   if (!world.restored) pacer.enter(() => seed(world));
   const running = pacer.run(stopping.signal);

@@ -17,6 +17,7 @@ const access: NodeAccess = {
   entry: undefined,
   cluster: { name: 'c', authenticationMode: 'CONFIG_MAP' },
   clusterEndpoint: 'https://e.eks.amazonaws.com',
+  formerEndpoints: ['https://f.eks.amazonaws.com'],
   isReached: true,
 };
 
@@ -36,6 +37,7 @@ describe('the cluster', () => {
     ['whom aws-auth maps to its node name', nodes, {}],
     ['a role that may do everything', entry(['system:masters'], 'admin'), {}],
     ['whoever names no endpoint', nodes, { endpoint: undefined }],
+    ['whoever names the endpoint of before', nodes, { endpoint: 'https://F.eks.amazonaws.com/' }],
     ['whom an access entry names', undefined, { cluster: inMode('API'), entry: nodeEntry }],
     ['whom an entry names, before aws-auth', '[]', { cluster: both, entry: nodeEntry }],
     ['whom no entry names, but aws-auth does', nodes, { cluster: both }],

@@ -80,7 +80,8 @@ export const createJoinGate = (kube: WorldKube, aws: Pick<AwsWorld, 'nodeAccess'
       return { kind: 'unknownCluster', cluster: clusterName ?? '' };
     }
     if (endpoint !== undefined && clusterEndpoint !== undefined) {
-      if (!sameOrigin(endpoint, clusterEndpoint)) return { kind: 'endpoint', endpoint };
+      const own = [clusterEndpoint, ...access.formerEndpoints];
+      if (!own.some((one) => sameOrigin(endpoint, one))) return { kind: 'endpoint', endpoint };
     }
     if (!access.isReached) return { kind: 'unreachable', endpoint: clusterEndpoint ?? '' };
     if (roleArn === undefined) return { kind: 'noCredentials' };

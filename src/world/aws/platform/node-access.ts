@@ -19,6 +19,8 @@ export interface NodeAccess {
   readonly entry: EntryUser | undefined;
   /** The cluster's own; undefined while it has none. */
   readonly clusterEndpoint: string | undefined;
+  /** What it was before: the same cluster. */
+  readonly formerEndpoints: readonly string[];
   /** Its packets get to that endpoint and back. */
   readonly isReached: boolean;
 }
@@ -36,6 +38,7 @@ export const nodeAccess = (parts: Parts, instanceId: string): NodeAccess | undef
   const cluster = clusterName === undefined ? all[0] : all.find((one) => one.name === clusterName);
   const { profileArn } = row;
   const roleArn = profileArn && roleArnOfProfile(parts.identity, profileArn);
+  const known = parts.clusters.access();
   return {
     privateDnsName: row.privateDnsName,
     clusterName,
@@ -46,7 +49,8 @@ export const nodeAccess = (parts: Parts, instanceId: string): NodeAccess | undef
       cluster === undefined || roleArn === undefined
         ? undefined
         : parts.entries.live(cluster.name, roleArn),
-    clusterEndpoint: parts.clusters.access()?.endpoint,
+    clusterEndpoint: known?.endpoint,
+    formerEndpoints: known?.formerEndpoints ?? [],
     isReached: cluster === undefined || reaches(parts, row, cluster),
   };
 };
