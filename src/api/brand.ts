@@ -29,7 +29,7 @@ export const instanceIdOfProviderId = (providerId: string | undefined): Instance
  * The same few times are read and written over and over: deadlines on each pass, `now` by all that
  * happens at once. Bounded, since a long life meets many.
  */
-const maxRemembered = 1000;
+const maxRemembered = 10_000;
 const remembering = <K, V>(compute: (key: K) => V): ((key: K) => V) => {
   const known = new Map<K, V>();
   let last: { readonly key: K; readonly value: V } | undefined;

@@ -59,6 +59,14 @@ const identity = (waiting: WaitingOn): string => {
   return `${waiting.kind}/${'pod' in waiting ? waiting.pod : ''}${why}`;
 };
 
+/** Whether the same pods wait for the same kinds of things. Asked of every drain in every pass. */
+const isAlike = (a: readonly WaitingOn[] = [], b: readonly WaitingOn[] = []): boolean =>
+  a.length === b.length &&
+  a.every((one, i) => {
+    const other = b[i];
+    return one === other || (other !== undefined && identity(one) === identity(other));
+  });
+
 export class Evictions {
   readonly #options: EvictionsOptions;
   readonly #limits: Limits;
@@ -132,8 +140,8 @@ export class Evictions {
     const before = this.#blockers;
     this.#blockers = next;
     for (const id of new Set([...before.keys(), ...next.keys()])) {
-      const was = before.get(id)?.map(identity).join();
-      if (was !== next.get(id)?.map(identity).join()) this.#options.onBlockers(id);
+      const isKnown = before.has(id) === next.has(id);
+      if (!isKnown || !isAlike(before.get(id), next.get(id))) this.#options.onBlockers(id);
     }
   }
 

@@ -28,6 +28,8 @@ const sharedLookMs = 5_000;
 const movingLookMs = 500;
 /** Nodes change in flocks, and the cloud follows: gathered into one pass. */
 const gatherMs = 1_000;
+/** A pass costs what all instances do: a group of thousands has so many fewer of them. */
+const longestGatherMs = 5_000;
 /** Where many nodes come and go, the cloud is still asked at most this often because of them. */
 const busyLookMs = 4_000;
 /** From so many instances on. */
@@ -97,7 +99,10 @@ class NodeGroups {
     const { nodeGroups, clock } = this.#deps;
     const instances = nodeGroups.get(nodeGroup)?.status?.instances ?? 0;
     if (instances < largeGroup) this.#queue.add(nodeGroup);
-    else this.#queue.addAfter(nodeGroup, epochMs(clock.now() + Math.min(gatherMs, instances)));
+    else {
+      const gather = Math.min(longestGatherMs, instances);
+      this.#queue.addAfter(nodeGroup, epochMs(clock.now() + gather));
+    }
   }
 
   /**

@@ -194,6 +194,10 @@ const versionsOf = (budgets: readonly PodDisruptionBudget[]): Readonly<Record<st
     budgets.map((budget) => [keyOfObject(budget), budget.metadata.resourceVersion]),
   );
 
+/** How many pods go before the system-critical ones. */
+const workloadsOf = ({ pods }: Drain): number =>
+  pods.filter(({ pod }) => !isSystemCritical(pod)).length;
+
 class Pass {
   readonly #input: AllocateInput;
   readonly #account: Account;
@@ -231,7 +235,7 @@ class Pass {
 
   #candidatesOf(drain: Drain): readonly Candidate[] {
     const { now, budgets, ledger, limits } = this.#input;
-    const before = drain.pods.filter(({ pod }) => !isSystemCritical(pod)).length;
+    const before = limits.tiers ? workloadsOf(drain) : 0;
     const candidates: Candidate[] = [];
     for (const { pod } of drain.pods) {
       const at = forceAt(pod, drain.window);

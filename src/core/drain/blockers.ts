@@ -116,13 +116,18 @@ export const failed = (
   };
 };
 
+/** Pods are immutable, and one that stops in time waits for the same at each look. */
+const inGrace = new WeakMap<Pod, WaitingOn>();
+
 /** A pod on its way out: within its grace, held by finalizers, or forgotten by its kubelet. */
 export const termination = (pod: Pod, now: EpochMs): WaitingOn => {
   const end = terminationEnd(pod) ?? now;
-  const finalizers = pod.metadata.finalizers ?? [];
   const late = now > epochMs(end + stuckAfterMs);
+  const known = late ? undefined : inGrace.get(pod);
+  if (known !== undefined) return known;
+  const finalizers = pod.metadata.finalizers ?? [];
   const why = !late ? 'grace' : finalizers.length > 0 ? 'finalizers' : 'kubelet';
-  return {
+  const waiting: WaitingOn = {
     kind: 'termination',
     pod: keyOfObject(pod),
     since: formatTime(terminationStart(pod) ?? now),
@@ -130,4 +135,6 @@ export const termination = (pod: Pod, now: EpochMs): WaitingOn => {
     why,
     ...(why === 'finalizers' ? { finalizers } : {}),
   };
+  if (!late && terminationEnd(pod) !== undefined) inGrace.set(pod, waiting);
+  return waiting;
 };

@@ -25,10 +25,14 @@ export interface Demand {
 
 export interface NodeInfo {
   readonly name: string;
-  /** Rises when labels, taints or the cordon change: static answers are kept per value. */
+  /** Its place in lists that are kept per node; another node's when this one is gone. */
+  readonly slot: number;
+  /** Another one, of all nodes', when labels, taints or the cordon change: static answers are kept per value. */
   version: number;
   labels: Labels;
   taints: readonly TaintView[];
+  /** Those of the taints that only discourage. */
+  softTaints: readonly TaintView[];
   unschedulable: boolean;
   zone: string;
   milliCpu: number;
@@ -131,6 +135,9 @@ export class SchedulerCache {
   readonly #namespaces: NamespacesOf;
   readonly #placed = new Map<string, Placed>();
   readonly #spreads = new Map<string, Spread>();
+  readonly #freeSlots: number[] = [];
+  #slots = 0;
+  #versions = 0;
 
   constructor(sources: {
     readonly placed: () => Iterable<PodView>;
@@ -152,7 +159,7 @@ export class SchedulerCache {
 
   setNode(node: NodeView): void {
     const known = this.nodes.get(node.metadata.name);
-    const info = known ?? emptyNode(node.metadata.name);
+    const info = known ?? this.#emptyNode(node.metadata.name);
     const labels = node.metadata.labels ?? {};
     const taints = node.spec?.taints ?? [];
     const unschedulable = node.spec?.unschedulable === true;
@@ -162,13 +169,14 @@ export class SchedulerCache {
       info.taints !== taints ||
       info.unschedulable !== unschedulable
     ) {
-      info.version++;
+      info.version = ++this.#versions;
     }
     const zone = labels['topology.kubernetes.io/zone'] ?? '';
     if (zone !== info.zone) this.#moveZone(info.name, info.zone, zone);
     const allocatable = node.status?.allocatable ?? {};
     info.labels = labels;
     info.taints = taints;
+    info.softTaints = taints.filter(({ effect }) => effect === 'PreferNoSchedule');
     info.unschedulable = unschedulable;
     info.zone = zone;
     info.milliCpu = milliCpu(allocatable.cpu);
@@ -190,7 +198,7 @@ export class SchedulerCache {
     info.exists = false;
     this.list = this.list.filter((one) => one !== info);
     // Pods may outlive their node object; the entry goes with the last of them.
-    if (info.usedPods === 0) this.nodes.delete(name);
+    if (info.usedPods === 0) this.#forget(info);
   }
 
   /** A pod that is bound and not finished takes room; anything else gives it back. */
@@ -252,7 +260,7 @@ export class SchedulerCache {
   }
 
   #apply(placed: Placed, sign: 1 | -1): void {
-    const info = this.nodes.get(placed.node) ?? emptyNode(placed.node);
+    const info = this.nodes.get(placed.node) ?? this.#emptyNode(placed.node);
     this.nodes.set(placed.node, info);
     info.usedMilliCpu += sign * placed.demand.milliCpu;
     info.usedMemory += sign * placed.demand.memory;
@@ -274,7 +282,15 @@ export class SchedulerCache {
     else this.#priorities.set(placed.priority, peers);
     this.counts.change(placed.pod, sign, placed.live);
     if (placed.group !== undefined) this.#count(placed.group, info, sign);
-    if (!info.exists && info.usedPods === 0) this.nodes.delete(placed.node);
+    if (!info.exists && info.usedPods === 0) this.#forget(info);
+  }
+
+  #emptyNode(name: string): NodeInfo {
+    return emptyNode(name, this.#freeSlots.pop() ?? this.#slots++);
+  }
+
+  #forget(info: NodeInfo): void {
+    if (this.nodes.delete(info.name)) this.#freeSlots.push(info.slot);
   }
 
   #leaveGroup(placed: Placed): void {
@@ -300,11 +316,13 @@ export class SchedulerCache {
   }
 }
 
-const emptyNode = (name: string): NodeInfo => ({
+const emptyNode = (name: string, slot: number): NodeInfo => ({
   name,
+  slot,
   version: 0,
   labels: {},
   taints: [],
+  softTaints: [],
   unschedulable: false,
   zone: '',
   milliCpu: 0,

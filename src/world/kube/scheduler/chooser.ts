@@ -39,11 +39,11 @@ import { type VolumeAsk, volumeAsk, volumeRefusal } from './volumes.ts';
 /** Templates whose static answers are kept; more distinct ones are rare. */
 const cachedTemplates = 500;
 
-/** Per node: the version of the node that was looked at, and the answer. */
-type StaticAnswers = WeakMap<
-  NodeInfo,
-  { readonly version: number; readonly refusal: Refusal | undefined }
->;
+/** By the node's slot: the version of the node that was looked at, and the answer. */
+interface StaticAnswers {
+  readonly versions: number[];
+  readonly refusals: (Refusal | undefined)[];
+}
 
 export type Choice =
   | {
@@ -65,6 +65,8 @@ interface Ask {
   readonly pod: PodView;
   readonly demand: Demand;
   readonly ports: readonly string[];
+  /** It may ask something of other pods' places, or they of its. */
+  readonly isConstrained: boolean;
   readonly constraints: () => PodConstraints;
   readonly answers: StaticAnswers | undefined;
   readonly volumes: VolumeAsk;
@@ -124,6 +126,7 @@ export class Chooser {
       pod,
       demand: demandOf(pod),
       ports: hostPortsOf(pod),
+      isConstrained: this.#isConstrained(pod),
       constraints: () => {
         constraints ??= new PodConstraints(pod, {
           cache: this.cache,
@@ -151,7 +154,7 @@ export class Chooser {
       roomRefusal(demand, ports, node, this.nominations.keptFrom(pod, node.name));
     if (first !== undefined) return first;
     const volumes = volumeRefusal(this.#kube, ask.volumes, node);
-    if (volumes !== undefined || !this.#isConstrained(pod)) return volumes;
+    if (volumes !== undefined || !ask.isConstrained) return volumes;
     return ask.constraints().refusal(node);
   }
 
@@ -181,7 +184,8 @@ export class Chooser {
       counts: this.cache.spread(spreadGroupOf(ask.pod)),
       constraints: ask.constraints,
     });
-    const most = scores.reduce((max, score) => Math.max(max, score), -1);
+    let most = -1;
+    for (const score of scores) if (score > most) most = score;
     const best = feasible.filter((_node, i) => scores[i] === most);
     return best[this.#random.below(best.length)] ?? feasible[0];
   }
@@ -232,7 +236,7 @@ export class Chooser {
     const freed = new Set(without.flatMap(hostPortsOf));
     const ports = ask.ports.filter((port) => !freed.has(port));
     if (roomRefusal(ask.demand, ports, node, taken) !== undefined) return false;
-    return !this.#isConstrained(ask.pod) || ask.constraints().refusal(node, without) === undefined;
+    return !ask.isConstrained || ask.constraints().refusal(node, without) === undefined;
   }
 
   *#podsOn(node: NodeInfo): Generator<PodView> {
@@ -273,7 +277,7 @@ export class Chooser {
     let answers = this.#answers.get(key);
     if (answers === undefined) {
       if (this.#answers.size >= cachedTemplates) this.#answers.clear();
-      answers = new WeakMap();
+      answers = { versions: [], refusals: [] };
       this.#answers.set(key, answers);
     }
     return answers;
@@ -281,10 +285,11 @@ export class Chooser {
 
   #staticRefusal({ pod, answers }: Ask, node: NodeInfo): Refusal | undefined {
     if (answers === undefined) return staticRefusal(pod, node);
-    const known = answers.get(node);
-    if (known?.version === node.version) return known.refusal;
+    const { slot, version } = node;
+    if (answers.versions[slot] === version) return answers.refusals[slot];
     const refusal = staticRefusal(pod, node);
-    answers.set(node, { version: node.version, refusal });
+    answers.versions[slot] = version;
+    answers.refusals[slot] = refusal;
     return refusal;
   }
 }

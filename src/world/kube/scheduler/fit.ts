@@ -58,6 +58,21 @@ export const addTaken = (to: Taken, demand: Demand, sign: 1 | -1): Taken => {
   };
 };
 
+/** Asked for each node that is looked at: nothing is made here. */
+const hasRoom = (demand: Demand, node: NodeInfo, taken: Taken): boolean => {
+  const cpu = node.usedMilliCpu + taken.milliCpu + demand.milliCpu;
+  const memory = node.usedMemory + taken.memory + demand.memory;
+  if (node.usedPods + 1 + taken.pods > node.pods) return false;
+  if (demand.milliCpu > 0 && cpu > node.milliCpu) return false;
+  if (demand.memory > 0 && memory > node.memory) return false;
+  for (const name in demand.others) {
+    const wanted = demand.others[name] ?? 0;
+    const used = (node.usedOthers[name] ?? 0) + (taken.others[name] ?? 0);
+    if (wanted > 0 && used + wanted > (node.others[name] ?? 0)) return false;
+  }
+  return true;
+};
+
 /** Room for the pod: every resource that is short is named. */
 export const roomRefusal = (
   demand: Demand,
@@ -65,6 +80,7 @@ export const roomRefusal = (
   node: NodeInfo,
   taken: Taken = nothingTaken,
 ): Refusal | undefined => {
+  if (ports.length === 0 && hasRoom(demand, node, taken)) return undefined;
   if (ports.some((port) => node.hostPorts.has(port))) {
     return {
       reasons: ["node(s) didn't have free ports for the requested pod ports"],

@@ -1,6 +1,6 @@
 // Which of several nodes that would do is best. Pure; plugins and weights of upstream's default
 // profile (Kubernetes 1.32), each over the feasible nodes at hand and scaled to 0..100.
-import { nodeTermsMatch, type PodView, tolerates } from '../actors/index.ts';
+import { nodeTermsMatch, type PodView, type TaintView, tolerates } from '../actors/index.ts';
 import type { Demand, NodeInfo, Spread } from './cache.ts';
 import type { PodConstraints } from './constraints.ts';
 
@@ -14,41 +14,88 @@ export interface ScoreFacts {
   readonly constraints: () => PodConstraints;
 }
 
-/** A score per node, in the order of `nodes`; more is better. */
+/** What each node has so far, in the order of the nodes; every plugin adds to it. */
+type Totals = number[];
+type Of = (node: NodeInfo) => number;
+
+/** A score per node, in the order of `nodes`; more is better. Looks at hundreds of nodes for each pod: plain loops. */
 export const scoresOf = (nodes: readonly NodeInfo[], facts: ScoreFacts): readonly number[] => {
-  const { pod, demand, counts } = facts;
-  const parts: [number, readonly number[]][] = [
-    [1, nodes.map((node) => room(demand, node))],
-    ...spreadParts(nodes, pod, counts, facts.constraints),
-  ];
+  const { pod, demand } = facts;
+  const totals: Totals = [];
+  for (const node of nodes) totals.push(room(demand, node));
+  addSpread(totals, nodes, facts);
   const preferred =
     pod.spec.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution;
   if (preferred !== undefined) {
-    parts.push([weights.nodeAffinity, rising(nodes, (node) => affinityOf(preferred, node))]);
+    addRising(totals, weights.nodeAffinity, valuesOf(nodes, (node) => affinityOf(preferred, node)));
   }
+  addLiking(totals, nodes, facts);
+  if (nodes.some(({ softTaints }) => softTaints.length > 0)) {
+    const tolerations = pod.spec.tolerations ?? [];
+    const intolerable: Of = ({ softTaints }) => softTaintsFor(tolerations, softTaints);
+    addFalling(totals, weights.taints, valuesOf(nodes, intolerable));
+  }
+  for (let i = 0; i < totals.length; i++) totals[i] = Math.round(totals[i] ?? 0);
+  return totals;
+};
+
+const valuesOf = (nodes: readonly NodeInfo[], of: Of): readonly number[] => {
+  const values: number[] = [];
+  for (const node of nodes) values.push(of(node));
+  return values;
+};
+
+const add = (totals: Totals, i: number, more: number): void => {
+  totals[i] = (totals[i] ?? 0) + more;
+};
+
+const mostOf = (values: readonly number[]): number => {
+  let most = 0;
+  for (const value of values) if (value > most) most = value;
+  return most;
+};
+
+/** 100 for none, 0 for the most. */
+const addFalling = (totals: Totals, weight: number, values: readonly number[]): void => {
+  const most = mostOf(values);
+  for (let i = 0; i < values.length; i++) {
+    add(totals, i, weight * (most === 0 ? 100 : 100 * (1 - (values[i] ?? 0) / most)));
+  }
+};
+
+/** 0 for none, 100 for the most. */
+const addRising = (totals: Totals, weight: number, values: readonly number[]): void => {
+  const most = mostOf(values);
+  if (most === 0) return;
+  for (let i = 0; i < values.length; i++) {
+    add(totals, i, weight * (100 - 100 * (1 - (values[i] ?? 0) / most)));
+  }
+};
+
+/** What the pod prefers of other pods' places. */
+const addLiking = (
+  totals: Totals,
+  nodes: readonly NodeInfo[],
+  { pod, constraints: constraintsOf }: ScoreFacts,
+): void => {
   const { podAffinity, podAntiAffinity } = pod.spec.affinity ?? {};
   const near = podAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
   const apart = podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
-  if (near.length + apart.length > 0) {
-    const constraints = facts.constraints();
-    const crowds = [
-      ...near.map((one) => ({ ...constraints.domains(one.podAffinityTerm), by: one.weight })),
-      ...apart.map((one) => ({ ...constraints.domains(one.podAffinityTerm), by: -one.weight })),
-    ];
-    const liking = (node: NodeInfo): number =>
-      crowds.reduce(
-        (sum, { topologyKey, byValue, by }) =>
-          sum + by * (byValue.get(node.labels[topologyKey] ?? '') ?? 0),
-        0,
-      );
-    parts.push([weights.podAffinity, between(nodes.map(liking))]);
+  if (near.length + apart.length === 0) return;
+  const constraints = constraintsOf();
+  const crowds = [
+    ...near.map((one) => ({ ...constraints.domains(one.podAffinityTerm), by: one.weight })),
+    ...apart.map((one) => ({ ...constraints.domains(one.podAffinityTerm), by: -one.weight })),
+  ];
+  const liking: Of = (node) =>
+    crowds.reduce(
+      (sum, { topologyKey, byValue, by }) =>
+        sum + by * (byValue.get(node.labels[topologyKey] ?? '') ?? 0),
+      0,
+    );
+  for (const [i, score] of between(valuesOf(nodes, liking)).entries()) {
+    add(totals, i, weights.podAffinity * score);
   }
-  if (nodes.some(hasSoftTaint)) {
-    parts.push([weights.taints, falling(nodes, (node) => softTaints(pod, node))]);
-  }
-  return nodes.map((_node, i) =>
-    Math.round(parts.reduce((sum, [weight, scores]) => sum + weight * (scores[i] ?? 0), 0)),
-  );
 };
 
 /** Scaled so that the least is 0 and the most 100. */
@@ -59,20 +106,20 @@ const between = (scores: readonly number[]): readonly number[] => {
 };
 
 /** The pod's own soft constraints or, when it has none, upstream's default: by node and zone. */
-const spreadParts = (
+const addSpread = (
+  totals: Totals,
   nodes: readonly NodeInfo[],
-  pod: PodView,
-  counts: Spread | undefined,
-  constraints: ScoreFacts['constraints'],
-): [number, readonly number[]][] => {
+  { pod, counts, constraints }: ScoreFacts,
+): void => {
   if ((pod.spec.topologySpreadConstraints ?? []).length === 0) {
-    return [
-      [weights.spread / 2, falling(nodes, (node) => counts?.byNode.get(node.name) ?? 0)],
-      [weights.spread / 2, falling(nodes, (node) => counts?.byZone.get(node.zone) ?? 0)],
-    ];
+    const onNode: Of = (node) => counts?.byNode.get(node.name) ?? 0;
+    const inZone: Of = (node) => counts?.byZone.get(node.zone) ?? 0;
+    addFalling(totals, weights.spread / 2, valuesOf(nodes, onNode));
+    addFalling(totals, weights.spread / 2, valuesOf(nodes, inZone));
+    return;
   }
   const soft = constraints().spread('ScheduleAnyway');
-  if (soft.length === 0) return [];
+  if (soft.length === 0) return;
   const crowd = (node: NodeInfo): number => {
     let sum = 0;
     for (const { topologyKey, byValue, constraint } of soft) {
@@ -87,23 +134,11 @@ const spreadParts = (
   const crowds = nodes.map(crowd);
   const known = crowds.filter(Number.isFinite);
   const [least, most] = [Math.min(...known), Math.max(...known)];
-  const scores = crowds.map((one) => {
-    if (!Number.isFinite(one)) return 0;
-    return most === 0 ? 100 : (100 * (most + least - one)) / most;
-  });
-  return [[weights.spread, scores]];
+  for (const [i, one] of crowds.entries()) {
+    if (!Number.isFinite(one)) continue;
+    add(totals, i, weights.spread * (most === 0 ? 100 : (100 * (most + least - one)) / most));
+  }
 };
-
-type Of = (node: NodeInfo) => number;
-
-/** 100 for none, 0 for the most. */
-const falling = (nodes: readonly NodeInfo[], of: Of): readonly number[] => {
-  const most = nodes.reduce((max, node) => Math.max(max, of(node)), 0);
-  return nodes.map((node) => (most === 0 ? 100 : 100 * (1 - of(node) / most)));
-};
-
-const rising = (nodes: readonly NodeInfo[], of: Of): readonly number[] =>
-  falling(nodes, of).map((score, _i, all) => (all.every((one) => one === 100) ? 0 : 100 - score));
 
 /** LeastAllocated and BalancedAllocation together: 0 to 200. */
 const room = (demand: Demand, node: NodeInfo): number => {
@@ -116,6 +151,7 @@ const room = (demand: Demand, node: NodeInfo): number => {
 
 const share = (used: number, all: number): number => (all <= 0 ? 1 : Math.min(1, used / all));
 
+type Toleration = Parameters<typeof tolerates>[0];
 type NodeAffinity = NonNullable<NonNullable<PodView['spec']['affinity']>['nodeAffinity']>;
 type PreferredNodes = NonNullable<NodeAffinity['preferredDuringSchedulingIgnoredDuringExecution']>;
 
@@ -125,12 +161,13 @@ const affinityOf = (preferred: PreferredNodes, node: NodeInfo): number =>
     0,
   );
 
-const hasSoftTaint = (node: NodeInfo): boolean =>
-  node.taints.some((taint) => taint.effect === 'PreferNoSchedule');
-
-const softTaints = (pod: PodView, node: NodeInfo): number =>
-  node.taints.filter(
-    (taint) =>
-      taint.effect === 'PreferNoSchedule' &&
-      !(pod.spec.tolerations ?? []).some((one) => tolerates(one, taint)),
-  ).length;
+const softTaintsFor = (
+  tolerations: readonly Toleration[],
+  softTaints: readonly TaintView[],
+): number => {
+  let count = 0;
+  for (const taint of softTaints) {
+    if (!tolerations.some((one) => tolerates(one, taint))) count++;
+  }
+  return count;
+};

@@ -90,6 +90,7 @@ export const volumeRefusal = (
   ask: VolumeAsk,
   node: NodeInfo,
 ): Refusal | undefined => {
+  if (ask === nothing) return undefined;
   const attachable = ask.volumes.filter((volume) => attacherOf(volume) !== undefined);
   if (attachable.length + ask.delayed.length > 0) {
     const names = new Set(attachable.map((volume) => volume.metadata.name));

@@ -2,6 +2,7 @@
 // page undoes the changes made since its first page, so no snapshot is kept; when those changes are
 // no longer known, the token has expired.
 import { isObject, type JsonObject } from '../../../api/json.ts';
+import type { GroupResource } from '../../contracts.ts';
 import type { ResourceDefinition } from './definition.ts';
 import type { Stored } from './objects.ts';
 import { type Selection, selectionOf } from './selectors.ts';
@@ -66,14 +67,21 @@ const unknownFieldMessage = (definition: ResourceDefinition) => (field: string) 
 export const selectionFor = (definition: ResourceDefinition, query: URLSearchParams): Selection =>
   selectionOf(query, definition.fields, unknownFieldMessage(definition));
 
+/** The node whose pods alone are asked for. */
+export const nodeAsked = (storage: GroupResource, { exact }: Selection): string | undefined =>
+  storage.group === '' && storage.resource === 'pods'
+    ? exact.get('spec.nodeName') || undefined
+    : undefined;
+
 function byIndex(
   store: Store,
   { storage }: ResourceDefinition,
-  { exact }: Selection,
+  selection: Selection,
 ): readonly Stored[] | undefined {
   if (storage.group !== '') return undefined;
-  const node = exact.get('spec.nodeName');
-  if (storage.resource === 'pods' && node) return store.podsOnNode(node);
+  const node = nodeAsked(storage, selection);
+  if (node !== undefined) return store.podsOnNode(node);
+  const { exact } = selection;
   const about = exact.get('involvedObject.uid');
   return storage.resource === 'events' && about ? store.eventsAbout(about) : undefined;
 }

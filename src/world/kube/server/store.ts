@@ -5,8 +5,9 @@ import { type JsonObject, objectOr } from '../../../api/json.ts';
 import type { GroupResource, StoreChange } from '../../contracts.ts';
 import type { Kernel, Table } from '../../kernel/index.ts';
 import { History, type Recorded } from './history.ts';
-import { metadataOf, objectsOf, type Stored, specOf, textOf, withMetadata } from './objects.ts';
+import { metadataOf, objectsOf, type Stored, textOf, withMetadata } from './objects.ts';
 import { SortedKeys } from './sorted-keys.ts';
+import { nodeOf, type Subscriber, Subscribers } from './subscribers.ts';
 
 export const resourceKey = (of: GroupResource): string => `${of.group}/${of.resource}`;
 export const objectKey = (namespace: string | undefined, name: string): string =>
@@ -16,15 +17,13 @@ export const keyOf = (object: JsonObject): string => {
   return objectKey(textOf(metadata.namespace), textOf(metadata.name) ?? '');
 };
 
-export type Subscriber = (change: Recorded) => void;
-
 interface Collection {
   readonly resource: GroupResource;
   readonly table: Table<JsonObject>;
   readonly keys: SortedKeys;
   readonly history: History;
   readonly listeners: ((change: StoreChange) => void)[];
-  readonly subscribers: Set<Subscriber>;
+  readonly subscribers: Subscribers;
 }
 
 type Index<T> = Map<string, Map<string, T>>;
@@ -92,7 +91,7 @@ export class Store {
       keys: new SortedKeys([...table.entries()].map(([name]) => name)),
       history: new History(this.#revision, this.#historySize),
       listeners: [],
-      subscribers: new Set(),
+      subscribers: new Subscribers(),
     };
     this.#collections.set(key, collection);
     for (const name of collection.keys.all()) {
@@ -182,12 +181,9 @@ export class Store {
     this.open(resource).listeners.push(listener);
   }
 
-  subscribe(resource: GroupResource, subscriber: Subscriber): () => void {
-    const { subscribers } = this.open(resource);
-    subscribers.add(subscriber);
-    return () => {
-      subscribers.delete(subscriber);
-    };
+  /** `node`, of pods: nothing but what is, or was, on that node is of interest. */
+  subscribe(resource: GroupResource, subscriber: Subscriber, node?: string): () => void {
+    return this.open(resource).subscribers.add(subscriber, node);
   }
 
   #next(): number {
@@ -207,7 +203,7 @@ export class Store {
         const { resource, listeners, subscribers } = next.collection;
         const { type, object, previous } = next.change;
         for (const listener of listeners) listener({ type, resource, object, previous });
-        for (const subscriber of subscribers) subscriber(next.change);
+        subscribers.tell(next.change);
       }
     } finally {
       this.#delivering = false;
@@ -256,9 +252,6 @@ export class Store {
 
 const aboutOf = (event: Stored | undefined): string | undefined =>
   event === undefined ? undefined : textOf(objectOr(event.involvedObject).uid);
-
-const nodeOf = (pod: Stored | undefined): string | undefined =>
-  pod === undefined ? undefined : textOf(specOf(pod).nodeName) || undefined;
 
 const ownersOf = (object: Stored | undefined): readonly string[] =>
   object === undefined

@@ -6,7 +6,7 @@ import type { ApiResponse, WatchFrame } from '../../contracts.ts';
 import { type Kernel, microsPerSecond } from '../../kernel/index.ts';
 import { apiVersionOf, type ResourceDefinition } from './definition.ts';
 import type { Recorded } from './history.ts';
-import { candidates, parseRevision, selectionFor, tooLarge } from './list.ts';
+import { candidates, nodeAsked, parseRevision, selectionFor, tooLarge } from './list.ts';
 import type { Stored } from './objects.ts';
 import type { Selection } from './selectors.ts';
 import { type ApiError, badRequest, expired, forbiddenValue, invalid } from './status.ts';
@@ -128,15 +128,17 @@ class Stream {
   }
 
   start(): () => void {
-    const { request, since } = this.#plan;
+    const { request, selection, since } = this.#plan;
     const missed = since === undefined ? [] : this.#missed(since);
     if (missed === undefined) {
       this.#fail(expired(`too old resource version: ${since} (${this.#store.revision})`));
       return () => {};
     }
-    this.#unsubscribe = this.#store.subscribe(request.definition.storage, (change) => {
+    const { storage } = request.definition;
+    const follow = (change: Recorded): void => {
       if (change.revision > this.#seen) this.#change(change);
-    });
+    };
+    this.#unsubscribe = this.#store.subscribe(storage, follow, nodeAsked(storage, selection));
     this.#every();
     this.#timers.set(
       'end',
