@@ -116,6 +116,7 @@ class Life {
       events: false,
       leases: 'implied',
       tables: new Tables({ saved: false }),
+      managers: false,
       onWrite: (record) => recorder.request(record),
       trail: false,
     });

@@ -128,7 +128,7 @@ export interface WorldKube {
   /** Indexed: pods bound to a node, without walking the others. */
   podsOnNode(nodeName: string): Iterable<KubeObject & JsonObject>;
   /** Indexed: objects whose controller or owner has this uid. */
-  ownedBy(ownerUid: string): Iterable<KubeObject & JsonObject>;
+  ownedBy(ownerUid: string, only?: GroupResource): Iterable<KubeObject & JsonObject>;
   /** Called synchronously after each commit. A listener only marks keys and schedules events. */
   onChange(resource: GroupResource, listener: (change: StoreChange) => void): void;
   readonly revision: number;

@@ -45,6 +45,8 @@ export interface WorldOptions {
   readonly onWrite?: (record: WriteRecord) => void;
   /** False keeps no CloudTrail records, for simulations that read none. */
   readonly trail?: boolean;
+  /** False keeps no managedFields, for simulations that read none. */
+  readonly managers?: boolean;
   /** Origin of the AWS endpoint, once it is known: queue URLs carry it. */
   readonly endpoint?: () => string;
   readonly clusterAccess?: () => ClusterAccess | undefined;
@@ -96,6 +98,7 @@ export const createWorld = (options: WorldOptions): World => {
     kernel,
     ...(audit === undefined ? {} : { audit }),
     ...(onWrite === undefined ? {} : { onWrite }),
+    ...(options.managers === undefined ? {} : { managers: options.managers }),
     version: worldVersion,
     accessPolicies: (user) => policiesOf(user),
     printers,

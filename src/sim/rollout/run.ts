@@ -134,6 +134,7 @@ class Rollout {
       events: false,
       leases: 'implied',
       tables: new Tables({ saved: false }),
+      managers: false,
       onWrite: ({ resource, subresource, code, dryRun, namespace, name }) => {
         const isEviction = resource === 'pods' && subresource === 'eviction' && !dryRun;
         if (isEviction && code === 201) this.#evicted(namespace ?? '', name ?? '');

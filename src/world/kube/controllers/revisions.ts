@@ -66,8 +66,9 @@ export class Revisions {
   /** Oldest first. */
   of(set: Revised): readonly ControllerRevisionView[] {
     const found: ControllerRevisionView[] = [];
-    for (const object of this.#kube.ownedBy(set.metadata.uid)) {
-      if (object.kind === 'ControllerRevision') found.push(asControllerRevision(object));
+    // Its pods are many more.
+    for (const object of this.#kube.ownedBy(set.metadata.uid, resources.controllerrevisions)) {
+      found.push(asControllerRevision(object));
     }
     return found.sort((a, b) => a.revision - b.revision);
   }

@@ -27,7 +27,11 @@ export const scoresOf = (nodes: readonly NodeInfo[], facts: ScoreFacts): readonl
   const preferred =
     pod.spec.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution;
   if (preferred !== undefined) {
-    addRising(totals, weights.nodeAffinity, valuesOf(nodes, (node) => affinityOf(preferred, node)));
+    addRising(
+      totals,
+      weights.nodeAffinity,
+      valuesOf(nodes, (node) => affinityOf(preferred, node)),
+    );
   }
   addLiking(totals, nodes, facts);
   if (nodes.some(({ softTaints }) => softTaints.length > 0)) {

@@ -29,6 +29,15 @@ describe('managedFields', () => {
     });
   });
 
+  it('are not there in a world that keeps none', () => {
+    const world = new TestWorld({ managers: false });
+    world.post(`${items}?fieldManager=maker`, named('c', { data: { a: '1' } }));
+    world.patch(`${items}/c?fieldManager=other`, { data: { b: '2' } });
+    const { body } = world.get(`${items}/c`);
+    expect(body).toMatchObject({ data: { a: '1', b: '2' } });
+    expect(metadataOf(body)).not.toHaveProperty('managedFields');
+  });
+
   it('never hold more than ten updaters: the oldest become one', () => {
     const world = new TestWorld();
     world.post(`${items}?fieldManager=m0`, named('c', { data: { k0: '0' } }));

@@ -26,6 +26,8 @@ export class History {
     this.#items.push(change);
     if (this.#items.length - this.#start <= this.#size) return;
     this.#floor = this.#items[this.#start]?.revision ?? this.#floor;
+    // What is too old to be asked for keeps no objects alive until the list is cut.
+    this.#items[this.#start] = change;
     this.#start++;
     if (this.#start > this.#size) {
       this.#items = this.#items.slice(this.#start);

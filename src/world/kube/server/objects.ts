@@ -49,18 +49,23 @@ export function withFields(object: JsonObject, changes: JsonObject): JsonObject 
 /** Many writes fall into one second: its text is kept. Only a cache, never state. */
 let knownSecond = -1;
 let knownText = '';
+let knownTime = '';
 
 const secondText = (at: Micros): string => {
   const second = Math.floor(at / 1_000_000);
   if (second !== knownSecond) {
     knownSecond = second;
     knownText = new Date(second * 1000).toISOString().slice(0, 19);
+    knownTime = `${knownText}Z`;
   }
   return knownText;
 };
 
-/** metav1.Time: RFC 3339 in UTC, whole seconds. */
-export const kubeTime = (at: Micros): string => `${secondText(at)}Z`;
+/** metav1.Time: RFC 3339 in UTC, whole seconds. One text for all objects of a second. */
+export const kubeTime = (at: Micros): string => {
+  secondText(at);
+  return knownTime;
+};
 
 /** metav1.MicroTime: RFC 3339 in UTC with microseconds. */
 export const microTime = (at: Micros): string =>

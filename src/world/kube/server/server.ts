@@ -59,6 +59,8 @@ export interface KubeApiServerOptions {
   readonly defaultPrinter: Printer;
   /** How many changes per resource a watch can catch up on. */
   readonly watchHistory?: number;
+  /** False keeps no managedFields, for simulations that read none. */
+  readonly managers?: boolean;
   /** What the cloud allows besides roles and bindings. */
   readonly accessPolicies?: AccessPolicies;
 }
@@ -99,6 +101,7 @@ export class KubeApiServer implements WorldKube {
       store: this.#store,
       serviceCidr: options.serviceCidr ?? '10.100.0.0/16',
       admit,
+      tracksManagers: options.managers ?? true,
     });
     const deleter = new Deleter(kernel, this.#store);
     this.#custom = new CustomKinds({
@@ -176,8 +179,8 @@ export class KubeApiServer implements WorldKube {
     return this.#store.podsOnNode(nodeName);
   }
 
-  ownedBy(ownerUid: string): Iterable<Stored> {
-    return this.#store.ownedBy(ownerUid);
+  ownedBy(ownerUid: string, only?: GroupResource): Iterable<Stored> {
+    return this.#store.ownedBy(ownerUid, only);
   }
 
   onChange(resource: GroupResource, listener: (change: StoreChange) => void): void {

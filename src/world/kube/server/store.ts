@@ -138,8 +138,12 @@ export class Store {
     return keys.flatMap((key) => (table.get(key) as Stored | undefined) ?? []);
   }
 
-  ownedBy(uid: string): readonly Stored[] {
-    return found(this.#owned.get(uid), ({ table, key }) => table.get(key));
+  /** With `only` objects of that kind: those of others are not even looked at. */
+  ownedBy(uid: string, only?: GroupResource): readonly Stored[] {
+    const wanted = only === undefined ? undefined : this.open(only).table;
+    return found(this.#owned.get(uid), ({ table, key }) =>
+      wanted === undefined || table === wanted ? table.get(key) : undefined,
+    );
   }
 
   history(resource: GroupResource): History {

@@ -35,7 +35,13 @@ export class TestWorld {
   readonly audit: JsonObject[] = [];
   readonly api;
 
-  constructor(options: { readonly watchHistory?: number; readonly kernel?: Kernel } = {}) {
+  constructor(
+    options: {
+      readonly watchHistory?: number;
+      readonly managers?: boolean;
+      readonly kernel?: Kernel;
+    } = {},
+  ) {
     this.kernel = options.kernel ?? new Kernel({ seed: 7, startAt });
     this.api = createKubeApiServer({
       kernel: this.kernel,
@@ -44,6 +50,7 @@ export class TestWorld {
       printers,
       defaultPrinter,
       ...(options.watchHistory === undefined ? {} : { watchHistory: options.watchHistory }),
+      ...(options.managers === undefined ? {} : { managers: options.managers }),
     });
     if (options.kernel === undefined) {
       for (const name of ['default', 'demo']) this.post('/api/v1/namespaces', named(name));

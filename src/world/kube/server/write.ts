@@ -79,34 +79,34 @@ export interface UpdateRequest extends Target {
   ) => Pick<Admission, 'object' | 'oldObject' | 'objectKind'>;
 }
 
-export class Writer {
-  readonly #kernel: Kernel;
-  readonly #store: Store;
-  readonly #serviceCidr: string;
-  readonly #admit: (admission: Admission) => void;
+export interface WriterOptions {
+  readonly kernel: Kernel;
+  readonly store: Store;
+  readonly serviceCidr: string;
+  /** Throws what policies and quotas refuse; asked last, before anything is stored. */
+  readonly admit: (admission: Admission) => void;
+  /** False: new objects have no managedFields, until somebody applies to them. */
+  readonly tracksManagers: boolean;
+}
 
-  constructor(options: {
-    readonly kernel: Kernel;
-    readonly store: Store;
-    readonly serviceCidr: string;
-    /** Throws what policies and quotas refuse; asked last, before anything is stored. */
-    readonly admit: (admission: Admission) => void;
-  }) {
-    this.#kernel = options.kernel;
+export class Writer {
+  readonly #options: WriterOptions;
+  readonly #store: Store;
+
+  constructor(options: WriterOptions) {
+    this.#options = options;
     this.#store = options.store;
-    this.#serviceCidr = options.serviceCidr;
-    this.#admit = options.admit;
   }
 
   context(user: UserInfo): WriteContext {
-    const now = this.#kernel.now();
+    const now = this.#options.kernel.now();
     return {
       now,
       time: kubeTime(now),
-      random: this.#kernel.random('kube'),
+      random: this.#options.kernel.random('kube'),
       user,
       store: this.#store,
-      serviceCidr: this.#serviceCidr,
+      serviceCidr: this.#options.serviceCidr,
     };
   }
 
@@ -127,11 +127,11 @@ export class Writer {
     const context = this.context(options.user);
     const fresh = freshMetadata(definition, decoded, context, namespace);
     let object = createDefaults(definition, withFields(decoded, { metadata: fresh }));
-    const managedFields =
-      managers === undefined
-        ? managersOfNew(definition, object, { ...options, time: context.time })
-        : managers.managedFields;
-    object = withMetadata(object, { managedFields });
+    const of = { ...options, time: context.time };
+    const tracked = this.#options.tracksManagers
+      ? managersOfNew(definition, object, of)
+      : undefined;
+    object = withMetadata(object, { managedFields: managers ? managers.managedFields : tracked });
     const { strategy } = definition;
     // Kubelets register nodes with their status; every other kind starts with an empty one.
     if (definition.hasStatus && strategy.keepsStatus !== true) {
@@ -152,7 +152,7 @@ export class Writer {
     ];
     const name = textOf(metadataOf(object).name) ?? '';
     if (errors.length > 0) throw invalid(definition, name, errors);
-    this.#admit({
+    this.#options.admit({
       ...options,
       definition,
       subresource: undefined,
@@ -239,7 +239,7 @@ export class Writer {
     if (errors.length > 0) throw invalid(definition, name, errors);
     const write = { ...request, manager: options.manager, time: context.time };
     const shared = withManagers(write, { given, meant, next: shareEqual(next, old), old });
-    this.#admit({
+    this.#options.admit({
       ...options,
       definition,
       subresource: request.through ?? request.subresource,

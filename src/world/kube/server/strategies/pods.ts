@@ -83,12 +83,14 @@ function qosClass(spec: JsonObject): string {
 }
 
 /** DefaultTolerationSeconds admission: five minutes on a node that is not ready or unreachable. */
-const evictionTolerations = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
+const evictionTolerations = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'].map(
+  (key) => ({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 }),
+);
 
 function withDefaultTolerations(spec: JsonObject): JsonObject {
   const tolerations = objectsOf(spec.tolerations);
   const missing = evictionTolerations.filter(
-    (key) =>
+    ({ key }) =>
       !tolerations.some(
         (toleration) =>
           (toleration.key === key || (toleration.key ?? '') === '') &&
@@ -96,13 +98,8 @@ function withDefaultTolerations(spec: JsonObject): JsonObject {
       ),
   );
   if (missing.length === 0) return spec;
-  const added = missing.map((key) => ({
-    key,
-    operator: 'Exists',
-    effect: 'NoExecute',
-    tolerationSeconds: 300,
-  }));
-  return { ...spec, tolerations: [...tolerations, ...added] };
+  if (tolerations.length === 0) return { ...spec, tolerations: evictionTolerations };
+  return { ...spec, tolerations: [...tolerations, ...missing] };
 }
 
 const systemPriorities: Readonly<Record<string, number>> = {
