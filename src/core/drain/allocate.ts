@@ -239,11 +239,8 @@ class Pass {
     const candidates: Candidate[] = [];
     for (const { pod } of drain.pods) {
       const at = forceAt(pod, drain.window);
-      if (isTerminating(pod) || ledger.inFlight.has(pod.metadata.uid)) {
-        const owner = controllerOf(pod)?.uid;
-        if (owner !== undefined) this.#ownersBusy.add(owner);
-      }
       const entry = ledger.inFlight.get(pod.metadata.uid);
+      if (isTerminating(pod) || entry !== undefined) this.#ownerIsBusy(pod);
       if (entry !== undefined && entry.state !== 'lost') continue;
       if (isTerminating(pod)) {
         this.#terminating(drain, pod);
@@ -252,12 +249,19 @@ class Pass {
       if (at !== undefined && at > now) this.#wake(at);
       const forced = drain.forcing && at !== undefined && at <= now;
       const route = routeOf(pod, budgets.of(pod), forced);
-      const failure = ledger.failures.get(pod.metadata.uid);
+      const { uid } = pod.metadata;
+      const failure = ledger.failures.size === 0 ? undefined : ledger.failures.get(uid);
       if (limits.tiers && !forced && isSystemCritical(pod) && before > 0) {
         this.#block(drain, blocker.tier(pod, before, at));
       } else candidates.push({ drain, pod, name: keyOfObject(pod), route, forceAt: at, failure });
     }
     return drain.mayEvict ? candidates : [];
+  }
+
+  #ownerIsBusy(pod: Pod): void {
+    if (!this.#input.limits.holdLastReplicas) return;
+    const owner = controllerOf(pod)?.uid;
+    if (owner !== undefined) this.#ownersBusy.add(owner);
   }
 
   #terminating(drain: Drain, pod: Pod): void {
