@@ -7,6 +7,7 @@ import { fixedState } from './fixed-state.ts';
 import { hotLoop } from './hot-loop.ts';
 import { marksUndone } from './marks-undone.ts';
 
+const undoing = { phase: 'Undoing' };
 const journal = (story: Story, phase: string, more = {}) =>
   story.disruption(i1, { status: { phase, ...more } });
 
@@ -35,6 +36,38 @@ describe('marks-undone', () => {
   });
 
   const cancel = (story: Story) => journal(story, 'Ended', { outcome: 'Cancelled' });
+
+  it('forgives one that lands after the patch that undid it, before the end is written', () => {
+    const late = (compat: 'eks' | 'native', isUndone: boolean) => {
+      const causes = [{ cancelledAt: 5 }];
+      const begun = new Story({ compat }).node('n1', { by: kubectl }).draining(i1).at(5);
+      begun.fault('F6-leader-paused', 'fired').disruption(i1, { causes, status: undoing });
+      const label = isUndone ? {} : { label: 'true' };
+      const landed = begun
+        .at(6)
+        .node('n1', label)
+        .at(7)
+        .node('n1', { ...label, cordon: true });
+      return judge(marksUndone, cancel(landed.at(20).node('n1', { cordon: true }))).said;
+    };
+    expect(late('eks', true)).toEqual([]);
+    const told = ['n1: its drain was cancelled, and our cordon stayed'];
+    expect([late('native', true), late('eks', false)]).toEqual([told, told]);
+  });
+
+  it('forgives in the form of EKS that a cordon passes for ours which came instead of ours', () => {
+    const taken = (compat: 'eks' | 'native', phase: string, seconds: number) => {
+      const story = new Story({ compat }).node('n1', { by: kubectl });
+      story.disruption(i1, { status: { phase } }).fault('F3-crash-after-write', 'fired');
+      story.at(seconds).node('n1', { cordon: true, by: kubectl }).at(200);
+      return judge(marksUndone, story.disruption(i1, { status: undoing }).node('n1')).said;
+    };
+    const told = ['n1: a cordon that is not ours was taken away'];
+    expect(taken('eks', 'Marking', 59)).toEqual([]);
+    expect(taken('eks', 'Marking', 61)).toEqual(told);
+    expect(taken('eks', 'Pending', 5)).toEqual(told);
+    expect(taken('native', 'Marking', 5)).toEqual(told);
+  });
 
   it('accepts a cancelled drain whose marks went before the end was written', () => {
     const story = new Story().node('n1', { by: kubectl }).draining(i1).at(9).node('n1').at(10);

@@ -201,8 +201,9 @@ export class Book {
       if (node !== undefined && (node.pending.length > 0 || this.isOurs(entry))) {
         const { lagMicros } = this;
         const isLate = this.#isLate(node);
+        const isMeant = this.#isMeant(node);
         const isOurs = this.isOurs(entry);
-        this.nodes.attribute(node, { isOurs, isLate, at: entry.at, lagMicros });
+        this.nodes.attribute(node, { isOurs, isLate, isMeant, at: entry.at, lagMicros });
       }
     } else if (endsPod(entry)) {
       const pod = this.podOf(entry);
@@ -213,13 +214,26 @@ export class Book {
 
   /**
    * A mark in the form of EKS carries no precondition: decided on before the drain was withdrawn, it
-   * lands after its end, and nothing tells it from a person's. Our own form records whose it is.
+   * lands after its end, or after the patch that undid it, and nothing tells it from a person's. Our own form
+   * records whose it is.
    */
   #isLate(node: NodeState): boolean {
     const disruption = this.disruptions.ofNode(node);
-    const endedAt = disruption?.phaseAt.get('Ended');
+    const isUndone = disruption?.phase === 'Undoing' && !node.marks.has('label');
+    const endedAt = disruption?.phaseAt.get(isUndone ? 'Undoing' : 'Ended');
     if (this.facts.compat !== 'eks' || endedAt === undefined) return false;
     return this.isBlind && this.now - endedAt <= this.lagMicros;
+  }
+
+  /**
+   * The journal says that we set this node's marks, and who was to do it may have died: in the form of EKS nobody can tell
+   * afterwards whether it was done by us or by a person.
+   */
+  #isMeant(node: NodeState): boolean {
+    const disruption = this.disruptions.ofNode(node);
+    const since = disruption?.phaseAt.get('Marking');
+    if (this.facts.compat !== 'eks' || disruption?.phase !== 'Marking') return false;
+    return since !== undefined && this.isBlind && this.now - since <= this.lagMicros;
   }
 
   #takeObject({ type, resource, object, at }: ObjectEntry): void {

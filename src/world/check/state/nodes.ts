@@ -153,6 +153,8 @@ export class Nodes {
       readonly isOurs: boolean;
       /** What we set may have been on its way for long: nobody can tell it from a person's. */
       readonly isLate: boolean;
+      /** What others set we may have been about to set, and be said to have. */
+      readonly isMeant: boolean;
       readonly at: number;
       /** What is younger than this, who writes now need not have seen. */
       readonly lagMicros: number;
@@ -172,8 +174,8 @@ export class Nodes {
         const by = options.isLate ? 'shared' : 'us';
         if (from === undefined || owner !== 'other') node.owners.set(kind, by);
       } else {
-        const wasOurs = owner === 'us' || node.lostToOthers.has(kind);
-        node.owners.set(kind, wasOurs ? 'shared' : 'other');
+        const isOurs = owner === 'us' || node.lostToOthers.has(kind) || options.isMeant;
+        node.owners.set(kind, isOurs ? 'shared' : 'other');
         node.setByOthersAt.set(kind, options.at);
       }
     }
