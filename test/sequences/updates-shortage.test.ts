@@ -132,6 +132,8 @@ describe('no room for first new nodes anywhere', () => {
       7200,
     );
     expect(latest(life)?.status?.status).toBe('Successful');
+    expect(latest(life)?.status?.shortages ?? []).toEqual([]);
+    expect(latest(life)?.status?.message ?? '').not.toMatch(/No room/);
     expect(most).toBe(3);
     await untilAtRest(life, 3);
     expect(life.check().violations).toEqual([]);

@@ -15,6 +15,7 @@ import {
   hookCalls,
   isEmptiedBy,
   policiesOf,
+  shortagePast,
   shortagesOf,
   type UpdateDecision,
   type UpdateStep,
@@ -260,7 +261,8 @@ export const rollOut = async (
       mustLead(deps);
       const endedAt = formatTime(deps.clock.now());
       const phases = [...(update.status.phases ?? []), { phase: 'Ended' as const, at: endedAt }];
-      const ended = { ...update.status, ...end, phase: 'Ended' as const, phases, endedAt };
+      const past = { ...update.status, ...shortagePast(update.status, end.status) };
+      const ended = { ...past, ...end, phase: 'Ended' as const, phases, endedAt };
       await writeUpdate(deps, update, ended, signal);
     },
   };

@@ -46,6 +46,6 @@ export {
   withRevision,
 } from './revision.ts';
 export { decideSequence, type SequenceNode, type SequenceStep } from './sequence.ts';
-export { shortagesOf } from './shortage.ts';
+export { shortagePast, shortagesOf } from './shortage.ts';
 export { strategyOf } from './strategy.ts';
 export { eksSurge, maxUnavailableOf, ownSurge } from './unavailable.ts';

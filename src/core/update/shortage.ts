@@ -3,7 +3,7 @@
 // other types and other zones. Pure.
 import { type EpochMs, epochMs, parseTime } from '../../api/brand.ts';
 import type { HealthIssue } from '../../api/nodegroup.ts';
-import type { UpdateShortage } from '../../api/nodegroup-update.ts';
+import type { NodeGroupUpdateStatus, UpdateShortage } from '../../api/nodegroup-update.ts';
 import { codeOfRefusal } from '../scaling/index.ts';
 import { enter, fail } from './journal.ts';
 import { type Counted, type Herd, inFlightOf, isWhole, phaseSince } from './nodes.ts';
@@ -111,6 +111,20 @@ export const endsForShortage = (
   return stay(observation, { change: { ...fail(observation, issues), failedNodes } });
 };
 
+const noRoomBeside = 'No room for new nodes beside the old ones';
+
+/** Of an update that has ended with all nodes new: room is no question any more. */
+export const shortagePast = (
+  { shortages, message }: Pick<NodeGroupUpdateStatus, 'shortages' | 'message'>,
+  status: NodeGroupUpdateStatus['status'],
+): Pick<NodeGroupUpdateStatus, 'shortages' | 'message'> => {
+  if (status !== 'Successful') return {};
+  return {
+    ...(shortages === undefined ? {} : { shortages: [] }),
+    ...(message?.startsWith(noRoomBeside) === true ? { message: '' } : {}),
+  };
+};
+
 /** With Minimal: no room for first new nodes anywhere, so old ones go first. Undefined: there is, or not yet. */
 export const withoutSurge = (
   observation: UpdateObservation,
@@ -123,7 +137,7 @@ export const withoutSurge = (
   if (now < from || !fresh.every(isWhole)) return undefined;
   const there = old.length + fresh.length;
   const surge = Math.max(0, there - desired);
-  const message = `No room for new nodes beside the old ones, which are drained first and replaced then. ${issue.code}: ${issue.message}`;
+  const message = `${noRoomBeside}, which are drained first and replaced then. ${issue.code}: ${issue.message}`;
   return {
     change: { ...enter(observation, 'Rolling'), surge, message: message.slice(0, 2_000) },
     surge: { desired: surge, maxSize: surge },
