@@ -16,6 +16,16 @@ const instanceType = (name: string, vcpus: number) => ({
   addressesPerInterface: 10,
   architectures: ['x86_64'],
 });
+/** An old node of 2 vCPUs, of a group that is to have 16. */
+const small = {
+  nodes: [
+    {
+      ...aNode('n1'),
+      node: { ...aNode('n1').node, status: { ...capacity, capacity: { cpu: '2' } } },
+    },
+  ],
+  instanceTypes: [instanceType('m5.4xlarge', 16)],
+};
 const ofX = (limit: number) =>
   ({ name: 'X', code: 'L-7295265B', unit: 'vCPU', limit, used: 0 }) as const;
 const cases: readonly (readonly [string, Partial<Snapshot>, readonly string[]])[] = [
@@ -93,7 +103,7 @@ const cases: readonly (readonly [string, Partial<Snapshot>, readonly string[]])[
       accountQuotas: [...quota(65), ofX(0)],
       instanceTypes: [instanceType('m5.large', 2), instanceType('x2gd.large', 2)],
     },
-    ['blocker Quota Running On-Demand Standard instances'],
+    ['blocker Quota Running On-Demand Standard instances', 'blocker Quota X'],
   ],
   [
     'more in use than there may be: not even what goes is replaced',
@@ -102,6 +112,26 @@ const cases: readonly (readonly [string, Partial<Snapshot>, readonly string[]])[
   ],
   ['nothing to update', { nodes: [], accountQuotas: quota(65) }, []],
   ['no surge', { nodes, accountQuotas: quota(64), group: aGroup({ strategy: 'MINIMAL' }) }, []],
+  [
+    'larger nodes in the place of smaller ones, where the quota is full',
+    { ...small, accountQuotas: quota(64), group: aGroup({ strategy: 'MINIMAL' }) },
+    ['blocker Quota Running On-Demand Standard instances'],
+  ],
+  [
+    'larger nodes in the place of smaller ones, with room for what is more',
+    { ...small, accountQuotas: quota(50), group: aGroup({ strategy: 'MINIMAL' }) },
+    [],
+  ],
+  [
+    'smaller nodes in the place of larger ones, above the limit',
+    {
+      nodes: [{ ...aNode('n1'), instanceType: 'm5.4xlarge' }],
+      accountQuotas: quota(68),
+      instanceTypes: [instanceType('m5.4xlarge', 16), instanceType('m5.large', 2)],
+      group: aGroup({ strategy: 'MINIMAL' }),
+    },
+    [],
+  ],
   [
     'an interface for each',
     { nodes, accountQuotas: quota(63, 'interfaces') },

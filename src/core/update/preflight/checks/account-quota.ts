@@ -36,16 +36,42 @@ const codeOf = ({ snapshot }: View): string =>
 
 const leftOf = ({ limit, used }: AccountQuota): number => limit - used;
 
-const isShort = (view: View, quota: AccountQuota): boolean => demandOf(view, quota) > leftOf(quota);
+type OldNode = View['oldNodes'][number];
 
-/** New nodes that it has room for; where none comes first an old node of its families leaves room for one. */
+/** What it gives back to this quota when it goes; 0 where it is of another. */
+const givenBack = ({ snapshot }: View, { code }: AccountQuota, one: OldNode): number => {
+  const { instanceTypes, group } = snapshot;
+  if (vcpuQuotaOf(one.instanceType ?? '', group.capacityType === 'SPOT')?.code !== code) return 0;
+  const known = instanceTypes.find(({ name }) => name === one.instanceType)?.vcpus ?? 0;
+  return known > 0 ? known : Math.ceil(quantity(one.node.status.capacity?.cpu));
+};
+
+/** Where an old node goes before each new one comes: the first whose place is too small for what is to come. */
+const firstShort = (view: View, quota: AccountQuota): OldNode | undefined => {
+  const wanted = vcpusOf(view, quota);
+  const rest = new Map(view.oldNodes.map((one) => [one.node.metadata.name, one]));
+  let left = leftOf(quota);
+  while (rest.size > 0) {
+    const name = view.forecast.firstDrained([...rest.keys()])?.node ?? [...rest.keys()][0] ?? '';
+    const one = rest.get(name);
+    if (one === undefined) return undefined;
+    rest.delete(name);
+    left += givenBack(view, quota, one);
+    if (left < wanted) return one;
+    left -= wanted;
+  }
+  return undefined;
+};
+
+const isShort = (view: View, quota: AccountQuota): boolean =>
+  view.surge === 0 && quota.unit === 'vCPU'
+    ? firstShort(view, quota) !== undefined
+    : demandOf(view, quota) > leftOf(quota);
+
+/** New nodes that it has room for; where none comes first they come one after another, in the places of old ones. */
 const roomOf = (view: View, quota: AccountQuota): number => {
-  const { snapshot, oldNodes, surge } = view;
-  const isSpot = snapshot.group.capacityType === 'SPOT';
-  const isLeft = ({ instanceType }: View['oldNodes'][number]): boolean =>
-    vcpuQuotaOf(instanceType ?? '', isSpot)?.code === quota.code;
-  const free = Math.max(0, Math.floor(leftOf(quota) / Math.max(1, vcpusOf(view, quota))));
-  return surge === 0 && leftOf(quota) >= 0 && oldNodes.some(isLeft) ? Math.max(1, free) : free;
+  if (view.surge === 0) return firstShort(view, quota) === undefined ? 1 : 0;
+  return Math.max(0, Math.floor(leftOf(quota) / Math.max(1, vcpusOf(view, quota))));
 };
 
 /** Auto Scaling starts types of the other quotas, which have room for all; of a type without a quota nobody knows. */
@@ -60,8 +86,14 @@ const isRoomElsewhere = (view: View): boolean => {
 };
 
 /** Drover's own strategy goes on without new nodes first, which needs no more than what old nodes leave. */
-const goesOnWithout = ({ snapshot: { group } }: View, quota: AccountQuota): boolean =>
-  group.strategy === 'SURGE' && group.onShortage === 'Minimal' && leftOf(quota) >= 0;
+const goesOnWithout = (view: View, quota: AccountQuota): boolean => {
+  const { group } = view.snapshot;
+  return (
+    group.strategy === 'SURGE' &&
+    group.onShortage === 'Minimal' &&
+    firstShort(view, quota) === undefined
+  );
+};
 
 const consequenceOf = (view: View, quota: AccountQuota): string => {
   const { group } = view.snapshot;
@@ -95,7 +127,10 @@ export const accountQuota: Check = {
   run: (view) =>
     view.snapshot.accountQuotas.flatMap((quota) => {
       if (view.oldNodes.length === 0 || !isShort(view, quota)) return [];
-      const wanted = demandOf(view, quota);
+      const isBehind = view.surge === 0 && quota.unit === 'vCPU';
+      const wanted = isBehind ? vcpusOf(view, quota) : demandOf(view, quota);
+      const short = isBehind ? firstShort(view, quota)?.node.metadata.name : undefined;
+      const first = short === undefined ? undefined : view.forecast.firstDrained([short]);
       const { name } = view.snapshot.group;
       return [
         {
@@ -110,7 +145,8 @@ export const accountQuota: Check = {
           },
           consequence: {
             text: consequenceOf(view, quota),
-            minute: Math.round(view.forecast.firstLaunchMinute),
+            ...(short === undefined ? {} : { node: short }),
+            minute: Math.round(first?.minute ?? view.forecast.firstLaunchMinute),
           },
           remedy:
             view.surge === 0 || leftOf(quota) < 0

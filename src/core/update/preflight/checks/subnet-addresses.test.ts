@@ -58,6 +58,34 @@ const cases: readonly (readonly [string, Partial<Snapshot>, readonly string[]])[
     [],
   ],
   [
+    "Drover's own strategy, which takes new nodes of other zones",
+    {
+      pods,
+      group: aGroup({ strategy: 'SURGE', maxUnavailable: 2, subnets: ['subnet-a', 'subnet-b'] }),
+      subnets: [...free(0), { id: 'subnet-b', zone: 'b', freeAddresses: 200 }],
+    },
+    ['warning Subnet subnet-a'],
+  ],
+  [
+    'no address anywhere',
+    { pods, subnets: free(0), group: aGroup({ strategy: 'SURGE' }) },
+    ['blocker Subnet subnet-a'],
+  ],
+  [
+    'no address anywhere, and old nodes may go first',
+    { pods, subnets: free(0), group: aGroup({ strategy: 'SURGE', onShortage: 'Minimal' }) },
+    ['warning Subnet subnet-a'],
+  ],
+  [
+    'no address in a zone whose nodes are to be left then',
+    {
+      pods,
+      group: aGroup({ strategy: 'SURGE', onShortage: 'Fail', subnets: ['subnet-a', 'subnet-b'] }),
+      subnets: [...free(0), { id: 'subnet-b', zone: 'b', freeAddresses: 200 }],
+    },
+    ['blocker Subnet subnet-a'],
+  ],
+  [
     'a subnet of somebody else',
     { pods, subnets: [...free(200), { id: 'other', zone: 'a', freeAddresses: 0 }] },
     [],

@@ -1,6 +1,7 @@
 // Free addresses of the subnets against what new nodes take while old ones still hold theirs. Amazon's
 // CNI reserves addresses ahead; with too few for that it goes on one by one, so only a lack for the
 // nodes and pods themselves is a blocker (amazon-vpc-cni-k8s: eni-and-ip-target, prefix delegation).
+import { isOwnStrategy } from '../../../../api/nodegroup-update.ts';
 import type { FullPod } from '../../../../api/workloads.ts';
 import type { Check, Found } from '../finding.ts';
 import type { InstanceTypeFact, SubnetFacts } from '../snapshot.ts';
@@ -65,6 +66,23 @@ const podsPerNode = (view: View): number => {
   return Math.max(0, ...counts);
 };
 
+/**
+ * Drover's own strategies take what EC2 Auto Scaling starts in other zones for their first new nodes, and SURGE may let old
+ * nodes go first. EKS waits for a new node in each zone.
+ */
+const goesOn = (view: View, launches: number, subnet: SubnetFacts): string | undefined => {
+  const { group, subnets } = view.snapshot;
+  const { strategy, onShortage = 'Elsewhere' } = group;
+  if (!isOwnStrategy(strategy) || subnet.freeAddresses >= launches) return undefined;
+  const own = subnets.filter(({ id }) => group.subnets.includes(id));
+  const room = own.reduce((all, { freeAddresses }) => all + freeAddresses, 0);
+  if (strategy === 'SURGE' && onShortage === 'Minimal' && room < view.surge) {
+    return 'there is no address for new nodes beside the old ones: old nodes are drained first (onShortage)';
+  }
+  if (room < view.surge || (strategy === 'SURGE' && onShortage === 'Fail')) return undefined;
+  return `no new node gets an address in ${subnet.zone}: they come up in other zones, and old nodes there go last`;
+};
+
 const judge = (view: View, subnet: SubnetFacts, launches: number): readonly Found[] => {
   const { snapshot, forecast } = view;
   const [smallest] = snapshot.instanceTypes.toSorted(
@@ -77,10 +95,12 @@ const judge = (view: View, subnet: SubnetFacts, launches: number): readonly Foun
   const wanted = launches * (1 + warm);
   const { freeAddresses } = subnet;
   if (freeAddresses >= wanted) return [];
+  const without = goesOn(view, launches, subnet);
   const isShort = freeAddresses < needed;
+  const short = 'new nodes or their pods get no address: InsufficientFreeAddresses';
   return [
     {
-      severity: isShort ? 'blocker' : 'warning',
+      severity: isShort && without === undefined ? 'blocker' : 'warning',
       object: { kind: 'Subnet', name: subnet.id },
       evidence: {
         zone: subnet.zone,
@@ -92,7 +112,7 @@ const judge = (view: View, subnet: SubnetFacts, launches: number): readonly Foun
       },
       consequence: {
         text: isShort
-          ? 'new nodes or their pods get no address: InsufficientFreeAddresses'
+          ? (without ?? short)
           : 'the CNI cannot reserve addresses ahead: pods start slower',
         minute: Math.round(forecast.firstLaunchMinute),
       },
