@@ -72,8 +72,8 @@ export const refuseStale = async (
   if (hash === plan.hash) return;
   throw new CommandError(
     exitCodes.refused,
-    `the plan of ${plan.plannedAt} is stale (${plan.hash}, now ${hash}): nodes, pods, budgets or sizes ` +
-      `of ${name} are not what it was made for. \`drover plan update ${name}\` makes a new one`,
+    `the plan of ${plan.plannedAt} is stale (${plan.hash}, now ${hash}): nodes, pods, budgets, sizes ` +
+      `or updateConfig of ${name} are not what it was made for. \`drover plan update ${name}\` makes a new one`,
   );
 };
 

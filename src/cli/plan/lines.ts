@@ -169,7 +169,7 @@ const shortLines = (finding: PlanFinding): readonly string[] => {
   return [
     ...(where === '' || !isOne ? [title] : [`${title}  ${where}`]),
     ...(where === '' || isOne ? [] : [`    ${where}`]),
-    `    ${finding.consequence.text}`,
+    ...wrapped(finding.consequence.text, '    ', '    '),
     ...remedyLines(finding),
   ];
 };
