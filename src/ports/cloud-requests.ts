@@ -1,7 +1,13 @@
 // The requests of the CloudApi port that are more than a name, in AWS' own member names: one wording
 // for the SDK and for the world in process. Pure; knows no client.
 import { isObject, type JsonObject } from '../api/json.ts';
-import type { CloudApi, LaunchTemplate, NewGroup, NewHook } from './cloud.ts';
+import {
+  type CloudApi,
+  CloudError,
+  type LaunchTemplate,
+  type NewGroup,
+  type NewHook,
+} from './cloud.ts';
 
 /** As EKS sets it on the groups of its node groups. */
 const gracePeriodSeconds = 15;
@@ -168,3 +174,12 @@ export const scheduledEventsRequest = () => ({
 /** EC2 says in an event's description that it is over. */
 export const isOverEvent = (description: string): boolean =>
   /^\[(?:Completed|Canceled)\]/.test(description);
+
+/** Auto Scaling's refusal to delete a group in which there is anything, be it in its warm pool. */
+export const isGroupInUse = (error: unknown): boolean =>
+  error instanceof CloudError && /still in the group|warm pool/i.test(error.message);
+
+/** For a call whose refusal says that there is nothing to do: only a missing right is thrown. */
+export const throwIfDenied = (refused: unknown): void => {
+  if (!(refused instanceof CloudError) || refused.code === 'AccessDenied') throw refused;
+};

@@ -340,7 +340,10 @@ export interface CloudApi extends CloudAccess {
     },
     options?: CallOptions,
   ): Promise<void>;
-  /** Throws InvalidRequest while instances are in it. `false` when there was none. */
+  /**
+   * Throws InvalidRequest while instances are in it; its warm pool, which counts as such and has no pods, is told to go
+   * then. `false` when there was none.
+   */
   deleteGroup(name: string, options?: CallOptions): Promise<boolean>;
   /** The newest activities, newest first. */
   describeActivities(

@@ -47,12 +47,14 @@ import {
   toInstanceType,
   toScheduledEvents,
 } from './cloud-values.ts';
+import { deleteGroupBy } from './delete-group.ts';
 import type { Network } from './network.ts';
 
 export class SimCloudApi implements CloudApi {
   readonly #calls: CloudCalls;
   readonly #receive: WorldReceive;
   readonly #network: Network;
+  readonly deleteGroup: CloudApi['deleteGroup'];
   readonly describeLaunchTemplate: CloudApi['describeLaunchTemplate'];
   readonly findLaunchTemplate: CloudApi['findLaunchTemplate'];
   readonly createLaunchTemplate: CloudApi['createLaunchTemplate'];
@@ -78,6 +80,7 @@ export class SimCloudApi implements CloudApi {
     this.#calls = new CloudCalls(options);
     this.#receive = options.receive;
     this.#network = options.network;
+    this.deleteGroup = deleteGroupBy(this.#calls);
     const templates = new SimTemplates(this.#calls);
     this.describeLaunchTemplate = templates.describeLaunchTemplate.bind(templates);
     this.findLaunchTemplate = templates.findLaunchTemplate.bind(templates);
@@ -298,12 +301,6 @@ export class SimCloudApi implements CloudApi {
   ): Promise<void> {
     const input = tagGroupRequest(name, tags);
     await this.#calls.send('autoscaling', 'CreateOrUpdateTags', input, options);
-  }
-
-  async deleteGroup(name: string, options: Options = {}): Promise<boolean> {
-    const input = { AutoScalingGroupName: name };
-    const answer = await this.#calls.maybe('autoscaling', 'DeleteAutoScalingGroup', input, options);
-    return answer !== undefined;
   }
 
   async describeActivities(

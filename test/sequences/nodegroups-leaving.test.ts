@@ -33,4 +33,21 @@ describe('a node group that is being deleted', () => {
     expect(life.check().violations).toEqual([]);
     await life.end();
   });
+
+  it('takes the warm pool along that somebody put beside it', async () => {
+    const life = await GroupLife.begin();
+    await makeGroup(life);
+    const name = String(life.autoScalingGroups()[0]?.AutoScalingGroupName);
+    const pool = { AutoScalingGroupName: name, MinSize: 1, PoolState: 'Stopped' };
+    life.world.aws.call('autoscaling', 'PutWarmPool', pool);
+    // Nobody completes the launch hook of an instance on its way into the pool.
+    await life.driver.advance(2_000);
+    expect(life.isActive(2)).toBe(true);
+    expect(life.group()?.status?.health).toEqual([]);
+    life.user.delete(nodegroups, { name: 'ng' });
+    await life.until('it is gone', () => life.group() === undefined, 1800);
+    expect(life.autoScalingGroups()).toEqual([]);
+    expect(life.check().violations).toEqual([]);
+    await life.end();
+  });
 });

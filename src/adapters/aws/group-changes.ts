@@ -4,8 +4,10 @@ import {
   activityZone,
   type CloudApi,
   createGroupRequest,
+  isGroupInUse,
   newestActivities,
   tagGroupRequest,
+  throwIfDenied,
   updateGroupRequest,
 } from '../../ports/index.ts';
 import { type Clients, call } from './clients.ts';
@@ -46,10 +48,18 @@ export const groupChanges = (
   deleteGroup: async (name, options = {}) => {
     const { sdk, client } = await clients.autoScaling();
     const command = new sdk.DeleteAutoScalingGroupCommand({ AutoScalingGroupName: name });
-    const done = await orAbsent(
-      call('DeleteAutoScalingGroup', options, (http) => client.send(command, http)),
-    );
-    return done !== undefined;
+    try {
+      const done = await orAbsent(
+        call('DeleteAutoScalingGroup', options, (http) => client.send(command, http)),
+      );
+      return done !== undefined;
+    } catch (error) {
+      if (!isGroupInUse(error)) throw error;
+      const input = { AutoScalingGroupName: name, ForceDelete: true };
+      const drop = new sdk.DeleteWarmPoolCommand(input);
+      await call('DeleteWarmPool', options, (http) => client.send(drop, http)).catch(throwIfDenied);
+      throw error;
+    }
   },
   describeActivities: async (name, options = {}) => {
     const { sdk, client } = await clients.autoScaling();
