@@ -42,7 +42,9 @@ const why = (pod: Pod, events: readonly PodEvent[] = []): string => {
 
 describe('why a pod is not Ready', () => {
   const sandbox = [
-    anEvent('FailedCreatePodSandBox', 1, { message: 'no address' }),
+    anEvent('FailedCreatePodSandBox', 1, {
+      message: '(combined from similar events): no address',
+    }),
     anEvent('Pulling', 4, { type: 'Normal' }),
     anEvent('FailedScheduling', 0),
   ];

@@ -71,7 +71,9 @@ const eventWhy = (events: readonly PodEvent[]): Why | undefined => {
   const [newest] = events
     .filter(({ type, reason = '' }) => type === 'Warning' && reason !== '')
     .toSorted((a, b) => timeOf(b) - timeOf(a));
-  return newest && { reason: newest.reason ?? '', message: newest.message ?? '' };
+  // The recorder's own word, in front of what is meant.
+  const message = (newest?.message ?? '').replace(/^\(combined from similar events\): /, '');
+  return newest && { reason: newest.reason ?? '', message };
 };
 
 const readyWhy = (pod: Pod): Why => {

@@ -28,7 +28,23 @@ describe('the remedy of a drain that was not over in time', () => {
   });
 });
 
+describe('the remedy of new nodes that do not come', () => {
+  it.each([
+    ['Could not launch. There are not enough free addresses in subnet s', /free addresses in the/],
+    ['VcpuLimitExceeded - You have requested more', /higher quota/],
+    ['i-1: it never became a node', /drover explain nodegroup ng/],
+  ])('%s', (message, expected) => {
+    const issue = { code: 'NodeCreationFailure', message };
+    expect(healthRemedy(issue, { name: 'ng' })).toMatch(expected);
+  });
+});
+
 describe('the remedy of an update that failed otherwise', () => {
+  it('is none where its group is being deleted', () => {
+    const issue = { code: 'OperationNotPermitted', message: 'Node group ng is being deleted.' };
+    expect(healthRemedy(issue, { name: 'ng' })).toBe('none is needed: the node group goes');
+  });
+
   it.each(['OperationNotPermitted', 'HookFailed', 'HealthProbeFailed'])('%s', (code) => {
     const text = healthRemedy({ code, message: 'm' }, { name: 'ng' });
     expect(text).toContain('`drover update nodegroup ng`');

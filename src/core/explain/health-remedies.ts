@@ -53,11 +53,26 @@ const ofEvictions: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
+/** Why new nodes do not come is often known, beside the code. */
+const ofCreation: readonly (readonly [RegExp, string])[] = [
+  [
+    /InsufficientFreeAddresses|not enough free addresses/,
+    `free addresses in the subnets that the message names; then ${goOn}`,
+  ],
+  [
+    /InstanceLimitExceeded|VcpuLimitExceeded/,
+    `ask for a higher quota of EC2, or for fewer or smaller instances; then ${goOn}`,
+  ],
+];
+
+const byMessage: Readonly<Record<string, typeof ofEvictions>> = {
+  PodEvictionFailure: ofEvictions,
+  NodeCreationFailure: ofCreation,
+  OperationNotPermitted: [[/is being deleted/, 'none is needed: the node group goes']],
+};
+
 const remedyOf = ({ code, message }: Pick<HealthIssue, 'code' | 'message'>): string => {
-  const special =
-    code === 'PodEvictionFailure'
-      ? ofEvictions.find(([pattern]) => pattern.test(message))?.[1]
-      : undefined;
+  const special = byMessage[code]?.find(([pattern]) => pattern.test(message))?.[1];
   const known = special ?? remedies[code];
   return known ?? '`drover explain nodegroup {name}` looks at what can be looked at';
 };
