@@ -2,7 +2,7 @@
 // records say who may have ended them, Auto Scaling's activities who did. Decides nothing.
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
-import { type Left, nobodyLeft } from '../../core/scaling/index.ts';
+import { type Left, leftSince } from '../../core/scaling/index.ts';
 import { endedByCall, isAskedToEnd } from '../../core/update/index.ts';
 import { CloudError, type ScalingActivity, type ScalingGroup } from '../../ports/index.ts';
 import type { NodeGroupDeps } from './deps.ts';
@@ -42,7 +42,7 @@ export const leftOf = async (
   const { update, memory } = around;
   if (update === undefined) {
     memory.clear();
-    return nobodyLeft;
+    return leftSince(group.status?.surge);
   }
   const here = new Set(countedOf(scaling).map(({ instanceId }) => instanceId));
   const asked = disruptions

@@ -11,7 +11,7 @@ export interface Left {
   readonly most: number;
 }
 
-export const nobodyLeft: Left = { sure: 0, most: 0 };
+const nobodyLeft: Left = { sure: 0, most: 0 };
 
 export interface Settled {
   /** The group's size without what is the update's. */
@@ -27,6 +27,17 @@ export interface Settled {
 
 const carriedOf = ({ carried, desired, retiring = 0 }: NotedSurge): number =>
   carried ?? desired + retiring;
+
+/**
+ * Of an update that has ended: what it carried beyond the surplus that stays is scaled in as any other, and takes its place along
+ * when it goes.
+ */
+export const leftSince = (surge: NotedSurge | undefined): Left => {
+  if (surge === undefined) return nobodyLeft;
+  const { desired, retiring = 0, left = 0 } = surge;
+  const over = carriedOf(surge) - desired - retiring;
+  return over > 0 ? { sure: 0, most: left + over } : nobodyLeft;
+};
 
 /**
  * A version before wrote no `left`, and noted a surge before it was asked for: how many are the update's shows in what was told
