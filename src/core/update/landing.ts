@@ -89,19 +89,28 @@ interface SpreadOut {
   readonly lacking: ReadonlySet<string>;
 }
 
-/** New nodes as even as they still can become, `wanted` of them in all. */
+/** By how much zones of the fewest may grow before they have as many as the next. */
+const upToNext = (counts: Counts, least: number): number => {
+  let next = Number.POSITIVE_INFINITY;
+  for (const count of counts.values()) if (count > least && count < next) next = count;
+  return next - least;
+};
+
+/** New nodes as even as they still can become, `wanted` of them in all. Takes steps by zones, not by nodes. */
 const spreadOut = (fresh: Counts, wanted: number): SpreadOut => {
   const counts = new Map(fresh);
   const lacking = new Set<string>();
   let left = wanted - [...counts.values()].reduce((sum, count) => sum + count, 0);
   while (left > 0 && counts.size > 0) {
     const places = fewest(counts);
+    const rise = upToNext(counts, counts.get(places[0] ?? '') ?? 0);
+    const rounds = Math.max(1, Math.min(rise, Math.floor(left / places.length)));
     // What is left may go to any of these.
     for (const [at, zone] of places.entries()) {
       lacking.add(zone);
-      if (at < left) add(counts, zone, 1);
+      if (at < left) add(counts, zone, rounds);
     }
-    left -= places.length;
+    left -= rounds * places.length;
   }
   return { counts, lacking };
 };
