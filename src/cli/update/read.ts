@@ -100,6 +100,9 @@ export const readFacts = async (kube: KubeApi, id: string): Promise<UpdateFacts 
   if (found.kind === 'gone') return undefined;
   const update = found.object;
   const { nodeGroup } = update.spec;
+  // Nobody has looked at it yet, mostly since another is under way: one at a time, oldest first.
+  const first = update.status === undefined ? await openUpdateOf(kube, nodeGroup) : undefined;
+  const before = first?.metadata.name;
   const [group, disruptions] = await Promise.all([
     kube.get<NodeGroup>(resourceTypes.nodegroups, { name: nodeGroup }),
     // From the server's cache: what is a second old is good enough to be shown.
@@ -107,6 +110,7 @@ export const readFacts = async (kube: KubeApi, id: string): Promise<UpdateFacts 
   ]);
   return {
     update,
+    ...(before === undefined || before === id ? {} : { behind: before }),
     group: group.kind === 'found' ? group.object : undefined,
     disruptions: disruptions.items.filter(({ spec }) => spec.nodeGroup === nodeGroup),
   };

@@ -7,9 +7,11 @@ import { updateNameOf } from '../../core/update/index.ts';
 import { VirtualClock } from '../../runtime/testing.ts';
 import { FakeKube } from '../../runtime/testing-kube.ts';
 import { changeBack } from '../commands/update-control.ts';
-import { listUpdates, needGroup, needUpdate } from './read.ts';
+import { listUpdates, needGroup, needUpdate, readFacts } from './read.ts';
 import { requestUpdate } from './request.ts';
+import { headerLines } from './screen.ts';
 import { aGroup, anUpdate, running } from './testing.ts';
+import { updateView } from './view.ts';
 
 const setUp = async () => {
   const clock = new VirtualClock();
@@ -72,6 +74,23 @@ describe('the update that is meant', () => {
     await expect(needGroup(kube, 'ng', 'd')).rejects.toThrow(
       'node group ng is one of cluster c, not of d',
     );
+  });
+});
+
+describe('an update that was asked for beside another', () => {
+  it('says for which it waits, and says so no more when its turn has come', async () => {
+    const { clock, kube, put } = await setUp();
+    const linesOf = async (id: string): Promise<string> => {
+      const facts = await readFacts(kube, id);
+      if (facts === undefined) throw new Error(`no update ${id}`);
+      return headerLines(updateView(facts), clock.now()).join(' ');
+    };
+    await put('cc-1', running);
+    kube.put(resourceTypes.nodegroupupdates, { name: 'cc-2', spec: anUpdate().spec });
+    expect(await linesOf('cc-2')).toContain('waits for update cc-1, which is in progress');
+    expect(await linesOf('cc-1')).not.toContain('waits for update');
+    await put('cc-1', { ...running, status: 'Successful' });
+    expect(await linesOf('cc-2')).not.toContain('waits for update');
   });
 });
 

@@ -90,6 +90,9 @@ export const headerLines = (view: UpdateView, now: EpochMs): readonly string[] =
     `${where}${revisions}  (${what} ${view.id})`,
     `${stateText(view)}${status === 'InProgress' ? step : ''}${how === '' ? '' : `  (${how})`}`,
     [...(bar === undefined ? [] : [bar]), ...time, ...(eta === undefined ? [] : [eta])].join('  '),
+    ...(view.behind === undefined
+      ? []
+      : [`waits for update ${view.behind}, which is in progress: there is one at a time`]),
     ...holdLines(view, now),
     ...hookLines(view),
     ...missingLines(view, now),

@@ -37,6 +37,8 @@ export interface UpdateView {
   readonly nodeGroup: string;
   readonly cluster: string | undefined;
   readonly update: NodeGroupUpdate;
+  /** The update that goes first. */
+  readonly behind?: string;
   readonly status: NodeGroupUpdateStatus['status'];
   readonly phase: string;
   readonly nodes: readonly NodeView[];
@@ -185,11 +187,13 @@ const withFailed = (
 
 export interface UpdateFacts {
   readonly update: NodeGroupUpdate;
+  /** Another one of its group that is under way: it begins when that has ended. */
+  readonly behind?: string;
   readonly group: NodeGroup | undefined;
   readonly disruptions: readonly NodeDisruption[];
 }
 
-export const updateView = ({ update, group, disruptions }: UpdateFacts): UpdateView => {
+export const updateView = ({ update, behind, group, disruptions }: UpdateFacts): UpdateView => {
   const nodes = disruptions
     .flatMap((disruption) => nodeView(disruption, update) ?? [])
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
@@ -198,6 +202,7 @@ export const updateView = ({ update, group, disruptions }: UpdateFacts): UpdateV
     nodeGroup: update.spec.nodeGroup,
     cluster: group?.spec.clusterName,
     update,
+    ...(behind === undefined ? {} : { behind }),
     status: updateStatusOf(update),
     phase: update.status?.phase ?? 'Preparing',
     nodes: withFailed(nodes, update.status ?? {}),
