@@ -31,7 +31,7 @@ const stopsAtBudget = (story: Story): void => {
 
 const stopsAtPod = (story: Story): void => {
   stops(story);
-  expect(story.outcome.message).toContain(`Held by ${story.found.consequence.pod} `);
+  expect(story.outcome.message).toMatch(new RegExp(`Held by ${story.found.consequence.pod}[ .]`));
 };
 
 const neverReady = { annotations: { 'world.drover.dev/never-ready': 'true' } };

@@ -2,6 +2,7 @@
 // a budget that closes while that lasts ends the update as it would have while nodes were replaced.
 import { describe, expect, it } from 'vitest';
 import { objectOr } from '../../src/api/json.ts';
+import { resourceTypes } from '../../src/api/kube.ts';
 import { type NodeGroupUpdate, updateStatusOf } from '../../src/api/nodegroup-update.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';
 
@@ -20,20 +21,91 @@ const isOver = (one: NodeGroupUpdate | undefined): boolean =>
   one !== undefined && updateStatusOf(one) !== 'InProgress';
 
 /** Three nodes, all replaced, the surplus of six about to go. */
-const atScalingDown = async (): Promise<{ life: GroupLife; id: string }> => {
+const atScalingDown = async (force = false): Promise<{ life: GroupLife; id: string }> => {
   const life = await GroupLife.begin();
   const scalingConfig = { minSize: 0, maxSize: 6, desiredSize: 3 };
   await life.create({ releaseVersion: older, scalingConfig });
   await life.until('the group is ACTIVE', () => life.isActive(3));
   life.deploy(9, 1);
   await life.driver.advance(60);
-  expect(life.patch({ spec: { releaseVersion: newest } }).kind).not.toBe('error');
+  if (force) life.forceUpdate(newest);
+  else expect(life.patch({ spec: { releaseVersion: newest } }).kind).not.toBe('error');
   await life.until('ScalingDown', () => life.updates()[0]?.status?.phase === 'ScalingDown', 7200);
   const [update] = life.updates();
   return { life, id: update?.metadata.name ?? '' };
 };
 
+const eventsOf = (life: GroupLife, kind: string): readonly string[] =>
+  [...life.world.kube.readAll(resourceTypes.events)].flatMap((event) => {
+    const { involvedObject, reason, message } = event as Record<string, unknown>;
+    const isHeld = objectOr(involvedObject as never).kind === kind && reason === 'SurplusHeld';
+    return isHeld ? [String(message)] : [];
+  });
+
+const podsOf = (life: GroupLife): ReadonlySet<string> =>
+  new Set(
+    [...life.world.kube.readAll(resourceTypes.pods)]
+      .filter(({ metadata }) => metadata.labels?.app === 'web')
+      .map(({ metadata }) => metadata.uid ?? ''),
+  );
+
+/** The budget closes, and the update says what holds its surplus up. */
+const untilHeld = async (life: GroupLife, id: string): Promise<string> => {
+  allow(life, 0);
+  const said = (): string => named(life, id)?.status?.message ?? '';
+  await life.until('it waits', () => /default\/web-/.test(said()), 300);
+  return said();
+};
+
 describe('the surplus of DEFAULT', () => {
+  it('says which node waits for which pod and budget, and until when; then nothing more', async () => {
+    const { life, id } = await atScalingDown();
+    const held = await untilHeld(life, id);
+    expect(held).toMatch(
+      /node \S+\. Held by default\/web-\S+ of ReplicaSet\/web-\S+ \(budget default\/web\).*PodEvictionFailure at 20\d\d-/,
+    );
+    expect(eventsOf(life, 'NodeGroupUpdate')).toEqual([held]);
+    expect(eventsOf(life, 'NodeGroup')).toEqual([held]);
+    allow(life, 1);
+    await life.until('the update is over', () => isOver(named(life, id)), 1800);
+    expect(named(life, id)?.status?.status).toBe('Successful');
+    expect(named(life, id)?.status?.message ?? '').toBe('');
+    expect(life.check().violations).toEqual([]);
+    await life.end();
+  });
+
+  it('ends after 15 minutes and not later, with no pod deleted and zones as even as they were', async () => {
+    const { life, id } = await atScalingDown();
+    await untilHeld(life, id);
+    const [pods, since] = [podsOf(life), life.seconds];
+    await life.until('the update is over', () => isOver(named(life, id)), 1800);
+    expect(life.seconds - since).toBeLessThan(16 * 60);
+    expect(podsOf(life)).toEqual(pods);
+    // EC2 Auto Scaling has nothing to even out, which would ask no budget.
+    await life.driver.advance(1800);
+    expect(podsOf(life)).toEqual(pods);
+    const { message, errors, failedNodes } = named(life, id)?.status ?? {};
+    expect(message).toMatch(
+      /\(budget default\/web\)\. \d+ new nodes? more than asked for stays? for now/,
+    );
+    expect(errors?.[0]?.resourceIds).toEqual([failedNodes?.[0]?.node]);
+    expect(life.check().violations).toEqual([]);
+    await life.end();
+  });
+
+  it('is forced after 15 minutes where that was asked for, as on EKS, and says so', async () => {
+    const { life, id } = await atScalingDown(true);
+    expect(await untilHeld(life, id)).toMatch(/What is left by 20\d\d-\S+ is deleted/);
+    const [pods, since] = [podsOf(life), life.seconds];
+    const isForced = (): boolean => [...pods].some((uid) => !podsOf(life).has(uid));
+    await life.until('a pod is deleted', isForced, 1800);
+    expect(life.seconds - since).toBeGreaterThan(13 * 60);
+    await life.until('the update is over', () => isOver(named(life, id)), 4 * 3600);
+    expect(named(life, id)?.status?.status).toBe('Successful');
+    expect(life.check().violations).toEqual([]);
+    await life.end();
+  });
+
   it('is not let go under a budget that closes: PodEvictionFailure, and asked again it goes', async () => {
     const { life, id } = await atScalingDown();
     allow(life, 0);

@@ -68,6 +68,14 @@ const howText = (view: UpdateView): string => {
   ].join(', ');
 };
 
+/** EKS' last phase, in which all old nodes are done with. */
+const surplusLines = ({ status, phase, update, nodes }: UpdateView): readonly string[] => {
+  const { strategy, surge = 0 } = update.status ?? {};
+  if (status !== 'InProgress' || phase !== 'ScalingDown' || strategy === 'BLUE_GREEN') return [];
+  const back = nodes.filter(({ state }) => state === 'takenBack').length;
+  return surge === 0 ? [] : [`surplus: ${back} of ${surge} new nodes taken back`];
+};
+
 export const headerLines = (view: UpdateView, now: EpochMs): readonly string[] => {
   const { update, nodeGroup, cluster, phase, status } = view;
   const { from, to } = fromTo(view);
@@ -93,6 +101,7 @@ export const headerLines = (view: UpdateView, now: EpochMs): readonly string[] =
     ...(view.behind === undefined
       ? []
       : [`waits for update ${view.behind}, which is in progress: there is one at a time`]),
+    ...surplusLines(view),
     ...holdLines(view, now),
     ...hookLines(view),
     ...missingLines(view, now),

@@ -6,6 +6,7 @@ import {
   type NodeGroupUpdate,
   type NodeGroupUpdateStatus,
   type Revision,
+  type UpdatePhase,
   updateStatusOf,
 } from '../../api/nodegroup-update.ts';
 import { explainWaiting } from '../../core/explain/index.ts';
@@ -139,17 +140,34 @@ const openView = (
   };
 };
 
-/** What goes once all is set back is no old node: those are done with by then. */
+/** What goes once all is set back, or EKS' surplus goes, is no old node: those are done with by then. */
 const isSurplus = ({ receivedAt }: DisruptionCause, { status }: NodeGroupUpdate): boolean => {
-  const restoring = status?.phases?.find(({ phase }) => phase === 'Restoring');
-  return restoring !== undefined && receivedAt >= restoring.at;
+  const isLast = (phase: UpdatePhase): boolean =>
+    phase === 'Restoring' || (phase === 'ScalingDown' && status?.strategy !== 'BLUE_GREEN');
+  const last = status?.phases?.find(({ phase }) => isLast(phase));
+  return last !== undefined && receivedAt >= last.at;
+};
+
+/** With force Auto Scaling chooses which of EKS' surplus goes: its hook is all that tells of it. */
+const forcedSurplus = (
+  { spec }: NodeDisruption,
+  update: NodeGroupUpdate,
+): DisruptionCause | undefined => {
+  const { nodeGroup, force } = update.spec;
+  const { phases, endedAt = '9' } = update.status ?? {};
+  const from = phases?.find(({ phase }) => phase === 'ScalingDown')?.at;
+  if (force !== true || spec.nodeGroup !== nodeGroup || from === undefined) return undefined;
+  return spec.causes.findLast(
+    ({ kind, receivedAt }) =>
+      kind === 'LifecycleHook' && receivedAt >= from && receivedAt <= endedAt,
+  );
 };
 
 /** Undefined for a node that has no part in it, or no longer. */
 const nodeView = (disruption: NodeDisruption, update: NodeGroupUpdate): NodeView | undefined => {
   const { spec, status } = disruption;
   const id = causeIdOf(update);
-  const cause = ownCause(disruption, id);
+  const cause = ownCause(disruption, id) ?? forcedSurplus(disruption, update);
   if (cause === undefined || cause.cancelledAt !== undefined) return undefined;
   const instanceId = spec.instanceId ?? disruption.metadata.name;
   const base = { name: status?.node?.name ?? spec.nodeName ?? instanceId, instanceId };

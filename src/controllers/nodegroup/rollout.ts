@@ -36,6 +36,7 @@ import { lookAtGate } from './rollout-pods.ts';
 import { prepareOrFail } from './rollout-prepare.ts';
 import { setUpOrFail } from './rollout-setup.ts';
 import { runSteps } from './rollout-steps.ts';
+import { tellSurplus } from './tell.ts';
 import { rollBack } from './update-requests.ts';
 import { writeUpdate } from './updates.ts';
 
@@ -232,6 +233,9 @@ export const rollOut = async (
   if (change !== undefined) {
     const next = { ...before.status, ...change } as NodeGroupUpdateStatus;
     await writeUpdate(deps, before, next, signal);
+    const { phase, message = '' } = next;
+    const isHeld = phase === 'ScalingDown' && 'message' in change && message !== '';
+    if (isHeld) await tellSurplus(deps, group, before, message, signal);
   }
   // Stopped when the last old node had gone already: all there is is of the target.
   const { total = 0, done = 0 } = { ...before.status.progress, ...change?.progress };

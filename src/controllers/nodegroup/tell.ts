@@ -4,6 +4,7 @@ import { type EpochMs, formatKubeTime } from '../../api/brand.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import type { HealthIssue, NodeGroup, NodeGroupStatus } from '../../api/nodegroup.ts';
+import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
 import { KubeError } from '../../ports/index.ts';
 import type { NodeGroupDeps } from './deps.ts';
 
@@ -110,14 +111,17 @@ export const toldOf = (
   return [...said, ...warnings];
 };
 
-const eventOf = (group: NodeGroup, told: Told, now: EpochMs): JsonObject => {
-  const { name, uid } = group.metadata;
+/** A node group, or one of its updates. */
+type Subject = Pick<NodeGroup | NodeGroupUpdate, 'apiVersion' | 'kind' | 'metadata'>;
+
+const eventOf = (subject: Subject, told: Told, now: EpochMs): JsonObject => {
+  const { name, uid } = subject.metadata;
   const at = formatKubeTime(now);
   return {
     apiVersion: 'v1',
     kind: 'Event',
     metadata: { name: `${name}.${now.toString(16)}.${told.reason.toLowerCase()}`, namespace },
-    involvedObject: { apiVersion: group.apiVersion, kind: group.kind, name, uid },
+    involvedObject: { apiVersion: subject.apiVersion, kind: subject.kind, name, uid },
     reason: told.reason,
     message: told.message.slice(0, maxMessage),
     type: told.type,
@@ -133,19 +137,32 @@ const eventOf = (group: NodeGroup, told: Told, now: EpochMs): JsonObject => {
 /** One event; that it cannot be written holds nothing up. */
 export const tell = async (
   { kube, clock, log }: NodeGroupDeps,
-  group: NodeGroup,
+  subject: Subject,
   told: Told,
   signal: AbortSignal,
 ): Promise<void> => {
   try {
-    const event = eventOf(group, told, clock.now());
+    const event = eventOf(subject, told, clock.now());
     await kube.create(resourceTypes.events, event, { namespace, signal });
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     if (error.code === 'AlreadyExists') return;
-    const facts = { group: group.metadata.name, reason: told.reason, error: error.message };
+    const facts = { subject: subject.metadata.name, reason: told.reason, error: error.message };
     log.warn('event not written', facts);
   }
+};
+
+/** What keeps an update from taking its surplus back: told where people look at either. */
+export const tellSurplus = async (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  update: NodeGroupUpdate,
+  message: string,
+  signal: AbortSignal,
+): Promise<void> => {
+  const told = { reason: 'SurplusHeld', type: 'Warning', message } as const;
+  await tell(deps, group, told, signal);
+  await tell(deps, update, told, signal);
 };
 
 /** After the status has been written: what is not told then is not told. */

@@ -31,17 +31,34 @@ const isOnlyEmptied = ({ update }: UpdateObservation, { instance, state }: Count
 
 const isGivenBack = ({ state }: Counted): boolean => state.kind === 'untouched';
 
-/** New instances to be taken back: those that serve least first. */
-const surplus = ({ fresh }: Herd, count: number): readonly Counted[] =>
-  fresh
-    .filter(({ state }) => state.kind === 'untouched')
-    .toSorted(
+/**
+ * New instances to be taken back: those that do not serve first, then of the zone with most nodes that stay the one that
+ * serves least. Auto Scaling would even zones out afterwards, and asks no budget.
+ */
+const surplus = ({ old, fresh }: Herd, count: number): readonly Counted[] => {
+  const sizes = new Map<string, number>();
+  for (const { instance, state } of [...old, ...fresh]) {
+    const stays = state.kind === 'untouched' || !instance.isTarget ? 1 : 0;
+    sizes.set(instance.zone, (sizes.get(instance.zone) ?? 0) + stays);
+  }
+  const sizeOf = ({ instance }: Counted): number => sizes.get(instance.zone) ?? 0;
+  const chosen: Counted[] = [];
+  let left = fresh.filter(({ state }) => state.kind === 'untouched');
+  while (chosen.length < count) {
+    const [next] = left.toSorted(
       (a, b) =>
         Number(isWhole(a)) - Number(isWhole(b)) ||
+        sizeOf(b) - sizeOf(a) ||
         (a.instance.pods ?? 0) - (b.instance.pods ?? 0) ||
         a.instance.instanceId.localeCompare(b.instance.instanceId),
-    )
-    .slice(0, count);
+    );
+    if (next === undefined) break;
+    sizes.set(next.instance.zone, sizeOf(next) - 1);
+    chosen.push(next);
+    left = left.filter((one) => one !== next);
+  }
+  return chosen;
+};
 
 /**
  * Nothing of the group was replaced: what new nodes are made of can be set back too. Blue/green replaces nothing before
@@ -62,11 +79,11 @@ const atOnce = ({ status }: UpdateObservation, { fresh }: Herd): number => {
  * What made the update fail may keep pods on new nodes too. People's size is not changed for that: these
  * nodes stay the update's own surplus, until another update, or a larger size, makes use of them.
  */
-const leave = ({ status }: UpdateObservation, count: number): StatusChange => {
+export const leave = ({ status }: UpdateObservation, count: number): StatusChange => {
   const why = status.errors?.[0]?.message ?? 'stopped on request';
-  const nodes = count === 1 ? 'node' : 'nodes';
-  const stays = `${count} new ${nodes} more than asked for could not be drained, and stay for now.`;
-  return { leftover: count, message: `${why} ${stays}` };
+  const [nodes, stay, them] = count === 1 ? ['node', 'stays', 'it'] : ['nodes', 'stay', 'them'];
+  const stays = `${count} new ${nodes} more than asked for ${stay} for now: another update, once that is mended, takes ${them} back.`;
+  return { leftover: count, message: `${why.replace(/[^.]$/, '$&.')} ${stays}` };
 };
 
 /**

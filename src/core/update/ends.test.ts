@@ -191,6 +191,25 @@ describe('the surplus of DEFAULT, without force', () => {
   });
 });
 
+describe('the surplus of an update that is set back', () => {
+  it('goes so that zones stay even, whatever runs there', () => {
+    const eight = [...some('a', 3, true), ...some('b', 3, true), ...some('c', 2, true)];
+    const looked = eight.map((one) => ({ ...one, pods: one.zone === 'c' ? 0 : 5 }));
+    const { steps } = decide('Restoring', 1, looked, {
+      status: {
+        ending: 'Failed',
+        surge: 5,
+        progress: counts,
+        original: { minSize: 0, maxSize: 9, desired: 3 },
+      },
+      surge: { desired: 5, maxSize: 5 },
+      desired: 3,
+    });
+    const zones = steps.map((one) => ('instanceId' in one ? one.instanceId.at(6) : ''));
+    expect(zones.toSorted().join('')).toBe('aabbc');
+  });
+});
+
 describe('an update that is set back', () => {
   const failingProbes = [{ name: 'slo', failures: 2, message: '503' }];
   const told = { waitingSince: ago(5), failingProbes, phase: 'Restoring' as const };

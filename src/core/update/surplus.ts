@@ -2,12 +2,12 @@
 // each is drained under budgets before it is let go, and one that cannot be drained in time ends the update as it would
 // have while nodes were replaced; with force it is as on EKS: Auto Scaling chooses, and its hook drains. Pure.
 import { epochMs, formatTime, parseTime } from '../../api/brand.ts';
-import { joinTimeoutMs } from '../scaling/index.ts';
-import { atMost, surplusLeft } from './ending.ts';
+import { heldBy, joinTimeoutMs } from '../scaling/index.ts';
+import { atMost, leave, surplusLeft } from './ending.ts';
 import { isHopeless } from './gate.ts';
 import { fail, notEvicted } from './journal.ts';
 import { type Counted, type Herd, isServing, phaseSince } from './nodes.ts';
-import type { UpdateDecision, UpdateObservation } from './observation.ts';
+import type { UpdateDecision, UpdateInstance, UpdateObservation } from './observation.ts';
 import { isHeld } from './pacing/index.ts';
 import { stay } from './waiting.ts';
 
@@ -121,16 +121,60 @@ const keepProtected = (observation: UpdateObservation, count: number): UpdateDec
   });
 };
 
+/**
+ * EKS' 15 minutes hold here too. The others are not asked: this was the best choice, and with those of one zone gone and
+ * those of another kept Auto Scaling would even zones out, which asks no budget.
+ */
+const notDrained = (
+  observation: UpdateObservation,
+  herd: Herd,
+  failed: readonly Counted[],
+): UpdateDecision => {
+  const errors = notEvicted(observation, failed);
+  const change = fail(observation, errors, failed);
+  const left = Math.max(1, surplusLeft(observation, herd));
+  const stays = leave({ ...observation, status: { ...observation.status, errors } }, left);
+  return stay(observation, { change: { ...change, ...stays } });
+};
+
+/** It begins like this, so that it is known again, and taken away when it is no longer so. */
+const heldWords = 'The surplus cannot be taken back yet';
+
+/** What keeps the node that is being emptied now, and until when; undefined: nothing that lasts. */
+const heldText = ({ disruption, nodeName, instanceId }: UpdateInstance): string | undefined => {
+  const held = disruption === undefined ? '' : heldBy([disruption]);
+  const { phase, deadline, onDeadline } = disruption?.status ?? {};
+  if (held === '' || phase !== 'Draining' || deadline === undefined) return undefined;
+  const end =
+    onDeadline === 'force'
+      ? `What is left by ${deadline} is deleted`
+      : `The update fails with PodEvictionFailure at ${deadline} if that lasts`;
+  return `${heldWords}: node ${nodeName ?? instanceId}. ${held}. ${end}.`;
+};
+
+/** The decision with what is told of it: written when it is news. */
+const told = (
+  observation: UpdateObservation,
+  { old, fresh, leaving }: Herd,
+  decided: UpdateDecision,
+): UpdateDecision => {
+  const { message = '' } = observation.status;
+  const going = [...old, ...fresh]
+    .filter(({ state }) => state.kind !== 'untouched')
+    .map(({ instance }) => instance);
+  const text = [...going, ...leaving].flatMap((one) => heldText(one) ?? [])[0];
+  const isSaid = decided.change !== undefined && 'message' in decided.change;
+  const isOver = text === undefined && message.startsWith(heldWords);
+  if (isSaid || (!isOver && (text === undefined || text === message))) return decided;
+  return { ...decided, change: { ...decided.change, message: text } };
+};
+
 const decideByDrains = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
   const { surge, status, actualDesired, desired } = observation;
   const all = [...herd.old, ...herd.fresh];
   const asked = all.filter(({ state }) => state.kind !== 'untouched');
   const failed = asked.filter(({ state }) => state.kind === 'failed');
-  if (failed.length > 0) {
-    return stay(observation, {
-      change: fail(observation, notEvicted(observation, failed), failed),
-    });
-  }
+  if (failed.length > 0) return notDrained(observation, herd, failed);
   const excess = surplusLeft(observation, herd);
   const next = nextToGo(herd);
   const isGoing = asked.length > 0 || herd.leaving.length > 0;
@@ -160,7 +204,8 @@ const decideByDrains = (observation: UpdateObservation, herd: Herd): UpdateDecis
   });
 };
 
-export const decideScalingDown = (observation: UpdateObservation, herd: Herd): UpdateDecision =>
-  observation.update.spec.force === true
-    ? decideByForce(observation, herd)
-    : decideByDrains(observation, herd);
+export const decideScalingDown = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
+  const isForced = observation.update.spec.force === true;
+  const decide = isForced ? decideByForce : decideByDrains;
+  return told(observation, herd, decide(observation, herd));
+};

@@ -52,6 +52,19 @@ const held: readonly Mutant[] = [
 
 const times: readonly Mutant[] = [
   {
+    name: 'auto-scaling-chooses-which-of-the-surplus-goes',
+    oracles: ['desired-within-bounds', 'updates-keep-their-times'],
+    kind: 'logic',
+    story: 'a-group-is-updated-as-eks-does',
+    edits: [
+      {
+        file: 'src/core/update/surplus.ts',
+        find: 'const decide = isForced ? decideByForce : decideByDrains;',
+        replace: 'const decide = isForced ? decideByDrains : decideByForce;',
+      },
+    ],
+  },
+  {
     name: 'a-long-grace-brings-the-force-forward',
     oracles: ['updates-keep-their-times'],
     kind: 'timing',

@@ -18,6 +18,7 @@ import { isTermination } from '../state/cloud.ts';
 import { type CauseState, inForce } from '../state/disruptions.ts';
 import { isHealthy } from '../state/pods.ts';
 import { keyOf, microsPerMinute, microsPerSecond, textOf, timeOf } from '../state/read.ts';
+import { watchUnforced } from './unforced.ts';
 
 /** The call comes when it comes, and times in the journal have milliseconds. */
 const slackMicros = 2 * microsPerSecond;
@@ -180,7 +181,7 @@ const checkNames = (context: Context, one: DisruptionState): void => {
 
 export const updateTimes: Oracle = {
   name: 'updates-keep-their-times',
-  what: 'nothing is forced before forceFrom, a drain that fails takes no instance and says why, a drained instance is kept for its cooldown',
+  what: 'nothing is forced before forceFrom, a drain that fails takes no instance and says why, a drained instance is kept for its cooldown, and without force no protected pod is deleted where nobody gave notice',
   strategies: both,
   needs: ['request', 'object'],
   watch: (context) => {
@@ -188,9 +189,12 @@ export const updateTimes: Oracle = {
     const told = new Set<string>();
     const ends = new Map<string, Ended>();
     const last: LastPods = new Map();
+    const unforced = watchUnforced(context);
     let next = 0;
     return {
+      lifecycle: unforced.lifecycle,
       object: (entry) => {
+        unforced.object(entry);
         if (entry.resource === 'pods') noteGone(context, entry, last);
         const one = book.disruptionIn(entry);
         const isNew = one?.phase === 'Completing' && one.phaseAt.get('Completing') === book.now;
@@ -206,9 +210,12 @@ export const updateTimes: Oracle = {
         checkOverdue(context, told);
       },
       request: (entry) => {
-        if (book.isOurs(entry) && succeeded(entry) && endsPod(entry)) checkForce(context, entry);
+        if (!book.isOurs(entry) || !succeeded(entry) || !endsPod(entry)) return;
+        checkForce(context, entry);
+        unforced.request(entry);
       },
       call: (entry) => {
+        unforced.call(entry);
         if (!book.isOurs(entry) || entry.error !== undefined || !isTermination(entry)) return;
         checkTermination(context, entry, ends);
       },

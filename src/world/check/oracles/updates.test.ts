@@ -1,6 +1,6 @@
 // Canaries of the oracles about updates: held nodes, and the times that a cause asks for.
 import { describe, expect, it } from 'vitest';
-import { i1, judge, Story, timeAt } from '../testing.ts';
+import { group, hookName, i1, i2, judge, Story, timeAt } from '../testing.ts';
 import { held } from './held.ts';
 import { liveness } from './liveness.ts';
 import { updateTimes } from './update-times.ts';
@@ -134,6 +134,60 @@ describe('updates-keep-their-times', () => {
         status: over('Drained'),
       });
     expect(said(end(late.at(111)))).toEqual([]);
+  });
+  describe('of an update without force, and of a size of ours', () => {
+    const forcing = { kind: 'LifecycleHook', id: 'h', deadline: 900, hook: hookName } as const;
+    const size = (story: Story, DesiredCapacity: number) =>
+      story.call('SetDesiredCapacity', { AutoScalingGroupName: group, DesiredCapacity });
+    const begun = (updating: object = {}) =>
+      new Story()
+        .object('nodegroups', {
+          metadata: { name: 'ng1' },
+          spec: { autoScalingGroupName: group },
+          status: { minSize: 0, maxSize: 9, desired: 2 },
+        })
+        .object('nodegroupupdates', {
+          metadata: { name: 'u' },
+          spec: { type: 'VersionUpdate', nodeGroup: 'ng1', ...updating },
+          status: { status: 'InProgress', phase: 'ScalingDown', strategy: 'DEFAULT' },
+        })
+        .state(i1, 'InService')
+        .state(i2, 'InService')
+        .budget('web', { desired: 1, allowed: 0 })
+        .pod('p1');
+    const deleted = (story: Story, causes: Causes) =>
+      story
+        .draining(i1, { causes: causes ?? [] })
+        .at(880)
+        .deletePod('p1');
+    const chosen = (story: Story, causes: Causes = [forcing]) =>
+      said(deleted(story.state(i1, 'Terminating:Wait'), causes));
+    it('reports the deletion of a protected pod where Auto Scaling chose for our size', () => {
+      expect(chosen(size(begun(), 1))).toEqual([
+        'demo/p1: deleted on node n1, which Auto Scaling chose for a size of ours, although budget demo/web covers it',
+      ]);
+    });
+    it('accepts one where somebody else gave notice', () => {
+      expect(chosen(begun())).toEqual([]);
+      // As many as there are: none had to go for it.
+      expect(chosen(size(begun(), 2))).toEqual([]);
+      const named = begun().call(terminated, { InstanceId: i1 });
+      expect(chosen(size(named, 1))).toEqual([]);
+      const theirs = size(begun(), 1).add({
+        ...size(new Story(), 1).trace().entries[0],
+        userAgent: 'aws-cli',
+      } as never);
+      expect(chosen(theirs)).toEqual([]);
+    });
+    it('reports one that the update forces without having been asked to', () => {
+      const own = { ...update, id: 'update/u', onDeadline: 'force', deadline: 900 } as const;
+      const why = 'deleted on node n1, which update u empties without force';
+      expect(said(deleted(begun(), [own]))).toEqual([
+        `demo/p1: ${why}, although budget demo/web covers it`,
+      ]);
+      expect(said(deleted(begun({ force: true }), [own]))).toEqual([]);
+      expect(said(deleted(begun(), [own, forcing]))).toEqual([]);
+    });
   });
   it('reports a termination before its owner let the drained instance go', () => {
     const keeping = { ...update, cooldownSeconds: 60, holdTermination: true };
