@@ -130,6 +130,14 @@ describe('a plan on a screen', () => {
   it('says of a group that is up to date just that', () => {
     expect(screenLines(planOf(0, 0))[0]).toBe('UP TO DATE');
   });
+
+  it('says what an earlier update left over, which is taken back', () => {
+    const plan = { ...planOf(0, 0), verdict: 'ready' as const, leftover: 2 };
+    expect(screenLines(plan)).toContain(
+      'takes back 2 nodes more than asked for, left by an earlier update',
+    );
+    expect(screenLines(plan)[0]).toContain('READY');
+  });
 });
 
 describe('details and markdown', () => {

@@ -71,7 +71,12 @@ const defaultLines = ({ assumptions }: UpdatePlan): readonly string[] => {
 const sumLines = (plan: UpdatePlan): readonly string[] => {
   const { launches, surge, evictions, pods, minutes, lowerBound, kStar, maxUnavailable } = plan;
   const more = plan.extraNodeHours;
-  if (plan.nodes === 0) return [];
+  const { leftover = 0 } = plan;
+  const back =
+    leftover === 0
+      ? []
+      : [`takes back ${plural(leftover, 'node')} more than asked for, left by an earlier update`];
+  if (plan.nodes === 0) return back;
   const again = evictions - pods;
   const bound = lowerBound.by === 'nodes' ? 'by nodes' : `by budget ${lowerBound.budget ?? ''}`;
   const most = kStar === undefined || kStar >= plan.nodes ? '' : `; k* ${kStar}`;
@@ -86,6 +91,7 @@ const sumLines = (plan: UpdatePlan): readonly string[] => {
       (more > 0 ? `; ${more} node-hours more` : ''),
     `minutes ${minutes.p50} (p50), ${minutes.p90} (p90); at least ${lowerBound.minutes}, ` +
       `${bound}${most}`,
+    ...back,
     ...guessLines(plan),
     ...defaultLines(plan),
     ...(plan.lateRunsPercent === 0

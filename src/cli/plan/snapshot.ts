@@ -137,7 +137,9 @@ const groupFacts = (
 ): Snapshot['group'] => {
   const { spec, status, metadata } = group;
   const { minSize, maxSize } = spec.scaling;
-  const desired = scaling?.desiredCapacity ?? spec.scaling.desired ?? minSize;
+  const leftover = activeUpdate === undefined ? (status?.surge?.desired ?? 0) : 0;
+  const there = scaling?.desiredCapacity ?? spec.scaling.desired ?? minSize;
+  const desired = Math.max(minSize, there - leftover);
   const releaseVersion = status?.releaseVersion ?? spec.releaseVersion;
   const strategyUsed = request.strategy ?? strategy;
   const policies = policiesOf(spec, request, strategyUsed);
@@ -175,6 +177,7 @@ const groupFacts = (
       ...(status?.imageId === undefined ? {} : { imageId: status.imageId }),
       ...(spec.launchTemplate === undefined ? {} : { launchTemplate: spec.launchTemplate }),
     },
+    ...(leftover === 0 ? {} : { leftover }),
     ...(activeUpdate === undefined ? {} : { activeUpdate }),
   };
 };

@@ -41,6 +41,7 @@ const groupOf = ({ group, target }: Snapshot) => ({
   onShortage: group.onShortage,
   updateConfig: group.updateConfig,
   force: group.force,
+  leftover: group.leftover,
   subnets: group.subnets.toSorted(),
   instanceTypes: group.instanceTypes,
   labels: group.labels,

@@ -53,6 +53,8 @@ export interface UpdatePlan {
   /** Of what the plan rests on; an update by a plan whose hash differs is refused. */
   readonly hash: string;
   readonly verdict: 'ready' | 'blocked' | 'upToDate';
+  /** Of an earlier update: new nodes more than asked for, which this one takes back. */
+  readonly leftover?: number;
   readonly nodes: number;
   readonly pods: number;
   readonly maxUnavailable: number;
@@ -207,6 +209,7 @@ const isOrderKnown = ({ nodes }: ModelInput): boolean =>
 export const planUpdate = (snapshot: Snapshot, options: PlanOptions = {}): UpdatePlan => {
   const { waivers = [], runs: count = defaultRuns } = options;
   const { group, target } = snapshot;
+  const { leftover = 0 } = group;
   const view = viewOf(snapshot, noForecast);
   const input = modelOf(view, options.times);
   const hash = planHash(view);
@@ -238,7 +241,8 @@ export const planUpdate = (snapshot: Snapshot, options: PlanOptions = {}): Updat
     from: group.current,
     to: target,
     hash,
-    verdict: isBlocked ? 'blocked' : isNothing ? 'upToDate' : 'ready',
+    verdict: isBlocked ? 'blocked' : isNothing && leftover === 0 ? 'upToDate' : 'ready',
+    ...(leftover === 0 ? {} : { leftover }),
     nodes: input.nodes.length,
     pods: view.moved.length,
     maxUnavailable: group.maxUnavailable,

@@ -88,6 +88,8 @@ export interface GroupFacts {
   /** As it stands in the group: windows, freezes, waves, probes, approval and whatever else an update goes by. */
   readonly updateConfig?: UpdateConfig;
   readonly current: RevisionFacts;
+  /** New nodes more than asked for that an earlier update could not drain: the next one takes them back. */
+  readonly leftover?: number;
   /** An update of it that runs now. */
   readonly activeUpdate?: string;
 }

@@ -1,7 +1,7 @@
 // Each case: what is there, and which findings it makes.
 import { describe, expect, it } from 'vitest';
 import type { Snapshot } from '../snapshot.ts';
-import { aBudget, aPod, briefOf, findingsOf } from '../testing.ts';
+import { aBudget, aNode, aPod, aSnapshot, briefOf, findingsOf } from '../testing.ts';
 import { budgetNeverAllows } from './budget-never-allows.ts';
 
 const cases: readonly (readonly [string, Partial<Snapshot>, readonly string[]])[] = [
@@ -59,5 +59,31 @@ describe('budget-never-allows', () => {
       aBudget('b', 3, { spec: { maxUnavailable: 0 }, status: { currentHealthy: 1 } }),
     ];
     expect(findingsOf(budgetNeverAllows, { pods: [aPod('p1')], budgets })).toHaveLength(1);
+  });
+
+  describe('of nodes that an earlier update could not take back', () => {
+    const nodes = ['n1', 'n2', 'n3'].map((name) => aNode(name, { old: false, ofGroup: true }));
+    const budgets = [aBudget('b', 3, { spec: { maxUnavailable: 0 } })];
+    const told = (keptNodes: readonly string[], leftover: number, force = false) =>
+      findingsOf(budgetNeverAllows, {
+        nodes,
+        budgets,
+        pods: keptNodes.map((node, i) => aPod(`p${i}`, { node })),
+        group: { ...aSnapshot().group, leftover, force },
+      });
+    it('blocks where too few of them can be emptied, and says what ends it', () => {
+      const [found] = told(['n1', 'n2'], 2);
+      expect(found).toMatchObject({
+        severity: 'blocker',
+        evidence: { leftover: 2, nodes: 3, kept: 2 },
+        consequence: { node: 'n1', pod: 'demo/p0', minute: 15 },
+      });
+      expect(found?.consequence.text).toContain('PodEvictionFailure after 15 minutes');
+      expect(told(['n1', 'n2'], 2, true)[0]?.severity).toBe('warning');
+    });
+    it('says nothing where others can go, or none has to', () => {
+      expect(told(['n1', 'n2'], 1)).toEqual([]);
+      expect(told(['n1', 'n2'], 0)).toEqual([]);
+    });
   });
 });

@@ -2,14 +2,15 @@
 // minAvailable of at least as many pods as there are (percentages round up).
 import { ruleOf } from '../budgets.ts';
 import type { Check } from '../finding.ts';
+import { keptSurplus } from './kept-surplus.ts';
 import { kubectl, shortName, stuckDrain } from './parts.ts';
 
 export const budgetNeverAllows: Check = {
   name: 'budget-never-allows',
   title: 'A budget never allows an eviction',
   needs: ['nodes', 'pods', 'budgets'],
-  run: (view) =>
-    view.budgets
+  run: (view) => [
+    ...view.budgets
       .filter(({ allowed, expected }) => allowed === 0 && expected !== 1)
       .map(({ budget, name, expected, healthy, pods }) => ({
         severity: 'blocker' as const,
@@ -24,4 +25,6 @@ export const budgetNeverAllows: Check = {
         consequence: stuckDrain(view, pods, `${ruleOf(budget)} of ${expected} pods allows none`),
         remedy: `${kubectl(name)} patch pdb ${shortName(name)} --type merge -p '{"spec":{"minAvailable":null,"maxUnavailable":1}}'`,
       })),
+    ...keptSurplus(view),
+  ],
 };
