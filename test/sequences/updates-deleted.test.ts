@@ -17,6 +17,27 @@ const traces = ['drover.dev/outdated', 'scale-down-disabled', 'drover.dev/shield
 const traced = (life: GroupLife): readonly string[] =>
   traces.filter((trace) => JSON.stringify(life.nodes()).includes(trace));
 
+describe('a group that is deleted mid-update', () => {
+  it('whose pods do not go is DELETE_FAILED, with the maximum of its spec and no end of the update told', async () => {
+    const life = await GroupLife.begin();
+    await makeGroup(life, { desired: 3, zones: 3 });
+    await runApp(life, 6, 0);
+    askFor(life, '1.32.9-20251226');
+    await life.until('a drain', () => latest(life)?.status?.phase === 'Rolling', 3600);
+    const most = life.group()?.spec.scaling.maxSize ?? 0;
+    const maxOf = (): number => Number(objectOr(life.autoScalingGroups()[0]).MaxSize);
+    expect(maxOf()).toBeGreaterThan(most);
+    await life.delete();
+    await life.until('it has failed', () => life.state() === 'DELETE_FAILED', 3600);
+    const { DesiredCapacity } = objectOr(life.autoScalingGroups()[0]);
+    expect(maxOf()).toBe(Math.max(most, Number(DesiredCapacity)));
+    expect(latest(life)?.status).toMatchObject({ status: 'Failed' });
+    expect(latest(life)?.status?.progress?.eta).toBeUndefined();
+    expect(life.runningPods('web')).toBe(6);
+    await life.end();
+  });
+});
+
 describe('an update object that is deleted mid-run', () => {
   it('leaves no taint, no annotation, no suspended process and no surplus', async () => {
     const life = await GroupLife.begin();

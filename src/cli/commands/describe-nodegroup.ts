@@ -1,6 +1,7 @@
 // drover describe nodegroup: everything about one managed node group. Read only.
 import type { Command } from 'commander';
 import { type KubeObject, resourceTypes } from '../../api/kube.ts';
+import { type NodeGroupUpdate, updateStatusOf } from '../../api/nodegroup-update.ts';
 import { type KubeApi, orUnknown } from '../../ports/index.ts';
 import {
   type CliContext,
@@ -17,7 +18,8 @@ import {
   timeOf,
 } from '../nodegroup/describe.ts';
 import { outputOption, printDocument } from '../output.ts';
-import { listUpdates, needGroup } from '../update/read.ts';
+import { listUpdates, needGroup, readFacts } from '../update/read.ts';
+import { type NodeView, updateView } from '../update/view.ts';
 import { oneName } from './one-name.ts';
 
 interface DescribeFlags {
@@ -36,6 +38,13 @@ const eventsOf = async (
   return (found?.items ?? []).toSorted((a, b) => timeOf(b).localeCompare(timeOf(a)));
 };
 
+/** Of one that is over `drover describe update` tells. */
+const nodesOf = async (kube: KubeApi, update: NodeGroupUpdate): Promise<readonly NodeView[]> => {
+  if (updateStatusOf(update) !== 'InProgress') return [];
+  const facts = await orUnknown(readFacts(kube, update.metadata.name));
+  return facts === undefined ? [] : updateView(facts).nodes;
+};
+
 const describeNodeGroup = async (
   context: CliContext,
   connection: Connection,
@@ -49,7 +58,8 @@ const describeNodeGroup = async (
   const kube = await context.kube(connection);
   const group = await needGroup(kube, name, cluster);
   const [update] = await listUpdates(kube, name);
-  const facts: GroupFacts = { group, update, events: await eventsOf(kube, group) };
+  const nodes = update === undefined ? [] : await nodesOf(kube, update);
+  const facts: GroupFacts = { group, update, nodes, events: await eventsOf(kube, group) };
   if (output !== 'table') return printDocument(context, output, groupDocument(facts));
   const { now } = await context.cluster(connection);
   for (const line of describeGroup(facts, now)) context.out(line);

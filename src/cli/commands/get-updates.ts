@@ -20,7 +20,7 @@ import {
   updateHeader,
   updateListDocument,
 } from '../update/document.ts';
-import { listUpdates, needGroup, needUpdate, readFacts } from '../update/read.ts';
+import { listUpdates, needGroup, needUpdate, readFacts, withOldNodes } from '../update/read.ts';
 import { headerLines } from '../update/screen.ts';
 import { updateView } from '../update/view.ts';
 import { exitCodeOf, UpdateWatch, type WatchResult } from '../update/watch.ts';
@@ -170,7 +170,7 @@ const describeUpdate = async (
   if (facts === undefined) {
     throw new CommandError(exitCodes.failed, `update ${metadata.name} was deleted just now`);
   }
-  const view = updateView(facts);
+  const view = updateView(await withOldNodes(kube, facts));
   if (flags.output !== 'table') return printDocument(context, flags.output, updateDocument(view));
   const { now } = await context.cluster(connection);
   for (const line of describeLines(view, now)) context.out(line);

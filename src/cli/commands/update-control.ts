@@ -95,6 +95,32 @@ interface AbortFlags {
   readonly rollback: boolean;
 }
 
+/** What becomes of the group, by where the update was when it was stopped. */
+export const abortText = ({ metadata, status }: NodeGroupUpdate, rollback: boolean): string => {
+  const { phase, strategy, progress, phases = [] } = status ?? {};
+  const verb = rollback ? 'rolled back' : 'stopped';
+  const what = `update ${metadata.name} is being ${verb}`;
+  if (phase === undefined || phase === 'Pending') {
+    return `${what}: it had not begun, and the group stays as it is`;
+  }
+  const isLast = phases.some((one) => one.phase === 'ScalingDown');
+  if (strategy === 'BLUE_GREEN' && !isLast) {
+    return `${what}: the group goes back to its old nodes, all of them; the new ones are drained and retire`;
+  }
+  if (isLast) {
+    const goes = strategy === 'BLUE_GREEN' ? 'old nodes that were asked to go' : 'the surplus';
+    const then = rollback ? 'nodes already updated are replaced again' : `${goes} still goes`;
+    return `${what}: all new nodes are there; ${then}`;
+  }
+  if (rollback) return `${what}: nodes already updated are replaced again`;
+  const { done = 0, draining = 0 } = progress ?? {};
+  const ends = 'drains under way end, waiting nodes are given back';
+  if (done + draining === 0) {
+    return `${what}: no node was replaced, and the group keeps its old ones; what was made for it goes`;
+  }
+  return `${what}: ${ends}; the group keeps nodes of both revisions`;
+};
+
 const abort = async (
   context: CliContext,
   connection: Connection,
@@ -102,19 +128,15 @@ const abort = async (
   { nodegroup, rollback }: AbortFlags,
 ): Promise<void> => {
   const kube = await context.kube(connection);
-  const { metadata, spec } = await needRunning(kube, id, nodegroup);
+  const update = await needRunning(kube, id, nodegroup);
+  const { metadata, spec } = update;
   const { name } = metadata;
   const wanted = rollback ? 'RollBack' : 'Stop';
   if (spec.abort !== undefined && spec.abort !== wanted) {
     throw refused(`update ${name} is being aborted already (${spec.abort}), which stays so`);
   }
   if (spec.abort === undefined) await patchUpdate(kube, name, { spec: { abort: wanted } });
-  context.out(
-    rollback
-      ? `update ${name} is being rolled back: nodes already updated are replaced again`
-      : `update ${name} is being stopped: drains under way end, waiting nodes are given back; ` +
-          'the group keeps nodes of both revisions',
-  );
+  context.out(abortText(update, rollback));
 };
 
 interface RollbackFlags {

@@ -8,6 +8,8 @@ import { healthRemedy } from '../../core/explain/index.ts';
 import { strategyOf } from '../../core/update/index.ts';
 import { documentVersion } from '../drain/render.ts';
 import { formatDuration } from '../duration.ts';
+import { nodeLine } from '../update/screen.ts';
+import type { NodeView } from '../update/view.ts';
 
 export interface GroupEvent extends KubeObject {
   readonly type?: string;
@@ -22,6 +24,8 @@ export interface GroupFacts {
   readonly group: NodeGroup;
   /** The newest of the group, over or not. */
   readonly update: NodeGroupUpdate | undefined;
+  /** Its part in each node, as long as it runs. */
+  readonly nodes?: readonly NodeView[];
   /** Newest first. */
   readonly events: readonly GroupEvent[];
 }
@@ -29,6 +33,7 @@ export interface GroupFacts {
 type Row = readonly [label: string, value: string];
 
 const maxEvents = 10;
+const maxInFlight = 5;
 const labelWidth = 20;
 
 export const timeOf = ({ lastTimestamp, eventTime, metadata }: GroupEvent): string =>
@@ -116,14 +121,31 @@ const issueLines = (group: NodeGroup): readonly string[] =>
     ];
   });
 
-const updateLines = (update: NodeGroupUpdate | undefined): readonly string[] => {
+/** What is drained now, and what holds it; the rest is in `drover describe update`. */
+const inFlightLines = (nodes: readonly NodeView[], now: EpochMs): readonly string[] => {
+  const flight = nodes.filter(({ state }) => state === 'inFlight');
+  const more = flight.length - maxInFlight;
+  return [
+    ...flight.slice(0, maxInFlight).flatMap((node) => {
+      const [first, ...others] = node.blockers;
+      const rest = others.length === 0 ? '' : ` (and ${others.length} more)`;
+      return [`  ${nodeLine(node, now)}`, ...(first === undefined ? [] : [`    ${first}${rest}`])];
+    }),
+    ...(more > 0 ? [`  and ${more} more`] : []),
+  ];
+};
+
+const updateLines = ({ update, nodes = [] }: GroupFacts, now: EpochMs): readonly string[] => {
   if (update === undefined) return [];
   const { metadata, spec, status } = update;
   const { phase, progress, message = '' } = status ?? {};
   const done = progress === undefined ? '' : `, ${progress.done} of ${progress.total} nodes`;
   const said = message === '' ? '' : `: ${message}`;
   const how = phase === undefined ? '' : `, ${phase}`;
-  return [`${metadata.name} (${spec.type}) ${updateStatusOf(update)}${how}${done}${said}`];
+  return [
+    `${metadata.name} (${spec.type}) ${updateStatusOf(update)}${how}${done}${said}`,
+    ...inFlightLines(nodes, now),
+  ];
 };
 
 const eventLines = (events: readonly GroupEvent[], now: EpochMs): readonly string[] =>
@@ -158,7 +180,7 @@ export const nextStep = ({ group, update }: GroupFacts): string => {
 };
 
 export const describeGroup = (facts: GroupFacts, now: EpochMs): readonly string[] => {
-  const { group, update, events } = facts;
+  const { group, events } = facts;
   const conditions = (group.status?.conditions ?? []).map(
     ({ type, status, reason = '', message = '' }) => `${type} ${status}  ${reason}: ${message}`,
   );
@@ -166,7 +188,7 @@ export const describeGroup = (facts: GroupFacts, now: EpochMs): readonly string[
     ...specRows(group).map(([label, value]) => `${`${label}:`.padEnd(labelWidth)}${value}`),
     ...section('Conditions', conditions),
     ...section('Health issues', issueLines(group)),
-    ...section('Newest update', updateLines(update)),
+    ...section('Newest update', updateLines(facts, now)),
     ...section('Events, newest first', eventLines(events, now)),
     `${'Next:'.padEnd(labelWidth)}${nextStep(facts)}`,
   ];

@@ -121,11 +121,12 @@ const titles = {
   inFlight: 'in flight',
   failed: 'failed',
   waiting: 'marked and waiting',
+  notBegun: 'not begun',
   kept: 'empty and kept',
   done: 'done',
   takenBack: 'new nodes taken back',
 } as const;
-const order = ['inFlight', 'failed', 'waiting', 'kept', 'done', 'takenBack'] as const;
+const order = ['inFlight', 'failed', 'waiting', 'notBegun', 'kept', 'done', 'takenBack'] as const;
 
 const phaseLines = (view: UpdateView, now: EpochMs): readonly string[] => {
   const { phases = [], endedAt } = view.update.status ?? {};

@@ -1,14 +1,19 @@
 // Which update a command means, and what is read to show it. Reads only.
+
+import { instanceIdOfProviderId } from '../../api/brand.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
-import { resourceTypes } from '../../api/kube.ts';
+import { type Node, resourceTypes } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import { type NodeGroupUpdate, updateStatusOf } from '../../api/nodegroup-update.ts';
+import { outdatedTaint } from '../../core/update/index.ts';
 import { type KubeApi, KubeError } from '../../ports/index.ts';
 import { CommandError, exitCodes } from '../context.ts';
 import { closeNames } from '../nodes.ts';
 import type { UpdateFacts } from './view.ts';
 
 const type = resourceTypes.nodegroupupdates;
+const groupLabel = 'eks.amazonaws.com/nodegroup';
+const imageLabel = 'eks.amazonaws.com/nodegroup-image';
 
 /** Newest first. A cluster without our definitions is told apart, with a remedy. */
 export const listUpdates = async (
@@ -114,6 +119,28 @@ export const readFacts = async (kube: KubeApi, id: string): Promise<UpdateFacts 
     group: group.kind === 'found' ? group.object : undefined,
     disruptions: disruptions.items.filter(({ spec }) => spec.nodeGroup === nodeGroup),
   };
+};
+
+/**
+ * Old nodes of a group that is being updated: of another image than the update's, or discouraged as such. For one look,
+ * not for each of a watch: a group may have thousands.
+ */
+export const withOldNodes = async (kube: KubeApi, facts: UpdateFacts): Promise<UpdateFacts> => {
+  const { spec, status } = facts.update;
+  const imageId = status?.target?.imageId;
+  if (updateStatusOf(facts.update) !== 'InProgress' || imageId === undefined) return facts;
+  const labelSelector = `${groupLabel}=${spec.nodeGroup}`;
+  const { items } = await kube.list<Node>(resourceTypes.nodes, { labelSelector });
+  const isOld = ({ metadata, spec: { taints = [] } }: Node): boolean => {
+    const image = metadata.labels?.[imageLabel];
+    const isOther = image !== undefined && image !== imageId;
+    return isOther || taints.some(({ key }) => key === outdatedTaint);
+  };
+  const old = items.filter(isOld).flatMap(({ metadata: { name }, spec: { providerID = '' } }) => {
+    const instanceId = instanceIdOfProviderId(providerID);
+    return instanceId === undefined ? [] : [{ name, instanceId }];
+  });
+  return { ...facts, old };
 };
 
 export const openUpdateOf = async (

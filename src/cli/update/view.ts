@@ -16,10 +16,10 @@ export interface NodeView {
   readonly name: string;
   readonly instanceId: string;
   /**
-   * Waiting: marked, and nothing of it is evicted yet. Kept: of blue/green, empty until its soak is over. Taken back: a new
+   * Waiting: marked, and nothing of it is evicted yet. Not begun: old, and not even marked. Kept: of blue/green, empty until its soak is over. Taken back: a new
    * node more than asked for, when all was set back.
    */
-  readonly state: 'inFlight' | 'waiting' | 'failed' | 'kept' | 'done' | 'takenBack';
+  readonly state: 'inFlight' | 'waiting' | 'notBegun' | 'failed' | 'kept' | 'done' | 'takenBack';
   /** What happens to it, in words. */
   readonly what: string;
   /** RFC 3339: since when it is drained, or when that ended. */
@@ -46,6 +46,8 @@ export interface UpdateView {
   /** Ready ones and all of the group, as its status counts them. */
   readonly ready: number | undefined;
   readonly instances: number | undefined;
+  /** What the group is now, as long as the update does not say what it began with. */
+  readonly before?: Partial<Revision>;
 }
 
 const causeIdOf = (update: NodeGroupUpdate): string => `update/${update.metadata.name}`;
@@ -103,11 +105,20 @@ const endedView = (
   };
 };
 
+/** Of its own turn, not of the marks that all old nodes got before; when it was empty, once that is over. */
+const sinceOf = ({ status }: NodeDisruption, { receivedAt }: DisruptionCause): string => {
+  const { phase, drainedAt, markedAt, startedAt, heldUntil } = status ?? {};
+  if (phase === 'Completing' && drainedAt !== undefined) return drainedAt;
+  const begun = markedAt ?? startedAt ?? receivedAt;
+  return heldUntil !== undefined && heldUntil > begun ? heldUntil : begun;
+};
+
 const openView = (
   base: Pick<NodeView, 'name' | 'instanceId'>,
-  { status }: NodeDisruption,
+  disruption: NodeDisruption,
   cause: DisruptionCause,
 ): NodeView => {
+  const { status } = disruption;
   const phase = status?.phase === 'Ended' ? 'Pending' : (status?.phase ?? 'Pending');
   const { podsRemaining: podsLeft, podsTotal, deadline, onDeadline } = status ?? {};
   // The cause's own deadline is later: it bounds the deletions that begin at `forceFrom`.
@@ -131,7 +142,7 @@ const openView = (
     ...base,
     state: 'inFlight',
     what: isEmpty && phase === 'Draining' ? 'empty' : phaseText[phase],
-    since: status?.markedAt ?? status?.startedAt ?? cause.receivedAt,
+    since: sinceOf(disruption, cause),
     ...(isEmpty ? {} : pods),
     // Nothing is left to be forced or given up.
     ...(isEmpty || until === undefined ? {} : { deadline: until }),
@@ -157,10 +168,11 @@ const forcedSurplus = (
   const { phases, endedAt = '9' } = update.status ?? {};
   const from = phases?.find(({ phase }) => phase === 'ScalingDown')?.at;
   if (force !== true || spec.nodeGroup !== nodeGroup || from === undefined) return undefined;
-  return spec.causes.findLast(
+  const cause = spec.causes.findLast(
     ({ kind, receivedAt }) =>
       kind === 'LifecycleHook' && receivedAt >= from && receivedAt <= endedAt,
   );
+  return cause && { ...cause, followUp: 'Terminate' };
 };
 
 /** Undefined for a node that has no part in it, or no longer. */
@@ -169,13 +181,17 @@ const nodeView = (disruption: NodeDisruption, update: NodeGroupUpdate): NodeView
   const id = causeIdOf(update);
   const cause = ownCause(disruption, id) ?? forcedSurplus(disruption, update);
   if (cause === undefined || cause.cancelledAt !== undefined) return undefined;
+  // Nothing waits for the turn of an update that is over.
+  if (cause.hold === true && updateStatusOf(update) !== 'InProgress') return undefined;
   const instanceId = spec.instanceId ?? disruption.metadata.name;
   const base = { name: status?.node?.name ?? spec.nodeName ?? instanceId, instanceId };
   const ended = endedView(base, disruption, cause);
   if (ended?.state === 'done' && isSurplus(cause, update)) return { ...ended, state: 'takenBack' };
   if (ended !== undefined) return ended;
   const isGivenBack = status?.handledCauses?.includes(cause.id) === true;
-  return isGivenBack ? undefined : openView(base, disruption, cause);
+  if (isGivenBack) return undefined;
+  const open = openView(base, disruption, cause);
+  return isSurplus(cause, update) ? { ...open, what: `of the surplus; ${open.what}` } : open;
 };
 
 /** What was done about a drain that was not over in time. */
@@ -209,12 +225,41 @@ export interface UpdateFacts {
   readonly behind?: string;
   readonly group: NodeGroup | undefined;
   readonly disruptions: readonly NodeDisruption[];
+  /** Old nodes of the group, where they were looked for. */
+  readonly old?: readonly { readonly name: string; readonly instanceId: string }[];
 }
 
-export const updateView = ({ update, behind, group, disruptions }: UpdateFacts): UpdateView => {
-  const nodes = disruptions
-    .flatMap((disruption) => nodeView(disruption, update) ?? [])
-    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+/** What the group is now: what an update began with that does not say so yet. */
+const beforeOf = ({ update, group }: UpdateFacts): Pick<UpdateView, 'before'> => {
+  const { version, releaseVersion, imageId, launchTemplate } = group?.status ?? {};
+  const isKnown = releaseVersion !== undefined || imageId !== undefined;
+  if (!isKnown || update.status?.from !== undefined) return {};
+  if (updateStatusOf(update) !== 'InProgress') return {};
+  return {
+    before: {
+      ...(version === undefined ? {} : { version }),
+      ...(releaseVersion === undefined ? {} : { releaseVersion }),
+      ...(imageId === undefined ? {} : { imageId }),
+      ...(launchTemplate === undefined ? {} : { launchTemplate }),
+    },
+  };
+};
+
+/** Old ones in which the update has no part yet. */
+const notBegun = ({ update, old = [] }: UpdateFacts, nodes: readonly NodeView[]) => {
+  if (updateStatusOf(update) !== 'InProgress') return [];
+  const known = new Set(nodes.map(({ instanceId }) => instanceId));
+  return old
+    .filter(({ instanceId }) => !known.has(instanceId))
+    .map((one): NodeView => ({ ...one, state: 'notBegun', what: 'not begun', blockers: [] }));
+};
+
+export const updateView = (facts: UpdateFacts): UpdateView => {
+  const { update, behind, group, disruptions } = facts;
+  const parts = disruptions.flatMap((disruption) => nodeView(disruption, update) ?? []);
+  const nodes = [...parts, ...notBegun(facts, parts)].toSorted((a, b) =>
+    a.name < b.name ? -1 : 1,
+  );
   return {
     id: update.metadata.name,
     nodeGroup: update.spec.nodeGroup,
@@ -226,6 +271,7 @@ export const updateView = ({ update, behind, group, disruptions }: UpdateFacts):
     nodes: withFailed(nodes, update.status ?? {}),
     ready: group?.status?.ready,
     instances: group?.status?.instances,
+    ...beforeOf(facts),
   };
 };
 
@@ -245,9 +291,10 @@ export const revisionText = (revision: Partial<Revision>): string =>
 /** What it began with and what it goes to, as far as they differ; undefined where nobody knows yet. */
 export const fromTo = ({
   update,
+  before,
 }: UpdateView): { readonly from?: string; readonly to?: string } => {
   const { change, type } = update.spec;
-  const from = update.status?.from;
+  const from = update.status?.from ?? (type === 'VersionUpdate' ? before : undefined);
   const to = update.status?.target ?? (type === 'VersionUpdate' ? change : undefined);
   if (from === undefined) return to === undefined ? {} : { to: revisionText(to) };
   if (to === undefined) return { from: revisionText(from) };

@@ -336,7 +336,7 @@ export class Pass {
       id !== undefined && isOfRequest(cause.id, id);
     await withdrawOthers(this.#deps, { group: this.#group, scaling }, keep, signal);
     if (scaleIn === undefined) return true;
-    await openBounds(this.#deps, scaling, signal);
+    await openBounds(this.#deps, this.#group, scaling, signal);
     this.#acted(againMs * 5);
     await runScaleIn(this.#deps, this.#group, scaling, scaleIn, signal);
     return true;

@@ -84,15 +84,24 @@ const removeProfile = async (
   await cloud.deleteInstanceProfile(name, { signal });
 };
 
-/** What must be set before the first drain: nobody is started any more, desired may fall to 0. */
+/**
+ * What must be set before the first drain: nobody is started any more, desired may fall to 0. The maximum that an update
+ * had made larger comes back as nodes go: a delete may wait for budgets for long.
+ */
 export const openBounds = async (
   deps: NodeGroupDeps,
-  scaling: ScalingGroup,
+  { spec }: NodeGroup,
+  { name, minSize, maxSize, desiredCapacity }: ScalingGroup,
   signal: AbortSignal,
 ): Promise<void> => {
-  if (scaling.minSize === 0) return;
+  const most = Math.max(spec.scaling.maxSize, desiredCapacity);
+  const change = {
+    ...(minSize === 0 ? {} : { minSize: 0 }),
+    ...(maxSize > most ? { maxSize: most } : {}),
+  };
+  if (Object.keys(change).length === 0) return;
   mustLead(deps);
-  await deps.cloud.updateGroup({ name: scaling.name, minSize: 0 }, { signal });
+  await deps.cloud.updateGroup({ name, ...change }, { signal });
 };
 
 export const isEmpty = ({ instances, desiredCapacity }: ScalingGroup): boolean =>

@@ -116,13 +116,23 @@ export const releaseUpdates = async (
   }
 };
 
+/** What is over has no end to come, and nothing holds it. */
+const settled = (status: NodeGroupUpdateStatus): NodeGroupUpdateStatus => {
+  if (status.status === 'InProgress') return status;
+  const { holds: _over, waitingSince: _nobody, progress, ...rest } = status;
+  if (progress === undefined) return rest;
+  const { eta: _past, ...counts } = progress;
+  return { ...rest, progress: counts };
+};
+
 export const writeUpdate = async (
   deps: NodeGroupDeps,
   update: NodeGroupUpdate,
-  status: NodeGroupUpdateStatus,
+  asked: NodeGroupUpdateStatus,
   signal: AbortSignal,
 ): Promise<void> => {
   mustLead(deps);
+  const status = settled(asked);
   const { name, resourceVersion } = update.metadata;
   const difference = mergePatchBetween(update.status, status);
   if (difference === undefined) return;

@@ -98,6 +98,36 @@ describe('what an update tells of its end', () => {
   });
 });
 
+describe('an end that is told beside a node that a budget keeps', () => {
+  const time = (minutes: number): string => formatTime(epochMs(now + minutes * 60_000));
+  const eta = { p50: time(1), p90: time(3) };
+  const kept = (neverAllows: boolean, cause: Parameters<typeof aDisruption>[0]) =>
+    aDisruption(cause, {
+      episode: 1,
+      phase: 'Draining',
+      waitingOn: [{ kind: 'pdb', pod: 'a/p', budgets: ['a/b'], message: '', neverAllows }],
+    });
+  const told = (disruption: NodeDisruption) => {
+    const status = {
+      strategy: 'DEFAULT',
+      ...since('Rolling', 5),
+      pace: [{ at: time(-5), done: 0 }],
+      progress: { total: 2, done: 0, draining: 1, failed: 0, eta },
+    } as const;
+    const instances = [anInstance('n1', { disruption }), anInstance('n2')];
+    const { change } = decideUpdate(observe(status, instances));
+    return change !== undefined && 'progress' in change ? change.progress?.eta : eta;
+  };
+  it('is none where the budget never lets it go', () => {
+    expect(told(kept(false, {}))).toEqual(eta);
+    expect(told(kept(true, {}))).toBeUndefined();
+  });
+  it('is not before its pods are forced', () => {
+    const forced = kept(true, { onDeadline: 'force', forceFrom: time(2) });
+    expect(told(forced)).toEqual({ p50: time(2), p90: time(3) });
+  });
+});
+
 describe('marking', () => {
   const instances = [anInstance('n1', { disruption: aDisruption({ hold: true }, undefined) })];
   it.each([

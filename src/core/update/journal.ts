@@ -1,14 +1,15 @@
 // What an update writes down of itself: the phase it enters, how far it is, how it fails. Pure.
-import { formatTime } from '../../api/brand.ts';
+import { epochMs, formatTime, parseTime } from '../../api/brand.ts';
 import type { HealthIssue } from '../../api/nodegroup.ts';
 import type {
   NodeGroupUpdateStatus,
+  UpdateEta,
   UpdatePhase,
   UpdateProgress,
 } from '../../api/nodegroup-update.ts';
 import { bounded, evictionFailure } from '../scaling/index.ts';
 import { planned, tellPace } from './eta.ts';
-import type { Counted, Herd } from './nodes.ts';
+import { type Counted, type Herd, ownCause, updateCauseId } from './nodes.ts';
 import type { StatusChange, UpdateDecision, UpdateObservation } from './observation.ts';
 import { isHeld } from './pacing/index.ts';
 import { soakEta, soakTailMs } from './soak-eta.ts';
@@ -146,6 +147,32 @@ const paceOf = (
   return { pace: status.pace, eta: isPaused ? undefined : eta };
 };
 
+/** Until when budgets keep the nodes that are being drained, whatever is done but to change these; Infinity: to the end. */
+const keptUntil = (
+  { update }: Pick<UpdateObservation, 'update'>,
+  { old }: Herd,
+): number | undefined => {
+  const times = old.flatMap(({ instance: { disruption }, state }): readonly number[] => {
+    const waiting = disruption?.status?.waitingOn ?? [];
+    const isStuck = waiting.some(
+      (one) => one.kind === 'multiplePdbs' || (one.kind === 'pdb' && one.neverAllows),
+    );
+    if (state.kind !== 'draining' || !isStuck) return [];
+    const cause = ownCause(disruption, updateCauseId(update.metadata.name));
+    return [parseTime(cause?.forceFrom) ?? Number.POSITIVE_INFINITY];
+  });
+  return times.length === 0 ? undefined : Math.max(...times);
+};
+
+/** No end is told before the last of those is over, and none where nothing but people ends it. */
+const notBefore = (eta: UpdateEta | undefined, at: number | undefined): UpdateEta | undefined => {
+  if (eta === undefined || at === undefined) return eta;
+  if (!Number.isFinite(at)) return undefined;
+  const later = (time: string): string =>
+    (parseTime(time) ?? 0) >= at ? time : formatTime(epochMs(at));
+  return { p50: later(eta.p50), p90: later(eta.p90) };
+};
+
 /** The decision with the progress that the world shows now beside it. */
 export const withProgress = (
   observation: UpdateObservation,
@@ -153,7 +180,8 @@ export const withProgress = (
   decided: UpdateDecision,
 ): UpdateDecision => {
   const counts = progressOf(observation, herd);
-  const { pace, eta } = paceOf(observation, decided, counts);
+  const { pace, eta: known } = paceOf(observation, decided, counts);
+  const eta = notBefore(known, keptUntil(observation, herd));
   const progress = { ...counts, ...(eta === undefined ? {} : { eta }) };
   const { status } = observation;
   const change = {
