@@ -123,7 +123,8 @@ const isEven = (counts: Counts): boolean =>
 
 /**
  * How many of `surge` new nodes may be started before the first old one goes: as many as leave zones even at the end,
- * wherever Auto Scaling starts them of zones that have equally few; one at least.
+ * wherever Auto Scaling starts them of zones that have equally few; one at least. Where there is one for every old node
+ * they all are: pods that find too few new nodes go to old ones, and are moved twice.
  */
 export const evenSurge = (
   surge: number,
@@ -143,7 +144,7 @@ export const evenSurge = (
   for (const zone of [...old, ...fresh]) add(all, zone, 1);
   for (const zone of fresh) add(made, zone, 1);
   const wanted = old.length + fresh.length;
-  if (!isEven(spreadOut(made, wanted).counts)) return surge;
+  if (surge >= old.length || !isEven(spreadOut(made, wanted).counts)) return surge;
   let most = Math.min(surge, 1);
   for (let count = 1; count <= surge; count++) {
     // Chance at its worst.

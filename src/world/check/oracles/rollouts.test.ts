@@ -136,7 +136,8 @@ describe('updates-keep-their-pace, by zones', () => {
   /** One after the other, and each has left before the next goes. */
   const gone = (story: Story, ...some: readonly number[]): Story => {
     for (const [nth, i] of some.entries()) {
-      take(story.at(200 + 200 * nth), idOf(i), nameOf(idOf(i)));
+      const goes = { followUp: 'Terminate' } as const;
+      take(story.at(200 + 200 * nth), idOf(i), nameOf(idOf(i)), goes);
       story.at(300 + 200 * nth).state(idOf(i), 'Terminated');
     }
     return story;

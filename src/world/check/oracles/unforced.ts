@@ -18,6 +18,8 @@ class Chosen {
   readonly #ids = new Set<string>();
   /** So many are still to be chosen, by group. */
   readonly #due = new Map<string, number>();
+  /** What somebody else last asked for: who goes for that was not our choice, whatever we ask for next. */
+  readonly #theirs = new Map<string, number>();
   readonly #forced = new Map<string, boolean>();
   readonly #named = new Set<string>();
   readonly #nodeGroups = new Map<string, string>();
@@ -48,7 +50,9 @@ class Chosen {
     for (const { group: of, state } of book.cloud.instances.values()) {
       if (of === group && !leaving.test(state)) members++;
     }
-    this.#due.set(group, Math.max(0, members - desired));
+    if (desired >= members) this.#theirs.delete(group);
+    const ours = Math.min(members, this.#theirs.get(group) ?? members) - desired;
+    this.#due.set(group, Math.max(0, ours));
   }
 
   left(instanceId: string): void {
@@ -59,9 +63,11 @@ class Chosen {
     this.#ids.add(instanceId);
   }
 
-  /** Somebody else's size: who goes for it was not our choice. */
-  forget(group: string): void {
+  /** Somebody else's size. */
+  asked({ error, input }: Call): void {
+    const [group, desired] = [textOf(input.AutoScalingGroupName), numberOf(input.DesiredCapacity)];
     this.#due.delete(group);
+    if (error === undefined && desired !== undefined) this.#theirs.set(group, desired);
   }
 }
 
@@ -100,7 +106,7 @@ export const watchUnforced = (
     call: (entry) => {
       if (entry.service !== 'autoscaling') return;
       if (book.isOurs(entry) || /^Terminate/.test(entry.operation)) chosen.called(entry);
-      else chosen.forget(textOf(entry.input.AutoScalingGroupName));
+      else chosen.asked(entry);
     },
     lifecycle: ({ instanceId, state }) => {
       if (leaving.test(state)) chosen.left(instanceId);

@@ -18,6 +18,12 @@ const isLetGo = (update: UpdateState, one: DisruptionState): boolean =>
   one.outcome !== 'Failed' &&
   !isKept(one);
 
+/** Ended without decrement: Auto Scaling starts another one for it. */
+const isReplaced = (update: UpdateState, one: DisruptionState): boolean =>
+  one.causes.some(
+    (cause) => isOfUpdate(update, cause) && !cause.isCancelled && cause.followUp === 'Replace',
+  );
+
 /** Blue/green: empty, and nobody's capacity any more, whatever comes after. As many new nodes serve. */
 const isKept = ({ phase, causes, handledBefore }: DisruptionState): boolean =>
   (phase === 'Ended' &&
@@ -80,7 +86,7 @@ class Pace {
     // A trail of a cloud with another clock tells of no instance: there is nothing to count.
     if (members.length === 0) return;
     const stay: InstanceState[] = [];
-    let [gone, serving] = [0, 0];
+    let [gone, serving, launches] = [0, 0, isReplaced(update, one) ? 1 : 0];
     for (const member of members) {
       const { instanceId, state } = member;
       if (instanceId === one.instanceId) continue;
@@ -89,15 +95,17 @@ class Pace {
         const isYoung = book.now - (this.#leftAt.get(instanceId) ?? 0) <= book.lagMicros;
         if (isYoung) serving++;
         else if (state !== 'Terminated' && state !== '') gone++;
-      } else if (other !== undefined && isLetGo(update, other)) gone++;
-      else {
+      } else if (other !== undefined && isLetGo(update, other)) {
+        gone++;
+        if (isReplaced(update, other)) launches++;
+      } else {
         stay.push(member);
         if (this.#serves(instanceId)) serving++;
       }
     }
     saw();
     const told = (message: string) => report({ subject: update.name, message });
-    const uneven = this.zones.complaint(update, one, stay);
+    const uneven = this.zones.complaint(update, one, { members: stay, launches });
     if (uneven !== undefined) told(uneven);
     const most = update.maxUnavailable;
     if (gone + 1 > most) told(`${gone + 1} nodes are out of service at once, of ${most} that may`);

@@ -179,6 +179,15 @@ describe('updates-keep-their-times', () => {
       } as never);
       expect(chosen(theirs)).toEqual([]);
     });
+    it('accepts one that goes for a size of somebody else, though we asked for one more since', () => {
+      const none = size(new Story(), 0).trace().entries[0];
+      const asked = begun().add({ ...none, userAgent: 'aws-cli' } as never);
+      expect(chosen(size(asked, 1))).toEqual([]);
+      const two = size(new Story(), 2).trace().entries[0];
+      expect(chosen(size(begun().add({ ...two, userAgent: 'aws-cli' } as never), 1))).toHaveLength(
+        1,
+      );
+    });
     it('reports one that the update forces without having been asked to', () => {
       const own = { ...update, id: 'update/u', onDeadline: 'force', deadline: 900 } as const;
       const why = 'deleted on node n1, which update u empties without force';

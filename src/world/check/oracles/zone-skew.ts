@@ -61,13 +61,17 @@ export class ZoneSkew {
   }
 
   /**
-   * `members`: what the update has not let go of and what is not on its way out, without `one`. A sentence where another
-   * one should have gone; undefined: all is well, or nobody can tell.
+   * `members`: what the update has not let go of and what is not on its way out, without `one`; `launches`: how many
+   * Auto Scaling starts in place of those, where fewest are. A sentence where another one should have gone; undefined:
+   * all is well, or nobody can tell.
    */
   complaint(
     update: UpdateState,
     one: DisruptionState,
-    members: readonly InstanceState[],
+    {
+      members,
+      launches,
+    }: { readonly members: readonly InstanceState[]; readonly launches: number },
   ): string | undefined {
     const before = this.#before.get(update.name);
     if (before === undefined || update.strategy !== 'SURGE') return undefined;
@@ -77,7 +81,7 @@ export class ZoneSkew {
     for (const node of nodes) if (node !== undefined) add(counts, node.zone);
     const zones = new Set([...before.keys(), ...counts.keys()]);
     const pending = nodes.filter((node) => node === undefined).length;
-    const after = withPending(counts, zones, pending);
+    const after = withPending(counts, zones, pending + launches);
     const had = spreadOf(before, zones);
     const has = spreadOf(after, zones);
     if (has <= had + update.maxUnavailable) return undefined;
