@@ -33,4 +33,15 @@ describe('single-replica-budget', () => {
     expect(remedy('StatefulSet/db')).toBe('kubectl -n demo scale statefulset/db --replicas=2');
     expect(remedy('Job/once')).toContain('delete pdb b');
   });
+
+  it.each([{ maxUnavailable: 0 }, { minAvailable: 2 }, { minAvailable: '100%' }])(
+    'offers none where two are held as one is: %o',
+    (rule) => {
+      const [found] = findingsOf(singleReplicaBudget, {
+        pods: [aPod('p1', { owner: 'Deployment/web' })],
+        budgets: [aBudget('b', 1, { spec: rule })],
+      });
+      expect(found?.remedy).toContain('delete pdb b');
+    },
+  );
 });

@@ -1,6 +1,6 @@
 // One replica under a budget that then allows nothing: a second replica for the time of the update lets
 // the first go without a gap.
-import { ruleOf } from '../budgets.ts';
+import { allowedWhenHealthy, ruleOf } from '../budgets.ts';
 import type { Check } from '../finding.ts';
 import { kubectl, ownerText, shortName, stuckDrain } from './parts.ts';
 
@@ -14,7 +14,12 @@ export const singleReplicaBudget: Check = {
       .map(({ budget, name, healthy, pods }) => {
         const [pod] = pods;
         const owner = pod?.owner;
-        const canScale = owner !== undefined && /^(Deployment|StatefulSet)$/.test(owner.kind);
+        const isScalable = owner !== undefined && /^(Deployment|StatefulSet)$/.test(owner.kind);
+        // One that allows none of two either would only be the next blocker.
+        const scaled =
+          isScalable && allowedWhenHealthy(budget, 2) > 0
+            ? `${kubectl(name)} scale ${owner.kind.toLowerCase()}/${owner.name} --replicas=2`
+            : undefined;
         return {
           severity: 'blocker' as const,
           object: { kind: 'PodDisruptionBudget', name },
@@ -25,9 +30,9 @@ export const singleReplicaBudget: Check = {
             owner: pod === undefined ? '' : ownerText(pod),
           },
           consequence: stuckDrain(view, pods, `${ruleOf(budget)} of 1 pod allows none`),
-          remedy: canScale
-            ? `${kubectl(name)} scale ${owner.kind.toLowerCase()}/${owner.name} --replicas=2`
-            : `${kubectl(name)} delete pdb ${shortName(name)}   # for the time of the update`,
+          remedy:
+            scaled ??
+            `${kubectl(name)} delete pdb ${shortName(name)}   # for the time of the update`,
         };
       }),
 };
