@@ -53,21 +53,28 @@ const nobodyLeft = (
   return { status: 'Successful', message };
 };
 
+/** Noted since when nobody can go; undefined: for long enough. */
+const waitsLonger = (observation: UpdateObservation): UpdateDecision | undefined => {
+  const { status, now } = observation;
+  const noted = parseTime(status.waitingSince);
+  if (noted === undefined) return stay(observation, { change: { waitingSince: formatTime(now) } });
+  const late = epochMs(Math.max(noted, phaseSince(observation)) + joinTimeoutMs);
+  return now < late ? stay(observation, { wakeAt: late }) : undefined;
+};
+
 /**
  * One was asked for and nobody leaves: protected from scale-in, mostly. After as long as a new node may take to join
  * the rest is asked for at once and left to EC2 Auto Scaling, and the update, whose nodes are all new, ends and says so.
  */
 const decideUnsettled = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
-  const { surge, desired, actualDesired, status, now } = observation;
+  const { surge, desired, actualDesired, status } = observation;
   if (herd.leaving.length > 0) {
     return status.waitingSince === undefined
       ? stay(observation)
       : stay(observation, { change: { waitingSince: undefined } });
   }
-  const noted = parseTime(status.waitingSince);
-  if (noted === undefined) return stay(observation, { change: { waitingSince: formatTime(now) } });
-  const late = epochMs(Math.max(noted, phaseSince(observation)) + joinTimeoutMs);
-  if (now < late) return stay(observation, { wakeAt: late });
+  const waits = waitsLonger(observation);
+  if (waits !== undefined) return waits;
   if (surge.desired > 0 || actualDesired > desired) {
     const steps = actualDesired > desired ? [{ kind: 'Lower', desired } as const] : [];
     return stay(observation, { surge: none, steps });
@@ -99,15 +106,6 @@ const nextToGo = ({ old, fresh }: Herd): Counted | undefined => {
     .filter(({ instance }) => sizeOf(instance.zone) === most)
     .toSorted((a, b) => rankOf(a) - rankOf(b));
   return first;
-};
-
-/** Noted since when nobody can go; undefined: for long enough. */
-const waitsLonger = (observation: UpdateObservation): UpdateDecision | undefined => {
-  const { status, now } = observation;
-  const noted = parseTime(status.waitingSince);
-  if (noted === undefined) return stay(observation, { change: { waitingSince: formatTime(now) } });
-  const late = epochMs(Math.max(noted, phaseSince(observation)) + joinTimeoutMs);
-  return now < late ? stay(observation, { wakeAt: late }) : undefined;
 };
 
 /** Protected ones stay the update's own surplus: Auto Scaling, asked for fewer, would end them undrained one day. */
