@@ -63,8 +63,12 @@ const firstShort = (view: View, quota: AccountQuota): OldNode | undefined => {
   return undefined;
 };
 
+/** New nodes come one after another, each in the place of an old one. */
+const isBehind = (view: View, quota: AccountQuota): boolean =>
+  view.surge === 0 && quota.unit === 'vCPU';
+
 const isShort = (view: View, quota: AccountQuota): boolean =>
-  view.surge === 0 && quota.unit === 'vCPU'
+  isBehind(view, quota)
     ? firstShort(view, quota) !== undefined
     : demandOf(view, quota) > leftOf(quota);
 
@@ -127,9 +131,9 @@ export const accountQuota: Check = {
   run: (view) =>
     view.snapshot.accountQuotas.flatMap((quota) => {
       if (view.oldNodes.length === 0 || !isShort(view, quota)) return [];
-      const isBehind = view.surge === 0 && quota.unit === 'vCPU';
-      const wanted = isBehind ? vcpusOf(view, quota) : demandOf(view, quota);
-      const short = isBehind ? firstShort(view, quota)?.node.metadata.name : undefined;
+      const isOneByOne = isBehind(view, quota);
+      const wanted = isOneByOne ? vcpusOf(view, quota) : demandOf(view, quota);
+      const short = isOneByOne ? firstShort(view, quota)?.node.metadata.name : undefined;
       const first = short === undefined ? undefined : view.forecast.firstDrained([short]);
       const { name } = view.snapshot.group;
       return [

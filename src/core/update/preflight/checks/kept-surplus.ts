@@ -10,8 +10,9 @@ import { kubectl, shortName } from './parts.ts';
 const keptOn = ({ snapshot }: View) => {
   const index = new BudgetIndex(snapshot.budgets);
   const fresh = snapshot.nodes.filter(({ isOfGroup, isOld }) => isOfGroup && !isOld);
+  const podsByNode = Map.groupBy(snapshot.pods, ({ spec }) => spec.nodeName);
   const kept = fresh.flatMap(({ node }) => {
-    const pods = snapshot.pods.filter(({ spec }) => spec.nodeName === node.metadata.name);
+    const pods = podsByNode.get(node.metadata.name) ?? [];
     for (const { pod } of classifyPods(pods).evict) {
       const budget = index.of(pod).find((one) => {
         const { expectedPods = 0 } = one.status;
