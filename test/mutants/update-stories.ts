@@ -1,5 +1,4 @@
 // The stories of version updates that lead to mutants. Each ends settled, as those of stories.ts do.
-import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import type { Stage } from './stage.ts';
 
 const minutes = 60;
@@ -7,15 +6,6 @@ const surge = { updateStrategy: 'SURGE', maxUnavailable: 1 } as const;
 
 const isOver = (stage: Stage): boolean =>
   !['InProgress', undefined].includes(stage.updateStatus().status as string | undefined);
-
-/** One of each zone. */
-const subnetsOf = (stage: Stage): string => {
-  const { Subnets } = objectOr(stage.world.aws.call('ec2', 'DescribeSubnets', {}));
-  const perZone = new Map(
-    (Subnets as readonly JsonObject[]).map((one) => [one.AvailabilityZone, one.SubnetId]),
-  );
-  return [...perZone.values()].join(',');
-};
 
 /** Longer than everything that an update of two nodes does. */
 const longSeconds = 20 * minutes;
@@ -70,17 +60,6 @@ export const updateStories = {
     stage.updateGroup(surge);
     await stage.until(() => stage.updateStatus().phase === 'Rolling');
     await stage.advance(20 * minutes);
-  },
-  /** Six nodes in three zones become six others; which go last is what keeps the zones even. */
-  'a-group-of-three-zones-is-updated': async (stage: Stage) => {
-    stage.aws('UpdateAutoScalingGroup', stage.ofGroup({ VPCZoneIdentifier: subnetsOf(stage) }));
-    stage.changeGroup({ scaling: { minSize: 0, maxSize: 12, desired: 6 } });
-    await stage.until(() => stage.nodes().length === 6);
-    // Auto Scaling evens out what began in one zone.
-    await stage.advance(20 * minutes);
-    stage.updateGroup(surge);
-    await stage.until(() => stage.updateStatus().phase === 'Rolling');
-    await stage.advance(60 * minutes);
   },
   /** As EKS does it, with a surplus that is taken back. */
   'a-group-is-updated-as-eks-does': async (stage: Stage) => {

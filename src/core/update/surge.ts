@@ -212,7 +212,7 @@ export const choose = (observation: UpdateObservation, herd: Herd): readonly Cho
       isReplaced &&
       extra > 0 &&
       one !== undefined &&
-      landings.of(one.instance.zone) === 'elsewhere'
+      landings.of(one.instance.zone) !== 'wanted'
     ) {
       isReplaced = false;
       one = nextOf(left, { ...around, isReplaced });

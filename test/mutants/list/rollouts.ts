@@ -87,22 +87,6 @@ const templates: readonly Mutant[] = [
   },
 ];
 
-const zones: readonly Mutant[] = [
-  {
-    name: 'the-emptiest-zone-goes-first',
-    oracles: ['updates-keep-their-pace'],
-    kind: 'logic',
-    story: 'a-group-of-three-zones-is-updated',
-    edits: [
-      {
-        file: surge,
-        find: 'const most = Math.max(...pool.map(sizeOf));',
-        replace: 'const most = Math.min(...pool.map(sizeOf));',
-      },
-    ],
-  },
-];
-
 const moves: readonly Mutant[] = [
   {
     name: 'new-nodes-count-as-old-ones',
@@ -219,7 +203,6 @@ const ends: readonly Mutant[] = [
 export const rolloutMutants: readonly Mutant[] = [
   ...pace,
   ...templates,
-  ...zones,
   ...moves,
   ...remains,
   ...ends,
