@@ -13,6 +13,7 @@ import type { HookTime } from '../../api/update-hooks.ts';
 import {
   decideUpdate,
   hookCalls,
+  inTurn,
   isEmptiedBy,
   policiesOf,
   shortagePast,
@@ -91,7 +92,7 @@ const paceHistory = (
         one.status?.strategy === status?.strategy &&
         one.status?.maxUnavailable === status?.maxUnavailable,
     )
-    .toSorted((a, b) => (b.status?.endedAt ?? '').localeCompare(a.status?.endedAt ?? ''))
+    .toSorted((a, b) => inTurn(b, a))
     .slice(0, maxHistory)
     .flatMap((one) => (one.status?.pace === undefined ? [] : [one.status.pace]));
 

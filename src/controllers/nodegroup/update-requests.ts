@@ -11,6 +11,7 @@ import {
 import { versionParams } from '../../core/scaling/index.ts';
 import {
   failedRequestOf,
+  inTurn,
   revisionAsked,
   rollbackNameOf,
   sameRevisionAsked,
@@ -67,7 +68,7 @@ const allBegun = (
         spec.type === 'VersionUpdate' &&
         status?.startedAt !== undefined,
     )
-    .toSorted((a, b) => (a.status?.startedAt ?? '').localeCompare(b.status?.startedAt ?? ''));
+    .toSorted(inTurn);
 
 /**
  * A revision in the spec that nobody has taken note of becomes an update. One object per request, however often

@@ -10,7 +10,7 @@ import {
   updateFinalizer,
   updateStatusOf,
 } from '../../api/nodegroup-update.ts';
-import type { UpdateSurge } from '../../core/update/index.ts';
+import { inTurn, type UpdateSurge } from '../../core/update/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
 import { mergePatchBetween } from '../../runtime/index.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
@@ -25,11 +25,7 @@ export const openUpdate = (
   updates
     .list()
     .filter((one) => one.spec.nodeGroup === groupName && updateStatusOf(one) === 'InProgress')
-    .toSorted(
-      (a, b) =>
-        a.metadata.creationTimestamp.localeCompare(b.metadata.creationTimestamp) ||
-        a.metadata.name.localeCompare(b.metadata.name),
-    )[0];
+    .toSorted(inTurn)[0];
 
 /** New nodes that the last update could not take back; fewer when people ask for more by now. */
 export const leftoverSurge = (
@@ -40,7 +36,7 @@ export const leftoverSurge = (
   const last = updates
     .list()
     .filter(({ spec, status }) => spec.nodeGroup === group.metadata.name && status?.target)
-    .toSorted((a, b) => (a.status?.startedAt ?? '').localeCompare(b.status?.startedAt ?? ''))
+    .toSorted(inTurn)
     .at(-1);
   const { status, leftover = 0 } = last?.status ?? {};
   if (status === 'InProgress' || leftover === 0) return noSurge;
@@ -58,12 +54,11 @@ export const pruneUpdates = async (
   groupName: string,
   signal: AbortSignal,
 ): Promise<void> => {
-  const endedAt = ({ status }: NodeGroupUpdate): string => status?.endedAt ?? '';
   const ended = deps.updates
     .list()
     .filter((one) => one.spec.nodeGroup === groupName && updateStatusOf(one) !== 'InProgress')
-    .toSorted((a, b) => endedAt(b).localeCompare(endedAt(a)));
-  for (const { metadata } of ended.slice(keptUpdates)) {
+    .toSorted(inTurn);
+  for (const { metadata } of ended.slice(0, -keptUpdates)) {
     const { name, uid } = metadata;
     mustLead(deps);
     await deps.kube.delete(resourceTypes.nodegroupupdates, { name }, { uid, signal });

@@ -3,6 +3,7 @@
 import type { HealthIssue, NodeGroup } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
 import { sameRevisionAsked, withRevision } from './revision.ts';
+import { inTurn } from './succession.ts';
 
 export interface FailedUpdate {
   readonly name: string;
@@ -26,11 +27,7 @@ export const failedUpdateOf = (
         spec.type === 'VersionUpdate' &&
         (status?.status === 'Failed' || status?.status === 'Successful'),
     )
-    .toSorted(
-      (a, b) =>
-        (a.status?.endedAt ?? '').localeCompare(b.status?.endedAt ?? '') ||
-        a.metadata.creationTimestamp.localeCompare(b.metadata.creationTimestamp),
-    )
+    .toSorted(inTurn)
     .at(-1);
   if (last?.status?.status !== 'Failed') return undefined;
   const { name } = last.metadata;
@@ -55,7 +52,7 @@ export const failedRequestOf = (
         one.spec.type === 'VersionUpdate' &&
         one.status?.startedAt !== undefined,
     )
-    .toSorted((a, b) => (a.status?.startedAt ?? '').localeCompare(b.status?.startedAt ?? ''))
+    .toSorted(inTurn)
     .at(-1);
   const failed = updates.find(
     (one) => one.status?.goesBack !== undefined && rollbackNameOf(one) === last?.metadata.name,

@@ -10,6 +10,7 @@ import {
 } from '../../api/nodegroup-update.ts';
 import { fnv1aHex } from '../fnv.ts';
 import { revisionAsked, withRevision } from './revision.ts';
+import { inTurn } from './succession.ts';
 
 interface Group {
   readonly metadata: Pick<KubeObject['metadata'], 'name' | 'uid'>;
@@ -24,11 +25,7 @@ const lastEnded = (groupName: string, updates: readonly NodeGroupUpdate[]): stri
       one.spec.type === 'VersionUpdate' &&
       updateStatusOf(one) !== 'InProgress',
   );
-  const latest = ended.toSorted(
-    (a, b) =>
-      (a.status?.endedAt ?? '').localeCompare(b.status?.endedAt ?? '') ||
-      a.metadata.name.localeCompare(b.metadata.name),
-  );
+  const latest = ended.toSorted(inTurn);
   return latest.at(-1)?.metadata.name ?? '';
 };
 

@@ -48,4 +48,5 @@ export {
 export { decideSequence, type SequenceNode, type SequenceStep } from './sequence.ts';
 export { shortagePast, shortagesOf } from './shortage.ts';
 export { strategyOf } from './strategy.ts';
+export { inTurn } from './succession.ts';
 export { eksSurge, maxUnavailableOf, ownSurge } from './unavailable.ts';

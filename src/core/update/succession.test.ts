@@ -1,0 +1,77 @@
+// The order of a group's updates, as a table: one clock decides, and what runs is not overtaken within a second.
+import { describe, expect, it } from 'vitest';
+import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
+import { failedUpdateOf } from './failed-update.ts';
+import { updateNameOf } from './identity.ts';
+import { inTurn } from './succession.ts';
+
+const update = (
+  name: string,
+  created: string,
+  status: Partial<NonNullable<NodeGroupUpdate['status']>> = {},
+): NodeGroupUpdate => ({
+  apiVersion: 'drover.dev/v1alpha1',
+  kind: 'NodeGroupUpdate',
+  metadata: { name, uid: name, resourceVersion: '1', creationTimestamp: `2026-01-01T${created}Z` },
+  spec: { nodeGroup: 'ng', type: 'VersionUpdate', params: [], change: {} },
+  status: { status: 'InProgress', ...status },
+});
+
+const at = (time: string): string => `2026-01-01T${time}Z`;
+
+describe('updates of a group', () => {
+  it.each<readonly [string, readonly NodeGroupUpdate[]]>([
+    ['as they were created', [update('b', '00:00:01'), update('a', '00:00:02')]],
+    [
+      'whatever the clocks of two leaders said of their begins',
+      [
+        update('first', '00:00:10', { startedAt: at('00:00:55') }),
+        update('next', '00:00:25', { startedAt: at('00:00:25') }),
+      ],
+    ],
+    [
+      'within a second the one that has begun first, whatever its name',
+      [update('z', '00:00:01', { startedAt: at('00:00:01') }), update('a', '00:00:01')],
+    ],
+    [
+      'within a second as they began',
+      [
+        update('z', '00:00:01', { startedAt: at('00:00:01.100') }),
+        update('a', '00:00:01', { startedAt: at('00:00:01.200') }),
+      ],
+    ],
+    ['by name where nothing else tells', [update('a', '00:00:01'), update('b', '00:00:01')]],
+  ])('have their turn %s', (_, expected) => {
+    const names = (updates: readonly NodeGroupUpdate[]) => updates.map((one) => one.metadata.name);
+    expect(names(expected.toSorted(inTurn))).toEqual(names(expected));
+    expect(names(expected.toReversed().toSorted(inTurn))).toEqual(names(expected));
+  });
+});
+
+describe('where the first leader’s clock is ahead', () => {
+  const failed = update('z-first', '00:00:10', { status: 'Failed', endedAt: at('00:00:55') });
+  const good = update('next', '00:00:25', { status: 'Successful', endedAt: at('00:00:30') });
+
+  it('a later success still ends what a group suffered from', () => {
+    expect(failedUpdateOf([good, failed], 'ng')).toBeUndefined();
+  });
+
+  it('the same request after it is another one', () => {
+    const group = {
+      metadata: { name: 'ng', uid: 'u' },
+      spec: {
+        clusterName: 'c',
+        amiType: 'AL2023_x86_64_STANDARD',
+        capacityType: 'ON_DEMAND' as const,
+        instanceTypes: ['m5.large'],
+        version: '1.32',
+        nodeRole: 'r',
+        subnets: ['s'],
+        scaling: { minSize: 0, maxSize: 1 },
+      },
+    };
+    const change = { releaseVersion: '1.32.9-20260101' };
+    const named = (updates: readonly NodeGroupUpdate[]) => updateNameOf(group, { change }, updates);
+    expect(named([failed, good])).not.toBe(named([failed]));
+  });
+});
