@@ -3,7 +3,7 @@
 import type { EpochMs } from '../../api/brand.ts';
 import type { ScalingActivity, ScalingGroup } from '../../ports/index.ts';
 import type { NodeGroupDeps } from './deps.ts';
-import { countedOf } from './scale-in.ts';
+import { countedOf } from './resize.ts';
 
 export interface ActivityMemory {
   /** The group as it was then. */

@@ -6,7 +6,7 @@ import { type Left, leftSince } from '../../core/scaling/index.ts';
 import { endedByCall, isAskedToEnd } from '../../core/update/index.ts';
 import { CloudError, type ScalingActivity, type ScalingGroup } from '../../ports/index.ts';
 import type { NodeGroupDeps } from './deps.ts';
-import { countedOf } from './scale-in.ts';
+import { countedOf } from './resize.ts';
 
 /** Of instances that have left, by id: whether the group became smaller by each. */
 export type LeftMemory = Map<string, boolean>;

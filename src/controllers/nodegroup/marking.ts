@@ -19,7 +19,7 @@ import { KubeError, type ScalingGroup, type ScalingInstance } from '../../ports/
 import { nodeOfInstance } from '../informers.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import type { PassMemory } from './pass-input.ts';
-import { countedOf } from './scale-in.ts';
+import { countedOf } from './resize.ts';
 import { tell } from './tell.ts';
 
 /** Somebody wrote the node meanwhile: the cache has it soon. */

@@ -16,7 +16,7 @@ import { isReady, nodeOfInstance } from '../informers.ts';
 import { type ActivityMemory, lookAtActivities } from './activities.ts';
 import type { NodeGroupDeps } from './deps.ts';
 import { joinCausesOf, type LateInstance } from './join-causes.ts';
-import { countedOf } from './scale-in.ts';
+import { countedOf } from './resize.ts';
 
 export interface Health {
   readonly issues: readonly HealthIssue[];

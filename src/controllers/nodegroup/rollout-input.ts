@@ -17,7 +17,7 @@ import { isReady, nodeOfInstance } from '../informers.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import type { Health } from './observe.ts';
 import type { PassMemory } from './pass-input.ts';
-import { countedOf } from './scale-in.ts';
+import { countedOf } from './resize.ts';
 
 export interface RolloutInput {
   readonly group: NodeGroup;

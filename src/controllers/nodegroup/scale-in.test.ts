@@ -88,3 +88,28 @@ describe('a scale-in among nodes of which one is empty', () => {
     stop.abort();
   });
 });
+
+describe('a scale-in of places that no instance fills', () => {
+  it.each([
+    ['lowers the size to what is there', false, 2],
+    ['lets it be where an instance has come since: Auto Scaling would end one for it', true, 3],
+  ])('%s', async (_, comes, desired) => {
+    const it = setUpControllers();
+    const { kube, cloud, stop } = it;
+    const status = { autoScalingGroupName: 'asg-1' };
+    kube.put(resourceTypes.nodegroups, { name: 'ng', spec: aGroupSpec(), status });
+    const instances = [{ instanceId: i1 }, { instanceId: anInstance(2) }];
+    cloud.putGroup('asg-1', { desiredCapacity: 3, instances });
+    await it.startInformers();
+    const [scaling] = await cloud.describeGroups(['asg-1']);
+    const come = [...instances, { instanceId: anInstance(3), lifecycleState: 'Pending' }];
+    if (comes) cloud.putGroup('asg-1', { desiredCapacity: 3, instances: come });
+    const group = it.nodeGroups.get('ng');
+    if (group === undefined || scaling === undefined) throw new Error('not set up');
+    const deps = { ...it, isLeader: () => true, compat: 'eks' as const };
+    await runScaleIn(deps, group, scaling, { id: cause.id, target: 1 }, stop.signal);
+    const [after] = await cloud.describeGroups(['asg-1']);
+    expect(after?.desiredCapacity).toBe(desired);
+    stop.abort();
+  });
+});

@@ -23,7 +23,7 @@ import { candidatesOf } from './candidates.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { journalDrain, journalTerminate } from './events.ts';
 import { lastFailure, scaleInNow } from './request.ts';
-import { setSizes } from './resize.ts';
+import { countedOf, setSizes } from './resize.ts';
 
 export interface ScaleIn {
   readonly id: string;
@@ -37,10 +37,6 @@ export interface ScaleInView {
   readonly drained: readonly NodeDisruption[];
   readonly failed: readonly NodeDisruption[];
 }
-
-/** Instances that count towards desired capacity. */
-export const countedOf = ({ instances }: ScalingGroup): readonly ScalingInstance[] =>
-  instances.filter(({ lifecycleState }) => !/^(?:Terminat|Detach)/.test(lifecycleState));
 
 export const isForced = ({ metadata }: NodeGroup): boolean =>
   metadata.annotations?.[forceAnnotation] === 'true';
