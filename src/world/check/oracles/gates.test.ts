@@ -10,11 +10,15 @@ const paced = (story: Story, updateConfig: JsonObject): Story =>
     spec: { scaling: { minSize: 0, maxSize: 5, desired: 2 }, updateConfig },
   });
 
-const update = (story: Story, phase: string, spec: JsonObject = {}): Story =>
+const update = (
+  story: Story,
+  phase: string,
+  { strategy = 'SURGE', ...spec }: JsonObject = {},
+): Story =>
   story.object('nodegroupupdates', {
     metadata: { name: 'u', uid: 'uid-u' },
     spec: { nodeGroup: 'ng1', type: 'VersionUpdate', ...spec },
-    status: { status: 'InProgress', strategy: 'SURGE', phase },
+    status: { status: 'InProgress', strategy, phase },
   });
 
 const take = (story: Story, instance: string, more: { readonly hold?: boolean } = {}): Story =>
@@ -37,10 +41,15 @@ describe('updates-stop-at-gates', () => {
     // Decided while it was not yet.
     expect(said(take(frozen().at(115), i1))).toEqual([]);
   });
-  it('reports a held node that is let go in a freeze, not that it is held', () => {
-    const story = take(frozen().at(200), i1, { hold: true });
+  it('reports a held node of EKS’ strategies that is let go in a freeze, not that it is held', () => {
+    const story = take(frozen({ strategy: 'DEFAULT' }).at(200), i1, { hold: true });
     expect(said(story)).toEqual([]);
     expect(said(take(story.at(210), i1))).toEqual(late);
+  });
+  it('reports a hook that begins in a freeze, not the drain after one that began before', () => {
+    expect(said(take(frozen().at(200), i1, { hold: true }))).toEqual(late);
+    const begun = take(frozen().at(90), i1, { hold: true });
+    expect(judge(updateGates, take(begun.at(200), i1))).toEqual({ said: [], saw: 1 });
   });
   it('leaves the way back alone', () => {
     expect(said(take(frozen({ action: 'Rollback' }).at(200), i1))).toEqual([]);

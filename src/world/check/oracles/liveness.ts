@@ -143,6 +143,8 @@ export const liveness: Oracle = {
       object: (entry) => {
         groups.take(entry);
         updates.take(entry);
+        const one = book.disruptionIn(entry);
+        if (one !== undefined) updates.disruption(one);
         tick();
       },
       lifecycle: (entry) => updates.moved(entry),

@@ -273,10 +273,14 @@ describe('updates-leave-nothing', () => {
     };
     const told = [`${group}: AZRebalance, which others had suspended, was resumed`];
     expect(resumed(rolling())).toEqual(told);
-    // Ours was refused, and was to be tried again: that soon after it, nobody can tell them apart.
-    const refused = () => rolling().call('SuspendProcesses', input, { error: 'Throttling' });
-    expect(resumed(refused().at(101))).toEqual([]);
-    expect(resumed(refused().at(110))).toEqual(told);
+    // Noted as ours, and refused or not asked for yet: nobody can tell them apart.
+    const noted = () => update(rolling(), { phase: 'Rolling', suspends: ['AZRebalance'] });
+    const refused = () => noted().call('SuspendProcesses', input, { error: 'Throttling' });
+    expect(resumed(noted())).toEqual([]);
+    expect(resumed(refused().at(110))).toEqual([]);
+    // Ours is gone again: what comes after is theirs.
+    const granted = noted().call('SuspendProcesses', input).at(101);
+    expect(resumed(granted.call('ResumeProcesses', input).at(110))).toEqual(told);
     expect(said(over(scaling(rolling(), [], 7)))).toEqual([
       `${group}: no update is under way, sizes are 0 to 7, not 0 to 5`,
     ]);
@@ -294,6 +298,19 @@ describe('everything-ends, of updates', () => {
     const story = update(rolling(), { phase: 'Rolling' });
     expect(said(node(story.at(3800), 'n1', i1))).toEqual([
       'u: in Rolling for 63 min',
+      'u: still Rolling',
+    ]);
+    const drained = (followUp: string, story: Story): Story =>
+      story.disruption(i2, {
+        causes: [{ kind: 'Update', id: 'update/u', onDeadline: 'fail', followUp }],
+        status: { phase: 'Ended', outcome: 'Failed' },
+      });
+    // The next node is asked when a drain has failed; the same node drained again is nothing further.
+    const goesOn = drained('Terminate', update(rolling(), { phase: 'Rolling' }).at(2000));
+    const again = drained('Terminate', goesOn.at(3000));
+    expect(said(node(again.at(5600), 'n1', i1))).toEqual(['u: still Rolling']);
+    expect(said(node(again.at(5900), 'n1', i1))).toEqual([
+      'u: in Rolling for 65 min',
       'u: still Rolling',
     ]);
     const sooner = update(rolling(), { phase: 'Rolling' });

@@ -3,6 +3,7 @@
 // that we make smaller, so that Auto Scaling ends an instance with pods on it, is none.
 import { objectOr } from '../../../api/json.ts';
 import type { Context, Oracle } from '../oracle.ts';
+import { AskedSizes } from '../state/asked-sizes.ts';
 import { type Call, isEviction, type Request } from '../state/book.ts';
 import { inForce } from '../state/disruptions.ts';
 import { isFinished } from '../state/pods.ts';
@@ -23,6 +24,7 @@ class Chosen {
   readonly #forced = new Map<string, boolean>();
   readonly #named = new Set<string>();
   readonly #nodeGroups = new Map<string, string>();
+  readonly sizes = new AskedSizes();
 
   constructor(context: Context) {
     this.#context = context;
@@ -46,6 +48,11 @@ class Chosen {
     const { book } = this.#context;
     // With force EKS' strategies leave the choice to Auto Scaling, whose hook deletes after its time.
     if (book.updates.openOf(this.#nodeGroups.get(group) ?? '')?.isForced === true) return;
+    // Nothing fences what a leader that stood still sends then.
+    if (book.mayLeaderBeLate && this.sizes.isNoted(group, desired)) {
+      this.#theirs.set(group, desired);
+      return;
+    }
     let members = 0;
     for (const { group: of, state } of book.cloud.instances.values()) {
       if (of === group && !leaving.test(state)) members++;
@@ -101,6 +108,7 @@ export const watchUnforced = (
       const told = objectOr(object.status).autoScalingGroupName;
       const group = textOf(told ?? objectOr(object.spec).autoScalingGroupName);
       const isForced = objectOr(annotations)['drover.dev/force'] === 'true';
+      chosen.sizes.take(group, book.now, object);
       chosen.group(group, textOf(name), isForced || deletionTimestamp !== undefined);
     },
     call: (entry) => {

@@ -3,8 +3,9 @@
 import { objectOr } from '../../../api/json.ts';
 import type { Context } from '../oracle.ts';
 import type { Book, ObjectEntry } from '../state/book.ts';
+import type { DisruptionState } from '../state/disruptions.ts';
 import { microsPerMinute, microsPerSecond, numberOf, textOf } from '../state/read.ts';
-import type { UpdateState } from '../state/updates.ts';
+import { isOfUpdate, type UpdateState } from '../state/updates.ts';
 
 /** As EKS drains where the group says nothing. */
 const usualDrainSeconds = 900;
@@ -34,6 +35,8 @@ export class UpdateEnds {
   /** By Auto Scaling group, when the last of its instances took a step. */
   readonly #movedAt = new Map<string, number>();
   readonly #told = new Set<string>();
+  /** Drains for updates that have ended, each counted once: `update instance follow-up`. */
+  readonly #drained = new Set<string>();
 
   constructor(context: Context) {
     this.#context = context;
@@ -56,6 +59,20 @@ export class UpdateEnds {
   moved({ instanceId, at }: { readonly instanceId: string; readonly at: number }): void {
     const { group } = this.#context.book.cloud.instances.get(instanceId) ?? {};
     if (group !== undefined) this.#movedAt.set(group, at);
+  }
+
+  /** A drain that ends takes the update further, also one that fails: the next node is asked then. */
+  disruption({ instanceId, phase, causes }: DisruptionState): void {
+    if (phase !== 'Ended') return;
+    const { book } = this.#context;
+    for (const update of book.updates.byName.values()) {
+      if (update.endedAt !== undefined) continue;
+      const cause = causes.findLast((one) => isOfUpdate(update, one) && !one.isHolding);
+      const key = `${update.name} ${instanceId} ${cause?.followUp}`;
+      if (cause === undefined || this.#drained.has(key)) continue;
+      this.#drained.add(key);
+      update.movedAt = book.now;
+    }
   }
 
   tick(): void {

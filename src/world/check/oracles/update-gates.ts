@@ -8,6 +8,7 @@ import { keyOf, microsPerSecond, objectsOf, textOf } from '../state/read.ts';
 
 /** From the look at the clock to the write: a pass asks the cloud and reads pods in between, and tries again. */
 const passMicros = 20 * microsPerSecond;
+const ownStrategies = new Set(['SURGE', 'BLUE_GREEN']);
 
 interface Told {
   readonly text: string;
@@ -79,10 +80,12 @@ class Gates {
     const { book } = this.#context;
     const one = book.disruptionIn(entry);
     for (const { id, kind, isHolding, isCancelled } of one?.causes ?? []) {
-      if (one === undefined || kind !== 'Update' || isHolding || isCancelled) continue;
+      if (one === undefined || kind !== 'Update' || isCancelled) continue;
       const update = book.updates.byName.get(id.slice('update/'.length));
       const key = `${one.name} ${id}`;
       if (update === undefined || this.#begun.has(key)) continue;
+      // EKS' strategies hold all nodes before the first is let go; Drover's only one whose hook has begun, and goes on.
+      if (isHolding && !ownStrategies.has(update.strategy)) continue;
       this.#begun.add(key);
       const isBack =
         update.isAborted || update.isEnding || this.#ways.get(update.name) === 'Rollback';

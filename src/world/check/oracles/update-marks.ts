@@ -50,8 +50,8 @@ class Remains {
   readonly #context: Context;
   readonly #annotations: Owners;
   readonly #processes: Owners;
-  /** When a suspension that we asked for was last refused. */
-  readonly #refused = new Map<string, number>();
+  /** `group process update` whose suspension, once announced, we have asked for and been granted. */
+  readonly #granted = new Set<string>();
   readonly #groups = new Map<string, JsonObject>();
 
   constructor(context: Context) {
@@ -87,18 +87,29 @@ class Remains {
     for (const one of textsOf(entry.input.ScalingProcesses)) {
       const key = `${group} ${one}`;
       if (isOurs) saw();
-      if (entry.error !== undefined) {
-        if (isOurs && suspends) this.#refused.set(key, book.now);
-        continue;
-      }
-      const refusedAt = this.#refused.get(key) ?? Number.NEGATIVE_INFINITY;
-      // We were about to try again, and had noted it as ours.
-      if (suspends && book.now - refusedAt <= book.lagMicros) this.#processes.set(key, true);
+      if (entry.error !== undefined) continue;
+      // Noted as ours, and not asked for yet: the group does not say whose it is.
+      const announcing = this.#announcing(group, one);
+      if (suspends && announcing !== undefined) this.#processes.set(key, true);
+      if (isOurs && announcing !== undefined) this.#granted.add(`${key} ${announcing}`);
       if (suspends) this.#processes.set(key, isOurs);
       else if (this.#processes.take(key, isOurs)) {
         report({ subject: group, message: `${one}, which others had suspended, was resumed` });
       }
     }
+  }
+
+  /** The update under way that has noted the process, and has not been granted its suspension. */
+  #announcing(autoScalingGroup: string, process: string): string | undefined {
+    for (const [nodeGroup, { spec, status }] of this.#groups) {
+      const told = objectOr(status).autoScalingGroupName ?? objectOr(spec).autoScalingGroupName;
+      if (textOf(told) !== autoScalingGroup) continue;
+      const update = this.#context.book.updates.openOf(nodeGroup);
+      if (update === undefined || !update.suspends.includes(process)) return undefined;
+      const isGranted = this.#granted.has(`${autoScalingGroup} ${process} ${update.name}`);
+      return isGranted ? undefined : update.name;
+    }
+    return undefined;
   }
 
   /** A node that has just come may not have been seen by who ended the update. */

@@ -188,6 +188,19 @@ describe('updates-keep-their-times', () => {
         1,
       );
     });
+    it('accepts one that goes for a size which a leader that stood still had announced', () => {
+      const late = (announced: number, fault: 'F5-cloud-error' | 'F6-leader-paused') => {
+        const story = begun().object('nodegroups', {
+          metadata: { name: 'ng1' },
+          spec: { autoScalingGroupName: group },
+          status: { desired: 2, sizeCalls: [{ desired: announced, epoch: 1 }] },
+        });
+        return chosen(size(story.fault(fault, 'fired'), 1));
+      };
+      expect(late(1, 'F6-leader-paused')).toEqual([]);
+      expect(late(2, 'F6-leader-paused')).toHaveLength(1);
+      expect(late(1, 'F5-cloud-error')).toHaveLength(1);
+    });
     it('reports one that the update forces without having been asked to', () => {
       const own = { ...update, id: 'update/u', onDeadline: 'force', deadline: 900 } as const;
       const why = 'deleted on node n1, which update u empties without force';

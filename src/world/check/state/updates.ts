@@ -1,7 +1,7 @@
 // Version updates of node groups as the oracles read them: what was asked, which phase it said it was in
 // and since when, how it ended. Judges nothing.
 import { type JsonObject, objectOr } from '../../../api/json.ts';
-import { numberOf, objectsOf, textOf, timeOf } from './read.ts';
+import { numberOf, objectsOf, textOf, textsOf, timeOf } from './read.ts';
 
 export interface Sizes {
   readonly minSize: number;
@@ -28,6 +28,8 @@ export interface UpdateState {
   isForced: boolean;
   /** What holds it ends by itself then. */
   heldUntil: number;
+  /** Processes that it has announced to suspend. */
+  suspends: readonly string[];
   isAborted: boolean;
   /** It is being set back. */
   isEnding: boolean;
@@ -99,6 +101,7 @@ export class Updates {
     state.isForced = spec.force === true;
     const ends = objectsOf(status.holds).map(({ until }) => timeOf(until) ?? 0);
     state.heldUntil = Math.max(state.heldUntil, ...ends);
+    state.suspends = textsOf(status.suspends);
     state.isAborted = spec.abort !== undefined;
     state.isEnding = status.ending !== undefined || state.phase === 'Restoring';
     const isOver = state.status !== '' && state.status !== 'InProgress';
@@ -121,6 +124,7 @@ const newUpdate = (name: string, nodeGroup: string): UpdateState => ({
   isPaused: false,
   isForced: false,
   heldUntil: 0,
+  suspends: [],
   isAborted: false,
   isEnding: false,
   movedAt: 0,
