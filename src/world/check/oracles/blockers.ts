@@ -43,6 +43,8 @@ const look = (context: Context, told: Set<string>): void => {
     const drainingAt = one.phaseAt.get('Draining');
     if (one.phase !== 'Draining' || drainingAt === undefined) continue;
     if (one.heldSince !== undefined) continue;
+    // No budget keeps a pod of it any more.
+    if (one.forcingSince) continue;
     const since = Math.max(drainingAt, one.heldUntil ?? 0);
     if (book.now - since < namedWithinMicros) continue;
     for (const pod of book.pods.on(one.nodeName)) {

@@ -176,6 +176,12 @@ describe('blockers-are-named', () => {
     expect(judge(blockers, story.at(960)).said).toHaveLength(1);
   });
 
+  it('wants nobody named of pods that are forced', () => {
+    const status = { phase: 'Draining', forcingSince: '2022-09-25T13:14:00Z' };
+    const story = drain(named()).at(840).disruption(i1, { status });
+    expect(judge(blockers, story.at(960))).toEqual({ said: [], saw: 0 });
+  });
+
   it('counts only budgets that stayed closed all the time', () => {
     const opened = drain().at(500).budget('web', { desired: 1, allowed: 1 }).at(501);
     const story = opened.budget('web', { desired: 1, allowed: 0 }).at(1000);

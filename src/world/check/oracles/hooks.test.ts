@@ -378,4 +378,23 @@ describe('messages-are-durable, of what EC2 schedules', () => {
       .disruption(i1, { causes: [{ ...maintenance, cancelledAt: 70 }] });
     expect(judge(messages, withdrawn.at(311))).toEqual({ said: [], saw: 1 });
   });
+
+  it('accepts the cause of another event, though its instance was leaving by then', () => {
+    const next = { id: 'instance-event-2', instanceId: i1 };
+    const story = scheduled()
+      .at(10)
+      .fault('system-reboot', 'off', facts)
+      .at(320)
+      .state(i1, 'Terminating:Wait')
+      .at(325)
+      .fault('instance-retirement', 'on', next)
+      .disruption(i1, { causes: [{ ...maintenance, id: 'maintenance/instance-event-2' }] });
+    expect(judge(messages, story.at(330))).toEqual({ said: [], saw: 0 });
+    const alone = scheduled()
+      .at(5)
+      .disruption(i1, { causes: [maintenance] });
+    alone.at(10).fault('system-reboot', 'off', facts);
+    alone.at(320).state(i1, 'Terminating:Wait');
+    expect(judge(messages, alone.at(330)).said).toHaveLength(1);
+  });
 });

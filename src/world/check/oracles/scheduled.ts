@@ -13,6 +13,8 @@ const noticedWithinMicros = 5 * microsPerMinute;
 interface Scheduled {
   readonly instanceId: string;
   readonly at: number;
+  /** The instance served when it was scheduled: somebody must have heard of it. */
+  readonly isOwed: boolean;
   /** Carried out, or called off. */
   overAt: number | undefined;
 }
@@ -39,7 +41,8 @@ export const watchScheduled = ({ book, saw, report }: Context): ScheduledWatch =
     const { endedAt } = book.facts;
     return Math.min(leftAt.get(instanceId) ?? endedAt, instance.deadAt ?? endedAt, endedAt);
   };
-  const heard = ({ instanceId, at, overAt }: Scheduled): void => {
+  const heard = ({ instanceId, at, isOwed, overAt }: Scheduled): void => {
+    if (!isOwed) return;
     const until = Math.min(servesUntil(instanceId), overAt ?? book.facts.endedAt);
     if (until - at < noticedWithinMicros) return;
     saw();
@@ -47,11 +50,11 @@ export const watchScheduled = ({ book, saw, report }: Context): ScheduledWatch =
     const message = 'EC2 scheduled an event for it, and no NodeDisruption ever said so';
     report({ at, subject: instanceId, message });
   };
-  const forgotten = ({ instanceId, overAt }: Scheduled): void => {
+  const forgotten = ({ instanceId, isOwed, overAt }: Scheduled): void => {
     const stands = [...events.values()].some(
       (other) => other.instanceId === instanceId && other.overAt === undefined,
     );
-    if (overAt === undefined || stands) return;
+    if (!isOwed || overAt === undefined || stands) return;
     if (servesUntil(instanceId) - overAt < noticedWithinMicros) return;
     saw();
     if (causesOf(instanceId).every(({ isCancelled }) => isCancelled)) return;
@@ -66,9 +69,10 @@ export const watchScheduled = ({ book, saw, report }: Context): ScheduledWatch =
       const known = events.get(id);
       if (known !== undefined) {
         if (what === 'off') known.overAt ??= at;
-      } else if (book.cloud.instances.get(instanceId)?.state === 'InService') {
-        events.set(id, { instanceId, at, overAt: undefined });
+        return;
       }
+      const isOwed = book.cloud.instances.get(instanceId)?.state === 'InService';
+      events.set(id, { instanceId, at, isOwed, overAt: undefined });
     },
     lifecycle: ({ instanceId, state, at }) => {
       if (state !== 'InService' && !leftAt.has(instanceId)) leftAt.set(instanceId, at);
