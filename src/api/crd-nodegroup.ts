@@ -19,7 +19,7 @@ import {
 } from './crd-schema.ts';
 import { hookFields, hookStatus } from './crd-update-hooks.ts';
 import { newNodesStatus } from './crd-update-nodes.ts';
-import { pacingFields, pacingStatus } from './crd-update-pacing.ts';
+import { pacingFields, pacingStatus, timeZoneRule } from './crd-update-pacing.ts';
 import { ownStrategyRules, updatePolicyFields, updatePolicyRules } from './crd-update-policy.ts';
 import { maxDiskGiB } from './nodegroup.ts';
 import { updatePhases, updateStrategies } from './nodegroup-update.ts';
@@ -93,6 +93,15 @@ const nodeRepairConfig: Schema = object({
   ),
 });
 
+const updateConfigRules: readonly Schema[] = [
+  {
+    rule: '!(has(self.maxUnavailable) && has(self.maxUnavailablePercentage))',
+    message: 'only one of maxUnavailable and maxUnavailablePercentage may be set',
+  },
+  ...updatePolicyRules,
+  ...ownStrategyRules,
+];
+
 const updateConfig: Schema = {
   ...object({
     maxUnavailable: { ...positive, maximum: 100 },
@@ -102,14 +111,13 @@ const updateConfig: Schema = {
     ...pacingFields,
     ...hookFields,
   }),
-  'x-kubernetes-validations': [
-    {
-      rule: '!(has(self.maxUnavailable) && has(self.maxUnavailablePercentage))',
-      message: 'only one of maxUnavailable and maxUnavailablePercentage may be set',
-    },
-    ...updatePolicyRules,
-    ...ownStrategyRules,
-  ],
+  'x-kubernetes-validations': updateConfigRules,
+};
+
+/** What a change of one carries stood in a group already, whose rule it is. */
+const updateConfigOfGroup: Schema = {
+  ...updateConfig,
+  'x-kubernetes-validations': [timeZoneRule, ...updateConfigRules],
 };
 
 const nodeGroupSpecFields: Schema = object(
@@ -133,7 +141,7 @@ const nodeGroupSpecFields: Schema = object(
     ),
     diskSizeGiB: immutable('diskSizeGiB', { ...positive, maximum: maxDiskGiB }),
     tags: mapOf(text(256), 50),
-    updateConfig,
+    updateConfig: updateConfigOfGroup,
     nodeRepairConfig,
     drain: object({
       timeoutSeconds: {

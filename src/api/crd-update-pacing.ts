@@ -59,6 +59,18 @@ const window: Schema = object(
   ['cron', 'durationSeconds'],
 );
 
+/**
+ * Of updateConfig as a whole, where the value of before is known: windows that stand in a group already are never
+ * refused, since then nothing of that group could be written.
+ */
+export const timeZoneRule: Schema = {
+  rule:
+    '!has(self.windows) || (oldSelf.hasValue() && has(oldSelf.value().windows) && oldSelf.value().windows == self.windows) || ' +
+    "self.windows.all(w, !has(w.timeZone) || timestamp('2026-01-01T00:00:00Z').getFullYear(w.timeZone) > 0)",
+  optionalOldSelf: true,
+  message: 'timeZone of a window is a name of the IANA database, such as Europe/Berlin',
+};
+
 const freeze: Schema = {
   ...object({ from: time, until: time, reason: text(256) }, ['from', 'until']),
   'x-kubernetes-validations': [

@@ -51,6 +51,8 @@ const aCause = (id: string): DisruptionCause => ({
   },
 });
 
+const anHour = { cron: '0 2 * * *', durationSeconds: 3600 };
+
 describe('Our objects on a real API server', { timeout: 120_000 }, async () => {
   const cluster = await anyCluster({});
   const whyNot = cluster.available ? undefined : cluster.reason;
@@ -111,6 +113,7 @@ describe('Our objects on a real API server', { timeout: 120_000 }, async () => {
       { scaling: { minSize: 3, maxSize: 2 } },
       { scaling: { minSize: 0, maxSize: 1, desired: -1 } },
       { drain: { onDeadline: 'explode' } },
+      { updateConfig: { windows: [{ ...anHour, timeZone: 'Mars/Base' }] } },
       { labels: { 'a b': 'c' } },
       { labels: { 'a/b/c': 'd' } },
       { labels: { a: '-x' } },
@@ -121,6 +124,8 @@ describe('Our objects on a real API server', { timeout: 120_000 }, async () => {
     ]) {
       assert.equal(await codeOf(kube.create(nodegroups, body('wrong', wrong))), 'Invalid');
     }
+    const berlin = { updateConfig: { windows: [{ ...anHour, timeZone: 'Europe/Berlin' }] } };
+    await kube.create(nodegroups, body('berlin', berlin));
     const patch = { type: 'merge', body: { spec: { replicas: 4 } }, subresource: 'scale' } as const;
     await kube.patch(nodegroups, { name: 'ng' }, patch);
     const scaled = await kube.get<NodeGroup>(nodegroups, { name: 'ng' });

@@ -2,12 +2,14 @@
 // before there is an update. Pure.
 import { type EpochMs, formatTime } from '../../../api/brand.ts';
 import type { Hold, UpdatePacing } from '../../../api/update-pacing.ts';
-import { windowState } from './windows.ts';
+import { windowFaults, windowState } from './windows.ts';
 
 export interface Outlook {
   readonly holds: readonly Omit<Hold, 'since'>[];
   /** Left of the window that is open, or all of the one that opens next; absent: no end is in sight. */
   readonly windowSeconds?: number;
+  /** Windows that never open, each with the reason; absent: there are none. */
+  readonly faults?: readonly string[];
   /** What waves rest after they are done; absent: there are none. */
   readonly waves?: readonly { readonly percent: number; readonly soakSeconds: number }[];
 }
@@ -23,6 +25,7 @@ export const outlookOf = (pacing: UpdatePacing, now: EpochMs): Outlook => {
   const begins = state.kind === 'open' ? now : state.until;
   const windowSeconds = begins === undefined ? undefined : secondsLeft(pacing, begins);
   const { waves = [] } = pacing;
+  const faults = windowFaults(pacing);
   const approval = 'the group wants an approval: `drover approve update` once it is asked for';
   return {
     holds: [
@@ -30,6 +33,7 @@ export const outlookOf = (pacing: UpdatePacing, now: EpochMs): Outlook => {
       ...(state.kind === 'open' ? [] : [{ kind: state.by, reason: state.reason, ...until }]),
     ],
     ...(windowSeconds === undefined ? {} : { windowSeconds }),
+    ...(faults.length === 0 ? {} : { faults }),
     ...(waves.length === 0
       ? {}
       : { waves: waves.map(({ percent, soakSeconds = 0 }) => ({ percent, soakSeconds })) }),

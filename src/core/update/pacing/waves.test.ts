@@ -1,7 +1,7 @@
 // Waves and probes as tables: how many nodes may be begun, what is waited for, what ends the update.
 import { describe, expect, it } from 'vitest';
 import { epochMs, formatTime } from '../../../api/brand.ts';
-import type { NodeGroupUpdate } from '../../../api/nodegroup-update.ts';
+import type { NodeGroupUpdate, UpdateStrategy } from '../../../api/nodegroup-update.ts';
 import type { Probe, ProbeResult, Wave, WaveStatus } from '../../../api/update-pacing.ts';
 import { probeFailures, probeHolds } from './probes.ts';
 import { decideWave } from './waves.ts';
@@ -106,6 +106,40 @@ describe('a wave', () => {
     const { limit, wave, holds } = decide(given);
     const held = holds.length === 0 ? '' : `: ${holds.map(({ kind }) => kind).join()}`;
     expect(`${limit} of wave ${wave?.number}${held}`).toBe(expected);
+  });
+
+  const behind = { wave: { ...second, doneAt: ago(0) }, untouched: 7 };
+  it.each<readonly [string, readonly Wave[], UpdateStrategy, Given, string]>([
+    ['the next wave', waves, 'SURGE', { untouched: 13 }, 'wave 2, 6 nodes'],
+    [
+      'a next wave without nodes',
+      [{ percent: 10 }, { percent: 12 }],
+      'SURGE',
+      { untouched: 13 },
+      'wave 2, which has no more nodes',
+    ],
+    ['what is in no wave', waves, 'SURGE', behind, 'the rest, 7 nodes'],
+    ['the last node', waves, 'SURGE', { ...behind, untouched: 1 }, 'the rest, 1 node'],
+    ['the end', waves, 'SURGE', { ...behind, untouched: 0 }, 'the end: sizes are set back'],
+    [
+      'the end with a surplus',
+      waves,
+      'DEFAULT',
+      { ...behind, untouched: 0 },
+      'the end: the surplus is taken back',
+    ],
+    ['a soak', waves, 'BLUE_GREEN', { ...behind, untouched: 0 }, 'the soak of the old nodes'],
+  ])('says that its approval lets go on with %s', (_, some, strategy, given, next) => {
+    const gated = some.map((one): Wave => ({ ...one, gates: ['Approval'] }));
+    const { wave, approved, untouched } = given;
+    const update = anUpdate(wave, approved);
+    const facts = { total: 15, untouched, isSettled: true, probes: [], probed: [], now };
+    const { holds } = decideWave({
+      ...facts,
+      update: { ...update, status: { ...update.status, status: 'InProgress', strategy } },
+      waves: gated,
+    });
+    expect(holds.at(-1)?.reason).toMatch(`\`drover approve update up\` lets go on with ${next}`);
   });
 
   it('says when its soak is over', () => {

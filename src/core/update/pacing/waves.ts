@@ -42,22 +42,46 @@ const approvedUpTo = ({ metadata }: NodeGroupUpdate): number => {
   return /^\d{1,3}$/.test(given) ? Number(given) : 0;
 };
 
+const nodesText = (count: number): string => (count === 1 ? '1 node' : `${count} nodes`);
+
+/** What goes on when the wave may be left: of the last one, what stands behind it. */
+const nextOf = ({ update, waves, total, untouched }: WaveFacts, number: number): string => {
+  const next = waves[number];
+  if (next !== undefined) {
+    const nodes = Math.min(total, upToOf(next, total)) - (total - untouched);
+    return nodes > 0
+      ? `wave ${number + 1}, ${nodesText(nodes)}`
+      : `wave ${number + 1}, which has no more nodes`;
+  }
+  if (untouched > 0) return `the rest, ${nodesText(untouched)}`;
+  switch (update.status?.strategy) {
+    case 'BLUE_GREEN':
+      return 'the soak of the old nodes';
+    case 'DEFAULT':
+      return 'the end: the surplus is taken back';
+    default:
+      return 'the end: sizes are set back';
+  }
+};
+
 const waveHolds = (
-  { update, waves, probes, probed, now }: WaveFacts,
+  facts: WaveFacts,
   number: number,
   doneAt: EpochMs,
 ): readonly Omit<Hold, 'since'>[] => {
+  const { update, waves, probes, probed, now } = facts;
   const { soakSeconds = 0, gates = [] } = waves[number - 1] ?? {};
+  const next = nextOf(facts, number);
   const name = `wave ${number} of ${waves.length}`;
   const until = epochMs(doneAt + soakSeconds * 1000);
   const soak: Omit<Hold, 'since'> = {
     kind: 'Soak',
-    reason: `${name} is done and is watched for ${soakSeconds} s before the next`,
+    reason: `${name} is done and is watched for ${soakSeconds} s before ${next}`,
     until: formatTime(until),
   };
   const approval: Omit<Hold, 'since'> = {
     kind: 'WaveApproval',
-    reason: `${name} is done: \`drover approve update ${update.metadata.name}\` begins the next`,
+    reason: `${name} is done: \`drover approve update ${update.metadata.name}\` lets go on with ${next}`,
   };
   const hasPassed = ({ isPassing, at }: ProbeResult): boolean =>
     isPassing && (parseTime(at) ?? 0) >= doneAt;

@@ -21,6 +21,8 @@ const daily = (cron: string, hours: number, timeZone?: string): UpdatePacing => 
   ],
 });
 
+const anHour = { cron: '0 2 * * *', durationSeconds: 3600 };
+
 describe('a crontab line', () => {
   it.each([
     ['0 2 * * *', '2026-01-05T02:00:00Z'],
@@ -184,6 +186,21 @@ describe('a freeze', () => {
       'open until for ever',
     ],
   ] as const)('%j at %s: %s', (pacing, now, state) => expect(told(pacing, now)).toBe(state));
+
+  it.each([
+    [
+      daily('0 2 * * *', 1, 'Mars/Base'),
+      /holidays; and after that no window opens any more. Never open: "Mars\/Base" is no time zone/,
+    ],
+    [{ windowDefault: 'Closed' }, /holidays; and after that no maintenance window is defined/],
+    [
+      { windows: [...(daily('0 2 * * *', 1, 'Mars/Base').windows ?? []), anHour] },
+      /holidays. Never open: "Mars\/Base" is no time zone/,
+    ],
+  ] as const)('a freeze does not hide what keeps windows shut: %j', (pacing, words) => {
+    const state = windowState({ ...frozen, ...pacing }, at('2026-12-24T00:00:00Z'));
+    expect(state.kind === 'closed' && state.reason).toMatch(words);
+  });
 
   it('says why', () => {
     const state = windowState(frozen, at('2026-12-24T00:00:00Z'));

@@ -190,15 +190,34 @@ const opensAt = (calendar: Calendar, at: number): EpochMs | undefined => {
 /** A reason that is longer than the status takes could not be told at all. */
 const mostTold = 2_000;
 
-const closedReason = ({ isClosed, faults }: Calendar, until: EpochMs | undefined): string => {
-  if (isClosed) {
-    return 'no maintenance window is defined and windowDefault is Closed: add one to spec.updateConfig.windows';
-  }
+const neverOpen = ({ faults }: Calendar): string =>
+  faults.length === 0 ? '' : `. Never open: ${faults.join('; ')}`.slice(0, mostTold);
+
+const noWindow =
+  'no maintenance window is defined and windowDefault is Closed: add one to spec.updateConfig.windows';
+
+const closedReason = (calendar: Calendar, until: EpochMs | undefined): string => {
+  if (calendar.isClosed) return noWindow;
   const next =
     until === undefined ? 'no window opens any more' : `the next opens at ${formatTime(until)}`;
-  const wrong = faults.length === 0 ? '' : `. Never open: ${faults.join('; ')}`.slice(0, mostTold);
-  return `outside the maintenance windows, ${next}${wrong}`;
+  return `outside the maintenance windows, ${next}${neverOpen(calendar)}`;
 };
+
+/** What keeps it closed when the freeze is over is told with it, since a freeze hides nothing. */
+const frozenReason = (
+  calendar: Calendar,
+  { until, reason }: Span,
+  opens: EpochMs | undefined,
+): string => {
+  const why = reason === undefined ? '' : `: ${reason}`;
+  const frozen = `frozen until ${formatTime(epochMs(until))}${why}`;
+  if (opens !== undefined) return `${frozen}${neverOpen(calendar)}`;
+  const after = calendar.isClosed ? noWindow : `no window opens any more${neverOpen(calendar)}`;
+  return `${frozen}; and after that ${after}`;
+};
+
+/** Windows that never open because their line or zone cannot be read, each with the reason. */
+export const windowFaults = (pacing: UpdatePacing): readonly string[] => calendarOf(pacing).faults;
 
 const within = (until: EpochMs | undefined): { readonly until?: EpochMs } =>
   until === undefined ? {} : { until };
@@ -207,9 +226,9 @@ export const windowState = (pacing: UpdatePacing, now: EpochMs): WindowState => 
   const calendar = calendarOf(pacing);
   const frozen = frozenAt(calendar.spans, now);
   if (frozen !== undefined) {
-    const why = frozen.reason === undefined ? '' : `: ${frozen.reason}`;
-    const reason = `frozen until ${formatTime(epochMs(frozen.until))}${why}`;
-    return { kind: 'closed', by: 'Freeze', reason, ...within(opensAt(calendar, now)) };
+    const opens = opensAt(calendar, now);
+    const reason = frozenReason(calendar, frozen, opens);
+    return { kind: 'closed', by: 'Freeze', reason, ...within(opens) };
   }
   if (!inWindow(calendar, now)) {
     const until = opensAt(calendar, now);

@@ -39,6 +39,19 @@ type Compiled =
   | { readonly kind: 'ok'; readonly run: Program }
   | { readonly kind: 'error'; readonly message: string };
 
+const zoneFault = /^Invalid time zone specified: (.*)$/;
+
+/** An unknown time zone fails the evaluation, in Go's words, as it does in the API server. */
+function withZoneFaults(run: () => unknown): unknown {
+  try {
+    return run();
+  } catch (error) {
+    const zone = error instanceof RangeError ? zoneFault.exec(error.message)?.[1] : undefined;
+    if (zone === undefined) throw error;
+    throw new EvaluationError(`unknown time zone ${zone}`);
+  }
+}
+
 const compiled = new Map<string, Compiled>();
 
 export function compile(expression: string): Compiled {
@@ -47,7 +60,7 @@ export function compile(expression: string): Compiled {
   let result: Compiled;
   try {
     const parsed = environment.parse(expression);
-    result = { kind: 'ok', run: (context) => parsed(context) };
+    result = { kind: 'ok', run: (context) => withZoneFaults(() => parsed(context)) };
   } catch (error) {
     if (!(error instanceof ParseError)) throw error;
     result = { kind: 'error', message: error.summary };

@@ -46,6 +46,12 @@ const spec: JsonObject = {
       format: 'duration',
       'x-kubernetes-validations': [{ rule: "self < duration('1h')", message: 'under an hour' }],
     },
+    zone: {
+      type: 'string',
+      'x-kubernetes-validations': [
+        { rule: "timestamp('2026-01-01T00:00:00Z').getHours(self) < 24", message: 'a zone' },
+      ],
+    },
     range: {
       type: 'object',
       properties: { min: { type: 'integer' }, max: { type: 'integer' } },
@@ -165,6 +171,13 @@ describe('validation of custom resources', () => {
       'spec.need: Invalid value: "integer": spec.need in body must be of type string: "integer"',
       '<nil>: Invalid value: "null": some validation rules were not checked because the object ' +
         'was invalid; correct the existing errors to complete validation',
+    ]);
+  });
+
+  it('fails a rule that reads the clock of an unknown time zone', () => {
+    expect(errorsOf({ zone: 'Europe/Berlin' })).toEqual([]);
+    expect(errorsOf({ zone: 'Mars/Base' })).toEqual([
+      'spec.zone: Invalid value: "string": unknown time zone Mars/Base evaluating rule: a zone',
     ]);
   });
 

@@ -36,6 +36,21 @@ const cases: readonly (readonly [string, Partial<Snapshot>, readonly string[]])[
     ['blocker NodeGroup ng'],
   ],
   [
+    'a window that cannot be read beside one that is open',
+    { outlook: { holds: [], faults: ['"Mars/Base" is no time zone'] } },
+    ['warning NodeGroup ng'],
+  ],
+  [
+    'a window that cannot be read, and no other',
+    {
+      outlook: {
+        holds: [{ kind: 'Freeze', reason: 'frozen; and after that no window opens any more' }],
+        faults: ['"Mars/Base" is no time zone'],
+      },
+    },
+    ['blocker NodeGroup ng'],
+  ],
+  [
     'an approval that is wanted',
     { outlook: { holds: [{ kind: 'Approval', reason: 'approve it' }] } },
     [],

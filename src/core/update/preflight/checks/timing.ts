@@ -33,7 +33,8 @@ const holdFound = (view: View): readonly Found[] => {
     if (kind !== 'Window' && kind !== 'Freeze') return [];
     const opens = parseTime(until);
     const object = { kind: 'NodeGroup', name: group.name };
-    const field = `spec.updateConfig.${kind === 'Freeze' ? 'freezes' : 'windows'}`;
+    // A freeze has an end: what never opens is a window.
+    const field = `spec.updateConfig.${kind === 'Freeze' && opens !== undefined ? 'freezes' : 'windows'}`;
     const remedy = `kubectl edit ng ${group.name}   # ${field}`;
     if (opens === undefined) {
       return [
@@ -56,6 +57,23 @@ const holdFound = (view: View): readonly Found[] => {
       },
     ];
   });
+};
+
+/** Told too where another window opens: somebody counts on this one. */
+const faultFound = ({ snapshot: { outlook, group } }: View): readonly Found[] => {
+  const { holds = [], faults = [] } = outlook ?? {};
+  const isTold = holds.some(
+    ({ kind, until }) => (kind === 'Window' || kind === 'Freeze') && until === undefined,
+  );
+  return isTold
+    ? []
+    : faults.map((fault) => ({
+        severity: 'warning',
+        object: { kind: 'NodeGroup', name: group.name },
+        evidence: { window: fault },
+        consequence: { text: `one of its maintenance windows never opens: ${fault}` },
+        remedy: `kubectl edit ng ${group.name}   # spec.updateConfig.windows`,
+      }));
 };
 
 const jobFound = (view: View, pods: readonly MovedPod[]): readonly Found[] => {
@@ -144,6 +162,7 @@ export const timing: Check = {
   needs: ['nodes', 'pods', 'workloads'],
   run: (view) => [
     ...holdFound(view),
+    ...faultFound(view),
     ...windowFound(view),
     ...byOwner(view.moved).flatMap((pods) => [
       ...jobFound(view, pods),
