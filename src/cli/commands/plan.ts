@@ -2,6 +2,7 @@
 // Drover's groups and of those that EKS manages.
 import { type Command, Option } from 'commander';
 import { type UpdateStrategy, updateStrategies } from '../../api/nodegroup-update.ts';
+import type { UpdatePolicies } from '../../api/update-policy.ts';
 import { planUpdate, type UpdatePlan } from '../../core/update/plan/index.ts';
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
 import { printPlan } from '../plan/file.ts';
@@ -9,11 +10,12 @@ import { eksGroup, ownGroup, type PlanGroup } from '../plan/group.ts';
 import { detailLines, markdownLines, screenLines } from '../plan/lines.ts';
 import { type PlanRequest, readSnapshot, type Sources } from '../plan/snapshot.ts';
 import { parseWaiver } from '../plan/waivers.ts';
-import { needFittingPolicies, policiesAsked } from '../update/policies.ts';
+import { needFittingPolicies, type PolicyFlags, policiesAsked } from '../update/policies.ts';
+import { addPolicyFlags } from '../update/policy-flags.ts';
 
 type Format = 'table' | 'json' | 'markdown';
 
-interface PlanFlags {
+interface PlanFlags extends PolicyFlags {
   readonly cluster?: string;
   readonly eks?: string;
   readonly releaseVersion?: string;
@@ -27,8 +29,6 @@ interface PlanFlags {
   readonly output: Format;
   readonly out?: string;
   readonly waive: readonly string[];
-  readonly soak?: string;
-  readonly batchSoak?: string;
 }
 
 export const sourcesOf = async (
@@ -92,17 +92,14 @@ const refuseBlocked = (plan: UpdatePlan): void => {
 };
 
 /** As `update nodegroup` takes them, and refuses them. Throws CommandError. */
-const soaksAsked = (
-  { soak, batchSoak, strategy }: PlanFlags,
+const fittingPolicies = (
+  policies: UpdatePolicies | undefined,
+  { strategy }: PlanFlags,
   { group, ...planned }: PlanGroup,
 ): Pick<PlanRequest, 'policies'> => {
-  const policies = policiesAsked({
-    ...(soak === undefined ? {} : { soak }),
-    ...(batchSoak === undefined ? {} : { batchSoak }),
-  });
-  if (policies === undefined) return {};
-  needFittingPolicies(group, { strategy: strategy ?? planned.strategy, policies });
-  return { policies };
+  const asked = policies === undefined ? {} : { policies };
+  needFittingPolicies(group, { strategy: strategy ?? planned.strategy, ...asked });
+  return asked;
 };
 
 const plan = async (
@@ -111,6 +108,7 @@ const plan = async (
   name: string | undefined,
   flags: PlanFlags,
 ): Promise<void> => {
+  const policies = policiesAsked(flags);
   const waivers = flags.waive.map((text) => parseWaiver(text, context.userName));
   const sources = await sourcesOf(context, connection, flags.region);
   const group = await planned(sources, name, flags);
@@ -120,7 +118,7 @@ const plan = async (
     templateVersion: flags.launchTemplateVersion,
     strategy: flags.strategy,
     force: flags.force,
-    ...soaksAsked(flags, group),
+    ...fittingPolicies(policies, flags, group),
   };
   const made = planUpdate(await readSnapshot(sources, group, request), { waivers });
   show(context, made, request, flags);
@@ -139,6 +137,7 @@ Examples:
   drover plan update demo-ng
   drover plan update demo-ng --kubernetes-version 1.33 --strategy SURGE --details
   drover plan update demo-ng --strategy BLUE_GREEN --soak 30m
+  drover plan update demo-ng --strategy SURGE --on-timeout Quarantine --drain-timeout 10m
   drover plan update demo-ng --out plan.json --waive bare-pod='a debug pod'
   drover update nodegroup demo-ng --plan plan.json
   drover plan update --eks my-cluster/my-ng --kubeconfig ~/.kube/config
@@ -150,7 +149,7 @@ export const addPlanCommand = (
   context: CliContext,
   connection: () => Connection,
 ): void => {
-  program
+  const update = program
     .command('plan')
     .description('what would happen, before anything does')
     .command('update [nodegroup]')
@@ -167,9 +166,8 @@ export const addPlanCommand = (
     .addOption(
       new Option('--strategy <strategy>', "default: the group's own").choices(updateStrategies),
     )
-    .option('--soak <duration>', 'of BLUE_GREEN: old nodes are kept empty so long')
-    .option('--batch-soak <duration>', 'of BLUE_GREEN: the same after each batch')
-    .option('--force', 'plan for an update with --force', false)
+    .option('--force', 'plan for an update with --force', false);
+  addPolicyFlags(update)
     .option('-r, --region <region>', 'AWS region')
     .option('--details', 'everything that was found, batch by batch', false)
     .addOption(

@@ -7,6 +7,7 @@ import { patienceMs } from '../duration.ts';
 import { askedBy, readPlan, recordedOf, refuseStale } from '../plan/carry-out.ts';
 import { type Progress, progressOf } from '../progress.ts';
 import { needFittingPolicies, type PolicyFlags, policiesAsked } from '../update/policies.ts';
+import { addPolicyFlags } from '../update/policy-flags.ts';
 import { needGroup } from '../update/read.ts';
 import { changeWanted, requestUpdate } from '../update/request.ts';
 import { revisionText } from '../update/view.ts';
@@ -70,14 +71,15 @@ const update = async (
   const giveUpAfterMs = patienceMs(flags.timeout);
   const there = flags.region === undefined ? connection : { ...connection, region: flags.region };
   const policies = policiesAsked(flags);
+  const asked = { ...flags, force: flags.force || flags.forceUpgrade, policies };
   const kube = await context.kube(connection);
   const group = await needGroup(kube, name, flags.cluster);
   const cloud = await context.cloud(there);
   const provisioning = await context.provisioning(there);
   const cluster = await provisioning.describeCluster(group.spec.clusterName);
   const around = { group, clusterVersion: cluster?.version };
-  const plan = flags.plan === undefined ? undefined : await readPlan(context, flags.plan, flags);
-  const force = flags.force || flags.forceUpgrade || plan?.request.force === true;
+  const plan = flags.plan === undefined ? undefined : await readPlan(context, flags.plan, asked);
+  const force = asked.force || plan?.request.force === true;
   const change = await changeWanted(
     cloud,
     around,
@@ -115,7 +117,7 @@ export const addUpdateCommand = (
   context: CliContext,
   connection: () => Connection,
 ): void => {
-  program
+  const nodegroup = program
     .command('update')
     .alias('upgrade')
     .description('move a node group to another version')
@@ -137,20 +139,8 @@ export const addUpdateCommand = (
       new Option('--strategy <strategy>', "default: the group's own").choices(updateStrategies),
     )
     .option('--plan <file>', 'as `drover plan update --out` saved it; refused when it is stale')
-    .option('--force', 'pods that budgets hold after 15 minutes are deleted', false)
-    .option('--on-timeout <policy>', 'of a drain: Fail, Skip, Quarantine, Force or Pause')
-    .option('--drain-timeout <duration>', "when a drain is late; default: the group's, or 15m")
-    .option('--force-after <duration>', 'with --on-timeout Force: so long after that')
-    .option('--cooldown <duration>', 'between empty and terminate; default: 60s')
-    .option('--max-quarantined <nodes>', 'with --on-timeout Quarantine: one more fails; default: 1')
-    .option('--on-shortage <policy>', 'a zone without room for nodes: Elsewhere, Minimal or Fail')
-    .option(
-      '--shortage-wait <duration>',
-      "until a node of such a zone goes; default: the group's, or 5m",
-    )
-    .option('--auto-rollback [nodes]', 'back again when so many new nodes do not join; default: 1')
-    .option('--soak <duration>', 'of BLUE_GREEN: old nodes are kept empty so long; default: 1h')
-    .option('--batch-soak <duration>', 'of BLUE_GREEN: the same after each batch; default: 0s')
+    .option('--force', 'pods that budgets hold after 15 minutes are deleted', false);
+  addPolicyFlags(nodegroup)
     .addOption(new Option('--force-upgrade', "eksctl's word for --force").default(false))
     .option('-r, --region <region>', 'AWS region')
     .option('-w, --wait [bool]', 'watch it until its end; the default', true)
@@ -162,6 +152,7 @@ export const addUpdateCommand = (
 Without --strategy the group's own is used (spec.updateConfig.updateStrategy). From --on-timeout to --batch-soak the
 flags are of strategies SURGE and BLUE_GREEN, and say for this update what spec.updateConfig says for all. BLUE_GREEN
 keeps the old nodes for a while: \`drover abort update X --rollback\` then goes back to them. ^C ends the watching alone.
+With --plan all of this is what was planned: \`drover plan update\` takes the same flags.
 
 Examples:
   drover update nodegroup demo-ng --cluster ironman-2022

@@ -2,7 +2,8 @@
 // only; the update itself is recorded by whoever asks.
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdateSpec } from '../../api/nodegroup-update.ts';
-import { snapshotHash } from '../../core/update/plan/index.ts';
+import type { UpdatePolicies } from '../../api/update-policy.ts';
+import { type PlanBasis, snapshotBasis } from '../../core/update/plan/index.ts';
 import { type CliContext, CommandError, exitCodes } from '../context.ts';
 import type { Asked } from '../update/request.ts';
 import { type PlanFile, parsePlan } from './file.ts';
@@ -10,6 +11,8 @@ import { ownGroup } from './group.ts';
 import { readSnapshot, type Sources } from './snapshot.ts';
 
 interface OtherFlags {
+  readonly force: boolean;
+  readonly policies: UpdatePolicies | undefined;
   readonly kubernetesVersion?: string;
   readonly releaseVersion?: string;
   readonly launchTemplateVersion?: string;
@@ -18,19 +21,26 @@ interface OtherFlags {
 
 /** Throws CommandError: no plan, a blocked one, or flags that would be another plan. */
 export const readPlan = async (
-  context: CliContext,
+  context: Pick<CliContext, 'readFile'>,
   path: string,
   flags: OtherFlags,
 ): Promise<PlanFile> => {
-  const { kubernetesVersion, releaseVersion, launchTemplateVersion, strategy } = flags;
-  const given = [kubernetesVersion, releaseVersion, launchTemplateVersion, strategy];
+  const { kubernetesVersion, releaseVersion, launchTemplateVersion, strategy, policies } = flags;
+  const given = [kubernetesVersion, releaseVersion, launchTemplateVersion, strategy, policies];
   if (given.some((flag) => flag !== undefined)) {
     throw new CommandError(
       exitCodes.usage,
-      '--plan says what the group is to become: leave version, release, template and strategy out',
+      '--plan says what the group is to become and how: leave version, release, template, strategy and policies out, ' +
+        'or plan with them',
     );
   }
   const plan = parsePlan(path, await context.readFile(path));
+  if (flags.force && !plan.request.force) {
+    throw new CommandError(
+      exitCodes.usage,
+      `${path} is of an update without --force: leave it out, or plan with it`,
+    );
+  }
   if (plan.managedBy === 'eks') {
     throw new CommandError(
       exitCodes.refused,
@@ -53,6 +63,22 @@ export const askedBy = ({ to, request }: PlanFile): Asked => ({
   templateVersion: request.templateVersion,
 });
 
+const partText: Readonly<Record<keyof PlanBasis, string>> = {
+  settings: 'settings (sizes, target, updateConfig)',
+  nodes: 'old nodes',
+  pods: 'pods on old nodes',
+  budgets: 'budgets',
+};
+
+/** What differs. Other nodes have other pods: that is not told besides. */
+const staleText = (before: PlanBasis, now: PlanBasis): string => {
+  const parts = (['settings', 'nodes', 'pods', 'budgets'] as const).filter(
+    (part) => before[part] !== now[part],
+  );
+  const told = parts.filter((part) => part !== 'pods' || !parts.includes('nodes'));
+  return told.map((part) => partText[part]).join(' and ');
+};
+
 /** Throws CommandError when what the plan rests on is no longer so. */
 export const refuseStale = async (
   sources: Sources,
@@ -60,20 +86,21 @@ export const refuseStale = async (
   plan: PlanFile,
 ): Promise<void> => {
   const { name } = group.metadata;
-  if (plan.group !== name) {
+  const { clusterName } = group.spec;
+  if (plan.group !== name || plan.cluster !== clusterName) {
     throw new CommandError(
       exitCodes.refused,
-      `the plan is of node group ${plan.group}, not ${name}`,
+      `the plan is of node group ${plan.group} in cluster ${plan.cluster}, not of ${name} in ${clusterName}`,
     );
   }
   const found = await ownGroup(sources.kube, name, undefined);
   const snapshot = await readSnapshot(sources, found, { ...plan.request, ...askedBy(plan) });
-  const hash = snapshotHash(snapshot);
+  const { hash, basis } = snapshotBasis(snapshot);
   if (hash === plan.hash) return;
   throw new CommandError(
     exitCodes.refused,
-    `the plan of ${plan.plannedAt} is stale (${plan.hash}, now ${hash}): nodes, pods, budgets, sizes ` +
-      `or updateConfig of ${name} are not what it was made for. \`drover plan update ${name}\` makes a new one`,
+    `the plan of ${plan.plannedAt} is stale (${plan.hash}, now ${hash}): ${staleText(plan.basis, basis)} ` +
+      `of ${name} are not what it was made for. \`drover plan update ${name}\` makes a new one`,
   );
 };
 

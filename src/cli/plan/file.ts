@@ -1,5 +1,6 @@
 // A plan on disk: what `plan update --out` writes and `update nodegroup --plan` reads. Says of a file that
 // is no plan why; never repairs one.
+import { isObject, type Json } from '../../api/json.ts';
 import type { UpdatePlan } from '../../core/update/plan/index.ts';
 import { CommandError, exitCodes } from '../context.ts';
 import type { PlanRequest } from './snapshot.ts';
@@ -11,29 +12,53 @@ export interface PlanFile extends UpdatePlan {
 
 export const printPlan = (plan: PlanFile): string => `${JSON.stringify(plan, null, 2)}\n`;
 
-const isPlan = (value: unknown): value is PlanFile =>
-  typeof value === 'object' &&
-  value !== null &&
-  'kind' in value &&
-  value.kind === 'UpdatePlan' &&
-  'version' in value &&
-  value.version === 1 &&
-  'hash' in value &&
-  typeof value.hash === 'string' &&
-  'request' in value &&
-  typeof value.request === 'object';
+const planVersion = 1;
 
-/** Throws CommandError naming the file. */
+const isText = (value: Json | undefined): boolean => typeof value === 'string' && value !== '';
+const isCount = (value: Json | undefined): boolean => typeof value === 'number' && value >= 0;
+const verdicts: readonly (Json | undefined)[] = ['ready', 'blocked', 'upToDate'];
+
+/** The members that an update by the plan rests on; the rest is for readers. */
+const members: Readonly<Record<string, (value: Json | undefined) => boolean>> = {
+  plannedAt: isText,
+  group: isText,
+  cluster: isText,
+  hash: isText,
+  managedBy: (value) => value === 'drover' || value === 'eks',
+  verdict: (value) => verdicts.includes(value),
+  basis: (value) =>
+    isObject(value) &&
+    ['settings', 'nodes', 'pods', 'budgets'].every((part) => isText(value[part])),
+  minutes: (value) => isObject(value) && isCount(value.p50) && isCount(value.p90),
+  to: isObject,
+  request: (value) => isObject(value) && typeof value.force === 'boolean',
+  waivers: (value) =>
+    Array.isArray(value) && value.every((one: Json) => isObject(one) && isText(one.check)),
+};
+
+/** Why the text is no plan; undefined: it is one. */
+const complaint = (value: Json | undefined): string | undefined => {
+  if (value === undefined) return 'it is no JSON';
+  if (!isObject(value) || value.kind !== 'UpdatePlan') return 'it has no kind UpdatePlan';
+  if (value.version !== planVersion) {
+    return `its version is ${JSON.stringify(value.version) ?? 'missing'}, and this drover reads ${planVersion}`;
+  }
+  const wrong = Object.entries(members).find(([name, fits]) => !fits(value[name]));
+  return wrong === undefined ? undefined : `its member ${wrong[0]} is missing or of another form`;
+};
+
+/** Throws CommandError naming the file and what is wrong with it. */
 export const parsePlan = (path: string, text: string): PlanFile => {
-  let value: unknown;
+  let value: Json | undefined;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(text) as Json;
   } catch {
     value = undefined;
   }
-  if (isPlan(value)) return value;
+  const wrong = complaint(value);
+  if (wrong === undefined) return value as unknown as PlanFile;
   throw new CommandError(
     exitCodes.usage,
-    `${path} is no plan of this version: \`drover plan update NODEGROUP --out ${path}\` writes one`,
+    `${path} is no plan: ${wrong}. \`drover plan update NODEGROUP --out ${path}\` writes one`,
   );
 };

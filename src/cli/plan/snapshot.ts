@@ -160,6 +160,7 @@ const groupFacts = (
     force: request.force,
     drainTimeoutSeconds: policies.drainTimeoutMs / 1000,
     cooldownSeconds: policies.cooldownSeconds,
+    policies,
     ...(strategyUsed === 'SURGE' ? { onShortage: policies.onShortage } : {}),
     ...(strategyUsed === 'BLUE_GREEN'
       ? {

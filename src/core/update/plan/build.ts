@@ -2,7 +2,7 @@
 // though their blockers were gone: the preflight names those, the model tells the time of the rest.
 import { isOwnStrategy } from '../../../api/nodegroup-update.ts';
 import { inOrderOfChance } from '../order.ts';
-import type { MovedPod, View } from '../preflight/view.ts';
+import { isForced, type MovedPod, type View } from '../preflight/view.ts';
 import { hookSpreads } from './hooks.ts';
 import {
   defaultAppSpread,
@@ -128,7 +128,7 @@ export const modelOf = (view: View, ofCloud: CloudTimes = {}): ModelInput => {
     waves: snapshot.outlook?.waves ?? [],
     soakSeconds: group.soakSeconds ?? 0,
     batchSoakSeconds: group.batchSoakSeconds ?? 0,
-    force: group.force,
+    force: isForced(group),
     times: {
       setup: known.setup ?? defaultTimes.setup,
       launch: known.launch ?? defaultTimes.launch,

@@ -28,7 +28,7 @@ const podsOn = ({ moved }: View, node: string): Readonly<Record<string, number>>
   return counts;
 };
 
-const groupOf = ({ group, target }: Snapshot) => ({
+const settingsOf = ({ group, target }: Snapshot) => ({
   name: group.name,
   cluster: group.cluster,
   sizes: group.sizes,
@@ -39,6 +39,7 @@ const groupOf = ({ group, target }: Snapshot) => ({
   drainTimeoutSeconds: group.drainTimeoutSeconds,
   cooldownSeconds: group.cooldownSeconds,
   onShortage: group.onShortage,
+  policies: group.policies,
   updateConfig: group.updateConfig,
   force: group.force,
   leftover: group.leftover,
@@ -49,20 +50,31 @@ const groupOf = ({ group, target }: Snapshot) => ({
   target: { imageId: target.imageId, launchTemplate: target.launchTemplate },
 });
 
+/** A digest for each thing that a plan rests on: which of them differs says why it is stale. */
+export interface PlanBasis {
+  /** Sizes, target, strategy, policies, updateConfig and whatever else the group says. */
+  readonly settings: string;
+  readonly nodes: string;
+  readonly pods: string;
+  readonly budgets: string;
+}
+
 /** Of the snapshot that `view` shows. */
-export const planHash = (view: View): string =>
-  digest(
-    canonical({
-      group: groupOf(view.snapshot),
-      nodes: view.oldNodes
-        .map(({ node, zone }) => ({
-          uid: node.metadata.uid,
-          zone,
-          pods: podsOn(view, node.metadata.name),
-        }))
-        .toSorted((a, b) => (a.uid < b.uid ? -1 : 1)),
-      budgets: view.budgets
+export const basisOf = (view: View): PlanBasis => {
+  const of = (value: unknown): string => digest(canonical(value));
+  const nodes = view.oldNodes
+    .map(({ node, zone }) => ({ uid: node.metadata.uid, zone, name: node.metadata.name }))
+    .toSorted((a, b) => (a.uid < b.uid ? -1 : 1));
+  return {
+    settings: of(settingsOf(view.snapshot)),
+    nodes: of(nodes.map(({ uid, zone }) => ({ uid, zone }))),
+    pods: of(nodes.map(({ uid, name }) => ({ uid, pods: podsOn(view, name) }))),
+    budgets: of(
+      view.budgets
         .map(({ name, budget }) => ({ name, spec: budget.spec }))
         .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
-    }),
-  );
+    ),
+  };
+};
+
+export const hashOf = (basis: PlanBasis): string => digest(canonical(basis));

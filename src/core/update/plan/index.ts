@@ -1,8 +1,9 @@
 // Public entry of the plan of an update: what will happen, how long it takes, what stands against it.
 export type { CloudTimes } from './build.ts';
+export type { PlanBasis } from './hash.ts';
 export {
   type PlanFinding,
   planUpdate,
-  snapshotHash,
+  snapshotBasis,
   type UpdatePlan,
 } from './plan.ts';

@@ -1,8 +1,10 @@
 // The plan as a whole: the same snapshot gives the same plan; verdict, waivers, sums, staleness.
 import { describe, expect, it } from 'vitest';
+import type { NodeGroupUpdateSpec } from '../../../api/nodegroup-update.ts';
+import { policiesOf } from '../policy.ts';
 import type { Snapshot } from '../preflight/index.ts';
 import { aBudget, aGroup, aNode, aPod, aSnapshot, timeAgo } from '../preflight/testing.ts';
-import { planUpdate, snapshotHash } from './index.ts';
+import { planUpdate, snapshotBasis } from './index.ts';
 
 const zones = ['a', 'b', 'c'];
 const nodes = (count: number) =>
@@ -186,6 +188,13 @@ const configured = (updateConfig: NonNullable<Snapshot['group']['updateConfig']>
 });
 const hookJob = { namespace: 'ops', cronJob: 'save' };
 
+const snapshotHash = (snapshot: Snapshot): string => snapshotBasis(snapshot).hash;
+const policiesWith = (policies: NonNullable<NodeGroupUpdateSpec['policies']>) => ({
+  ...five().group,
+  ...surge,
+  policies: policiesOf({}, { policies }, 'SURGE'),
+});
+
 describe('the hash', () => {
   const before = snapshotHash(five());
   const restarted = web(5).map((pod) => ({
@@ -210,6 +219,7 @@ describe('the hash', () => {
     ['a hook', { group: configured({ hooks: { preDrain: { job: hookJob } } }) }],
     ['a freeze', { group: configured({ freezes: [{ from: timeAgo(0), until: timeAgo(-9) }] }) }],
     ['a shorter drain', { group: { ...five().group, drainTimeoutSeconds: 60 } }],
+    ['a policy of its own', { group: policiesWith({ drain: { onTimeout: 'Skip' } }) }],
     ['a pod more', { pods: [...web(5), aPod('web-10', { owner: 'ReplicaSet/web' })] }],
   ];
   it.each(same)('is the same with %s', (_, more) => {
@@ -217,6 +227,24 @@ describe('the hash', () => {
   });
   it.each(other)('differs with %s', (_, more) => {
     expect(snapshotHash(five(more))).not.toBe(before);
+  });
+  it('differs by policy alone', () => {
+    const [skip, pause] = (['Skip', 'Pause'] as const).map((onTimeout) =>
+      snapshotHash(five({ group: policiesWith({ drain: { onTimeout } }) })),
+    );
+    expect(skip).not.toBe(pause);
+  });
+  it.each([
+    ['settings', { group: aGroup({ sizes: { minSize: 1, maxSize: 10, desired: 6 } }) }],
+    ['nodes pods', { nodes: nodes(4) }],
+    ['pods', { pods: [...web(5), aPod('web-10', { owner: 'ReplicaSet/web' })] }],
+    ['budgets', { budgets: [aBudget('web', 10, { spec: { maxUnavailable: 2 } })] }],
+  ] as const)('tells that %s are others', (parts, more) => {
+    const [a, b] = [snapshotBasis(five()).basis, snapshotBasis(five(more)).basis];
+    const changed = Object.keys(a).filter(
+      (part) => a[part as keyof typeof a] !== b[part as keyof typeof b],
+    );
+    expect(changed.join(' ')).toBe(parts);
   });
   it('is the one in the plan', () => {
     expect(planUpdate(five()).hash).toBe(before);

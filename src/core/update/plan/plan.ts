@@ -14,7 +14,7 @@ import { type Finding, runChecks, type Snapshot, type View, viewOf } from '../pr
 import { asRun, extraNodeHours, restedBounds } from './blue-green.ts';
 import { type CloudTimes, modelOf } from './build.ts';
 import { forecastOf, noForecast, quantileOf } from './forecast.ts';
-import { planHash } from './hash.ts';
+import { basisOf, hashOf, type PlanBasis } from './hash.ts';
 import type { ModelInput, RunResult, Spread } from './model.ts';
 import { simulate } from './simulate.ts';
 
@@ -52,6 +52,8 @@ export interface UpdatePlan {
   readonly to: Snapshot['target'];
   /** Of what the plan rests on; an update by a plan whose hash differs is refused. */
   readonly hash: string;
+  /** The parts of that: which one differs says why a plan is stale. */
+  readonly basis: PlanBasis;
   readonly verdict: 'ready' | 'blocked' | 'upToDate';
   /** Of an earlier update: new nodes more than asked for, which this one takes back. */
   readonly leftover?: number;
@@ -212,7 +214,8 @@ export const planUpdate = (snapshot: Snapshot, options: PlanOptions = {}): Updat
   const { leftover = 0 } = group;
   const view = viewOf(snapshot, noForecast);
   const input = modelOf(view, options.times);
-  const hash = planHash(view);
+  const basis = basisOf(view);
+  const hash = hashOf(basis);
   const seed = Number.parseInt(hash.slice(0, 8), 16);
   const isNothing = input.nodes.length === 0;
   const run = asRun(input);
@@ -241,6 +244,7 @@ export const planUpdate = (snapshot: Snapshot, options: PlanOptions = {}): Updat
     from: group.current,
     to: target,
     hash,
+    basis,
     verdict: isBlocked ? 'blocked' : isNothing && leftover === 0 ? 'upToDate' : 'ready',
     ...(leftover === 0 ? {} : { leftover }),
     nodes: input.nodes.length,
@@ -257,5 +261,10 @@ export const planUpdate = (snapshot: Snapshot, options: PlanOptions = {}): Updat
   };
 };
 
-/** The hash that a plan of `snapshot` made now would have. */
-export const snapshotHash = (snapshot: Snapshot): string => planHash(viewOf(snapshot, noForecast));
+/** What a plan of `snapshot` made now would rest on. */
+export const snapshotBasis = (
+  snapshot: Snapshot,
+): { readonly hash: string; readonly basis: PlanBasis } => {
+  const basis = basisOf(viewOf(snapshot, noForecast));
+  return { hash: hashOf(basis), basis };
+};

@@ -20,6 +20,7 @@ import type {
   Workload,
 } from '../../../api/workloads.ts';
 import type { Outlook } from '../pacing/index.ts';
+import type { Policies } from '../policy.ts';
 
 /** What a check can ask for and may not have got. */
 export type Part =
@@ -79,6 +80,8 @@ export interface GroupFacts {
   readonly cooldownSeconds: number;
   /** Of Drover's own strategies: what becomes of an update that finds no room for new nodes. */
   readonly onShortage?: ShortagePolicy;
+  /** What becomes of a step that does not succeed: the update's own policies, the group's, EKS' numbers. */
+  readonly policies?: Policies;
   /** Of blue/green alone: how long old nodes are kept empty, all of them and each batch. */
   readonly soakSeconds?: number;
   readonly batchSoakSeconds?: number;

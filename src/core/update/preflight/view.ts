@@ -96,6 +96,10 @@ export const placeOf = ({ node }: PlannedNode): Place => ({
 export const isNodeReady = ({ node }: PlannedNode): boolean =>
   (node.status.conditions ?? []).some(({ type, status }) => type === 'Ready' && status === 'True');
 
+/** What is left when a drain's time is over is deleted: as asked with --force, or by the policy. */
+export const isForced = ({ force, policies }: Snapshot['group']): boolean =>
+  force || policies?.onTimeout === 'Force';
+
 const isUsable = (one: PlannedNode): boolean =>
   one.node.spec.unschedulable !== true && isNodeReady(one);
 

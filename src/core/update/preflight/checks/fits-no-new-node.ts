@@ -2,7 +2,7 @@
 // not go with what new nodes will be, nor with any other node of the cluster.
 import type { Check } from '../finding.ts';
 import { cordonToleration, refusals } from '../scheduling.ts';
-import { placeOf } from '../view.ts';
+import { isForced, placeOf } from '../view.ts';
 import { byOwner, kubectl, ownerObject, whenDrained } from './parts.ts';
 
 export const fitsNoNewNode: Check = {
@@ -12,7 +12,7 @@ export const fitsNoNewNode: Check = {
   run: (view) => {
     const places = [...view.newNodes, ...view.others.map(placeOf)];
     if (view.newNodes.length === 0) return [];
-    const { force } = view.snapshot.group;
+    const force = isForced(view.snapshot.group);
     const homeless = view.moved.filter(
       // A bare pod does not come back wherever it could run; one that tolerates the cordon does, and is told there.
       ({ pod, owner }) =>

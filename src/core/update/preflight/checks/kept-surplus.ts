@@ -4,7 +4,7 @@ import { BudgetIndex, classifyPods, keyOfObject } from '../../../drain/index.ts'
 import { allowedWhenHealthy, ruleOf } from '../budgets.ts';
 import type { Found } from '../finding.ts';
 import type { View } from '../view.ts';
-import { kubectl, shortName } from './parts.ts';
+import { kubectl, plural, shortName } from './parts.ts';
 
 /** Pods of new nodes under budgets that never allow, the first of each node. */
 const keptOn = ({ snapshot }: View) => {
@@ -40,7 +40,7 @@ export const keptSurplus = (view: View): readonly Found[] => {
       object: { kind: 'PodDisruptionBudget', name },
       evidence: { rule: ruleOf(first.budget), leftover, nodes, kept: kept.length },
       consequence: {
-        text: `${leftover} nodes more than asked for are to go, and budgets never let ${kept.length} of ${nodes} be emptied; ${end} after ${minutes} minutes`,
+        text: `${plural(leftover, 'node')} more than asked for ${leftover === 1 ? 'is' : 'are'} to go, and budgets never let ${kept.length} of ${nodes} be emptied; ${end} after ${plural(minutes, 'minute')}`,
         node: first.node,
         pod: keyOfObject(first.pod),
         minute: minutes,

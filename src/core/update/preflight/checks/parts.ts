@@ -2,16 +2,38 @@
 import type { Consequence } from '../finding.ts';
 import { firstMoved, type MovedPod, type View } from '../view.ts';
 
+/** `1 node`, `2 nodes`. */
+export const plural = (count: number, what: string): string =>
+  `${count} ${what}${count === 1 ? '' : 's'}`;
+
 const minutesOf = (seconds: number): number => Math.round(seconds / 60);
+
+/** What becomes of a drain whose time is over, by the update's policy. */
+const endOfDrain = ({ snapshot: { group } }: View): string => {
+  const { drainTimeoutSeconds, force, policies } = group;
+  const after = `after ${plural(minutesOf(drainTimeoutSeconds), 'minute')}`;
+  const forced = (seconds: number): string =>
+    `the pod is deleted after ${plural(minutesOf(seconds), 'minute')}, whatever its budget says`;
+  if (force) return forced(drainTimeoutSeconds);
+  switch (policies?.onTimeout) {
+    case 'Force':
+      return forced(drainTimeoutSeconds + policies.forceAfterMs / 1000);
+    case 'Skip':
+      return `${after} the node is given back, tried once more after all others, then PodEvictionFailure`;
+    case 'Quarantine':
+      return `${after} the node stays, cordoned, and the update ends in PodEvictionFailure when all others are done`;
+    case 'Pause':
+      return `${after} the node is given back and the update pauses until somebody resumes it`;
+    default:
+      return `${after} PodEvictionFailure`;
+  }
+};
 
 /** A drain that never gets empty: the node that comes first, and when its time is over. */
 export const stuckDrain = (view: View, pods: readonly MovedPod[], why: string): Consequence => {
   const first = firstMoved(view, pods);
-  const { drainTimeoutSeconds, force } = view.snapshot.group;
-  const minutes = minutesOf(drainTimeoutSeconds);
-  const end = force
-    ? `the pod is deleted after ${minutes} minutes, whatever its budget says`
-    : `after ${minutes} minutes PodEvictionFailure`;
+  const { drainTimeoutSeconds } = view.snapshot.group;
+  const end = endOfDrain(view);
   if (first === undefined) return { text: `${why}; ${end}` };
   const at = Math.round(first.minute + drainTimeoutSeconds / 60);
   return { text: `${why}; ${end}`, node: first.pod.node, pod: first.pod.name, minute: at };

@@ -4,7 +4,7 @@
 import type { Toleration } from '../../../../api/kube.ts';
 import type { Check } from '../finding.ts';
 import { cordonToleration, refusals } from '../scheduling.ts';
-import { type MovedPod, placeOf, type View } from '../view.ts';
+import { isForced, type MovedPod, placeOf, type View } from '../view.ts';
 import { byOwner, kubectl, ownerObject, stuckDrain, whenDrained } from './parts.ts';
 
 const describe = ({ key = '', effect = '' }: Toleration): string =>
@@ -36,7 +36,7 @@ export const toleratesEverything: Check = {
       const maybe = 'its replacement may be placed on the cordoned node once more';
       return {
         // Without force an update waits for such a node to be empty, whatever its strategy.
-        severity: isStuck && !view.snapshot.group.force ? 'blocker' : 'warning',
+        severity: isStuck && !isForced(view.snapshot.group) ? 'blocker' : 'warning',
         object,
         evidence: { tolerates: describe(toleration), pods: pods.length },
         consequence: isStuck ? stuckDrain(view, pinned, back) : whenDrained(view, pods, maybe),

@@ -1,0 +1,78 @@
+// A plan that was saved: what a file must be, and which flags would make another plan of it.
+import { describe, expect, it } from 'vitest';
+import { planUpdate } from '../../core/update/plan/index.ts';
+import { aGroup, aSnapshot } from '../../core/update/preflight/testing.ts';
+import { readPlan } from './carry-out.ts';
+import { type PlanFile, parsePlan, printPlan } from './file.ts';
+
+const request = {
+  version: undefined,
+  releaseVersion: undefined,
+  templateVersion: undefined,
+  strategy: 'SURGE',
+  force: false,
+  policies: { drain: { onTimeout: 'Skip' } },
+} as const;
+
+const aPlan = (more: object = {}): PlanFile => ({
+  ...planUpdate(aSnapshot({ group: aGroup({ strategy: 'SURGE' }) }), { runs: 3 }),
+  request,
+  ...more,
+});
+
+describe('a file', () => {
+  it('is the plan that was written', () => {
+    const plan = aPlan();
+    expect(parsePlan('p', printPlan(plan))).toEqual(JSON.parse(JSON.stringify(plan)));
+  });
+
+  it.each([
+    ['nothing', '', /no JSON/],
+    ['half a plan', printPlan(aPlan()).slice(0, 200), /no JSON/],
+    ['null', 'null', /no kind UpdatePlan/],
+    ['an object of Kubernetes', '{"kind":"NodeGroup"}', /no kind UpdatePlan/],
+    ['a newer plan', printPlan(aPlan({ version: 2 })), /its version is 2, and this drover reads 1/],
+    ['one without hash', printPlan(aPlan({ hash: undefined })), /member hash/],
+    ['one without request', printPlan(aPlan({ request: null })), /member request/],
+    ['one of before the parts', printPlan(aPlan({ basis: undefined })), /member basis/],
+    ['one without minutes', printPlan(aPlan({ minutes: {} })), /member minutes/],
+    ['nameless waivers', printPlan(aPlan({ waivers: [{}] })), /member waivers/],
+  ])('of %s is no plan', (_, text, words) => {
+    expect(() => parsePlan('plan.json', text)).toThrow(words);
+    expect(() => parsePlan('plan.json', text)).toThrow(/^plan.json is no plan: .*--out plan.json/);
+  });
+});
+
+describe('an update by a plan', () => {
+  const read = (plan: PlanFile, flags: Partial<Parameters<typeof readPlan>[2]> = {}) =>
+    readPlan({ readFile: async () => printPlan(plan) }, 'p', {
+      force: false,
+      policies: undefined,
+      ...flags,
+    });
+
+  it('has the policies of the plan', async () => {
+    expect((await read(aPlan())).request.policies).toEqual(request.policies);
+  });
+
+  it.each([
+    [{ policies: { drain: { onTimeout: 'Pause' } } }, /leave .* policies out/],
+    [{ strategy: 'MINIMAL' }, /leave .* strategy/],
+    [{ releaseVersion: '1' }, /leave .* release/],
+    [{ force: true }, /without --force/],
+  ] as const)('takes no %j besides', async (flags, words) => {
+    await expect(read(aPlan(), flags)).rejects.toThrow(words);
+  });
+
+  it('takes --force once more', async () => {
+    const plan = aPlan({ request: { ...request, force: true } });
+    expect(await read(plan, { force: true })).toMatchObject({ request: { force: true } });
+  });
+
+  it.each([
+    [{ verdict: 'blocked' }, /is blocked/],
+    [{ managedBy: 'eks' }, /EKS manages/],
+  ])('is none of a plan with %j', async (more, words) => {
+    await expect(read(aPlan(more))).rejects.toThrow(words);
+  });
+});
