@@ -65,7 +65,7 @@ const window: Schema = object(
  */
 export const timeZoneRule: Schema = {
   rule:
-    '!has(self.windows) || (oldSelf.hasValue() && has(oldSelf.value().windows) && oldSelf.value().windows == self.windows) || ' +
+    '!has(self.windows) || oldSelf.?windows.orValue([]) == self.windows || ' +
     "self.windows.all(w, !has(w.timeZone) || timestamp('2026-01-01T00:00:00Z').getFullYear(w.timeZone) > 0)",
   optionalOldSelf: true,
   message: 'timeZone of a window is a name of the IANA database, such as Europe/Berlin',

@@ -180,6 +180,7 @@ export const preflightTypes = {
   persistentvolumes: type('', 'persistentvolumes', 'PersistentVolume', false),
   resourcequotas: type('', 'resourcequotas', 'ResourceQuota', true),
   limitranges: type('', 'limitranges', 'LimitRange', true),
+  services: type('', 'services', 'Service', true),
   endpointslices: type('discovery.k8s.io', 'endpointslices', 'EndpointSlice', true),
   csinodes: type('storage.k8s.io', 'csinodes', 'CSINode', false),
   validatingwebhooks: type(

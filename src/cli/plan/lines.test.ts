@@ -88,10 +88,54 @@ describe('a plan on a screen', () => {
     expect(lines).toContain('NOT CHECKED  account-quota');
   });
 
-  it('says of a blocked plan that its figures are of an update without the blockers', () => {
-    const told = 'these figures are of an update without the blockers: with them it fails';
+  it('says of a blocked plan that its figures are of an update without what blocks it', () => {
+    const told = 'these figures are of an update without what blocks it';
     expect(screenLines(planOf(2, 1))).toContain(told);
     expect(screenLines(planOf(2, 0))).not.toContain(told);
+  });
+
+  it('says of a plan that is refused that there is no update before', () => {
+    const plan = planOf(2, 0);
+    const remedy = 'drover get ng ng';
+    const object = { kind: 'NodeGroup', name: 'ng' };
+    const refused = {
+      check: 'other-actor',
+      severity: 'blocker',
+      object,
+      evidence: {},
+      remedy,
+    } as const;
+    const findings = [
+      { ...refused, isRefused: true as const, consequence: { text: 'one at a time' } },
+    ];
+    expect(screenLines({ ...plan, verdict: 'blocked', findings })).toContain(
+      'these figures are of the update once nothing refuses it',
+    );
+  });
+
+  const behind = (number: number) => ({ wave: { number, of: 5 }, nodes: number, minute: number });
+  it.each([
+    [[], 'READY', undefined],
+    [[{ nodes: 0, minute: 0 }], 'READY, wants approval', undefined],
+    [
+      [{ nodes: 0, minute: 0 }, behind(1)],
+      'READY, wants 2 approvals',
+      'somebody approves before it begins, behind wave 1 of 5 (1 node, minute 1): `drover approve update`, which takes what time it takes',
+    ],
+    [
+      [1, 2, 3, 4, 5].map(behind),
+      'READY, wants 5 approvals',
+      'somebody approves behind wave 1 of 5 (1 node, minute 1), behind wave 2 of 5 (2 nodes, minute 2), behind wave 3 of 5 (3 nodes, minute 3), and 2 more (--details): `drover approve update`, which takes what time it takes',
+    ],
+  ])('tells which approvals it wants: %j', (approvals, verdict, line) => {
+    const plan = { ...planOf(2, 0), approvals };
+    const [first, ...rest] = screenLines(plan);
+    expect(first?.replace(/: .*/, '')).toBe(verdict);
+    const told = rest.join(' ').replaceAll(/ +/g, ' ');
+    if (line === undefined) expect(told).not.toContain('somebody approves');
+    else expect(told).toContain(line);
+    expect(markdownLines(plan).join(' ').includes('somebody approves')).toBe(line !== undefined);
+    expect(detailLines(plan).join(' ')).not.toContain('(--details): `drover');
   });
 
   it('shows commands as such and sentences as sentences', () => {

@@ -24,14 +24,16 @@ const bySeverity = (plan: UpdatePlan, severity: PlanFinding['severity']): readon
   plan.findings.filter((one) => one.severity === severity && one.waived === undefined);
 
 /** It would go through: at once, or when what holds it is over. */
-const readyText = ({ holds }: UpdatePlan): string => {
+const readyText = ({ holds, approvals }: UpdatePlan): string => {
   const until = holds
     .flatMap((one) => one.until ?? [])
     .toSorted()
     .at(-1);
   return [
     'READY',
-    ...(holds.some(({ kind }) => kind === 'Approval') ? ['wants approval'] : []),
+    ...(approvals.length === 0
+      ? []
+      : [approvals.length === 1 ? 'wants approval' : `wants ${approvals.length} approvals`]),
     ...(until === undefined ? [] : [`waits until ${until}`]),
   ].join(', ');
 };
@@ -68,6 +70,12 @@ const defaultLines = ({ assumptions }: UpdatePlan): readonly string[] => {
   return [`${guessed} of ${times.length} times are defaults, not measured here (--details)`];
 };
 
+/** Of what is refused there is no update at all; what else blocks may also leave it waiting. */
+const blockedText = (plan: UpdatePlan): string =>
+  bySeverity(plan, 'blocker').every(({ isRefused }) => isRefused === true)
+    ? 'these figures are of the update once nothing refuses it'
+    : 'these figures are of an update without what blocks it';
+
 const sumLines = (plan: UpdatePlan): readonly string[] => {
   const { launches, surge, evictions, pods, minutes, lowerBound, kStar, maxUnavailable } = plan;
   const more = plan.extraNodeHours;
@@ -97,9 +105,7 @@ const sumLines = (plan: UpdatePlan): readonly string[] => {
     ...(plan.lateRunsPercent === 0
       ? []
       : [`in ${plan.lateRunsPercent} of 100 runs a drain takes longer than it may`]),
-    ...(plan.verdict === 'blocked'
-      ? ['these figures are of an update without the blockers: with them it fails']
-      : []),
+    ...(plan.verdict === 'blocked' ? [blockedText(plan)] : []),
   ];
 };
 
@@ -249,16 +255,38 @@ const typeLines = ({ instanceTypes }: UpdatePlan): readonly string[] => {
   ];
 };
 
-const headLines = (plan: UpdatePlan): readonly string[] => {
+const holdText = ({ kind, reason }: UpdatePlan['holds'][number]): string =>
+  `held by ${kind}: ${reason}`;
+
+/** More are folded. */
+const maxToldApprovals = 3;
+
+const approvalText = ({ wave, nodes, minute }: UpdatePlan['approvals'][number]): string =>
+  wave === undefined
+    ? 'before it begins'
+    : `behind wave ${wave.number} of ${wave.of} (${plural(nodes, 'node')}, minute ${minute})`;
+
+/** Who has to be there, and when; what holds the start is told with the holds. */
+const approvalLines = ({ approvals }: UpdatePlan, most: number): readonly string[] => {
+  if (!approvals.some(({ wave }) => wave !== undefined)) return [];
+  const more = approvals.length - most;
+  const told = [
+    ...approvals.slice(0, most).map(approvalText),
+    ...(more > 0 ? [`and ${more} more (--details)`] : []),
+  ].join(', ');
+  const how = '`drover approve update`, which takes what time it takes';
+  return wrapped(`somebody approves ${told}: ${how}`, '', '  ');
+};
+
+const headLines = (plan: UpdatePlan, most = maxToldApprovals): readonly string[] => {
   const by = plan.managedBy === 'eks' ? ', managed by EKS' : '';
   return [
     verdictText(plan),
     `${plan.group} in ${plan.cluster}${by}: ${fromTo(plan, '->')}`,
     ...sumLines(plan),
     ...typeLines(plan),
-    ...(plan.holds ?? []).flatMap(({ kind, reason }) =>
-      wrapped(`held by ${kind}: ${reason}`, '', '  '),
-    ),
+    ...approvalLines(plan, most),
+    ...plan.holds.flatMap((hold) => wrapped(holdText(hold), '', '  ')),
   ];
 };
 
@@ -285,7 +313,7 @@ const section = (title: string, findings: readonly PlanFinding[]): readonly stri
 
 /** Everything, however long. */
 export const detailLines = (plan: UpdatePlan): readonly string[] => [
-  ...headLines(plan),
+  ...headLines(plan, plan.approvals.length),
   ...section('BLOCKERS', bySeverity(plan, 'blocker')),
   ...section('WARNINGS', bySeverity(plan, 'warning')),
   ...section(
@@ -322,6 +350,9 @@ export const markdownLines = (plan: UpdatePlan): readonly string[] => [
   `**${verdictText(plan)}**`,
   '',
   ...sumLines(plan).map((line) => `- ${line}`),
+  ...[...approvalLines(plan, plan.approvals.length), ...plan.holds.map(holdText)].map(
+    (line) => `- ${line}`,
+  ),
   ...(plan.findings.length === 0
     ? []
     : ['', '| | check | object | what happens | where | remedy |', '|---|---|---|---|---|---|']),

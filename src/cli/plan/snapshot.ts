@@ -17,6 +17,7 @@ import type { Asked } from '../update/request.ts';
 import { Collector } from './collect.ts';
 import type { PlanGroup } from './group.ts';
 import { readMissingTemplates } from './hooks.ts';
+import { readProbes } from './probes.ts';
 import { readQuotas } from './quotas.ts';
 import { readCluster } from './read-cluster.ts';
 import { readTarget } from './target.ts';
@@ -209,8 +210,11 @@ export const readSnapshot = async (
   });
   const missingTemplates = await readMissingTemplates(kube, collector, group.spec.updateConfig);
   const { name } = group.metadata;
+  const { endpointSlices } = cluster;
+  const looked = { ...sources, endpointSlices };
   return {
     ...cluster,
+    ...(await readProbes(looked, collector, group.spec.updateConfig?.probes)),
     ...(await readTimes(sources, collector, planned)),
     ...(missingTemplates.length === 0 ? {} : { missingTemplates }),
     now,

@@ -1,9 +1,9 @@
 // Looks at the health probes of an update, each as often as it asks for. What was found lives as long as this
 // process; what fails stands in the update's journal. Decides nothing.
 import { type EpochMs, formatTime, parseTime } from '../../api/brand.ts';
-import type { Condition, KubeObject, ResourceType } from '../../api/kube.ts';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
 import type { Probe, ProbeResult } from '../../api/update-pacing.ts';
+import { type Conditioned, conditionComplaint, probedPlace } from '../../core/update/index.ts';
 import { HttpError, KubeError } from '../../ports/index.ts';
 import type { NodeGroupDeps } from './deps.ts';
 import type { PassMemory } from './pass-input.ts';
@@ -29,41 +29,14 @@ const lookHttp = async (
     : `${url} answered ${status}, expected ${expectedStatus ?? '200 to 299'}`;
 };
 
-/** By Kubernetes' own convention: the kind in lower case and in the plural. */
-const pluralOf = (kind: string): string => {
-  const name = kind.toLowerCase();
-  if (/(?:s|x|ch|sh)$/.test(name)) return `${name}es`;
-  return /[^aeiou]y$/.test(name) ? `${name.slice(0, -1)}ies` : `${name}s`;
-};
-
-type Conditioned = KubeObject & {
-  readonly status?: { readonly conditions?: readonly Condition[] };
-};
-
 const lookCondition = async (
   { kube }: NodeGroupDeps,
   wanted: NonNullable<Probe['condition']>,
   signal: AbortSignal,
 ): Promise<Looked> => {
-  const { apiVersion, kind, namespace, name, type, status = 'True' } = wanted;
-  const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion];
-  const namespaced = namespace !== undefined;
-  const resource: ResourceType = {
-    group: group ?? '',
-    version: version ?? '',
-    resource: pluralOf(kind),
-    kind,
-    namespaced,
-  };
-  const where = namespaced ? { namespace, name } : { name };
+  const { resource, where } = probedPlace(wanted);
   const found = await kube.get<Conditioned>(resource, where, { signal });
-  const what = `${kind} ${namespaced ? `${namespace}/` : ''}${name}`;
-  if (found.kind === 'gone') return `there is no ${what}`;
-  const condition = found.object.status?.conditions?.find((one) => one.type === type);
-  if (condition?.status === status) return undefined;
-  const is = condition === undefined ? 'is not there' : `is ${condition.status}`;
-  const why = condition?.message === undefined ? '' : ` (${condition.message})`;
-  return `condition ${type} of ${what} ${is}, expected ${status}${why}`;
+  return conditionComplaint(wanted, found.kind === 'gone' ? undefined : found.object);
 };
 
 const look = async (deps: NodeGroupDeps, probe: Probe, signal: AbortSignal): Promise<Looked> => {

@@ -32,7 +32,14 @@ export type {
   UpdateStep,
   UpdateSurge,
 } from './observation.ts';
-export { outlookOf, startHolds, stepHolds } from './pacing/index.ts';
+export {
+  type Conditioned,
+  conditionComplaint,
+  outlookOf,
+  probedPlace,
+  startHolds,
+  stepHolds,
+} from './pacing/index.ts';
 export { type Policies, policiesOf, policyComplaint } from './policy.ts';
 export {
   autoscalerAnnotation,

@@ -11,7 +11,12 @@ export interface Outlook {
   /** Windows that never open, each with the reason; absent: there are none. */
   readonly faults?: readonly string[];
   /** What waves rest after they are done; absent: there are none. */
-  readonly waves?: readonly { readonly percent: number; readonly soakSeconds: number }[];
+  readonly waves?: readonly {
+    readonly percent: number;
+    readonly soakSeconds: number;
+    /** Somebody has to approve what comes behind it. */
+    readonly wantsApproval?: true;
+  }[];
 }
 
 const secondsLeft = (pacing: UpdatePacing, at: EpochMs): number | undefined => {
@@ -36,6 +41,12 @@ export const outlookOf = (pacing: UpdatePacing, now: EpochMs): Outlook => {
     ...(faults.length === 0 ? {} : { faults }),
     ...(waves.length === 0
       ? {}
-      : { waves: waves.map(({ percent, soakSeconds = 0 }) => ({ percent, soakSeconds })) }),
+      : {
+          waves: waves.map(({ percent, soakSeconds = 0, gates = [] }) => ({
+            percent,
+            soakSeconds,
+            ...(gates.includes('Approval') ? { wantsApproval: true as const } : {}),
+          })),
+        }),
   };
 };

@@ -3,6 +3,7 @@ import type { HealthIssue } from '../../../api/nodegroup.ts';
 import type { Hold, Probe, ProbeResult } from '../../../api/update-pacing.ts';
 
 export const defaultFailureThreshold = 3;
+export const defaultIntervalSeconds = 30;
 
 const thresholdOf = ({ failureThreshold = defaultFailureThreshold }: Probe): number =>
   failureThreshold;

@@ -11,6 +11,7 @@ import { hookKinds } from '../../../api/update-hooks.ts';
 import { podsAsk, skippedTypes } from '../ladder.ts';
 import type { Outlook } from '../pacing/index.ts';
 import { type Finding, runChecks, type Snapshot, type View, viewOf } from '../preflight/index.ts';
+import { approvalsOf, type PlanApproval } from './approvals.ts';
 import { asRun, extraNodeHours, restedBounds } from './blue-green.ts';
 import { type CloudTimes, modelOf } from './build.ts';
 import { forecastOf, noForecast, quantileOf } from './forecast.ts';
@@ -86,6 +87,8 @@ export interface UpdatePlan {
   };
   /** What would keep it from beginning at once: windows, freezes, a missing approval. */
   readonly holds: Outlook['holds'];
+  /** What people have to approve, in the order of time. */
+  readonly approvals: readonly PlanApproval[];
   readonly findings: readonly PlanFinding[];
   readonly waivers: readonly Waiver[];
   readonly assumptions: readonly Assumption[];
@@ -228,6 +231,7 @@ export const planUpdate = (snapshot: Snapshot, options: PlanOptions = {}): Updat
       )
     : runs;
   const found = runChecks({ ...view, forecast: forecastOf(run, { runs, ordered }) });
+  const median = simulate(run, seed, { medians: true, inTurns });
   const findings = waivedBy(found, waivers);
   const isBlocked = findings.some(
     ({ severity, waived }) => severity === 'blocker' && waived === undefined,
@@ -253,7 +257,8 @@ export const planUpdate = (snapshot: Snapshot, options: PlanOptions = {}): Updat
     surge: view.surge,
     ...sums(input, runs),
     order: isOwnStrategy(group.strategy) ? 'byZone' : 'random',
-    batches: isNothing ? [] : batchesOf(input, simulate(run, seed, { medians: true, inTurns })),
+    batches: isNothing ? [] : batchesOf(input, median),
+    approvals: isNothing ? [] : approvalsOf(snapshot, input, median),
     findings,
     ...(isNothing ? {} : ladderOf(view)),
     waivers,

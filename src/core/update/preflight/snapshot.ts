@@ -40,6 +40,7 @@ export type Part =
   | 'controlPlane'
   | 'accountQuotas'
   | 'hooks'
+  | 'probes'
   | 'activities';
 
 export interface RevisionFacts {
@@ -159,6 +160,15 @@ export interface TimeFacts {
   readonly isEmbedded?: true;
 }
 
+/** A health probe of the group that does not pass now, or of which that cannot be told from here. */
+export interface ProbeFact {
+  readonly name: string;
+  readonly object: { readonly kind: string; readonly name: string };
+  /** `gone`: what it looks at is not there, and it cannot pass before it is. */
+  readonly state: 'gone' | 'failing' | 'unknown';
+  readonly message: string;
+}
+
 export interface Snapshot {
   readonly now: EpochMs;
   readonly group: GroupFacts;
@@ -186,6 +196,7 @@ export interface Snapshot {
   readonly times?: TimeFacts;
   /** CronJobs that hooks of the group name and that are not there. */
   readonly missingTemplates?: readonly { readonly hook: HookKind; readonly cronJob: string }[];
+  readonly probes?: readonly ProbeFact[];
   /** When it could begin, and how long its window is then; absent = nothing is said of it. */
   readonly outlook?: Outlook;
   readonly unread: Readonly<Partial<Record<Part, string>>>;

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Json, JsonObject } from '../../../api/json.ts';
+import { customResourceDefinitions } from '../../../api/crds.ts';
+import { type Json, type JsonObject, objectOr } from '../../../api/json.ts';
 import { checkCustomFields, validateAgainstStructuralSchema } from './custom.ts';
+import { ruleErrors } from './custom-rules.ts';
+import { objectIn, objectsIn } from './custom-schema.ts';
 import { applyCustomDefaults } from './custom-shape.ts';
 
 const gvk = { group: 'drover.dev', version: 'v1alpha1', kind: 'NodeGroup' };
@@ -260,5 +263,30 @@ describe('what a custom schema makes of an object', () => {
     expect(applyCustomDefaults(schema, groupWith({ count: null, maybe: null }))).toEqual(
       groupWith({ maybe: null, deep: { x: 'y' } }),
     );
+  });
+});
+
+describe('the time zone of a maintenance window', () => {
+  const name = 'nodegroups.drover.dev';
+  const definition = customResourceDefinitions.find(({ metadata }) => metadata.name === name);
+  const [version = {}] = objectsIn(objectOr(definition?.spec), 'versions');
+  const properties = objectOr(objectIn(objectOr(version.schema), 'openAPIV3Schema'));
+  const windowsOf = (timeZone: string): JsonObject => ({
+    spec: { updateConfig: { windows: [{ cron: '0 2 * * *', durationSeconds: 3600, timeZone }] } },
+  });
+  const told = (object: JsonObject, old?: JsonObject): readonly string[] =>
+    ruleErrors(properties, object, old).map(({ body }) => body);
+  const refusal = expect.stringMatching(
+    /unknown time zone Mars\/Base evaluating rule: timeZone of a window is a name/,
+  );
+
+  it('is known to the server', () => {
+    expect(told(windowsOf('Europe/Berlin'))).toEqual([]);
+    expect(told(windowsOf('Mars/Base'))).toEqual([refusal]);
+    expect(told(windowsOf('Mars/Base'), windowsOf('UTC'))).toEqual([refusal]);
+  });
+
+  it('is not asked for again where it stood before', () => {
+    expect(told(windowsOf('Mars/Base'), windowsOf('Mars/Base'))).toEqual([]);
   });
 });

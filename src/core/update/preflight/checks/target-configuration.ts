@@ -2,6 +2,7 @@
 // have. What only a boot can prove is left to the first new node of each zone.
 import type { Check, Found } from '../finding.ts';
 import type { View } from '../view.ts';
+import { probesFound } from './probes.ts';
 import { minorOf } from './version-skew.ts';
 
 /** That new nodes have to become Ready. */
@@ -174,5 +175,6 @@ export const targetConfiguration: Check = {
     ...zonesFound(view),
     ...driftFound(view),
     ...hooksFound(view),
+    ...probesFound(view),
   ],
 };
