@@ -120,12 +120,12 @@ describe('a plan on a screen', () => {
     [
       [{ nodes: 0, minute: 0 }, behind(1)],
       'READY, wants 2 approvals',
-      'somebody approves before it begins, behind wave 1 of 5 (1 node, minute 1): `drover approve update`, which takes what time it takes',
+      'somebody approves before it begins, behind wave 1 of 5 (1 node, minute 1): `drover approve update`; minutes leave that time out',
     ],
     [
       [1, 2, 3, 4, 5].map(behind),
       'READY, wants 5 approvals',
-      'somebody approves behind wave 1 of 5 (1 node, minute 1), behind wave 2 of 5 (2 nodes, minute 2), behind wave 3 of 5 (3 nodes, minute 3), and 2 more (--details): `drover approve update`, which takes what time it takes',
+      'somebody approves behind wave 1 of 5 (1 node, minute 1), behind wave 2 of 5 (2 nodes, minute 2), behind wave 3 of 5 (3 nodes, minute 3), and 2 more (--details): `drover approve update`; minutes leave that time out',
     ],
   ])('tells which approvals it wants: %j', (approvals, verdict, line) => {
     const plan = { ...planOf(2, 0), approvals };

@@ -267,15 +267,15 @@ const approvalText = ({ wave, nodes, minute }: UpdatePlan['approvals'][number]):
     : `behind wave ${wave.number} of ${wave.of} (${plural(nodes, 'node')}, minute ${minute})`;
 
 /** Who has to be there, and when; what holds the start is told with the holds. */
-const approvalLines = ({ approvals }: UpdatePlan, most: number): readonly string[] => {
+const approvalsText = ({ approvals }: UpdatePlan, most: number): readonly string[] => {
   if (!approvals.some(({ wave }) => wave !== undefined)) return [];
   const more = approvals.length - most;
   const told = [
     ...approvals.slice(0, most).map(approvalText),
     ...(more > 0 ? [`and ${more} more (--details)`] : []),
   ].join(', ');
-  const how = '`drover approve update`, which takes what time it takes';
-  return wrapped(`somebody approves ${told}: ${how}`, '', '  ');
+  const how = '`drover approve update`; minutes leave that time out';
+  return [`somebody approves ${told}: ${how}`];
 };
 
 const headLines = (plan: UpdatePlan, most = maxToldApprovals): readonly string[] => {
@@ -285,7 +285,7 @@ const headLines = (plan: UpdatePlan, most = maxToldApprovals): readonly string[]
     `${plan.group} in ${plan.cluster}${by}: ${fromTo(plan, '->')}`,
     ...sumLines(plan),
     ...typeLines(plan),
-    ...approvalLines(plan, most),
+    ...approvalsText(plan, most).flatMap((text) => wrapped(text, '', '  ')),
     ...plan.holds.flatMap((hold) => wrapped(holdText(hold), '', '  ')),
   ];
 };
@@ -350,7 +350,7 @@ export const markdownLines = (plan: UpdatePlan): readonly string[] => [
   `**${verdictText(plan)}**`,
   '',
   ...sumLines(plan).map((line) => `- ${line}`),
-  ...[...approvalLines(plan, plan.approvals.length), ...plan.holds.map(holdText)].map(
+  ...[...approvalsText(plan, plan.approvals.length), ...plan.holds.map(holdText)].map(
     (line) => `- ${line}`,
   ),
   ...(plan.findings.length === 0
