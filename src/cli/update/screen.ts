@@ -111,7 +111,8 @@ export const headerLines = (view: UpdateView, now: EpochMs): readonly string[] =
 const podsText = ({ podsLeft, podsTotal }: NodeView): string => {
   if (podsLeft === undefined) return '';
   const of = podsTotal === undefined || podsTotal < podsLeft ? '' : ` of ${podsTotal}`;
-  return `, ${podsLeft}${of} pods left`;
+  const isOne = podsLeft === 1 && of === '';
+  return `, ${podsLeft}${of} ${isOne ? 'pod' : 'pods'} left`;
 };
 
 export const nodeLine = (node: NodeView, now: EpochMs): string => {

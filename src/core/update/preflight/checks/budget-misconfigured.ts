@@ -4,7 +4,7 @@ import { isReady, statusIsCurrent } from '../../../drain/index.ts';
 import { ruleOf } from '../budgets.ts';
 import type { Check, Found } from '../finding.ts';
 import type { ConcernedBudget, View } from '../view.ts';
-import { kubectl, shortName, stuckDrain } from './parts.ts';
+import { kubectl, plural, shortName, stuckDrain } from './parts.ts';
 
 const judge = (view: View, one: ConcernedBudget): readonly Found[] => {
   const { budget, name, allowed, expected, healthy, pods } = one;
@@ -23,7 +23,7 @@ const judge = (view: View, one: ConcernedBudget): readonly Found[] => {
     pods: pods.length,
   };
   if (isHealthy) {
-    const why = `${shortName(name)} allows no eviction although all ${expected} pods are healthy`;
+    const why = `${shortName(name)} allows no eviction although ${expected === 1 ? 'its pod is' : `all ${expected} pods are`} healthy`;
     return [
       {
         severity: 'blocker',
@@ -34,7 +34,7 @@ const judge = (view: View, one: ConcernedBudget): readonly Found[] => {
       },
     ];
   }
-  const why = `${shortName(name)} allows no eviction until ${expected - healthy} more are healthy`;
+  const why = `${shortName(name)} allows no eviction until ${plural(expected - healthy, 'more pod')} ${expected - healthy === 1 ? 'is' : 'are'} healthy`;
   // Those that are not Ready are told of by unready-pods-held.
   const held = pods.filter(({ pod }) => isReady(pod));
   if (held.length === 0) return [];

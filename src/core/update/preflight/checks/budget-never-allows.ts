@@ -3,7 +3,7 @@
 import { ruleOf } from '../budgets.ts';
 import type { Check } from '../finding.ts';
 import { keptSurplus } from './kept-surplus.ts';
-import { kubectl, shortName, stuckDrain } from './parts.ts';
+import { kubectl, plural, shortName, stuckDrain } from './parts.ts';
 
 export const budgetNeverAllows: Check = {
   name: 'budget-never-allows',
@@ -22,7 +22,11 @@ export const budgetNeverAllows: Check = {
           disruptionsAllowed: budget.status.disruptionsAllowed ?? 0,
           pods: pods.length,
         },
-        consequence: stuckDrain(view, pods, `${ruleOf(budget)} of ${expected} pods allows none`),
+        consequence: stuckDrain(
+          view,
+          pods,
+          `${ruleOf(budget)} of ${plural(expected, 'pod')} allows none`,
+        ),
         remedy: `${kubectl(name)} patch pdb ${shortName(name)} --type merge -p '{"spec":{"minAvailable":null,"maxUnavailable":1}}'`,
       })),
     ...keptSurplus(view),

@@ -4,7 +4,7 @@ import { parseTime } from '../../../../api/brand.ts';
 import type { FullPod } from '../../../../api/workloads.ts';
 import type { Check, Found } from '../finding.ts';
 import type { MovedPod, View } from '../view.ts';
-import { byOwner, kubectl, ownerObject, whenDrained } from './parts.ts';
+import { byOwner, kubectl, ownerObject, plural, whenDrained } from './parts.ts';
 
 interface Protection {
   readonly annotation: string;
@@ -69,7 +69,7 @@ const judge = (view: View, pods: readonly MovedPod[]): readonly Found[] => {
       remedy:
         left === undefined
           ? `${kubectl(first.name)} annotate pod ${first.pod.metadata.name} ${protection.annotation}-`
-          : `begin in ${Math.ceil(left)} minutes, when the annotation no longer holds`,
+          : `begin in ${plural(Math.ceil(left), 'minute')}, when the annotation no longer holds`,
     },
   ];
 };

@@ -6,7 +6,7 @@ import { isOwnStrategy } from '../../../../api/nodegroup-update.ts';
 import { ruleOf } from '../budgets.ts';
 import type { Check, Found, Severity } from '../finding.ts';
 import type { ConcernedBudget, MovedPod, View } from '../view.ts';
-import { byOwner, kubectl, shortName, stuckDrain } from './parts.ts';
+import { byOwner, kubectl, plural, shortName, stuckDrain } from './parts.ts';
 
 const perNode = (pods: readonly MovedPod[]): ReadonlyMap<string, readonly MovedPod[]> => {
   const nodes = new Map<string, MovedPod[]>();
@@ -36,7 +36,7 @@ const found = (view: View, severity: Severity, { one, pods, ...more }: Case): Fo
   const { budget, name, allowed } = one;
   const minutes = Math.ceil(more.seconds / 60);
   const where = more.nodes === 1 ? 'one node' : `${more.nodes} nodes drained at once`;
-  const why = `${more.count} pods on ${where} need ${minutes} minutes, ${allowed} at a time`;
+  const why = `${plural(more.count, 'pod')} on ${where} ${more.count === 1 ? 'needs' : 'need'} ${plural(minutes, 'minute')}, ${allowed} at a time`;
   return {
     severity,
     object: { kind: 'PodDisruptionBudget', name },

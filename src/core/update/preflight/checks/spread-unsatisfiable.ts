@@ -4,7 +4,7 @@ import type { PodAffinityTerm, TopologySpread } from '../../../../api/workloads.
 import { selectorMatches } from '../../../drain/index.ts';
 import type { Check, Found } from '../finding.ts';
 import type { MovedPod, View } from '../view.ts';
-import { byOwner, kubectl, ownerObject, whenDrained } from './parts.ts';
+import { byOwner, kubectl, ownerObject, plural, whenDrained } from './parts.ts';
 
 const hostKey = 'kubernetes.io/hostname';
 
@@ -52,7 +52,7 @@ const antiAffinity = (view: View, pods: readonly MovedPod[]): readonly Found[] =
     const evidence = { rule: `anti-affinity by ${key}`, pods: pods.length, places: final };
     const edit = `${kubectl(first.name)} edit ${first.owner?.kind.toLowerCase() ?? 'pod'} ${first.owner?.name ?? ''}`;
     if (pods.length > final) {
-      const text = `${pods.length} pods must be apart and there are ${final} places for them`;
+      const text = `${pods.length} pods must be apart and there ${final === 1 ? 'is' : 'are'} ${plural(final, 'place')} for them`;
       return [found(pods, view, { severity: 'blocker', evidence, text, remedy: edit })];
     }
     if (extra > 0) return [];

@@ -3,7 +3,7 @@
 import { parseTime } from '../../../../api/brand.ts';
 import type { Check, Found } from '../finding.ts';
 import { isNodeReady, type MovedPod, type View } from '../view.ts';
-import { byOwner, kubectl, ownerObject, whenDrained } from './parts.ts';
+import { byOwner, kubectl, ownerObject, plural, whenDrained } from './parts.ts';
 
 const longJobSeconds = 3600;
 const slowReplacementSeconds = 300;
@@ -118,7 +118,11 @@ const statefulFound = (view: View, pods: readonly MovedPod[]): readonly Found[] 
         replacementSeconds: Math.round(seconds),
         pods: pods.length,
       },
-      consequence: whenDrained(view, pods, `its pods move one by one: ${minutes} minutes in all`),
+      consequence: whenDrained(
+        view,
+        pods,
+        `its pods move one by one: ${plural(minutes, 'minute')} in all`,
+      ),
       remedy: 'plan for that time; a budget of more than one pod does not shorten it',
     },
   ];
