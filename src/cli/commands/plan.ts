@@ -5,6 +5,7 @@ import { type UpdateStrategy, updateStrategies } from '../../api/nodegroup-updat
 import type { UpdatePolicies } from '../../api/update-policy.ts';
 import { planUpdate, type UpdatePlan } from '../../core/update/plan/index.ts';
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
+import { blockedText } from '../plan/blocked.ts';
 import { printPlan } from '../plan/file.ts';
 import { eksGroup, ownGroup, type PlanGroup } from '../plan/group.ts';
 import { detailLines, markdownLines, screenLines } from '../plan/lines.ts';
@@ -70,24 +71,9 @@ const show = (context: CliContext, plan: UpdatePlan, request: PlanRequest, flags
 
 const refuseBlocked = (plan: UpdatePlan): void => {
   if (plan.verdict !== 'blocked') return;
-  const left = plan.findings.filter(
-    ({ severity, waived }) => severity === 'blocker' && waived === undefined,
-  );
-  const namesOf = (findings: typeof left): string =>
-    [...new Set(findings.map(({ check }) => check))].join(', ');
-  const refused = left.filter(({ isRefused }) => isRefused === true);
-  const rules = namesOf(refused);
-  const remedies = [
-    ...(refused.length === left.length
-      ? ['remove the causes']
-      : ['remove the causes, or accept them with --waive CHECK=reason']),
-    ...(refused.length === 0
-      ? []
-      : [`the update itself is refused by ${rules}, which no waiver changes`]),
-  ];
   throw new CommandError(
     exitCodes.refused,
-    `blocked by ${namesOf(left)}: ${remedies.join('; ')} (docs/preflight.md tells of each)`,
+    `blocked ${blockedText(plan)} (docs/preflight.md tells of each)`,
   );
 };
 

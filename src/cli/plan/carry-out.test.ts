@@ -43,6 +43,15 @@ describe('a file', () => {
   });
 });
 
+const bare = {
+  check: 'bare-pod',
+  severity: 'blocker',
+  object: { kind: 'Pod', name: 'demo/p' },
+  evidence: {},
+  consequence: { text: 'lost' },
+  remedy: 'none',
+};
+
 describe('an update by a plan', () => {
   const read = (plan: PlanFile, flags: Partial<Parameters<typeof readPlan>[2]> = {}) =>
     readPlan({ readFile: async () => printPlan(plan) }, 'p', {
@@ -70,7 +79,14 @@ describe('an update by a plan', () => {
   });
 
   it.each([
-    [{ verdict: 'blocked' }, /is blocked/],
+    [
+      { verdict: 'blocked', findings: [bare] },
+      /is blocked by bare-pod: .* with --waive .*plan again/,
+    ],
+    [
+      { verdict: 'blocked', findings: [{ ...bare, check: 'other-actor', isRefused: true }] },
+      /by other-actor: remove the causes; .* which no waiver changes. Then plan again/,
+    ],
     [{ managedBy: 'eks' }, /EKS manages/],
   ])('is none of a plan with %j', async (more, words) => {
     await expect(read(aPlan(more))).rejects.toThrow(words);

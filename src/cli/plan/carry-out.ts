@@ -6,6 +6,7 @@ import type { UpdatePolicies } from '../../api/update-policy.ts';
 import { type PlanBasis, snapshotBasis } from '../../core/update/plan/index.ts';
 import { type CliContext, CommandError, exitCodes } from '../context.ts';
 import type { Asked } from '../update/request.ts';
+import { blockedText } from './blocked.ts';
 import { type PlanFile, parsePlan } from './file.ts';
 import { ownGroup } from './group.ts';
 import { readSnapshot, type Sources } from './snapshot.ts';
@@ -50,7 +51,7 @@ export const readPlan = async (
   if (plan.verdict === 'blocked') {
     throw new CommandError(
       exitCodes.refused,
-      `${path} is blocked: plan again with --waive for what is to be accepted`,
+      `${path} is a plan that is blocked ${blockedText(plan)}. Then plan again`,
     );
   }
   return plan;

@@ -32,6 +32,8 @@ const members: Readonly<Record<string, (value: Json | undefined) => boolean>> = 
   minutes: (value) => isObject(value) && isCount(value.p50) && isCount(value.p90),
   to: isObject,
   request: (value) => isObject(value) && typeof value.force === 'boolean',
+  findings: (value) =>
+    Array.isArray(value) && value.every((one: Json) => isObject(one) && isText(one.check)),
   waivers: (value) =>
     Array.isArray(value) && value.every((one: Json) => isObject(one) && isText(one.check)),
 };
