@@ -157,9 +157,8 @@ const choose = (only: string | undefined, oracle: string | undefined): readonly 
       (oracle === undefined || mutant.oracles.includes(oracle)),
   );
 
-const run = async (): Promise<number> => {
-  const startedAt = performance.now();
-  const { values } = parseArgs({
+const readArgs = () =>
+  parseArgs({
     options: {
       mutant: { type: 'string' },
       oracle: { type: 'string' },
@@ -168,7 +167,24 @@ const run = async (): Promise<number> => {
       verbose: { type: 'boolean', default: false },
       learn: { type: 'boolean', default: false },
     },
-  });
+  }).values;
+
+const readArgsOrSay = (): ReturnType<typeof readArgs> | undefined => {
+  try {
+    return readArgs();
+  } catch (error) {
+    print(`mutants: ${error instanceof Error ? error.message : String(error)}`);
+    print(
+      'it takes --mutant NAME --oracle NAME --seeds N --threads N --verbose --learn; names: docs/designs/mutants.md',
+    );
+    return undefined;
+  }
+};
+
+const run = async (): Promise<number> => {
+  const startedAt = performance.now();
+  const values = readArgsOrSay();
+  if (values === undefined) return 2;
   const [most, threads] = [Number(values.seeds), Number(values.threads)];
   const chosen = choose(values.mutant, values.oracle);
   if (chosen.length === 0 || !(most > 0) || !(threads > 0)) {
