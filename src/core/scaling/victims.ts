@@ -48,6 +48,22 @@ const keptUntil = ({ status }: NodeDisruption, cause: DisruptionCause): number =
   return Math.max(cooled, parseTime(cause.terminationFreeAt) ?? 0);
 };
 
+/**
+ * Drained for us a moment ago, so that its end has been asked for or is under way; what others asked of it since, and took
+ * back, keeps it no longer.
+ */
+const isStillGoing = (
+  { status }: NodeDisruption,
+  { followUp }: DisruptionCause,
+  now: EpochMs,
+): boolean => {
+  const { outcome, previous } = status ?? {};
+  if (outcome !== 'Cancelled' || followUp === 'Release') return false;
+  const wasDrained = previous?.outcome === 'Drained' || previous?.outcome === 'Forced';
+  const endedAt = parseTime(previous?.endedAt);
+  return wasDrained && endedAt !== undefined && now <= endedAt + graceMs;
+};
+
 /** How the drain stands that `id` asked for; undefined when it did not, or must ask again. */
 export const victimState = (
   disruption: NodeDisruption,
@@ -59,6 +75,7 @@ export const victimState = (
   if (cause === undefined) return undefined;
   const message = status?.message ?? 'the drain did not end in time';
   if (status?.phase === 'Ended' && status.handledCauses?.includes(cause.id) === true) {
+    if (isStillGoing(disruption, cause, now)) return { kind: 'drained' };
     // Drained again for somebody who took it back, or joined since: who knows what runs there now.
     const isStale = status.outcome === 'NothingToDrain' && hasNode;
     if (status.outcome === 'Cancelled' || isStale) return undefined;
