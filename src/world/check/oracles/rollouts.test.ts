@@ -95,6 +95,18 @@ describe('updates-keep-their-pace', () => {
     // Nobody need have seen that it was leaving; then it had still been there.
     expect(said(take(take(rolling(), i1, 'n1').at(101), i2, 'n2'))).toEqual(told);
   });
+  it('leaves out one whose time is over, and that others drain on', () => {
+    const timed = { deadline: 1000 };
+    const on = take(rolling(), i1, 'n1', timed);
+    const told = ['u: 2 nodes are out of service at once, of 1 that may'];
+    expect(said(take(on.at(1119), i2, 'n2'))).toEqual(told);
+    expect(said(take(take(rolling(), i1, 'n1', timed).at(1121), i2, 'n2'))).toEqual([]);
+    // Drained in time, and kept for its cooldown.
+    const empty = { phase: 'Completing', outcome: 'Drained', episode: 1 };
+    const kept = take(rolling(), i1, 'n1', timed).at(900);
+    kept.disruption(i1, { node: 'n1', causes: [{ ...cause, ...timed }], status: empty });
+    expect(said(take(kept.at(1121), i2, 'n2'))).toEqual(told);
+  });
   it('leaves out one that blue/green has emptied and keeps, whatever comes to it after', () => {
     const kept = { ...cause, followUp: 'Release' as const };
     const over = { phase: 'Ended', outcome: 'Drained', episode: 1, handledCauses: [cause.id] };

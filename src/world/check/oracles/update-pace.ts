@@ -4,19 +4,27 @@
 import { type JsonObject, objectOr } from '../../../api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import type { InstanceState } from '../state/cloud.ts';
-import type { DisruptionState } from '../state/disruptions.ts';
-import { textOf } from '../state/read.ts';
+import type { CauseState, DisruptionState } from '../state/disruptions.ts';
+import { microsPerMinute, textOf } from '../state/read.ts';
 import { isOfUpdate, type UpdateState } from '../state/updates.ts';
 import { Wanted } from '../state/wanted.ts';
 import { ZoneSkew } from './zone-skew.ts';
 
 const leaving = /^(?:Terminat|Detach|$)/;
 
+/** An update does not wait for a drain that somebody else's cause keeps open beyond the update's own time. */
+const givesUpMicros = 2 * microsPerMinute;
+
 /** Asked to go, and neither given back nor given up. */
-const isLetGo = (update: UpdateState, one: DisruptionState): boolean =>
-  one.causes.some((cause) => isOfUpdate(update, cause) && !cause.isHolding && !cause.isCancelled) &&
-  one.outcome !== 'Failed' &&
-  !isKept(one);
+const isLetGo = (update: UpdateState, one: DisruptionState, now: number): boolean => {
+  const hasTime = ({ deadlineAt, isForcing }: CauseState): boolean =>
+    one.phase !== 'Draining' || isForcing || now <= (deadlineAt ?? now) + givesUpMicros;
+  const isAsked = one.causes.some(
+    (cause) =>
+      isOfUpdate(update, cause) && !cause.isHolding && !cause.isCancelled && hasTime(cause),
+  );
+  return isAsked && one.outcome !== 'Failed' && !isKept(one);
+};
 
 /** Ended without decrement: Auto Scaling starts another one for it. */
 const isReplaced = (update: UpdateState, one: DisruptionState): boolean =>
@@ -95,7 +103,7 @@ class Pace {
         const isYoung = book.now - (this.#leftAt.get(instanceId) ?? 0) <= book.lagMicros;
         if (isYoung) serving++;
         else if (state !== 'Terminated' && state !== '') gone++;
-      } else if (other !== undefined && isLetGo(update, other)) {
+      } else if (other !== undefined && isLetGo(update, other, book.now)) {
         gone++;
         if (isReplaced(update, other)) launches++;
       } else {
