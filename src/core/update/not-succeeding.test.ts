@@ -319,3 +319,31 @@ describe('a wait for new nodes', () => {
     },
   );
 });
+
+describe('an update that begins with what another has left', () => {
+  const joining = fresh('n3', { isReady: false, isLabelled: false });
+  const late = { notReadySince: at(901) };
+  it.each<readonly [string, readonly UpdateInstance[], number]>([
+    ['waits for its first new node', [anInstance('n1'), anInstance('n2'), joining], 0],
+    [
+      'lets go what is more than wanted meanwhile',
+      [anInstance('n1'), anInstance('n2'), anInstance('n4'), joining],
+      1,
+    ],
+    ['goes on beside a new one', [anInstance('n1'), anInstance('n2'), fresh('n3')], 1],
+    [
+      'goes on where a new one has had its time',
+      [anInstance('n1'), anInstance('n2'), { ...joining, ...late }],
+      1,
+    ],
+    [
+      'lets one go that does not serve',
+      [anInstance('n1', { isReady: false }), anInstance('n2'), anInstance('n4'), joining],
+      1,
+    ],
+  ])('%s', (_, instances, count) => {
+    const more = { desired: 2, actualDesired: instances.length };
+    const begun = kinds(observe({}, instances, more)).filter((one) => /^Re/.test(one));
+    expect(begun).toHaveLength(count);
+  });
+});

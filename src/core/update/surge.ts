@@ -167,6 +167,27 @@ const landingsOf = (observation: UpdateObservation, herd: Herd): Landings => {
   });
 };
 
+/** New nodes are on their way, none of them has been whole yet, and none has had its time to. */
+const awaitsFirst = (observation: UpdateObservation, herd: Herd): boolean =>
+  (observation.status.surge ?? 0) > 0 &&
+  willBeNew(observation, herd) > 0 &&
+  !herd.fresh.some(isWhole) &&
+  lateNewNodes(observation, herd).length === 0;
+
+/**
+ * Before there is a whole new node only what is more than wanted may go: pods of others would move to old nodes, and once
+ * more from there. An update that finds the surplus of another begins so.
+ */
+const freeToBegin = (
+  observation: UpdateObservation,
+  herd: Herd,
+): ReturnType<typeof freeToDrain> => {
+  const free = freeToDrain(observation, herd);
+  if (!awaitsFirst(observation, herd)) return free;
+  const serving = [...herd.old, ...herd.fresh].filter(isServing).length;
+  return { ...free, spare: Math.min(free.spare, Math.max(0, serving - observation.desired)) };
+};
+
 interface Chosen extends Counted {
   /** Another is started in its place; else its place goes with it. */
   readonly isReplaced: boolean;
@@ -197,7 +218,7 @@ export const choose = (observation: UpdateObservation, herd: Herd): readonly Cho
   );
   const inFlight = inFlightOf(herd).map(loadsOf);
   const chains = chainsOf(old.map(loadsOf));
-  const free = freeToDrain(observation, herd);
+  const free = freeToBegin(observation, herd);
   const chosen: Chosen[] = [];
   const landings = landingsOf(observation, herd);
   let expected = willBeNew(observation, herd);
