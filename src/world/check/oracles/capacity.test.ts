@@ -133,6 +133,30 @@ describe('desired-within-bounds', () => {
     expect(judge(capacity, followed(untold.at(2))).said).toEqual([]);
   });
 
+  it('reports a scale-in below what is asked for, and takes no repeated call for another', () => {
+    const wished = (story: Story, desired: number) =>
+      story.object('nodegroups', {
+        metadata: { name: 'ng1', uid: 'ng1' },
+        spec: { autoScalingGroupName: group, scaling: { desired } },
+        status: { desired: 2, minSize: 0, maxSize: 3 },
+      });
+    const end = (story: Story, seconds: number) =>
+      story
+        .at(seconds)
+        .state(i1, 'Terminating', { group })
+        .call('TerminateInstanceInAutoScalingGroup', {
+          InstanceId: i1,
+          ShouldDecrementDesiredCapacity: true,
+        });
+    const both = () =>
+      new Story().state(i1, 'InService', { group }).state(i2, 'InService', { group });
+    const again = wished(end(wished(both(), 1), 10).at(12), 2);
+    expect(judge(capacity, end(again, 80)).said).toEqual([]);
+    expect(judge(capacity, end(wished(both(), 2), 80)).said).toEqual([
+      'eks-ng1: a scale-in left 1 instances where 2 were asked for',
+    ]);
+  });
+
   it('accepts that we make a group larger that somebody else had made smaller than it is yet', () => {
     const made = (before: number, then: number) => {
       const story = sized(new Story().state(i1, 'InService').state(i2, 'InService'), before).at(10);

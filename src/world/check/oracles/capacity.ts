@@ -170,6 +170,8 @@ export const capacity: Oracle = {
     const checkTaken = (entry: Call): void => {
       const instanceId = textOf(entry.input.InstanceId);
       const group = book.cloud.instances.get(instanceId)?.group ?? '';
+      // Asked for again, as its answer was lost: what goes already makes nothing smaller.
+      if (taken.has(instanceId)) return;
       taken.add(instanceId);
       const wish = wishes.least(group, book.now - book.lagMicros);
       if (wish === undefined) return;

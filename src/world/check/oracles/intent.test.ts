@@ -145,6 +145,17 @@ describe('intent-before-effect', () => {
     expect(judge(intent, undone).said).toEqual([expect.stringContaining('was Undoing')]);
   });
 
+  it('forgives marks that the episode before had announced, from who stood still meanwhile', () => {
+    const late = (seconds: number, before: string) => {
+      const story = journal(new Story().node('n1', { by: kubectl }), before).at(50);
+      journal(story.fault('F6-leader-paused', 'fired'), 'Pending', { episode: 2 });
+      return story.at(50 + seconds).marked('n1');
+    };
+    expect(judge(intent, late(59, 'Marking')).said).toEqual([]);
+    expect(judge(intent, late(61, 'Marking')).said).toHaveLength(1);
+    expect(judge(intent, late(59, 'Pending')).said).toHaveLength(1);
+  });
+
   it('reports a hook call without a journal, and a completion before its phase', () => {
     const wait = () => new Story().state(i1, 'Terminating:Wait');
     const heartbeat = wait().hookCall('RecordLifecycleActionHeartbeat', i1);

@@ -62,11 +62,11 @@ const checkNode = (context: Context, node: NodeState): void => {
     return;
   }
   const sets = node.pending.some((change) => change.to !== undefined);
-  const wanted = sets ? ['Marking'] : ['Undoing'];
-  if (reached(disruption, wanted)) return;
+  const wanted = sets ? 'Marking' : 'Undoing';
+  if (reached(disruption, [wanted]) || book.episodeBefore(disruption)?.phases.has(wanted)) return;
   report({
     subject: node.name,
-    message: `marks were ${sets ? 'set' : 'taken away'} before ${disruption.name} was ${wanted[0]}`,
+    message: `marks were ${sets ? 'set' : 'taken away'} before ${disruption.name} was ${wanted}`,
   });
 };
 
