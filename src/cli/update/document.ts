@@ -162,6 +162,15 @@ const approvalLines = ({ update }: UpdateView): readonly string[] => {
   return [`  by ${annotations[approvedByAnnotation] ?? 'somebody who did not say so'}${plan}`];
 };
 
+/** The plan that it goes by, and what of the plan's findings somebody accepted. */
+const planLines = ({ update: { spec } }: UpdateView): readonly string[] => [
+  ...(spec.planHash === undefined ? [] : [`  plan ${spec.planHash}`]),
+  ...(spec.waivers ?? []).map(({ check, by, reason }) => {
+    const who = by === undefined ? '' : ` by ${by}`;
+    return `  ${check} waived${who}${reason === undefined ? '' : `: ${reason}`}`;
+  }),
+];
+
 /** Everything about one update, with nothing folded. */
 export const describeLines = (view: UpdateView, now: EpochMs): readonly string[] => {
   const { spec, status } = view.update;
@@ -207,6 +216,7 @@ export const describeLines = (view: UpdateView, now: EpochMs): readonly string[]
       ...(reason === undefined ? [] : [`  because of ${reason}`]),
       ...policyLines(spec.policies),
     ]),
+    ...section('planned', planLines(view)),
     ...section('approved', approvalLines(view)),
     ...section('sizes before it', kept),
     ...section('phases', phaseLines(view, now)),

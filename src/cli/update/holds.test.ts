@@ -78,6 +78,20 @@ describe('an update that is held', () => {
     expect(line({ attempt: 4, message })).toBe(`${runs}, asked 4 or more times: it answered 503`);
   });
 
+  it('names its plan, and who accepted what of it', () => {
+    const update = anUpdate({ status: running });
+    const waivers = [{ check: 'bare-pod', by: 'ada', reason: 'a debug pod' }, { check: 'timing' }];
+    const planned = { ...update, spec: { ...update.spec, planHash: 'abc', waivers } };
+    const told = [
+      'planned:',
+      '  plan abc',
+      '  bare-pod waived by ada: a debug pod',
+      '  timing waived',
+    ];
+    expect(describeLines(view(planned), now)).toEqual(expect.arrayContaining(told));
+    expect(describeLines(view(update), now)).not.toContain('planned:');
+  });
+
   it('names who approved it', () => {
     const update = anUpdate();
     const annotations = { 'drover.dev/approved': 'abc', 'drover.dev/approved-by': 'ada' };
