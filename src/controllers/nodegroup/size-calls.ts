@@ -4,6 +4,7 @@ import type { NodeGroup, NodeGroupStatus } from '../../api/nodegroup.ts';
 import {
   type GroupSizes,
   type Left,
+  leftAnew,
   notedCalls,
   type SizeChange,
   type Sizes,
@@ -27,6 +28,7 @@ const seenNow = (
   actual: sizesOf(scaling),
   told: status,
   isShrinking: status?.scaleIn !== undefined || left.most > (status?.surge?.left ?? 0),
+  gone: leftAnew(status?.surge, left),
   now: clock.now(),
 });
 

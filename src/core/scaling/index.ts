@@ -21,7 +21,7 @@ export {
   releaseOf,
   supportedAmiTypes,
 } from './images.ts';
-export { type Left, leftSince, roomOf, type Settled, settle } from './ledger.ts';
+export { type Left, leftAnew, leftSince, roomOf, type Settled, settle } from './ledger.ts';
 export {
   lacksGroupLabel,
   type MarkPlace,

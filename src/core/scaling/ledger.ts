@@ -57,6 +57,10 @@ const withLeft = (
   };
 };
 
+/** How many have left by our calls since they were taken note of. */
+export const leftAnew = (surge: NotedSurge | undefined, left: Left): number =>
+  Math.max(0, left.sure - Math.min(surge?.left ?? left.most, left.most));
+
 /** By how much the maximum is to be larger: as long as something of the group's size is the update's. */
 export const roomOf = (surge: NotedSurge): number => Math.max(surge.maxSize, carriedOf(surge));
 

@@ -14,6 +14,7 @@ const seen = (more: Partial<GroupSizes> = {}): GroupSizes => ({
   actual: sizes(4),
   told: sizes(1),
   isShrinking: false,
+  gone: 0,
   now,
   ...more,
 });
@@ -38,6 +39,27 @@ describe('what is read where a call of an earlier leader may have arrived', () =
       [{ ...raise, desired: 1 }],
       { actual: sizes(1), told: sizes(2) },
       { desired: 2 },
+    ],
+    [
+      'as many as told, since one is gone that the call has brought back',
+      [raise],
+      { told: sizes(4), isShrinking: true, gone: 1 },
+      { desired: 3 },
+    ],
+    [
+      'on its way back, and one is gone with its place',
+      [{ ...raise, instead: { desired: 2 } }],
+      { actual: sizes(3), isShrinking: true, gone: 1 },
+      { desired: 1 },
+    ],
+    [
+      'our own call, and one is gone since',
+      [
+        { ...raise, instead: { desired: 1 } },
+        { ...raise, desired: 3, epoch: 2 },
+      ],
+      { actual: sizes(2), isShrinking: true, gone: 1 },
+      {},
     ],
     ['5 minutes old', [raise], { now: minutesLater(5) }, {}],
     ['never looked at', [raise], { told: undefined }, {}],
@@ -96,6 +118,10 @@ describe('what is noted', () => {
     expect(marked).toEqual([{ ...raise, instead: { desired: 1 } }]);
     expect(notedCalls(marked, seen({ actual: sizes(2) }), none)).toEqual(marked);
     expect(notedCalls(marked, seen({ actual: sizes(1) }), none)).toEqual([]);
+    // Noted beside who is gone, whose place is counted no more from then on.
+    expect(notedCalls(marked, seen({ actual: sizes(3), gone: 1 }), none)).toEqual([
+      { ...raise, instead: { desired: 0 } },
+    ]);
     // It did what is wanted anyway.
     expect(notedCalls([raise], seen(), none)).toEqual([raise]);
   });

@@ -23,6 +23,8 @@ export interface GroupSizes {
   readonly told: Sizes | undefined;
   /** Instances are being ended with their places, or just were. */
   readonly isShrinking: boolean;
+  /** How many have been ended by our calls, their places included, since the status told of it. */
+  readonly gone: number;
   readonly now: EpochMs;
 }
 
@@ -35,12 +37,15 @@ const isRemembered = ({ at, instead }: SizeCall, now: EpochMs): boolean => {
 const isNothing = (sizes: Partial<Sizes>): boolean => Object.keys(sizes).length === 0;
 
 /** The sizes that would stand where this call's do; nothing where it does not show. */
-const sizesBefore = (call: SizeCall, { actual, told, isShrinking }: GroupSizes): Partial<Sizes> => {
+const sizesBefore = (call: SizeCall, seen: GroupSizes): Partial<Sizes> => {
+  const { actual, told, isShrinking, gone } = seen;
   const before: { -readonly [field in keyof Sizes]?: Sizes[field] } = {};
   const arrives = fields.every((field) => (call[field] ?? actual[field]) === actual[field]);
   for (const field of fields) {
     const asked = call[field];
-    const was = call.instead === undefined ? told?.[field] : call.instead[field];
+    const stood = call.instead === undefined ? told?.[field] : call.instead[field];
+    // Those that are gone had their places then.
+    const was = stood === undefined || field !== 'desired' ? stood : Math.max(0, stood - gone);
     if (asked === undefined || was === undefined || was === actual[field]) continue;
     // Fewer are what each instance that is ended leaves behind.
     if (field === 'desired' && asked < was && isShrinking) continue;
@@ -59,11 +64,11 @@ export const sizesWithoutLateCall = (
   calls: readonly SizeCall[] | undefined,
   seen: GroupSizes,
 ): Partial<Sizes> => {
-  const { epoch, actual, now } = seen;
+  const { epoch, actual, now, gone } = seen;
   if (calls === undefined || epoch === undefined) return {};
+  const since = { ...actual, desired: actual.desired + gone };
   const isOwn = (call: SizeCall): boolean =>
-    call.epoch === epoch &&
-    fields.every((field) => (call[field] ?? actual[field]) === actual[field]);
+    call.epoch === epoch && fields.every((field) => (call[field] ?? since[field]) === since[field]);
   if (calls.some(isOwn)) return {};
   for (const call of calls) {
     if (call.epoch === epoch || !isRemembered(call, now)) continue;
@@ -90,7 +95,9 @@ export const notedCalls = (
   );
   const earlier = kept.flatMap((call): readonly SizeCall[] => {
     const before = sizesBefore(call, seen);
-    if (call.instead !== undefined) return isNothing(before) ? [] : [call];
+    if (call.instead !== undefined) {
+      return isNothing(before) ? [] : [{ ...call, instead: { ...call.instead, ...before } }];
+    }
     if (isNothing(before) || isNothing(late)) return [call];
     const instead = fields.filter((field) => late[field] !== undefined && field in before);
     return instead.length === 0

@@ -1,6 +1,7 @@
 // The end of an update that failed, was aborted or is one of Drover's own: it is set back to a state that can be
 // told: held nodes given back, the surge gone, drains under way ended. Pure.
 import { joinTimeoutMs } from '../scaling/index.ts';
+import { endedByCall } from './leaving.ts';
 import {
   type Counted,
   type Herd,
@@ -28,6 +29,11 @@ const isOnlyEmptied = ({ update }: UpdateObservation, { instance, state }: Count
   const id = updateCauseId(update.metadata.name);
   return ownCause(instance.disruption, id)?.followUp === 'Release';
 };
+
+/** Our call that ends it may have been made: who takes its cause back then is too late, and loses count of it. */
+const mayHaveEnded = ({ update, now }: UpdateObservation, { instance }: Counted): boolean =>
+  instance.disruption !== undefined &&
+  endedByCall(instance.disruption, update.metadata.name, now) === 'yes';
 
 const isGivenBack = ({ state }: Counted): boolean => state.kind === 'untouched';
 
@@ -161,8 +167,9 @@ export const decideRestoring = (observation: UpdateObservation, herd: Herd): Upd
   }
   // Somebody else has made the group smaller meanwhile: so many need not go any more.
   const needless = retiring.length - Math.max(0, actualDesired - desired);
-  if (needless > 0) {
-    const kept = retiring.slice(-needless);
+  const keepable = retiring.filter((one) => !mayHaveEnded(observation, one));
+  if (needless > 0 && keepable.length > 0) {
+    const kept = keepable.slice(-needless);
     return {
       ...stay,
       steps: kept.map(({ instance }) => ({ kind: 'Withdraw', instanceId: instance.instanceId })),

@@ -2,6 +2,7 @@
 // as long as EKS does and no longer, and says what is left.
 import { describe, expect, it } from 'vitest';
 import { epochMs, formatTime } from '../../api/brand.ts';
+import type { NodeDisruption } from '../../api/disruption.ts';
 import type { NodeGroupUpdateStatus, UpdatePhase } from '../../api/nodegroup-update.ts';
 import { decideUpdate } from './index.ts';
 import type { UpdateInstance, UpdateObservation } from './observation.ts';
@@ -207,6 +208,53 @@ describe('the surplus of an update that is set back', () => {
     });
     const zones = steps.map((one) => ('instanceId' in one ? one.instanceId.at(6) : ''));
     expect(zones.toSorted().join('')).toBe('aabbc');
+  });
+});
+
+describe('a new node that goes, where somebody wants more meanwhile', () => {
+  const going = (one: UpdateInstance, status: NodeDisruption['status']): UpdateInstance => ({
+    ...one,
+    disruption: {
+      apiVersion: 'drover.dev/v1alpha1',
+      kind: 'NodeDisruption',
+      metadata: { name: one.instanceId, uid: 'd', resourceVersion: '1', creationTimestamp: ago(9) },
+      spec: {
+        instanceId: one.instanceId,
+        nodeGroup: 'ng',
+        causes: [
+          {
+            kind: 'Update',
+            id: 'update/up',
+            followUp: 'Terminate',
+            onDeadline: 'fail',
+            receivedAt: ago(9),
+            deadline: formatTime(epochMs(now + 60_000)),
+            cooldownSeconds: 60,
+          },
+        ],
+      },
+      ...(status === undefined ? {} : { status }),
+    },
+  });
+  const [first, second, ...rest] = some('a', 5, true);
+  if (first === undefined || second === undefined) throw new Error('no instances');
+  const drained = (minutes: number): NodeDisruption['status'] => ({
+    phase: 'Completing',
+    episode: 1,
+    outcome: 'Drained',
+    drainedAt: ago(minutes),
+    completingCauses: ['update/up'],
+    node: { name: first.nodeName ?? '', uid: 'n' },
+  });
+  const looked = (minutes: number) =>
+    decide('Restoring', 1, [going(first, drained(minutes)), going(second, drained(0.5)), ...rest], {
+      status: { ending: 'Failed', progress: counts },
+    }).steps;
+  const withdrawn = (one: UpdateInstance) => ({ kind: 'Withdraw', instanceId: one.instanceId });
+
+  it('stays, unless our call that ends it may have been made', () => {
+    expect(looked(0.9)).toEqual([withdrawn(first), withdrawn(second)]);
+    expect(looked(1.1)).toEqual([withdrawn(second)]);
   });
 });
 
