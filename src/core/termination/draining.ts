@@ -21,6 +21,7 @@ import { marksAreVisible, settleMs } from './marks.ts';
 import type { Memory, Observation } from './observation.ts';
 import {
   demandMoved,
+  forceMoved,
   progressChanged,
   progressDueAt,
   type StatusChange,
@@ -307,7 +308,9 @@ const whileFull = (observation: Observation, demand: Demand, full: Full): Decisi
   const dueAt = progressDueAt(status);
   // What has not been looked at yet (after a restart) must not wipe out what was written before.
   const moved = blockers !== undefined && progressChanged(status, waitingOn);
-  const due = moved && dueAt !== undefined && dueAt <= now;
+  // The allocation follows a new demand a moment later; what it says then is told at once, and once for each demand.
+  const isOther = blockers !== undefined && forceMoved(status, waitingOn);
+  const due = (moved && dueAt !== undefined && dueAt <= now) || isOther;
   const change: StatusChange = {
     ...(due || (forcing && blockers !== undefined) ? progress : {}),
     ...(back.length === 0 ? {} : { boomerangs: [...(status.boomerangs ?? []), ...back] }),

@@ -36,6 +36,19 @@ describe('the journal', () => {
     expect(model.settle()).toEqual(['Draining']);
     expect(model.status?.waitingOnTotal).toBe(0);
   });
+  it('says at once that pods will be forced after all, and says it once', () => {
+    const model = draining([aHookCause()]);
+    model.change({ blockers: blocked });
+    model.at(2);
+    expect(model.settle()).toEqual(['Draining']);
+    model.at(3);
+    const forceAt = timePlus(700);
+    model.change({ blockers: blocked.map((each) => ({ ...each, forceAt })) });
+    expect(model.settle()).toEqual(['Draining']);
+    expect(model.status?.waitingOn).toMatchObject([{ forceAt, since: timePlus(2) }]);
+    model.at(4);
+    expect(model.settle()).toEqual([]);
+  });
   it('is not written when only counts and times moved', () => {
     const model = draining([aHookCause()]);
     model.change({ blockers: blocked });

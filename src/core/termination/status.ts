@@ -248,6 +248,21 @@ const gist = (waitingOn: readonly WaitingOn[]): string =>
     })
     .join();
 
+const forceAtOf = (waiting: WaitingOn): string | undefined =>
+  'forceAt' in waiting ? waiting.forceAt : undefined;
+
+/** Whether what is written of when pods are forced is no longer so: a cause came or went since. */
+export const forceMoved = (
+  { waitingOn: written = [] }: NodeDisruptionStatus,
+  waitingOn: readonly WaitingOn[],
+): boolean => {
+  const known = new Map(written.map((waiting) => [identity(waiting), waiting]));
+  return waitingOn.some((waiting) => {
+    const before = known.get(identity(waiting));
+    return before !== undefined && forceAtOf(before) !== forceAtOf(waiting);
+  });
+};
+
 /** When progress may be written next. */
 export const progressDueAt = (status: NodeDisruptionStatus): EpochMs | undefined => {
   const began = parseTime(status.heldUntil ?? status.markedAt);
