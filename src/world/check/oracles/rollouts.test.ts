@@ -277,6 +277,13 @@ describe('updates-leave-nothing', () => {
     expect(said(over(ours))).toEqual([
       `${group}: no update is under way, and our AZRebalance stayed suspended`,
     ]);
+    // After its end, by a leader that stood still: nothing fences such a call.
+    const late = (fault: string) => {
+      const story = over(rolling().fault(fault, 'fired').at(130)).at(140);
+      return said(scaling(story.call('SuspendProcesses', input), ['AZRebalance']));
+    };
+    expect(late('F6-leader-paused')).toEqual([]);
+    expect(late('F5-cloud-error')).toHaveLength(1);
     const resumed = (story: Story) => {
       const [service, userAgent] = ['autoscaling', 'aws-cli'];
       const call = { service, operation: 'SuspendProcesses', userAgent, input };

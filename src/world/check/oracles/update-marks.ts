@@ -91,6 +91,9 @@ class Remains {
       // Noted as ours, and not asked for yet: the group does not say whose it is.
       const announcing = this.#announcing(group, one);
       if (suspends && announcing !== undefined) this.#processes.set(key, true);
+      // Nothing fences what a leader that stood still sends after the update's end: nobody knows whose it is.
+      const isLate = isOurs && book.mayLeaderBeLate && this.#openOf(group) === undefined;
+      if (suspends && isLate) this.#processes.set(key, false);
       if (isOurs && announcing !== undefined) this.#granted.add(`${key} ${announcing}`);
       if (suspends) this.#processes.set(key, isOurs);
       else if (this.#processes.take(key, isOurs)) {
@@ -99,17 +102,20 @@ class Remains {
     }
   }
 
-  /** The update under way that has noted the process, and has not been granted its suspension. */
-  #announcing(autoScalingGroup: string, process: string): string | undefined {
+  #openOf(autoScalingGroup: string): UpdateState | undefined {
     for (const [nodeGroup, { spec, status }] of this.#groups) {
       const told = objectOr(status).autoScalingGroupName ?? objectOr(spec).autoScalingGroupName;
-      if (textOf(told) !== autoScalingGroup) continue;
-      const update = this.#context.book.updates.openOf(nodeGroup);
-      if (update === undefined || !update.suspends.includes(process)) return undefined;
-      const isGranted = this.#granted.has(`${autoScalingGroup} ${process} ${update.name}`);
-      return isGranted ? undefined : update.name;
+      if (textOf(told) === autoScalingGroup) return this.#context.book.updates.openOf(nodeGroup);
     }
     return undefined;
+  }
+
+  /** The update under way that has noted the process, and has not been granted its suspension. */
+  #announcing(autoScalingGroup: string, process: string): string | undefined {
+    const update = this.#openOf(autoScalingGroup);
+    if (update === undefined || !update.suspends.includes(process)) return undefined;
+    const isGranted = this.#granted.has(`${autoScalingGroup} ${process} ${update.name}`);
+    return isGranted ? undefined : update.name;
   }
 
   /** A node that has just come may not have been seen by who ended the update. */
