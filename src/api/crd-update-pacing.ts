@@ -169,6 +169,7 @@ const holds: Schema = listOf(
 /** Of the status of an update. */
 export const pacingStatus: Readonly<Record<string, Schema>> = {
   holds,
+  held: text(253),
   wave: object({ number: count, of: count, upTo: count, doneAt: time }, ['number', 'of', 'upTo']),
   failingProbes: listOf(
     object({ name: text(63), failures: count, message: longText }, ['name', 'failures', 'message']),

@@ -75,6 +75,7 @@ const updateStatusWords: Words = {
       until: 'When it ends by itself; absent = not before somebody does something.',
     },
   ],
+  held: 'The kinds of all holds, with commas between.',
   wave: [
     'Where it is, if the group has waves.',
     {

@@ -144,7 +144,7 @@ const nodeGroupUpdates = definition({
     { name: 'Total', type: 'integer', jsonPath: '.status.progress.total' },
     // Lies in the future: a date column would print <invalid>.
     { name: 'ETA', type: 'string', jsonPath: '.status.progress.eta.p50' },
-    { name: 'Held', type: 'string', jsonPath: '.status.holds[0].kind' },
+    { name: 'Held', type: 'string', jsonPath: '.status.held' },
     { name: 'Error', type: 'string', jsonPath: '.status.errors[0].code' },
     { name: 'Message', type: 'string', jsonPath: '.status.message', priority: 1 },
     age,

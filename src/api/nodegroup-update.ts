@@ -182,6 +182,8 @@ export interface NodeGroupUpdateStatus {
   readonly suspends?: readonly string[];
   /** What keeps the next step from beginning now; drains under way go on. */
   readonly holds?: readonly Hold[];
+  /** Their kinds, with commas between. */
+  readonly held?: string;
   readonly hooks?: readonly HookStatus[];
   /** How long hooks took that were done. */
   readonly hookTimes?: readonly HookTime[];

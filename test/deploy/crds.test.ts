@@ -384,6 +384,7 @@ const nodeGroupUpdate: { spec: Full<NodeGroupUpdateSpec>; status: Full<NodeGroup
     hookTimes: [{ hook: 'preDrain', seconds: 1 }],
     webhooksDone: ['n'],
     holds: [{ kind: 'Window', reason: 'r', since: t, until: t }],
+    held: 'Window',
     wave: { number: 1, of: 2, upTo: 3, doneAt: t },
     failingProbes: [{ name: 'p', failures: 1, message: 'm' }],
     maxUnavailable: 1,

@@ -86,7 +86,7 @@ describe('a blue/green update', {
       await cli.ok('update nodegroup demo-ng --no-wait');
       const told = await until(cli, cli, 'describe update --nodegroup demo-ng', /held by Soak/);
       assert.match(told, /0 of 2 nodes, 2 empty/);
-      assert.match(told, /abort update \S+ --rollback` goes back to them/);
+      assert.match(told, /abort update \S+` goes back to them/);
       const both = rows(await kubectl.ok(ours));
       assert.equal(both.length, 4);
       for (const [name, state] of both) {

@@ -34,6 +34,30 @@ describe('a node group that is being deleted', () => {
     await life.end();
   });
 
+  it('says which budget holds it up, as long as that lasts', async () => {
+    const life = await GroupLife.begin({ hasEvents: true });
+    await makeGroup(life);
+    await runApp(life, 4, 0);
+    life.user.delete(nodegroups, { name: 'ng' });
+    const issue = () => life.group()?.status?.health?.[0];
+    await life.until('it says so', () => issue() !== undefined, 120);
+    expect(issue()?.code).toBe('PodEvictionFailure');
+    expect(issue()?.message).toMatch(
+      /^The delete waits: nodes? .*default\/web-.*budget default\/web/,
+    );
+    expect(issue()?.message).toMatch(/gives up at .*DELETE_FAILED if that lasts/);
+    expect(life.state()).toBe('DELETING');
+    const degraded = life.group()?.status?.conditions?.find(({ type }) => type === 'Degraded');
+    expect(degraded).toMatchObject({ status: 'True', reason: 'PodEvictionFailure' });
+    const target = { namespace: 'default', name: 'web' };
+    const patch = { type: 'merge', body: { spec: { maxUnavailable: 4 } } } as const;
+    life.user.patch({ group: 'policy', resource: 'poddisruptionbudgets' }, target, patch);
+    await life.until('it goes on', () => (life.group()?.status?.health ?? []).length === 0, 120);
+    await life.until('it is gone', () => life.group() === undefined, 3600);
+    expect(life.check().violations).toEqual([]);
+    await life.end();
+  });
+
   it('takes the warm pool along that somebody put beside it', async () => {
     const life = await GroupLife.begin();
     await makeGroup(life);

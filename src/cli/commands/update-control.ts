@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import type { JsonObject } from '../../api/json.ts';
 import { resourceTypes } from '../../api/kube.ts';
-import type { NodeGroupChange, NodeGroupUpdate } from '../../api/nodegroup-update.ts';
+import type { NodeGroupChange, NodeGroupUpdate, Revision } from '../../api/nodegroup-update.ts';
 import { updateStatusOf } from '../../api/nodegroup-update.ts';
 import { soakOverAnnotation } from '../../api/update-pacing.ts';
 import type { KubeApi } from '../../ports/index.ts';
@@ -147,15 +147,49 @@ interface RollbackFlags {
   readonly timeout: string;
 }
 
+const isSame = (a: Revision, b: Revision): boolean =>
+  a.imageId === b.imageId &&
+  a.releaseVersion === b.releaseVersion &&
+  a.launchTemplate?.version === b.launchTemplate?.version;
+
 /** An update to what is there already leads nowhere back. */
 const hasMoved = ({ spec, status }: NodeGroupUpdate): boolean => {
   const { from, target } = status ?? {};
   if (spec.type !== 'VersionUpdate' || from === undefined || target === undefined) return false;
-  const isSame =
-    from.imageId === target.imageId &&
-    from.releaseVersion === target.releaseVersion &&
-    from.launchTemplate?.version === target.launchTemplate?.version;
-  return !isSame;
+  return !isSame(from, target);
+};
+
+/**
+ * What failed was taken back since, by itself or by somebody: the group is there already, and an update would do nothing.
+ * `since`: the later ones, newest first.
+ */
+const refuseTakenBack = (
+  name: string,
+  from: Revision,
+  {
+    last,
+    since,
+    earlier,
+  }: Readonly<Record<'since' | 'earlier', readonly NodeGroupUpdate[]>> & {
+    readonly last: NodeGroupUpdate;
+  },
+): void => {
+  const back = since.find(({ status }) => status?.target !== undefined);
+  const { target } = back?.status ?? {};
+  if (back === undefined || target === undefined || !isSame(target, from)) return;
+  if (updateStatusOf(back) !== 'Successful') return;
+  const id = last.metadata.name;
+  const before = earlier
+    .flatMap(({ status }) => status?.from ?? [])
+    .find((one) => !isSame(one, from) && one.releaseVersion !== undefined)?.releaseVersion;
+  const older =
+    before === undefined
+      ? `\`drover update nodegroup ${name} --release-version R\` goes to another release`
+      : `what was there earlier: \`drover update nodegroup ${name} --release-version ${before}\``;
+  throw refused(
+    `node group ${name} is back at ${revisionText(from)} already: ${back.metadata.name} has taken back ` +
+      `update ${id}, the last one that changed something; ${older}`,
+  );
 };
 
 /** What the group was before the last version update that changed something. `updates`: newest first. */
@@ -169,6 +203,9 @@ export const changeBack = (name: string, updates: readonly NodeGroupUpdate[]): N
     const id = last.metadata.name;
     throw refused(`update ${id} is in progress: \`drover abort update ${id} --rollback\``);
   }
+  const index = updates.indexOf(last);
+  const [since, earlier] = [updates.slice(0, index), updates.slice(index + 1)];
+  refuseTakenBack(name, from, { last, since, earlier });
   const { version, releaseVersion, launchTemplate } = from;
   return {
     ...(releaseVersion === undefined ? {} : { version, releaseVersion }),

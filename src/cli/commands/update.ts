@@ -151,7 +151,7 @@ export const addUpdateCommand = (
       `
 Without --strategy the group's own is used (spec.updateConfig.updateStrategy). From --on-timeout to --batch-soak the
 flags are of strategies SURGE and BLUE_GREEN, and say for this update what spec.updateConfig says for all. BLUE_GREEN
-keeps the old nodes for a while: \`drover abort update X --rollback\` then goes back to them. ^C ends the watching alone.
+keeps the old nodes for a while: \`drover abort update X\` then goes back to them. ^C ends the watching alone.
 With --plan all of this is what was planned: \`drover plan update\` takes the same flags.
 
 Examples:

@@ -8,7 +8,7 @@ import { healthRemedy } from '../../core/explain/index.ts';
 import { strategyOf } from '../../core/update/index.ts';
 import { documentVersion } from '../drain/render.ts';
 import { formatDuration } from '../duration.ts';
-import { nodeLine } from '../update/screen.ts';
+import { nodeLine } from '../update/branches.ts';
 import type { NodeView } from '../update/view.ts';
 
 export interface GroupEvent extends KubeObject {

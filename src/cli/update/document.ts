@@ -6,8 +6,9 @@ import type { UpdatePolicies } from '../../api/update-policy.ts';
 import { healthRemedy } from '../../core/explain/index.ts';
 import { documentVersion } from '../drain/render.ts';
 import { formatDuration } from '../duration.ts';
+import { nodeLine } from './branches.ts';
 import { heldText, hookText, pastShortages } from './holds.ts';
-import { headerLines, nodeLine } from './screen.ts';
+import { headerLines } from './screen.ts';
 import { typeLines } from './types.ts';
 import { fromTo, type UpdateView } from './view.ts';
 

@@ -202,6 +202,14 @@ describe('a rollback', () => {
       { version: '1.31', releaseVersion: old.releaseVersion },
     ],
     [
+      'a failed one that was not taken back whole',
+      [
+        over({ status: 'Failed', from: old, target: old }),
+        over({ status: 'Failed', from: old, target: fresh }),
+      ],
+      { version: '1.31', releaseVersion: old.releaseVersion },
+    ],
+    [
       'a failed one',
       [over({ status: 'Failed', from: old, target: { ...fresh, ...lt('2') } })],
       { version: '1.31', releaseVersion: old.releaseVersion },
@@ -221,6 +229,20 @@ describe('a rollback', () => {
       'an update that changed nothing',
       [over({ from: old, target: old })],
       /nothing to go back to$/,
+    ],
+    [
+      'a failed one that was taken back since, by itself or by hand',
+      [
+        over({ from: old, target: old }),
+        over({ status: 'Failed', from: old, target: fresh }),
+        over({ from: { ...old, releaseVersion: '1.31.0-20241201', imageId: '0' }, target: old }),
+      ],
+      /ng is back at 1\.31\.1-20250101 already: u1 has taken back update u1, .*--release-version 1\.31\.0-20241201`$/,
+    ],
+    [
+      'one that was taken back, with nothing before it',
+      [over({ from: old, target: old }), over({ status: 'Failed', from: old, target: fresh })],
+      /--release-version R` goes to another release$/,
     ],
     [
       'one in progress',

@@ -2,20 +2,21 @@
 // more lines and columns than there are. What is done and what waits is folded into counts. Pure.
 import { type EpochMs, parseTime } from '../../api/brand.ts';
 import { formatDuration } from '../duration.ts';
+import {
+  type Branch,
+  between,
+  branchOf,
+  cut,
+  fitted,
+  plural,
+  type Size,
+  urgentLines,
+  wrapped,
+} from './branches.ts';
 import { heldText, holdLines, hookLines, missingLines, pastShortages, waveText } from './holds.ts';
 import { fromTo, type NodeView, type UpdateView } from './view.ts';
 
-export interface Size {
-  readonly columns: number;
-  readonly rows: number;
-}
-
 const barWidth = 24;
-
-const between = (from: string | undefined, to: EpochMs): string | undefined => {
-  const at = parseTime(from);
-  return at === undefined ? undefined : formatDuration((to - at) / 1000);
-};
 
 /** `[######------]  3 of 6 nodes`; nothing where it is not known how many there are. */
 export const progressBar = (view: UpdateView): string | undefined => {
@@ -108,37 +109,12 @@ export const headerLines = (view: UpdateView, now: EpochMs): readonly string[] =
   ];
 };
 
-const podsText = ({ podsLeft, podsTotal }: NodeView): string => {
-  if (podsLeft === undefined) return '';
-  const of = podsTotal === undefined || podsTotal < podsLeft ? '' : ` of ${podsTotal}`;
-  const isOne = podsLeft === 1 && of === '';
-  return `, ${podsLeft}${of} ${isOne ? 'pod' : 'pods'} left`;
-};
-
-export const nodeLine = (node: NodeView, now: EpochMs): string => {
-  const age = between(node.since, now);
-  const left = parseTime(node.deadline);
-  const until =
-    left === undefined || node.state !== 'inFlight' || left <= now
-      ? ''
-      : `, ${node.onDeadline === 'force' ? 'forced' : 'gives up'} in ${formatDuration((left - now) / 1000)}`;
-  const time = age === undefined ? '' : node.state === 'inFlight' ? ` for ${age}` : ` ${age} ago`;
-  return `${node.name}  ${node.what}${time}${podsText(node)}${until}`;
-};
-
 /** EC2's names say the same behind the first dot, and take half a line for it. */
 const shortName = ({ name }: NodeView): string =>
   name.replace(/^([^.]+)\.(?:[^.]+\.compute|ec2)\.internal$/, '$1');
 
-interface Branch {
-  readonly line: string;
-  readonly blockers: readonly string[];
-}
-
 const byState = (view: UpdateView, state: NodeView['state']): readonly NodeView[] =>
   view.nodes.filter((node) => node.state === state);
-
-const plural = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`;
 
 /** What is folded: how many are done and wait, and the group's instances. */
 const countLines = (view: UpdateView): readonly string[] => {
@@ -161,61 +137,6 @@ const countLines = (view: UpdateView): readonly string[] => {
   return [...(parts.length === 0 ? [] : [parts.join(', ')]), ...group];
 };
 
-/** In lines of at most `width`, broken between words. */
-const wrapped = (text: string, width: number): readonly string[] => {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = word;
-    } else line = line === '' ? word : `${line} ${word}`;
-  }
-  return [...lines, line];
-};
-
-const blockerIndent = '    ';
-
-/**
- * As many branches as fit in `room` lines: blockers in full, then cut to a line each, then one for each
- * node, then fewer nodes.
- */
-const fitted = (branches: readonly Branch[], { columns, rows: room }: Size): readonly string[] => {
-  const full = branches.flatMap(({ line, blockers }) => [
-    `  ${line}`,
-    ...blockers.flatMap((blocker) =>
-      wrapped(blocker, Math.max(1, columns - blockerIndent.length - 2)).map(
-        (part, index) => `${blockerIndent}${index === 0 ? '' : '  '}${part}`,
-      ),
-    ),
-  ]);
-  if (full.length <= room) return full;
-  const whole = branches.flatMap(({ line, blockers }) => [
-    `  ${line}`,
-    ...blockers.map((blocker) => `${blockerIndent}${blocker}`),
-  ]);
-  if (whole.length <= room) return whole;
-  const short = branches.map(({ line, blockers }) => {
-    const [only, ...others] = blockers;
-    const more = others.length > 0 ? ` (and ${others.length} more)` : '';
-    return [`  ${line}`, ...(only === undefined ? [] : [`${blockerIndent}${only}${more}`])];
-  });
-  if (short.flat().length <= room) return short.flat();
-  const lines: string[] = [];
-  let shown = 0;
-  for (const one of short) {
-    // A line is kept for how many are left out.
-    if (lines.length + one.length > room - 1) break;
-    lines.push(...one);
-    shown++;
-  }
-  const left = branches.length - shown;
-  return room < 1 ? [] : [...lines, `  and ${plural(left, 'node')} more`];
-};
-
-const cut = (line: string, columns: number): string =>
-  line.length <= columns ? line : `${line.slice(0, Math.max(0, columns - 1))}…`;
-
 const endLines = (view: UpdateView, { columns, rows }: Size): readonly string[] => {
   const { update, status } = view;
   const { errors = [], message = '' } = update.status ?? {};
@@ -230,15 +151,42 @@ const endLines = (view: UpdateView, { columns, rows }: Size): readonly string[] 
   return full.length <= Math.max(2, rows / 2) ? full : lines;
 };
 
+interface Rest {
+  readonly header: readonly string[];
+  readonly ends: readonly string[];
+  readonly counts: readonly string[];
+}
+
+/** With more than these the first line of the header stays in any case. */
+const leastRows = 4;
+
+/** What it waits for is the last to be left out; before it go how far it is, how it is, what it is. */
+const smallScreen = (
+  must: readonly string[],
+  { header, ends, counts }: Rest,
+  { columns, rows }: Size,
+): readonly string[] => {
+  const body = must
+    .flatMap((line) => wrapped(line, columns))
+    .slice(0, rows - (rows > leastRows ? 1 : 0));
+  const [what = '', state = '', bar = ''] = header;
+  const others = header.slice(3).filter((line) => !must.includes(line));
+  const wanted = [what, state, bar, ...counts, ...others, ...ends].slice(0, rows - body.length);
+  const shown = (lines: readonly string[]): readonly string[] =>
+    lines.filter((line) => wanted.includes(line));
+  const lines = [...shown([what, state, bar]), ...shown(others), ...body];
+  return [...lines, ...shown(ends), ...shown(counts)]
+    .slice(0, rows)
+    .map((line) => cut(line, columns));
+};
+
 /** The whole screen: never more than `rows` lines of `columns` characters. */
 export const screenLines = (view: UpdateView, now: EpochMs, size: Size): readonly string[] => {
   const header = headerLines(view, now);
   const flight = byState(view, 'inFlight');
   const failed = byState(view, 'failed');
-  const branch = (node: NodeView): Branch => ({
-    line: nodeLine({ ...node, name: shortName(node) }, now),
-    blockers: node.blockers,
-  });
+  const branch = (node: NodeView): Branch =>
+    branchOf({ ...node, name: shortName(node) }, now, size);
   const counts = countLines(view);
   const ends = endLines(view, size);
   const batch = flight.length === 0 ? [] : [`in flight: ${plural(flight.length, 'node')}`];
@@ -255,5 +203,13 @@ export const screenLines = (view: UpdateView, now: EpochMs, size: Size): readonl
     rows: Math.max(0, room - failedLines.length),
   });
   const all = [...header, ...ends, ...batch, ...flightLines, ...fails, ...failedLines, ...counts];
+  const urgent = flight.filter(({ blockers }) => blockers.length > 0);
+  const holds = urgent.length === 0 ? holdLines(view, now) : [];
+  const isShown = urgent.length > 0 ? room - failedLines.length >= 3 : all.length <= size.rows;
+  if (!isShown && urgent.length + holds.length > 0) {
+    const named = urgent.map((node) => ({ ...node, name: shortName(node) }));
+    const must = urgent.length === 0 ? holds : urgentLines(named, now, size);
+    return smallScreen(must, { header, ends, counts }, size);
+  }
   return all.slice(0, size.rows).map((line) => cut(line, size.columns));
 };

@@ -1,6 +1,6 @@
 // One update as people look at it: what is asked, how far it is, and each node's part in it, read off the
 // NodeGroupUpdate, its NodeGroup and the NodeDisruptions. Pure; prints nothing.
-import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
+import type { DisruptionCause, NodeDisruption, WaitingOn } from '../../api/disruption.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import {
   type NodeGroupUpdate,
@@ -31,6 +31,8 @@ export interface NodeView {
   readonly onDeadline?: 'force' | 'fail';
   /** Pod, budget, owner and since when, a line each. */
   readonly blockers: readonly string[];
+  /** The same, what matters most first: for where a line has no room. */
+  readonly briefs?: readonly string[];
 }
 
 export interface UpdateView {
@@ -113,6 +115,14 @@ const sinceOf = ({ status }: NodeDisruption, { receivedAt }: DisruptionCause): s
   return heldUntil !== undefined && heldUntil > begun ? heldUntil : begun;
 };
 
+/** Budget and pod; what has none is told in full. */
+const briefText = (waiting: WaitingOn): string => {
+  if (waiting.kind !== 'pdb' && waiting.kind !== 'multiplePdbs') return explainWaiting(waiting);
+  const { budgets, pod } = waiting;
+  const never = waiting.kind === 'pdb' && waiting.neverAllows ? ', never allows it' : '';
+  return `${budgets.length === 1 ? 'budget' : 'budgets'} ${budgets.join(', ')}: pod ${pod}${never}`;
+};
+
 const openView = (
   base: Pick<NodeView, 'name' | 'instanceId'>,
   disruption: NodeDisruption,
@@ -148,6 +158,7 @@ const openView = (
     ...(isEmpty || until === undefined ? {} : { deadline: until }),
     ...(isEmpty || onDeadline === undefined ? {} : { onDeadline }),
     blockers: more > 0 ? [...lines, `and ${more} more`] : lines,
+    ...(lines.length === 0 ? {} : { briefs: waiting.map(briefText) }),
   };
 };
 

@@ -22,12 +22,13 @@ import { createGroup } from './create.ts';
 import type { NodeGroupDeps } from './deps.ts';
 import { journalWriteBack } from './events.ts';
 import { syncTemplate } from './labels.ts';
+import { leaveIssues } from './leaving-issues.ts';
 import { leftOf } from './left.ts';
 import { Marking } from './marking.ts';
 import { askedFor, isMissingFor, mayStand, wasSeen } from './memory.ts';
 import { type Health, observeHealth } from './observe.ts';
 import type { Effect, PassInput } from './pass-input.ts';
-import { deleteTry, endRest, isEmpty, issueOfFailure, openBounds } from './remove.ts';
+import { deleteTry, endRest, isEmpty, openBounds } from './remove.ts';
 import { type ReportFacts, report } from './report.ts';
 import { noSurge, seeSizes, sizesNow, withCall } from './request.ts';
 import { setSizes } from './resize.ts';
@@ -329,7 +330,7 @@ export class Pass {
       failure = failed;
       scaleIn = undefined;
     }
-    const issues = failure === undefined ? [] : [issueOfFailure(failure)];
+    const issues = leaveIssues(this.#group, { failure, draining: view?.draining, now });
     if (!(await this.#report({ target: 0, scaleIn, failure, issues }))) return false;
     const id = scaleIn?.id;
     const keep = (_: unknown, cause: { readonly id: string }): boolean =>
@@ -346,9 +347,8 @@ export class Pass {
     const rest = await endRest(this.#deps, this.#group, this.#input);
     if (rest.kind === 'gone') return false;
     this.#acted(rest.againMs);
-    if (rest.failure === undefined) return true;
-    const issues = [issueOfFailure(rest.failure)];
-    return this.#report({ target: 0, failure: rest.failure, issues });
+    const issues = leaveIssues(this.#group, rest);
+    return rest.failure === undefined || this.#report({ target: 0, failure: rest.failure, issues });
   }
 
   // ---- shared ----

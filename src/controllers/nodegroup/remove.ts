@@ -4,7 +4,6 @@ import { type EpochMs, epochMs, formatTime } from '../../api/brand.ts';
 import {
   autoScalingGroupNameOf,
   deleteAgainAnnotation,
-  type HealthIssue,
   launchTemplateNameOf,
   type NodeGroup,
   type NodeGroupStatus,
@@ -25,12 +24,6 @@ const deleteAgainMs = 300_000;
 
 type Failure = NonNullable<NodeGroupStatus['failure']>;
 type Around = Pick<PassInput, 'memory' | 'roles' | 'signal'>;
-
-export const issueOfFailure = ({ code, message, resourceIds }: Failure): HealthIssue => ({
-  code,
-  message,
-  resourceIds,
-});
 
 /** The drains of a delete that go on or begin now; else why the last ones failed, until when. */
 export const deleteTry = (

@@ -14,6 +14,7 @@ import { KubeError, type ScalingGroup } from '../../ports/index.ts';
 import { mergePatchBetween } from '../../runtime/index.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { instancesOf } from './rollout-input.ts';
+import { tellQueue } from './rollout-queue.ts';
 import { openUpdate, releaseUpdates, writeUpdate } from './updates.ts';
 
 const oldOf = (
@@ -151,7 +152,9 @@ export const tendUpdates = async (
   if (!isGroupGone) await reviveLost(deps, group, signal);
   const noted = group.status?.updating?.name;
   await releaseUpdates(deps, name, { isGroupGone, noted }, signal);
-  return openUpdate(deps, name);
+  const open = openUpdate(deps, name);
+  if (open !== undefined) await tellQueue(deps, group, open, signal);
+  return open;
 };
 
 /** It has ended: told of no more by this pass, it is let go by the next. */

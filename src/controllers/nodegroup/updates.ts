@@ -10,12 +10,13 @@ import {
   updateFinalizer,
   updateStatusOf,
 } from '../../api/nodegroup-update.ts';
-import { inTurn, type UpdateSurge } from '../../core/update/index.ts';
+import { inTurn, type UpdateSurge, wrongApprovals } from '../../core/update/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
 import { mergePatchBetween } from '../../runtime/index.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { journalUpdate } from './events.ts';
 import { netDesired, noSurge } from './request.ts';
+import { tell } from './tell.ts';
 
 /** The one that is under way or next; undefined when none is. */
 export const openUpdate = (
@@ -114,10 +115,16 @@ export const releaseUpdates = async (
 /** What is over has no end to come, and nothing holds it. */
 const settled = (status: NodeGroupUpdateStatus): NodeGroupUpdateStatus => {
   if (status.status === 'InProgress') return status;
-  const { holds: _over, waitingSince: _nobody, progress, ...rest } = status;
+  const { holds: _over, held: _kinds, waitingSince: _nobody, progress, ...rest } = status;
   if (progress === undefined) return rest;
   const { eta: _past, ...counts } = progress;
   return { ...rest, progress: counts };
+};
+
+/** All kinds in one word, as a column of kubectl shows no more than one value. */
+const withHeld = ({ held: _before, ...status }: NodeGroupUpdateStatus): NodeGroupUpdateStatus => {
+  const kinds = [...new Set((status.holds ?? []).map(({ kind }) => kind))];
+  return kinds.length === 0 ? status : { ...status, held: kinds.join(',') };
 };
 
 export const writeUpdate = async (
@@ -127,7 +134,7 @@ export const writeUpdate = async (
   signal: AbortSignal,
 ): Promise<void> => {
   mustLead(deps);
-  const status = settled(asked);
+  const status = withHeld(settled(asked));
   const { name, resourceVersion } = update.metadata;
   const difference = mergePatchBetween(update.status, status);
   if (difference === undefined) return;
@@ -138,6 +145,9 @@ export const writeUpdate = async (
   if (found.kind === 'gone') return;
   await deps.updates.observedAtLeast(found.object.metadata.resourceVersion, signal);
   if (update.status?.status !== status.status) journalUpdate(deps.journal, update, status.status);
+  for (const message of wrongApprovals(update.status?.holds, status.holds)) {
+    await tell(deps, update, { reason: 'NotApproved', type: 'Warning', message }, signal);
+  }
 };
 
 /** EKS refuses such a request in these words; here it may be written by anybody, whatever the group is like. */
@@ -172,8 +182,12 @@ export const failUpdate = (
     hooks: _r,
     waitingSince: _w,
     missing: _m,
-    ...before
+    message,
+    ...begun
   } = known ?? {};
+  // Behind whom it waited is no news of its end.
+  const isBegun = message !== undefined && known?.phase !== 'Pending';
+  const before = { ...begun, ...(isBegun ? { message } : {}) };
   const phase = 'Ended' as const;
   const phases = [...(known?.phases ?? []), { phase, at: endedAt }];
   const ended = { phase, phases, status: 'Failed', endedAt, errors: [error] } as const;

@@ -167,6 +167,8 @@ describe('old nodes of a blue/green update', () => {
     const decided = decide('Rolling', some, { policies: rests });
     expect(decided.steps).toHaveLength(begun);
     if (begun === 0) expect(decided.wakeAt).toBe(now + 1000);
+    const holds = begun === 0 ? [{ kind: 'Soak', until: ago(-1), since: ago(0) }] : [];
+    expect(decided.change?.holds ?? []).toMatchObject(holds);
   });
 
   it.each<readonly [string, readonly UpdateInstance[], string | undefined]>([

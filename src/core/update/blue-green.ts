@@ -1,7 +1,7 @@
 // Drover's blue/green strategy: all new nodes are Ready before an old one is touched; old ones are closed to new pods,
 // emptied a few at a time and kept, empty, for a while in which the way back needs no new node; then they go for good.
 // Pure.
-import { epochMs, parseTime } from '../../api/brand.ts';
+import { epochMs, formatTime, parseTime } from '../../api/brand.ts';
 import { joinTimeoutMs } from '../scaling/index.ts';
 import { areTooMany, lateNewNodes } from './going-back.ts';
 import { holdFor } from './hooks/index.ts';
@@ -102,6 +102,18 @@ const batchRestsUntil = ({ policies, now }: UpdateObservation, herd: Herd): numb
   return now < until ? until : undefined;
 };
 
+/** Told like the other rests; nothing while the batch is still being emptied. */
+const batchHolds = (
+  { update, policies }: UpdateObservation,
+  until: number,
+): NonNullable<UpdateDecision['rests']> => {
+  if (!Number.isFinite(until)) return [];
+  const { name } = update.metadata;
+  const seconds = Math.round((policies?.batchSoakMs ?? 0) / 1000);
+  const reason = `the nodes of this batch are empty and are watched for ${seconds} s before the next; \`drover abort update ${name}\` goes back to them`;
+  return [{ kind: 'Soak', reason, until: formatTime(epochMs(until)) }];
+};
+
 /** Old nodes are emptied and kept. */
 export const decideEmptying = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
   const { old, leavingOld } = herd;
@@ -124,7 +136,8 @@ export const decideEmptying = (observation: UpdateObservation, herd: Herd): Upda
   const restsUntil = isThrough ? undefined : batchRestsUntil(observation, herd);
   if (restsUntil !== undefined) {
     const wakeAt = Number.isFinite(restsUntil) ? { wakeAt: epochMs(restsUntil) } : {};
-    return stay(observation, { steps: marks, ...told, ...wakeAt });
+    const rests = batchHolds(observation, restsUntil);
+    return stay(observation, { steps: marks, ...told, ...wakeAt, rests });
   }
   const drains = choose(observation, herd).map(
     ({ instance }): UpdateStep => ({

@@ -39,6 +39,7 @@ export {
   probedPlace,
   startHolds,
   stepHolds,
+  wrongApprovals,
 } from './pacing/index.ts';
 export { type Policies, policiesOf, policyComplaint } from './policy.ts';
 export {

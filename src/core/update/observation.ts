@@ -172,6 +172,8 @@ export interface UpdateDecision {
   readonly end?: Pick<NodeGroupUpdateStatus, 'status' | 'message'>;
   /** When time alone changes what is decided. */
   readonly wakeAt?: EpochMs;
+  /** What rests by the strategy itself, told beside what holds. */
+  readonly rests?: readonly Omit<Hold, 'since'>[];
   /** It waits for people or for a time to come, not for the world. */
   readonly isHeld?: boolean;
   /** Instances are coming or going: what they do is seen in the cloud alone. */

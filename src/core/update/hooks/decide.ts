@@ -12,6 +12,7 @@ import {
   type Counted,
   type Herd,
   herdOf,
+  inFlightOf,
   isGreenWhole,
   isJoined,
   isKeptEmpty,
@@ -200,6 +201,26 @@ export const holdFor = ({ hooks }: UpdateObservation, { nodeName }: UpdateInstan
   };
 };
 
+/** Nodes that were under way beside those whose hook failed, and what becomes of them. */
+const besideOf = (
+  herd: Herd,
+  looked: readonly Looked[],
+  failed: ReadonlySet<string>,
+): readonly string[] => {
+  const running = new Map(
+    looked.filter((one) => !isOver(one)).map(({ call }) => [call.instanceId, call.kind]),
+  );
+  const others = inFlightOf(herd)
+    .filter(({ instance }) => !failed.has(instance.instanceId))
+    .map(({ instance: { instanceId, nodeName }, state }) => {
+      const hook = running.get(instanceId);
+      const is = hook === undefined ? 'its drain goes on' : `hook ${hook} was not over`;
+      const then = state.kind === 'hooking' ? '; given back' : '';
+      return `${nodeName ?? instanceId} (${is}${then})`;
+    });
+  return others.length === 0 ? [] : [`In flight beside it: ${others.join(', ')}.`];
+};
+
 /** The end of an update whose hook failed; undefined where none did, or its failure is gone on without. */
 const endOf = (
   observation: UpdateObservation,
@@ -215,7 +236,10 @@ const endOf = (
   const issues = [
     {
       code: isNew ? 'NodeCreationFailure' : 'HookFailed',
-      message: failed.map(({ call, run }) => sentenceOf(call, run.message)).join(' '),
+      message: [
+        ...failed.map(({ call, run }) => sentenceOf(call, run.message)),
+        ...besideOf(herd, looked, new Set(failed.map(({ call }) => call.instanceId))),
+      ].join(' '),
       resourceIds: failed.map(({ call }) => call.nodeName),
     },
   ];

@@ -128,6 +128,18 @@ describe('preDrain', () => {
     expect(decide(rolling, begun, { ...pre, hookRuns: done }).wakeAt).toBeUndefined();
   });
 
+  it('that failed names the nodes that were in flight beside its own', () => {
+    const three = [
+      ...begun,
+      aMember('o2', { ...begun[0], instanceId: 'i-o2', nodeName: 'o2' as never }),
+    ];
+    const more = { ...pre, desired: 3, hookRuns: runs(failed) };
+    const [error] = decide(rolling, three, more).change?.errors ?? [];
+    expect(error?.message).toMatch(
+      /of node o1 .* failed: exit 1\.? In flight beside it: o2 \(hook preDrain was not over; given back\)\.$/,
+    );
+  });
+
   it.each<[string, HookRun, string]>([
     ['failed', failed, 'exit 1'],
     ['was not done in time', since(160), 'it was not done in 100 s'],

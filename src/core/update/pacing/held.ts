@@ -1,7 +1,7 @@
 // A decision about an update that is held: nothing new in it, and what holds it written down. Pure.
 import { parseTime } from '../../../api/brand.ts';
 import type { UpdateDecision, UpdateObservation } from '../observation.ts';
-import { sameHolds } from './holds.ts';
+import { dated, sameHolds } from './holds.ts';
 
 /** No further node is begun. */
 export const isHeld = ({ update, holds = [] }: UpdateObservation): boolean =>
@@ -14,7 +14,9 @@ export const withHolds = (
 ): UpdateDecision => {
   const { status, holds: found = [] } = observation;
   const isLeft = decided.change?.phase !== undefined && decided.change.phase !== 'Rolling';
-  const holds = isLeft || decided.end !== undefined ? [] : found;
+  const { update, now } = observation;
+  const rests = dated({ update: { ...update, status }, now }, decided.rests ?? []);
+  const holds = isLeft || decided.end !== undefined ? [] : [...found, ...rests];
   const held = isHeld(observation) ? { isHeld: true } : {};
   const ends = holds.flatMap(({ until }) => parseTime(until) ?? []);
   const wakeAt = [...ends, ...(decided.wakeAt === undefined ? [] : [decided.wakeAt])];

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { epochMs, formatTime } from '../../../api/brand.ts';
 import type { NodeGroupUpdate, NodeGroupUpdateSpec } from '../../../api/nodegroup-update.ts';
 import type { Hold, UpdatePacing } from '../../../api/update-pacing.ts';
-import { startHolds, stepHolds } from './holds.ts';
+import { startHolds, stepHolds, wrongApprovals } from './holds.ts';
 import { outlookOf } from './outlook.ts';
 
 const now = epochMs(Date.parse('2026-01-05T12:00:00Z'));
@@ -93,5 +93,22 @@ describe('what a plan foresees', () => {
     const outlook = outlookOf(pacing, now);
     expect(outlook.holds.map(({ kind }) => kind).join()).toBe(held);
     expect(outlook.windowSeconds).toBe(windowSeconds);
+  });
+});
+
+describe('an approval that is none', () => {
+  it.each([
+    [{ planHash: 'h' }, /is "g", which approves nothing: expected is "true" or .* "h"\)/],
+    [
+      {},
+      /is "g", which approves nothing: expected is "true", since it was asked for without a plan\)/,
+    ],
+  ] as const)('is told with what is expected, once: %o', (spec, words) => {
+    const before = startHolds({ update: anUpdate(spec), pacing: required, now });
+    const after = startHolds({ update: anUpdate(spec, 'g'), pacing: required, now });
+    expect(after[0]?.reason).toMatch(words);
+    expect(wrongApprovals(before, after)).toEqual([after[0]?.reason]);
+    expect(wrongApprovals(after, after)).toEqual([]);
+    expect(wrongApprovals(undefined, before)).toEqual([]);
   });
 });

@@ -3,6 +3,7 @@
 import { type EpochMs, formatTime } from '../../../api/brand.ts';
 import type { NodeGroupUpdate } from '../../../api/nodegroup-update.ts';
 import { approvedAnnotation, type Hold, type UpdatePacing } from '../../../api/update-pacing.ts';
+import { notApproval, notApprovalWords } from './approval.ts';
 import { windowState } from './windows.ts';
 
 type Found = Omit<Hold, 'since'>;
@@ -28,11 +29,12 @@ export const isApproved = ({ metadata, spec }: NodeGroupUpdate): boolean => {
 const approvalHold = (update: NodeGroupUpdate): readonly Found[] => {
   if (isApproved(update)) return [];
   const { name, annotations } = update.metadata;
-  const given = annotations?.[approvedAnnotation];
-  const wrong =
-    given === undefined
-      ? ''
-      : ` (annotation ${approvedAnnotation} is "${given.slice(0, 64)}", neither "true" nor the hash of its plan)`;
+  const { planHash } = update.spec;
+  const expected =
+    planHash === undefined
+      ? 'expected is "true", since it was asked for without a plan'
+      : `expected is "true" or the hash of its plan, "${planHash}"`;
+  const wrong = notApproval(approvedAnnotation, annotations?.[approvedAnnotation], expected);
   const reason = `not approved yet${wrong}: \`drover approve update ${name}\``;
   return [{ kind: 'Approval', reason }];
 };
@@ -43,6 +45,16 @@ const windowHold = ({ pacing, now }: HoldFacts): readonly Found[] => {
   const until = state.until === undefined ? {} : { until: formatTime(state.until) };
   return [{ kind: state.by, reason: state.reason, ...until }];
 };
+
+/** Approvals that were given in words that are none, and that nobody was told of before. */
+export const wrongApprovals = (
+  before: readonly Hold[] | undefined,
+  after: readonly Hold[] | undefined,
+): readonly string[] =>
+  (after ?? [])
+    .map(({ reason }) => reason)
+    .filter((reason) => reason.includes(notApprovalWords))
+    .filter((reason) => !before?.some((one) => one.reason === reason));
 
 /** What was held before keeps its time; `since` of all else is now. */
 export const dated = (

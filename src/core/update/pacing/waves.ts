@@ -10,6 +10,7 @@ import {
   type Wave,
   type WaveStatus,
 } from '../../../api/update-pacing.ts';
+import { notApproval } from './approval.ts';
 
 export interface WaveFacts {
   readonly update: NodeGroupUpdate;
@@ -64,6 +65,14 @@ const nextOf = ({ update, waves, total, untouched }: WaveFacts, number: number):
   }
 };
 
+/** An earlier wave's was right in its time. */
+const wrongWave = ({ metadata }: NodeGroupUpdate, number: number): string => {
+  const given = metadata.annotations?.[approvedWaveAnnotation];
+  const isEarlier = given !== undefined && /^\d{1,3}$/.test(given);
+  const expected = `expected is the number of the wave, "${number}"`;
+  return isEarlier ? '' : notApproval(approvedWaveAnnotation, given, expected);
+};
+
 const waveHolds = (
   facts: WaveFacts,
   number: number,
@@ -81,7 +90,7 @@ const waveHolds = (
   };
   const approval: Omit<Hold, 'since'> = {
     kind: 'WaveApproval',
-    reason: `${name} is done: \`drover approve update ${update.metadata.name}\` lets go on with ${next}`,
+    reason: `${name} is done${wrongWave(update, number)}: \`drover approve update ${update.metadata.name}\` lets go on with ${next}`,
   };
   const hasPassed = ({ isPassing, at }: ProbeResult): boolean =>
     isPassing && (parseTime(at) ?? 0) >= doneAt;

@@ -1,0 +1,152 @@
+// Nodes of an update and what holds them, as lines that fit a size: where there is less room, what blocks is the last to
+// be left out. Pure.
+import { type EpochMs, parseTime } from '../../api/brand.ts';
+import { formatDuration } from '../duration.ts';
+import type { NodeView } from './view.ts';
+
+export interface Size {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+export interface Branch {
+  readonly line: string;
+  readonly blockers: readonly string[];
+  /** Of the blockers, as they fit a line. */
+  readonly briefs: readonly string[];
+}
+
+export const plural = (count: number, one: string): string =>
+  `${count} ${one}${count === 1 ? '' : 's'}`;
+
+export const cut = (line: string, columns: number): string =>
+  line.length <= columns ? line : `${line.slice(0, Math.max(0, columns - 1))}…`;
+
+export const between = (from: string | undefined, to: EpochMs): string | undefined => {
+  const at = parseTime(from);
+  return at === undefined ? undefined : formatDuration((to - at) / 1000);
+};
+
+const podsText = ({ podsLeft, podsTotal }: NodeView): string => {
+  if (podsLeft === undefined) return '';
+  const of = podsTotal === undefined || podsTotal < podsLeft ? '' : ` of ${podsTotal}`;
+  const isOne = podsLeft === 1 && of === '';
+  return `, ${podsLeft}${of} ${isOne ? 'pod' : 'pods'} left`;
+};
+
+/** `gives up in 11m59s`, while it is drained. */
+const untilText = (node: NodeView, now: EpochMs): string | undefined => {
+  const left = parseTime(node.deadline);
+  if (left === undefined || node.state !== 'inFlight' || left <= now) return undefined;
+  const end = node.onDeadline === 'force' ? 'forced' : 'gives up';
+  return `${end} in ${formatDuration((left - now) / 1000)}`;
+};
+
+const whatText = (node: NodeView, now: EpochMs): string => {
+  const age = between(node.since, now);
+  const time = age === undefined ? '' : node.state === 'inFlight' ? ` for ${age}` : ` ${age} ago`;
+  return `${node.what}${time}${podsText(node)}`;
+};
+
+export const nodeLine = (node: NodeView, now: EpochMs): string => {
+  const until = untilText(node, now);
+  return `${node.name}  ${whatText(node, now)}${until === undefined ? '' : `, ${until}`}`;
+};
+
+/** Until when comes first where the line is cut. */
+const shortLine = (node: NodeView, now: EpochMs): string => {
+  const until = untilText(node, now);
+  return `${node.name}  ${until === undefined ? '' : `${until}, `}${whatText(node, now)}`;
+};
+
+/** In lines of at most `width`, broken between words. */
+export const wrapped = (text: string, width: number): readonly string[] => {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line];
+};
+
+const blockerIndent = '    ';
+
+export const branchOf = (node: NodeView, now: EpochMs, { columns }: Size): Branch => {
+  const line = nodeLine(node, now);
+  const { blockers, briefs = [] } = node;
+  return {
+    line: line.length + 2 <= columns ? line : shortLine(node, now),
+    blockers,
+    briefs: blockers.map((blocker, index) => {
+      const isFit = blocker.length + blockerIndent.length <= columns;
+      return isFit ? blocker : (briefs[index] ?? blocker);
+    }),
+  };
+};
+
+/**
+ * As many branches as fit in `room` lines: blockers in full, then cut to a line each, then one for each
+ * node, then fewer nodes.
+ */
+export const fitted = (
+  branches: readonly Branch[],
+  { columns, rows: room }: Size,
+): readonly string[] => {
+  const full = branches.flatMap(({ line, blockers }) => [
+    `  ${line}`,
+    ...blockers.flatMap((blocker) =>
+      wrapped(blocker, Math.max(1, columns - blockerIndent.length - 2)).map(
+        (part, index) => `${blockerIndent}${index === 0 ? '' : '  '}${part}`,
+      ),
+    ),
+  ]);
+  if (full.length <= room) return full;
+  const whole = branches.flatMap(({ line, briefs }) => [
+    `  ${line}`,
+    ...briefs.map((blocker) => `${blockerIndent}${blocker}`),
+  ]);
+  if (whole.length <= room) return whole;
+  const short = branches.map(({ line, briefs }) => {
+    const [only, ...others] = briefs;
+    const more = others.length > 0 ? ` (and ${others.length} more)` : '';
+    return [`  ${line}`, ...(only === undefined ? [] : [`${blockerIndent}${only}${more}`])];
+  });
+  if (short.flat().length <= room) return short.flat();
+  const lines: string[] = [];
+  let shown = 0;
+  for (const one of short) {
+    // A line is kept for how many are left out.
+    if (lines.length + one.length > room - 1) break;
+    lines.push(...one);
+    shown++;
+  }
+  const left = branches.length - shown;
+  return room < 1 ? [] : [...lines, `  and ${plural(left, 'node')} more`];
+};
+
+/** Of those that wait, the one that ends first: node, until when, budget, pod. */
+export const urgentLines = (
+  nodes: readonly NodeView[],
+  now: EpochMs,
+  { columns }: Size,
+): readonly string[] => {
+  const sorted = nodes.toSorted((a, b) =>
+    (a.deadline ?? '9').localeCompare(b.deadline ?? '9', 'en'),
+  );
+  const [first] = sorted;
+  if (first === undefined) return [];
+  const { briefs = first.blockers } = first;
+  const others = nodes.length - 1;
+  const until = untilText(first, now);
+  return [
+    cut(shortLine(first, now), columns),
+    ...briefs.slice(0, 1),
+    ...(until === undefined || first.name.length + until.length + 2 <= columns ? [] : [until]),
+    ...(others === 0
+      ? []
+      : [`and ${plural(others, 'node')} more ${others === 1 ? 'waits' : 'wait'}`]),
+  ];
+};

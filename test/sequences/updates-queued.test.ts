@@ -1,0 +1,57 @@
+// Updates that are asked for while another of their group runs: each says which one it waits for, and can be stopped there.
+import { describe, expect, it } from 'vitest';
+import { resourceTypes } from '../../src/api/kube.ts';
+import { GroupLife } from '../support/nodegroup-world.ts';
+import { askFor, makeGroup, newest, phasesOf, untilOver } from '../support/update-world.ts';
+
+const record = (life: GroupLife, name: string): void =>
+  life.make(resourceTypes.nodegroupupdates, undefined, {
+    apiVersion: 'drover.dev/v1alpha1',
+    kind: 'NodeGroupUpdate',
+    metadata: { name },
+    spec: { nodeGroup: 'ng', type: 'VersionUpdate', action: 'Update', params: [], change: {} },
+  });
+
+describe('an update behind another', () => {
+  it('fails with its group, and waits for nobody then', async () => {
+    const life = await GroupLife.begin();
+    await makeGroup(life);
+    askFor(life, newest);
+    await life.until('it runs', () => life.updates()[0]?.status?.phase === 'Rolling', 3600);
+    record(life, 'second');
+    const second = () => life.updates().find(({ metadata }) => metadata.name === 'second');
+    await life.until('it says so', () => second()?.status?.message !== undefined, 60);
+    life.user.delete(resourceTypes.nodegroups, { name: 'ng' });
+    await life.until('it has failed', () => second()?.status?.status === 'Failed', 60);
+    expect(second()?.status?.message).toBeUndefined();
+    await life.end();
+  });
+
+  it('says so, and begins when that one has ended; one that is stopped meanwhile is Cancelled', async () => {
+    const life = await GroupLife.begin();
+    await makeGroup(life);
+    askFor(life, newest);
+    await life.until('it runs', () => life.updates()[0]?.status?.phase === 'Rolling', 3600);
+    const first = life.updates()[0]?.metadata.name ?? '';
+    record(life, 'second');
+    record(life, 'third');
+    const named = (name: string) => life.updates().find(({ metadata }) => metadata.name === name);
+    await life.until('both say so', () => named('third')?.status?.phase === 'Pending', 60);
+    for (const name of ['second', 'third']) {
+      expect(named(name)?.status).toMatchObject({
+        status: 'InProgress',
+        message: `waits for update ${first} (VersionUpdate) to end: a node group has one at a time`,
+      });
+    }
+    const patch = { type: 'merge', body: { spec: { abort: 'Stop' } } } as const;
+    life.user.patch(resourceTypes.nodegroupupdates, { name: 'third' }, patch);
+    await life.until('it ends', () => named('third')?.status?.status === 'Cancelled', 60);
+    expect(named(first)?.status?.status).toBe('InProgress');
+    await untilOver(life);
+    expect(named('second')?.status?.status).toBe('Successful');
+    expect(named('second')?.status?.message ?? '').not.toContain('waits for');
+    expect(phasesOf(named('second'))[0]).toBe('Pending');
+    expect(life.check().violations).toEqual([]);
+    await life.end();
+  });
+});
