@@ -56,6 +56,16 @@ const first = { number: 1, of: 2, upTo: 2 };
 const second = { number: 2, of: 2, upTo: 8 };
 
 describe('a wave', () => {
+  it.each([
+    ['yes', true],
+    ['0', false],
+  ])('says that "%s" approves nothing where it is no number: %s', (approved, isTold) => {
+    const { holds } = decide({ approved, untouched: 13 });
+    const [reason = ''] = holds.flatMap((one) => (one.kind === 'WaveApproval' ? one.reason : []));
+    const words = `is "${approved}", which approves nothing: expected is the number of the wave, "1")`;
+    expect(reason.includes(words)).toBe(isTold);
+  });
+
   it.each<readonly [string, Given, string]>([
     ['begins with its share, rounded up', { untouched: 15 }, '2 of wave 1'],
     ['goes on to it', { untouched: 14, isSettled: false }, '1 of wave 1'],
