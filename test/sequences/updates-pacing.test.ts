@@ -156,7 +156,9 @@ describe('approval', () => {
     expect(only(life)?.status).toMatchObject({ status: 'InProgress', phase: 'Pending' });
     approve(life, 'perhaps');
     await life.until('it says so', () =>
-      (only(life)?.status?.holds?.[0]?.reason ?? '').includes('"perhaps", which approves nothing: expected is "true"'),
+      (only(life)?.status?.holds?.[0]?.reason ?? '').includes(
+        '"perhaps", which approves nothing: expected is "true"',
+      ),
     );
     approve(life, 'true');
     await life.until('it begins', () => only(life)?.status?.startedAt !== undefined, 20);
