@@ -142,6 +142,36 @@ describe('maintenance windows', () => {
   });
 });
 
+const isCordoned = ({ spec }: ReturnType<GroupLife['nodes']>[number]): boolean =>
+  objectOr(spec).unschedulable === true;
+
+describe('old nodes of EKS’ strategies', () => {
+  it.each([
+    ['a pause', 'Paused'],
+    ['a window that closes', 'Window'],
+  ])('keep their traffic when %s comes before they are marked', async (_what, kind) => {
+    const life = await begin({ updateStrategy: 'DEFAULT' });
+    life.patch({ spec: { releaseVersion: newest } });
+    await life.until('new nodes come', () => only(life)?.status?.phase === 'ScalingUp');
+    const hold = (isHeld: boolean): void => {
+      const windowDefault = isHeld ? 'Closed' : 'Open';
+      if (kind === 'Window') life.patch({ spec: { updateConfig: { windowDefault } } });
+      else life.patchUpdate(only(life)?.metadata.name ?? '', { spec: { paused: isHeld } });
+    };
+    hold(true);
+    await life.until('it is held', () => kinds(life).includes(kind), 1200);
+    // Longer than marking may take.
+    await life.driver.advance(40 * 60);
+    expect(only(life)?.status).toMatchObject({ status: 'InProgress', phase: 'Marking' });
+    expect(kinds(life)).toEqual([kind]);
+    expect(life.nodes().filter(isCordoned)).toEqual([]);
+    hold(false);
+    await life.until('the update is over', () => isOver(life), 4 * 3600);
+    expect(only(life)?.status?.status).toBe('Successful');
+    await life.end();
+  });
+});
+
 const approve = (life: GroupLife, value: string): void => {
   const name = only(life)?.metadata.name ?? '';
   life.patchUpdate(name, { metadata: { annotations: { 'drover.dev/approved': value } } });

@@ -12,11 +12,13 @@ export const paceOf = async (
   { group, memory, signal }: RolloutInput,
   update: NodeGroupUpdate,
 ): Promise<StepPacing> => {
-  const { phase } = update.status ?? {};
-  if (phase !== 'Rolling' && phase !== 'Soaking') return {};
+  const { phase, strategy } = update.status ?? {};
+  const isMarking = phase === 'Marking' && strategy !== 'BLUE_GREEN';
+  if (phase !== 'Rolling' && phase !== 'Soaking' && !isMarking) return {};
   const pacing = group.spec.updateConfig ?? {};
   const { waves = [], probes = [] } = pacing;
   const holds = stepHolds({ update, pacing, now: deps.clock.now() });
+  if (isMarking) return { holds };
   const isAsked = holds.length === 0 && update.spec.action !== 'Rollback';
   if (isAsked) {
     const probed = await runProbes(deps, memory, { update, probes }, signal);

@@ -53,7 +53,10 @@ const holdUntouched = ({ old }: Herd): readonly UpdateStep[] =>
     .filter(({ state }) => state.kind === 'untouched')
     .map(({ instance }) => ({ kind: 'Hold', instanceId: instance.instanceId }));
 
+/** Nothing is marked while something holds: marked nodes get no traffic, and would be without it for as long. */
 export const decideMarking = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
+  const isBegun = herd.old.some(({ state }) => state.kind === 'held');
+  if (!isBegun && isHeld(observation)) return stay(observation);
   const steps = holdUntouched(herd);
   // One that never became a node has nothing to be marked.
   const isMarked = ({ instance, state }: Counted): boolean =>
@@ -64,6 +67,10 @@ export const decideMarking = (observation: UpdateObservation, herd: Herd): Updat
   if (unmarked.length > 0) {
     const late = epochMs(phaseSince(observation) + joinTimeoutMs);
     if (observation.now < late) return stay(observation, { steps, wakeAt: late });
+    // It was held all that time: the time for marking begins now.
+    if (!isBegun && steps.length > 0) {
+      return stay(observation, { steps, change: enter(observation, 'Marking') });
+    }
     return stay(observation, { change: fail(observation, notMarked(observation, unmarked)) });
   }
   return stay(observation, { steps, change: enter(observation, 'Rolling') });
