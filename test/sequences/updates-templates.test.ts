@@ -209,6 +209,40 @@ describe('what new nodes are made of', () => {
   });
 });
 
+describe('a version of the template that no group can be made from', () => {
+  it.each([
+    [
+      'an instance profile',
+      { IamInstanceProfile: { Name: 'x' } },
+      /should not specify an instance/,
+    ],
+    ['an image', { ImageId: 'ami-0123456789abcdef0' }, /cannot specify an image id/],
+  ])(
+    'with %s ends what the spec asks for at once, with nothing touched',
+    async (_, data, words) => {
+      const { life, id } = await beginWithTemplate(2);
+      const before = inUse(life);
+      const input = { LaunchTemplateId: id, LaunchTemplateData: data };
+      life.world.aws.call('ec2', 'CreateLaunchTemplateVersion', input);
+      askForTemplate(life, id, '4');
+      await life.until('it is asked for', () => life.updates().length > 0, 120);
+      await untilOver(life);
+      expect(latest(life)?.status?.status).toBe('Failed');
+      const [error] = latest(life)?.status?.errors ?? [];
+      expect(error?.code).toBe('Ec2LaunchTemplateInvalidConfiguration');
+      expect(error?.message).toMatch(words);
+      expect(inUse(life)).toEqual(before);
+      expect(versionsOf(life)).toHaveLength(1);
+      // A version that can be is taken after it.
+      askForTemplate(life, id, '2');
+      await life.until('another', () => life.updates().length === 2, 120);
+      await untilOver(life);
+      expect(latest(life)?.status?.status).toBe('Successful');
+      await life.end();
+    },
+  );
+});
+
 describe('an update that is aborted before it begins', () => {
   it.each(['Stop', 'RollBack'])('by %s leaves the spec as it is', async (abort) => {
     const life = await GroupLife.begin();

@@ -8,7 +8,7 @@ import {
   type Revision,
   type UpdateStrategy,
 } from '../../api/nodegroup-update.ts';
-import { bounded, versionComplaint } from '../../core/scaling/index.ts';
+import { bounded, madeRefusal, versionComplaint } from '../../core/scaling/index.ts';
 import {
   eksSurge,
   evenSurge,
@@ -79,6 +79,23 @@ const checkVersion = async (
   if (complaint !== undefined) throw new Impossible('OperationNotPermitted', complaint);
 };
 
+/** The same of a version of the template that it is not made from yet. Throws Impossible. */
+const checkTemplate = async (
+  { cloud }: NodeGroupDeps,
+  { spec }: NodeGroup,
+  { spec: { action }, status }: NodeGroupUpdate,
+  signal: AbortSignal,
+): Promise<void> => {
+  const { launchTemplate: asked } = spec;
+  const isKnown = asked?.version === status?.from?.launchTemplate?.version;
+  if (asked === undefined || isKnown || action === 'Rollback') return;
+  const { id, version } = asked;
+  const template = await cloud.findLaunchTemplate({ id, version }, { signal });
+  const refusal = template && madeRefusal(spec, template);
+  if (refusal === undefined) return;
+  throw new Impossible('Ec2LaunchTemplateInvalidConfiguration', refusal.message, [id]);
+};
+
 /** The target, the surge and how many may be out of service: all of it before the first effect. */
 const prepare = async (deps: NodeGroupDeps, input: RolloutInput): Promise<void> => {
   const { group, scaling, signal } = input;
@@ -86,6 +103,7 @@ const prepare = async (deps: NodeGroupDeps, input: RolloutInput): Promise<void> 
   const { status } = update;
   if (status?.phase !== 'Preparing') return;
   await checkVersion(deps, group, update, signal);
+  await checkTemplate(deps, group, update, signal);
   const complaint = policyComplaint(group.spec, update.spec, status.strategy);
   if (complaint !== undefined) throw new Impossible('OperationNotPermitted', complaint);
   const target = await makeTarget(deps, group, scaling, signal);

@@ -32,6 +32,10 @@ describe('the remedy of new nodes that do not come', () => {
   it.each([
     ['Could not launch. There are not enough free addresses in subnet s', /free addresses in the/],
     ['VcpuLimitExceeded - You have requested more', /higher quota/],
+    [
+      'Hook postReady of node n (webhook https://a/b) failed: it answered 404',
+      /what the hook says/,
+    ],
     ['i-1: it never became a node', /drover explain nodegroup ng/],
   ])('%s', (message, expected) => {
     const issue = { code: 'NodeCreationFailure', message };

@@ -4,6 +4,8 @@ import type { HealthIssue } from '../../api/nodegroup.ts';
 
 const goOn = '`drover update nodegroup {name}` goes on';
 
+const hookRemedy = `mend what the hook says, or the hook (spec.updateConfig.hooks), then ${goOn}`;
+
 const remedies: Readonly<Record<string, string>> = {
   AccessDenied:
     'give the role of the controller, or of the nodes, the right that the message names',
@@ -14,12 +16,12 @@ const remedies: Readonly<Record<string, string>> = {
   Ec2InstanceTypeDoesNotExist:
     'name instance types that the region has: instanceTypes of another group',
   Ec2LaunchTemplateInvalidConfiguration:
-    'a new version of the launch template without what the message names',
+    'ask for a version of the launch template that is as the message wants it',
   Ec2LaunchTemplateNotFound: 'an update to a launch template version that there is',
   Ec2SecurityGroupNotFound: 'a launch template version with security groups that there are',
   Ec2SubnetNotFound: 'a subnet was deleted: make another node group in subnets that there are',
   HealthProbeFailed: `mend what the probe looks at, or the probe (spec.updateConfig.probes), then ${goOn}`,
-  HookFailed: `mend what the hook says, or the hook (spec.updateConfig.hooks), then ${goOn}`,
+  HookFailed: hookRemedy,
   IamInstanceProfileNotFound: 'make the instance profile again, with the role of the nodes in it',
   IamNodeRoleNotFound: 'make the role of the nodes again, under the same name',
   InstanceLimitExceeded: 'ask for a higher quota of EC2, or for fewer or smaller instances',
@@ -55,6 +57,8 @@ const ofEvictions: readonly (readonly [RegExp, string])[] = [
 
 /** Why new nodes do not come is often known, beside the code. */
 const ofCreation: readonly (readonly [RegExp, string])[] = [
+  // The nodes are there: it is the hook that has not let them in.
+  [/Hook postReady of node /, hookRemedy],
   [
     /InsufficientFreeAddresses|not enough free addresses/,
     `free addresses in the subnets that the message names; then ${goOn}`,

@@ -80,6 +80,7 @@ export {
 } from './validate.ts';
 export {
   customImageComplaint,
+  madeRefusal,
   misfitComplaint,
   type Refusal,
   sameTemplateComplaint,

@@ -88,34 +88,42 @@ export const templateRefusal = ({ id, data }: TemplateVersion): Refusal | undefi
 export const typesTwice =
   'Instance types must be specified either in the launch template or in the API request.';
 
-/** What another version of the group's own template must have, and must not, besides. */
+/** What no node group can be made from, whoever asks. */
+export const madeRefusal = (
+  { amiType }: Pick<NodeGroupSpec, 'amiType'>,
+  template: TemplateVersion,
+): Refusal | undefined => {
+  const { id, version, data } = template;
+  const isCustom = amiType === 'CUSTOM';
+  const which = `Launch template ${id} version ${version}`;
+  if (isCustom !== 'ImageId' in data) {
+    const message = isCustom
+      ? `${which} should specify an image id, since your nodegroup is configured to use a custom AMI.`
+      : 'You cannot specify an image id within the launch template, since your nodegroup is configured to use an EKS optimized AMI.';
+    return { code: 'InvalidParameterException', message };
+  }
+  // Nothing is merged into the user data of an image of one's own: without it no node would join.
+  if (isCustom && !('UserData' in data)) {
+    const message = `${which} has an image id and no user data: its nodes could not join the cluster. Add user data that bootstraps them.`;
+    return { code: 'InvalidRequestException', message };
+  }
+  return templateRefusal(template);
+};
+
+/** What another version of the group's own template must have, and must not, besides: EKS takes types once. */
 export const versionRefusal = (
   spec: Pick<NodeGroupSpec, 'amiType' | 'instanceTypes'>,
   template: TemplateVersion,
 ): Refusal | undefined => {
   const { id, version, data } = template;
-  const isCustom = spec.amiType === 'CUSTOM';
-  const which = `Launch template ${id} version ${version}`;
-  const wrong = (message: string): Refusal => ({ code: 'InvalidParameterException', message });
-  const leadsNowhere = (message: string): Refusal => ({ code: 'InvalidRequestException', message });
-  if (isCustom !== 'ImageId' in data) {
-    return wrong(
-      isCustom
-        ? `${which} should specify an image id, since your nodegroup is configured to use a custom AMI.`
-        : 'You cannot specify an image id within the launch template, since your nodegroup is configured to use an EKS optimized AMI.',
-    );
+  const refused = madeRefusal(spec, template);
+  if (refused !== undefined) return refused;
+  if ('InstanceType' in data && spec.instanceTypes.length > 0) {
+    return { code: 'InvalidParameterException', message: typesTwice };
   }
-  // Nothing is merged into the user data of an image of one's own: without it no node would join.
-  if (isCustom && !('UserData' in data)) {
-    return leadsNowhere(
-      `${which} has an image id and no user data: its nodes could not join the cluster. Add user data that bootstraps them.`,
-    );
-  }
-  if ('InstanceType' in data && spec.instanceTypes.length > 0) return wrong(typesTwice);
-  if (!('InstanceType' in data) && spec.instanceTypes.length === 0) {
-    return leadsNowhere(`${which} should specify an instance type: the group has none of its own.`);
-  }
-  return templateRefusal(template);
+  if ('InstanceType' in data || spec.instanceTypes.length > 0) return undefined;
+  const message = `Launch template ${id} version ${version} should specify an instance type: the group has none of its own.`;
+  return { code: 'InvalidRequestException', message };
 };
 
 /** Types that images of this kind do not run on. */
