@@ -349,6 +349,7 @@ export const nodeGroupUpdateStatus: Schema = object(
     target: revision,
     original: object(sizes, ['minSize', 'maxSize', 'desired']),
     suspends: listOf(text(63), 10),
+    suspendedIn: generation,
     ...pacingStatus,
     ...hookStatus,
     maxUnavailable: count,

@@ -66,6 +66,7 @@ const updateStatusWords: Words = {
   target: ['What they are to be made of.', revisionWords],
   original: ['Sizes before its first effect.', sizeWords],
   suspends: 'Processes of EC2 Auto Scaling that were running and are suspended while it runs.',
+  suspendedIn: "The leader's term in which that was noted.",
   holds: [
     'What keeps the next step from beginning; drains under way go on.',
     {

@@ -180,6 +180,8 @@ export interface NodeGroupUpdateStatus {
   readonly original?: UpdateSizes;
   /** What of EC2 Auto Scaling's processes was running and is suspended while the update runs. */
   readonly suspends?: readonly string[];
+  /** The leader's term in which that was noted; absent where no other process ever leads. */
+  readonly suspendedIn?: number;
   /** What keeps the next step from beginning now; drains under way go on. */
   readonly holds?: readonly Hold[];
   /** Their kinds, with commas between. */

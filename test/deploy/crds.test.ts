@@ -367,6 +367,7 @@ const nodeGroupUpdate: { spec: Full<NodeGroupUpdateSpec>; status: Full<NodeGroup
     target: revision,
     original: { minSize: 0, maxSize: 1, desired: 1 },
     suspends: ['AZRebalance'],
+    suspendedIn: 1,
     hooks: [
       {
         hook: 'preDrain',

@@ -1,7 +1,10 @@
-// Two processes that take turns to lead a node group: the first stands still with a call that sets sizes on its lips, the
-// second does what people want meanwhile, and then the call leaves. It is nobody's wish: what people asked for stands.
+// Two processes that take turns to lead a node group: the first stands still with a call that sets sizes, or suspends a
+// process, on its lips, the second does what people want meanwhile, and then the call leaves. It is nobody's wish: what
+// people asked for stands.
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/api/json.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';
+import { askFor, makeGroup, newest } from '../support/update-world.ts';
 
 const standsFor = 55;
 
@@ -110,6 +113,45 @@ describe('a call that sets sizes and leaves after another process has come to le
     const before = 'a process that led before and stood still has set ';
     const after = ': taken back; to keep it, set it in the NodeGroup';
     expect(eventsOf(life)).toEqual(tells.map((what) => `${before}${what}${after}`));
+    expect(life.check().violations).toEqual([]);
+    await life.end();
+  });
+});
+
+describe('a call that suspends a process and leaves after another process has ended the update', () => {
+  const listOf = (value: unknown) => (value ?? []) as readonly JsonObject[];
+  const suspended = (life: GroupLife) =>
+    listOf(life.autoScalingGroups()[0]?.SuspendedProcesses).map(({ ProcessName }) => ProcessName);
+  const told = (life: GroupLife) =>
+    [...life.world.kube.readAll({ group: '', resource: 'events' })].filter(
+      ({ reason }) => reason === 'LateSuspension',
+    );
+
+  it('is taken back, and told', async () => {
+    const life = await GroupLife.begin({ twoLeaders: true });
+    await makeGroup(life, { desired: 2, zones: 2, maxSize: 4 });
+    let stopped = false;
+    life.standsStill = (operation) => {
+      if (operation !== 'SuspendProcesses' || stopped) return 0;
+      stopped = true;
+      return standsFor;
+    };
+    life.patch({ spec: { updateConfig: { updateStrategy: 'SURGE', maxUnavailable: 1 } } });
+    await life.driver.advance(5);
+    askFor(life, newest);
+    await life.until('a leader stands still', () => stopped, 60);
+    const [update] = life.updates();
+    life.patchUpdate(update?.metadata.name ?? '', { spec: { abort: 'Stop' } });
+    await life.until('the other has ended it', () => {
+      return life.updates()[0]?.status?.status === 'Cancelled';
+    });
+    const suspensions = () => life.called('SuspendProcesses');
+    const before = suspensions();
+    await life.until('the late call leaves', () => suspensions() > before, 60);
+    expect(suspended(life)).toEqual(['AZRebalance']);
+    await life.driver.advance(120);
+    expect(suspended(life)).toEqual([]);
+    expect(told(life)).toHaveLength(1);
     expect(life.check().violations).toEqual([]);
     await life.end();
   });

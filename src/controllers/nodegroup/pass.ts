@@ -22,6 +22,7 @@ import { createGroup } from './create.ts';
 import type { NodeGroupDeps } from './deps.ts';
 import { journalWriteBack } from './events.ts';
 import { syncTemplate } from './labels.ts';
+import { resumeLate } from './late-processes.ts';
 import { leaveIssues } from './leaving-issues.ts';
 import { leftOf } from './left.ts';
 import { Marking } from './marking.ts';
@@ -274,7 +275,9 @@ export class Pass {
     await withdrawOthers(this.#deps, { group: this.#group, scaling }, keep, signal);
     await this.#attempt('sizes', () => this.#changeSizes(scaling, change));
     if (scaleIn !== undefined) await this.#runScaleIn(scaling, scaleIn);
-    await this.#attempt('update', async () => rollout?.act());
+    await this.#attempt('update', () =>
+      rollout ? rollout.act() : resumeLate(this.#deps, this.#group, scaling, signal),
+    );
     return true;
   }
 

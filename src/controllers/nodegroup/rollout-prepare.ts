@@ -115,7 +115,8 @@ const prepare = async (deps: NodeGroupDeps, input: RolloutInput): Promise<void> 
   const phase = surge > 0 ? ('ScalingUp' as const) : held;
   const phases = [...(status.phases ?? []), { phase, at: formatTime(deps.clock.now()) }];
   const running = disturbing.filter((one) => !suspendedOf(scaling).includes(one));
-  const suspends = isOwn && surge > 0 ? { suspends: running } : {};
+  const term = deps.epoch === undefined ? {} : { suspendedIn: deps.epoch };
+  const suspends = isOwn && surge > 0 ? { suspends: running, ...term } : {};
   const skipped = isOwn ? await skippedOf(deps, input, target) : [];
   const types = skipped.length === 0 ? {} : { skippedTypes: skipped };
   const next = { ...status, target, maxUnavailable, surge, phase, phases, ...suspends, ...types };
