@@ -50,8 +50,6 @@ class Remains {
   readonly #context: Context;
   readonly #annotations: Owners;
   readonly #processes: Owners;
-  /** `group process update` whose suspension, once announced, we have asked for and been granted. */
-  readonly #granted = new Set<string>();
   readonly #groups = new Map<string, JsonObject>();
 
   constructor(context: Context) {
@@ -88,13 +86,8 @@ class Remains {
       const key = `${group} ${one}`;
       if (isOurs) saw();
       if (entry.error !== undefined) continue;
-      // Noted as ours, and not asked for yet: the group does not say whose it is.
-      const announcing = this.#announcing(group, one);
-      if (suspends && announcing !== undefined) this.#processes.set(key, true);
-      // Nothing fences what a leader that stood still sends after the update's end: nobody knows whose it is.
-      const isLate = isOurs && book.mayLeaderBeLate && this.#openOf(group) === undefined;
-      if (suspends && isLate) this.#processes.set(key, false);
-      if (isOurs && announcing !== undefined) this.#granted.add(`${key} ${announcing}`);
+      // Noted as ours by an update under way: who else suspends it changes nothing that the group would say.
+      if (suspends && this.#isNoted(group, one)) this.#processes.set(key, true);
       if (suspends) this.#processes.set(key, isOurs);
       else if (this.#processes.take(key, isOurs)) {
         report({ subject: group, message: `${one}, which others had suspended, was resumed` });
@@ -110,12 +103,8 @@ class Remains {
     return undefined;
   }
 
-  /** The update under way that has noted the process, and has not been granted its suspension. */
-  #announcing(autoScalingGroup: string, process: string): string | undefined {
-    const update = this.#openOf(autoScalingGroup);
-    if (update === undefined || !update.suspends.includes(process)) return undefined;
-    const isGranted = this.#granted.has(`${autoScalingGroup} ${process} ${update.name}`);
-    return isGranted ? undefined : update.name;
+  #isNoted(autoScalingGroup: string, process: string): boolean {
+    return this.#openOf(autoScalingGroup)?.suspends.includes(process) === true;
   }
 
   /** A node that has just come may not have been seen by who ended the update. */
