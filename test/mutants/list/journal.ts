@@ -177,8 +177,8 @@ const named: readonly Mutant[] = [
     edits: [
       {
         file: draining,
-        find: 'const due = moved && dueAt !== undefined && dueAt <= now;',
-        replace: 'const due = moved && dueAt !== undefined && dueAt < 0;',
+        find: 'const due = (moved && dueAt !== undefined && dueAt <= now) || isOther;',
+        replace: 'const due = false;',
       },
     ],
   },
@@ -215,9 +215,9 @@ const named: readonly Mutant[] = [
     edits: [
       {
         file: draining,
-        find: 'const due = moved && dueAt !== undefined && dueAt <= now;',
+        find: 'const due = (moved && dueAt !== undefined && dueAt <= now) || isOther;',
         replace:
-          'const due = moved && dueAt !== undefined && dueAt <= now && status.progressAt === undefined;',
+          'const due = ((moved && dueAt !== undefined && dueAt <= now) || isOther) && status.progressAt === undefined;',
       },
     ],
   },
