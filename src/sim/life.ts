@@ -66,8 +66,8 @@ export interface LifeResult {
 /** 2022-09-25T13:00:00Z, the articles' day. */
 const startAt = 1_664_110_800 * microsPerSecond;
 const bootLimitSeconds = 120;
-/** Of a whole surplus, one by one, each to the end of its hook's heartbeats (200 min). */
-const healLimitSeconds = 24 * 3600;
+/** Of a whole surplus, one by one, each to the end of its hook's heartbeats (200 min), and of an update behind it. */
+const healLimitSeconds = 60 * 3600;
 /** How long two replicas may work in peace before one goes on alone: long enough to fall out. */
 const replicasLimitSeconds = 120;
 /** Auto Scaling moves instances between zones one after the other. */

@@ -138,15 +138,23 @@ const notDrained = (
 /** It begins like this, so that it is known again, and taken away when it is no longer so. */
 const heldWords = 'The surplus cannot be taken back yet';
 
+/** What the deadline of a drain brings. */
+const endWords = (deadline: string, onDeadline: string | undefined, isLeaving: boolean): string => {
+  if (onDeadline === 'force') return `What is left by ${deadline} is deleted`;
+  return isLeaving
+    ? `Its lifecycle hook ends at ${deadline}, and its instance goes with what is left`
+    : `The update fails with PodEvictionFailure at ${deadline} if that lasts`;
+};
+
 /** What keeps the node that is being emptied now, and until when; undefined: nothing that lasts. */
-const heldText = ({ disruption, nodeName, instanceId }: UpdateInstance): string | undefined => {
+const heldText = (
+  { disruption, nodeName, instanceId }: UpdateInstance,
+  isLeaving: boolean,
+): string | undefined => {
   const held = disruption === undefined ? '' : heldBy([disruption]);
   const { phase, deadline, onDeadline } = disruption?.status ?? {};
   if (held === '' || phase !== 'Draining' || deadline === undefined) return undefined;
-  const end =
-    onDeadline === 'force'
-      ? `What is left by ${deadline} is deleted`
-      : `The update fails with PodEvictionFailure at ${deadline} if that lasts`;
+  const end = endWords(deadline, onDeadline, isLeaving);
   return `${heldWords}: node ${nodeName ?? instanceId}. ${held}. ${end}.`;
 };
 
@@ -160,7 +168,10 @@ const told = (
   const going = [...old, ...fresh]
     .filter(({ state }) => state.kind !== 'untouched')
     .map(({ instance }) => instance);
-  const text = [...going, ...leaving].flatMap((one) => heldText(one) ?? [])[0];
+  const [text] = [
+    ...going.flatMap((one) => heldText(one, false) ?? []),
+    ...leaving.flatMap((one) => heldText(one, true) ?? []),
+  ];
   const isSaid = decided.change !== undefined && 'message' in decided.change;
   const isOver = text === undefined && message.startsWith(heldWords);
   if (isSaid || (!isOver && (text === undefined || text === message))) return decided;

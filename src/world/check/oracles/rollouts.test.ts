@@ -260,6 +260,12 @@ describe('updates-leave-nothing', () => {
     };
     expect(taken(10)).toEqual([`n1: ${kept} of others was taken away`]);
     expect(taken(1)).toEqual([]);
+    // Set beside our note, which says that it is ours.
+    const beside = node(rolling(), 'n1', i1, { annotations: { [kept]: 'true', [shield]: 'u' } });
+    const again = annotate(annotate(beside, 'true', us).at(10), null, kubectl).at(20);
+    expect(said(over(annotate(annotate(again, 'true', kubectl).at(200), null, us)))).not.toContain(
+      `n1: ${kept} of others was taken away`,
+    );
   });
   it('reports a process that stays suspended, and one of others that is resumed', () => {
     const scaling = (story: Story, suspended: readonly string[], maxSize = 5) =>

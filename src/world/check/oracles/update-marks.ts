@@ -71,6 +71,8 @@ class Remains {
     if (value === undefined || node === undefined) return;
     const isOurs = book.isOurs(entry);
     if (isOurs) saw();
+    // Who took ours away and sets it again has our note beside it.
+    if (value !== null && node.shieldedBy !== '') this.#annotations.set(node.uid, true);
     if (value !== null) this.#annotations.set(node.uid, isOurs);
     else if (this.#annotations.take(node.uid, isOurs)) {
       report({ subject: node.name, message: `${annotation} of others was taken away` });
