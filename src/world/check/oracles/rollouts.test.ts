@@ -311,6 +311,22 @@ describe('everything-ends, of updates', () => {
     const story = update(rolling(), { phase: 'Rolling' }, { paused: true }).at(7200);
     expect(said(update(story, { phase: 'Ended', status: 'Failed' }))).toEqual([]);
   });
+  it('accepts one that waits for another for as long as that takes, and no other that is Pending', () => {
+    const queued = (startedAt: JsonObject): Story => {
+      const story = update(rolling(), { phase: 'Ended', status: 'Failed' });
+      story.object('nodegroupupdates', {
+        metadata: { name: 'next', uid: 'uid-next' },
+        spec: { nodeGroup: 'ng1', type: 'VersionUpdate' },
+        status: { status: 'InProgress', phase: 'Pending', ...startedAt },
+      });
+      return node(story.at(3800), 'n1', i1);
+    };
+    expect(said(queued({}))).toEqual(['next: still Pending']);
+    expect(said(queued({ startedAt: '2022-09-25T13:00:00Z' }))).toEqual([
+      'next: in Pending for 61 min',
+      'next: still Pending',
+    ]);
+  });
   it('reports one that stands still, and one that is open in the end', () => {
     const story = update(rolling(), { phase: 'Rolling' });
     expect(said(node(story.at(3800), 'n1', i1))).toEqual([

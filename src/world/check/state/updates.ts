@@ -80,7 +80,9 @@ export class Updates {
     const status = objectOr(object.status);
     state.status = textOf(status.status);
     state.phase = textOf(status.phase);
-    if (state.phase !== '') {
+    // One that waits for another to end has nothing of its own yet.
+    const isQueued = state.phase === 'Pending' && status.startedAt === undefined;
+    if (state.phase !== '' && !isQueued) {
       state.beganAt ??= at;
       if (!state.phaseAt.has(state.phase)) state.phaseAt.set(state.phase, at);
     }
