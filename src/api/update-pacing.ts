@@ -122,3 +122,5 @@ export const approvedWaveAnnotation = 'drover.dev/approved-wave';
 export const soakOverAnnotation = 'drover.dev/soak-over';
 /** Who did, as the command line was told by the API server; a note, no proof: that is the audit log's. */
 export const approvedByAnnotation = 'drover.dev/approved-by';
+/** The same of the wave: who approved the begin stays known beside it. */
+export const approvedWaveByAnnotation = 'drover.dev/approved-wave-by';

@@ -6,6 +6,7 @@ import {
   approvedAnnotation,
   approvedByAnnotation,
   approvedWaveAnnotation,
+  approvedWaveByAnnotation,
 } from '../../api/update-pacing.ts';
 import { type KubeApi, KubeError } from '../../ports/index.ts';
 import type { CliContext, Connection } from '../context.ts';
@@ -49,13 +50,17 @@ const approve = async (
   const isWave = kinds.includes('WaveApproval');
   const waits = isWave || kinds.includes('Approval');
   // What was planned is what is approved.
-  const said = isWave
-    ? { [approvedWaveAnnotation]: String(status?.wave?.number ?? 0) }
-    : { [approvedAnnotation]: spec.planHash ?? 'true' };
   const by = await whoAmI(kube);
-  await patchUpdate(kube, name, {
-    metadata: { annotations: { ...said, [approvedByAnnotation]: by ?? null } },
-  });
+  const annotations = isWave
+    ? {
+        [approvedWaveAnnotation]: String(status?.wave?.number ?? 0),
+        [approvedWaveByAnnotation]: by ?? null,
+      }
+    : {
+        [approvedAnnotation]: spec.planHash ?? 'true',
+        [approvedByAnnotation]: by ?? null,
+      };
+  await patchUpdate(kube, name, { metadata: { annotations } });
   const who = by === undefined ? '' : ` by ${by}`;
   context.out(
     waits

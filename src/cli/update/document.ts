@@ -1,7 +1,12 @@
 // Updates in print: a table row, the document of a script, and everything about one. Pure.
 
 import { type EpochMs, parseTime } from '../../api/brand.ts';
-import { approvedAnnotation, approvedByAnnotation } from '../../api/update-pacing.ts';
+import {
+  approvedAnnotation,
+  approvedByAnnotation,
+  approvedWaveAnnotation,
+  approvedWaveByAnnotation,
+} from '../../api/update-pacing.ts';
 import type { UpdatePolicies } from '../../api/update-policy.ts';
 import { healthRemedy } from '../../core/explain/index.ts';
 import { documentVersion } from '../drain/render.ts';
@@ -72,6 +77,8 @@ const updateItem = (view: UpdateView) => {
     paused: spec.paused ?? false,
     approved: metadata.annotations?.[approvedAnnotation] ?? null,
     approvedBy: metadata.annotations?.[approvedByAnnotation] ?? null,
+    approvedWave: metadata.annotations?.[approvedWaveAnnotation] ?? null,
+    approvedWaveBy: metadata.annotations?.[approvedWaveByAnnotation] ?? null,
     holds: status?.holds ?? [],
     hooks: status?.hooks ?? [],
     wave: status?.wave ?? null,
@@ -154,13 +161,19 @@ const policyLines = (policies: UpdatePolicies = {}): readonly string[] =>
 const section = (title: string, lines: readonly string[]): readonly string[] =>
   lines.length === 0 ? [] : [`${title}:`, ...lines];
 
-/** As the annotations say; the API server's audit log has the proof. */
+/** Begin and waves, as the annotations say; the API server's audit log has the proof. What is waited for is a hold. */
 const approvalLines = ({ update }: UpdateView): readonly string[] => {
   const { annotations = {} } = update.metadata;
+  const byOf = (name: string): string => `by ${annotations[name] ?? 'somebody who did not say so'}`;
   const given = annotations[approvedAnnotation];
-  if (given === undefined) return [];
+  const wave = annotations[approvedWaveAnnotation];
   const plan = given === 'true' ? '' : `, plan ${given}`;
-  return [`  by ${annotations[approvedByAnnotation] ?? 'somebody who did not say so'}${plan}`];
+  return [
+    ...(given === undefined ? [] : [`  ${byOf(approvedByAnnotation)}${plan}`]),
+    ...(wave === undefined
+      ? []
+      : [`  what follows wave ${wave}: ${byOf(approvedWaveByAnnotation)}`]),
+  ];
 };
 
 /** The plan that it goes by, and what of the plan's findings somebody accepted. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { HookStatus } from '../../api/update-hooks.ts';
 import { timePlus } from '../../core/termination/testing.ts';
 import { changeLines } from './changes.ts';
-import { describeLines, updateCells } from './document.ts';
+import { describeLines, updateCells, updateDocument } from './document.ts';
 import { headerLines } from './screen.ts';
 import { aGroup, anUpdate, now, running } from './testing.ts';
 import { updateView } from './view.ts';
@@ -98,6 +98,32 @@ describe('an update that is held', () => {
     const approved = { ...update, metadata: { ...update.metadata, annotations } };
     expect(describeLines(view(approved), now)).toContain('  by ada, plan abc');
     expect(describeLines(view(update), now).join()).not.toContain('approved');
+  });
+
+  it('names whose approval each wave had, and what approves the one that waits', () => {
+    const reason = 'wave 2 of 3 is done: `drover approve update u1` lets go on with wave 3';
+    const wave = { kind: 'WaveApproval', reason, since: timePlus(720) } as const;
+    const update = anUpdate({ status: { ...running, holds: [wave] } });
+    const annotations = {
+      'drover.dev/approved': 'true',
+      'drover.dev/approved-by': 'ada',
+      'drover.dev/approved-wave': '1',
+      'drover.dev/approved-wave-by': 'bob',
+    };
+    const approved = { ...update, metadata: { ...update.metadata, annotations } };
+    const lines = describeLines(view(approved), now);
+    expect(lines).toContain(`held by WaveApproval for 30s: ${reason}`);
+    const at = lines.indexOf('approved:');
+    expect(lines.slice(at, at + 3)).toEqual([
+      'approved:',
+      '  by ada',
+      '  what follows wave 1: by bob',
+    ]);
+    expect(updateDocument(view(approved))).toMatchObject({
+      approvedBy: 'ada',
+      approvedWave: '1',
+      approvedWaveBy: 'bob',
+    });
   });
 });
 
