@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { resourceTypes } from '../../src/api/kube.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';
-import { askFor, makeGroup, newest, phasesOf, untilOver } from '../support/update-world.ts';
+import { askFor, makeGroup, newest, older, phasesOf, untilOver } from '../support/update-world.ts';
 
 const record = (life: GroupLife, name: string): void =>
   life.make(resourceTypes.nodegroupupdates, undefined, {
@@ -51,6 +51,32 @@ describe('an update behind another', () => {
     expect(named('second')?.status?.status).toBe('Successful');
     expect(named('second')?.status?.message ?? '').not.toContain('waits for');
     expect(phasesOf(named('second'))[0]).toBe('Pending');
+    expect(life.check().violations).toEqual([]);
+    await life.end();
+  });
+});
+
+describe('a change of the spec while an update runs', () => {
+  it('is told as waiting in the condition Progressing, and begins when that one has ended', async () => {
+    const life = await GroupLife.begin();
+    await makeGroup(life);
+    askFor(life, newest);
+    await life.until('it runs', () => life.updates()[0]?.status?.phase === 'Rolling', 3600);
+    const first = life.updates()[0]?.metadata.name ?? '';
+    const progressing = (): string =>
+      life.group()?.status?.conditions?.find(({ type }) => type === 'Progressing')?.message ?? '';
+    expect(progressing()).not.toContain('waits for');
+    askFor(life, older);
+    const waits = `A change to release ${older} waits for update ${first} to end.`;
+    await life.until('it says so', () => progressing().endsWith(waits), 60);
+    expect(life.updates()).toHaveLength(1);
+    await life.until('the next begins', () => life.updates().length === 2, 4 * 3600);
+    await untilOver(life);
+    expect(life.updates().map(({ status }) => status?.status)).toEqual([
+      'Successful',
+      'Successful',
+    ]);
+    expect(progressing()).not.toContain('waits for');
     expect(life.check().violations).toEqual([]);
     await life.end();
   });

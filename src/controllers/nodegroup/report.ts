@@ -2,7 +2,7 @@
 import type { HealthIssue, NodeGroup, NodeGroupStatus } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
 import { type Ownership, type StatusFacts, statusOf } from '../../core/scaling/index.ts';
-import { failedRequestOf, failedUpdateOf } from '../../core/update/index.ts';
+import { failedRequestOf, failedUpdateOf, waitingChangeText } from '../../core/update/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
 import { isReady, nodeOfInstance } from '../informers.ts';
 import type { NodeGroupDeps } from './deps.ts';
@@ -70,7 +70,10 @@ export const report = async (
   const { group, scaling, marking, surge, templateGeneration } = facts;
   const updates = deps.updates.list();
   const windows = await windowsLacks(deps, group, memory, signal);
+  const asked = requestedRevision(deps, group);
+  const waitingChange = waitingChangeText(updates, group, asked);
   const status = statusOf({
+    ...(waitingChange === undefined ? {} : { waitingChange }),
     ...(windows === undefined ? {} : { windows }),
     group,
     scaling,
@@ -81,7 +84,7 @@ export const report = async (
     },
     issues: [...ownIssues(memory.trouble.values(), group, facts.found), ...(facts.issues ?? [])],
     requested: group.spec.scaling,
-    requestedRevision: requestedRevision(deps, group),
+    requestedRevision: asked,
     surge,
     sizeCalls: facts.sizeCalls ?? group.status?.sizeCalls ?? [],
     ...updatingOf(facts),

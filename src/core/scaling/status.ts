@@ -52,6 +52,8 @@ export interface StatusFacts {
   readonly failedUpdate?: { readonly name: string; readonly issues: readonly HealthIssue[] };
   /** An update is in progress. */
   readonly isUpdating: boolean;
+  /** What the spec asks for and no update is there for yet: a sentence. */
+  readonly waitingChange?: string;
   /** What the template was made for, where that was looked at. */
   readonly made?: Pick<
     NodeGroupStatus,
@@ -259,8 +261,15 @@ const conditionsOf = (facts: StatusFacts, counts: Counts): readonly Condition[] 
     counts.ready >= wanted
       ? condition('Ready', 'True', 'NodesReady', nodes)
       : condition('Ready', 'False', 'NodesNotReady', nodes);
-  return [ready, progressing(facts, scaling, counts), degraded, ...windowsSupported(facts)];
+  const progress = withWaiting(progressing(facts, scaling, counts), facts);
+  return [ready, progress, degraded, ...windowsSupported(facts)];
 };
+
+/** Beside what is under way: what comes after it, and why not yet. */
+const withWaiting = (progress: Condition, { waitingChange }: StatusFacts): Condition =>
+  waitingChange === undefined
+    ? progress
+    : { ...progress, message: `${progress.message} ${waitingChange}` };
 
 /** Of Windows groups alone: nodes join without these, and pods do not run as their owners mean. */
 const windowsSupported = ({ windows }: StatusFacts): readonly Condition[] => {

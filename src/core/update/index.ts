@@ -58,3 +58,4 @@ export { shortagePast, shortagesOf } from './shortage.ts';
 export { strategyOf } from './strategy.ts';
 export { inTurn } from './succession.ts';
 export { eksSurge, maxUnavailableOf, ownSurge } from './unavailable.ts';
+export { waitingChangeText } from './waiting-change.ts';
