@@ -195,6 +195,8 @@ export const nodeDisruptionStatus: Schema = object(
         startedAt: time,
         deadline: time,
         endedAt: time,
+        causes: listOf(oneOf(causeKinds), 16),
+        podsTotal: count,
       },
       ['episode'],
     ),

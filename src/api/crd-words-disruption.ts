@@ -124,6 +124,8 @@ const statusWords: Words = {
       startedAt: 'When it began.',
       deadline: 'The deadline that it had.',
       endedAt: 'When it ended.',
+      causes: 'For which kinds of causes it was.',
+      podsTotal: 'How many pods it had to move.',
     },
   ],
   boomerangs: [

@@ -241,7 +241,7 @@ export interface NodeDisruptionStatus {
   readonly handledCauses?: readonly string[];
   /** Written with Completing: the causes it completes. A newer one opens the next episode. */
   readonly completingCauses?: readonly string[];
-  /** How the episode before this one ended: its outcome, and the deadline it had. */
+  /** How the episode before this one ended: its outcome, the deadline it had, for which causes it was, its pods. */
   readonly previous?: {
     readonly episode: number;
     readonly outcome?: DisruptionOutcome;
@@ -249,6 +249,8 @@ export interface NodeDisruptionStatus {
     readonly startedAt?: string;
     readonly deadline?: string;
     readonly endedAt?: string;
+    readonly causes?: readonly CauseKind[];
+    readonly podsTotal?: number;
   };
   readonly boomerangs?: readonly Boomerang[];
   /** When the progress below was last written; it is written ever more rarely. */

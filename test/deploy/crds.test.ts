@@ -158,6 +158,8 @@ const disruption: { spec: Full<NodeDisruptionSpec>; status: Full<NodeDisruptionS
       startedAt: t,
       deadline: t,
       endedAt: t,
+      causes: ['Update'],
+      podsTotal: 2,
     },
     boomerangs: [{ owner, podUids: ['u'] }],
     progressAt: t,

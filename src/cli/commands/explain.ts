@@ -88,11 +88,14 @@ export const historyOf = (disruption: NodeDisruption): readonly Step[] => {
   const { status } = disruption;
   const { previous } = status ?? {};
   const outcome = previous?.outcome ?? 'ended';
+  const { podsTotal: pods, causes = [] } = previous ?? {};
+  const moved = pods === undefined ? '' : `, ${pods} ${pods === 1 ? 'pod' : 'pods'}`;
+  const whose = causes.length === 0 ? '' : `, for ${causes.join(', ')}`;
   const missed = outcome === 'Forced' || outcome === 'Failed';
   const steps: readonly (readonly [string, string | undefined])[] = [
     ['the drain before this one: begun', previous?.startedAt],
     ['the drain before this one: its deadline', missed ? previous?.deadline : undefined],
-    [`the drain before this one: ${outcome}`, previous?.endedAt],
+    [`the drain before this one: ${outcome}${moved}${whose}`, previous?.endedAt],
     ['recorded', recordedAt(disruption)],
     ['begun', status?.startedAt],
     ['marked', status?.markedAt],

@@ -14,6 +14,7 @@ import { askAgainAt, askForInstance, complete, withoutNode } from './absence.ts'
 import { type Demand, wasHeld } from './causes.ts';
 import { type Decision, decision } from './decision.ts';
 import { forceWindow } from './drains.ts';
+import { emptiedText } from './emptied.ts';
 import { letGo, whileHeld } from './held.ts';
 import { lastCompletion } from './hooks.ts';
 import { startMarking, startUndoing } from './marking.ts';
@@ -253,11 +254,13 @@ const whenEmpty = (
     return decision({ waitingOn: [waiting], wakeAt: [again] });
   }
   const forced = status.forcingSince !== undefined;
+  const total = totalOf(observation, status);
+  const found = emptiedText(status, total.podsTotal ?? status.podsTotal ?? 0) ?? 'empty';
   const how = {
     outcome: forced ? ('Forced' as const) : ('Drained' as const),
-    message: forced ? 'empty; the last pods went by force' : 'empty',
+    message: forced ? 'empty; the last pods went by force' : found,
   };
-  return complete(observation, demand, how, totalOf(observation, status));
+  return complete(observation, demand, how, total);
 };
 
 /** How many pods there were: a drain that ends before its progress is due tells it at its end. */

@@ -11,6 +11,7 @@ import type { Condition } from '../../api/kube.ts';
 import type { Step } from '../../api/plan.ts';
 import { maxBoomerangs } from '../drain/index.ts';
 import type { Demand } from './causes.ts';
+import { causesServed } from './emptied.ts';
 import { transition } from './phases.ts';
 
 type WriteStatus = Extract<Step, { kind: 'WriteStatus' }>;
@@ -198,8 +199,12 @@ export const demandMoved = (status: NodeDisruptionStatus, demand: Demand): boole
 };
 
 /** What an episode is remembered by once the next has begun. */
-const summaryOf = (status: NodeDisruptionStatus): NonNullable<NodeDisruptionStatus['previous']> => {
-  const { episode, outcome, message, startedAt, deadline, endedAt } = status;
+const summaryOf = (
+  disruption: NodeDisruption,
+  status: NodeDisruptionStatus,
+): NonNullable<NodeDisruptionStatus['previous']> => {
+  const { episode, outcome, message, startedAt, deadline, endedAt, podsTotal } = status;
+  const causes = causesServed(disruption);
   return {
     episode,
     ...(outcome === undefined ? {} : { outcome }),
@@ -207,6 +212,8 @@ const summaryOf = (status: NodeDisruptionStatus): NonNullable<NodeDisruptionStat
     ...(startedAt === undefined ? {} : { startedAt }),
     ...(deadline === undefined ? {} : { deadline }),
     ...(endedAt === undefined ? {} : { endedAt }),
+    ...(causes.length === 0 ? {} : { causes }),
+    ...(podsTotal === undefined ? {} : { podsTotal }),
   };
 };
 
@@ -228,7 +235,7 @@ export const nextEpisode = (disruption: NodeDisruption): WriteStatus => {
         ? {}
         : { ownedMarks: before.ownedMarks, node: before.node }),
       ...(before?.handledCauses === undefined ? {} : { handledCauses: before.handledCauses }),
-      ...(before === undefined ? {} : { previous: summaryOf(before) }),
+      ...(before === undefined ? {} : { previous: summaryOf(disruption, before) }),
     },
   };
 };
