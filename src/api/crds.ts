@@ -116,12 +116,8 @@ const nodeGroups = definition({
     { name: 'Version', type: 'string', jsonPath: '.status.releaseVersion' },
     { name: 'Capacity', type: 'string', jsonPath: '.spec.capacityType', priority: 1 },
     { name: 'Group', type: 'string', jsonPath: '.status.autoScalingGroupName', priority: 1 },
-    {
-      name: 'Issue',
-      type: 'string',
-      jsonPath: '.status.health[0].code',
-      priority: 1,
-    },
+    // A word where something is wrong: DELETING or UPDATING alone says nothing of what it waits for.
+    { name: 'Issue', type: 'string', jsonPath: '.status.health[0].code' },
     age,
   ],
 });
