@@ -40,7 +40,8 @@ export const leftOf = async (
   signal: AbortSignal,
 ): Promise<Left> => {
   const { update, memory } = around;
-  if (update === undefined) {
+  // One that waits for its turn has ended nobody yet: what leaves still belongs to the one before it.
+  if (update === undefined || update.metadata.name !== group.status?.updating?.name) {
     memory.clear();
     return leftSince(group.status?.surge);
   }

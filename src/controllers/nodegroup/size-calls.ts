@@ -44,11 +44,14 @@ export const readSizes = (
   readonly late: Partial<Sizes>;
 } => {
   const { status } = group;
-  const late = sizesWithoutLateCall(status?.sizeCalls, seenNow(deps, group, scaling, left));
+  const seen = seenNow(deps, group, scaling, left);
+  const late = sizesWithoutLateCall(status?.sizeCalls, seen);
   if (status === undefined || Object.keys(late).length === 0) return { group, scaling, late: {} };
   const { desired: desiredCapacity = scaling.desiredCapacity, ...bounds } = late;
+  // As it was told then: those that have left since had their places.
+  const told = late.desired === undefined ? late : { ...late, desired: late.desired + seen.gone };
   return {
-    group: { ...group, status: { ...status, ...late } },
+    group: { ...group, status: { ...status, ...told } },
     scaling: { ...scaling, ...bounds, desiredCapacity },
     late,
   };
