@@ -133,6 +133,46 @@ describe('desired-within-bounds', () => {
     expect(judge(capacity, followed(untold.at(2))).said).toEqual([]);
   });
 
+  it('takes up of others’ changes what was written back, and no more', () => {
+    const sized = (story: Story, desired: number): Story =>
+      story.add({
+        kind: 'scaling',
+        at: story.micros,
+        autoScalingGroupName: group,
+        minSize: 0,
+        maxSize: 9,
+        desired,
+        suspended: [],
+      });
+    const wrote = (story: Story, generation: number, desired: number): Story =>
+      story.object('nodegroups', {
+        metadata: {
+          name: 'ng1',
+          uid: 'ng1',
+          generation,
+          annotations:
+            generation === 1 ? {} : { 'drover.dev/followed-generation': `${generation}` },
+        },
+        spec: { autoScalingGroupName: group, scaling: { desired } },
+        status: { desired, minSize: 0, maxSize: 9 },
+      });
+    /** Somebody takes two, one after the other; the first write-back has seen one of them. */
+    const taken = (secondAt: number, writtenAt: number): Story => {
+      const begun = sized(wrote(new Story(), 1, 2), 2);
+      return wrote(sized(sized(begun.at(1), 1).at(secondAt), 0).at(writtenAt), 2, 1);
+    };
+    expect(judge(capacity, wrote(taken(8, 8.3).at(28), 3, 0)).said).toEqual([]);
+    // Long known by then: it was left out, and is nobody's wish later.
+    expect(judge(capacity, wrote(taken(8, 18).at(28), 3, 0)).said).toEqual([
+      'eks-ng1: wrote 0 to the spec, which nobody but we had set',
+    ]);
+    // Both were written back: a third is ours.
+    const both = wrote(sized(sized(wrote(new Story(), 1, 3), 3).at(1), 2).at(2), 2, 2);
+    expect(judge(capacity, wrote(both.at(3), 3, 1)).said).toEqual([
+      'eks-ng1: wrote 1 to the spec, which nobody but we had set',
+    ]);
+  });
+
   it('reports a scale-in below what is asked for, and takes no repeated call for another', () => {
     const wished = (story: Story, desired: number) =>
       story.object('nodegroups', {

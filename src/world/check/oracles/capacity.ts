@@ -103,10 +103,23 @@ class OthersSizes {
     if (own >= 0) this.#changes.set(group, all.toSpliced(own, 1));
   }
 
+  /** Who wrote back `by` may not have seen the newest ones yet: those younger than a look that are not in it are kept. */
+  #takeUp(group: string, by: number, since: number): void {
+    const all = this.#changes.get(group) ?? [];
+    let sum = 0;
+    const last = all.findIndex((one) => {
+      sum += one.by;
+      return sum === by;
+    });
+    const rest = last < 0 ? [] : all.slice(last + 1).filter(({ at }) => at >= since);
+    this.#changes.set(group, rest);
+  }
+
   /** Of a version of a NodeGroup that is a write-back of ours; a scale-in that failed says so. */
   followedBy(
     group: string,
     { metadata, spec, status }: JsonObject,
+    since: number,
   ): { readonly desired: number; readonly isWish: boolean } | undefined {
     const { annotations, generation } = objectOr(metadata);
     const desired = numberOf(objectOr(objectOr(spec).scaling).desired);
@@ -117,7 +130,7 @@ class OthersSizes {
     if (before === desired || objectOr(status).failure !== undefined) return undefined;
     // Where nothing tells of sizes, as on a real API server, nobody knows whose it was.
     const isWish = !this.#sizes.has(group) || (this.#changes.get(group) ?? []).length > 0;
-    this.#changes.delete(group);
+    this.#takeUp(group, desired - before, since);
     return { desired, isWish };
   }
 }
@@ -224,7 +237,7 @@ export const capacity: Oracle = {
         known.set(group, { min, max });
         wishes.take(group, at, object);
         asked.take(group, at, object);
-        const followed = others.followedBy(group, object);
+        const followed = others.followedBy(group, object, at - book.lagMicros);
         if (followed !== undefined) saw();
         if (followed?.isWish === false) {
           const message = `wrote ${followed.desired} to the spec, which nobody but we had set`;
