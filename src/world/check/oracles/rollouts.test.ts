@@ -65,8 +65,8 @@ const groupOf = (story: Story, desired: number, more: JsonObject = {}): Story =>
   });
 
 /** Two old nodes and a new one, and the update that rolls them. */
-const rolling = (fresh: Made = { image: 'ami-2' }): Story => {
-  const story = groupOf(new Story({ settled: true }), 2);
+const rolling = (fresh: Made = { image: 'ami-2' }, clockSkew = 0): Story => {
+  const story = groupOf(new Story({ settled: true, clockSkew }), 2);
   for (const one of [i1, i2, i3]) story.state(one, 'InService');
   node(node(story, 'n1', i1), 'n2', i2);
   update(node(story, 'n3', i3, fresh), { phase: 'Rolling' });
@@ -101,6 +101,10 @@ describe('updates-keep-their-pace', () => {
     const told = ['u: 2 nodes are out of service at once, of 1 that may'];
     expect(said(take(on.at(1119), i2, 'n2'))).toEqual(told);
     expect(said(take(take(rolling(), i1, 'n1', timed).at(1121), i2, 'n2'))).toEqual([]);
+    // A leader whose clock is ahead sees that time end as much sooner, and not before.
+    const ahead = () => take(rolling({ image: 'ami-2' }, 60_000_000), i1, 'n1', timed);
+    expect(said(take(ahead().at(1061), i2, 'n2'))).toEqual([]);
+    expect(said(take(ahead().at(1059), i2, 'n2'))).toEqual(told);
     // Drained in time, and kept for its cooldown.
     const empty = { phase: 'Completing', outcome: 'Drained', episode: 1 };
     const kept = take(rolling(), i1, 'n1', timed).at(900);

@@ -15,7 +15,7 @@ const leaving = /^(?:Terminat|Detach|$)/;
 /** An update does not wait for a drain that somebody else's cause keeps open beyond the update's own time. */
 const givesUpMicros = 2 * microsPerMinute;
 
-/** Asked to go, and neither given back nor given up. */
+/** Asked to go, and neither given back nor given up, `now` as the fastest clock that may lead tells it. */
 const isLetGo = (update: UpdateState, one: DisruptionState, now: number): boolean => {
   const hasTime = ({ deadlineAt, isForcing }: CauseState): boolean =>
     one.phase !== 'Draining' || isForcing || now <= (deadlineAt ?? now) + givesUpMicros;
@@ -103,7 +103,10 @@ class Pace {
         const isYoung = book.now - (this.#leftAt.get(instanceId) ?? 0) <= book.lagMicros;
         if (isYoung) serving++;
         else if (state !== 'Terminated' && state !== '') gone++;
-      } else if (other !== undefined && isLetGo(update, other, book.now)) {
+      } else if (
+        other !== undefined &&
+        isLetGo(update, other, book.now + (book.facts.clockSkew ?? 0))
+      ) {
         gone++;
         if (isReplaced(update, other)) launches++;
       } else {
