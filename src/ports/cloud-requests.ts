@@ -139,8 +139,11 @@ export const createProfileRequest = ({
   Tags: Object.entries(tags).map(([Key, Value]) => ({ Key, Value })),
 });
 
-/** How many activities are looked at: the last failures of a group stand among its newest. */
-export const newestActivities = 20;
+/**
+ * How many activities are looked at, one page of Auto Scaling's: the last failures of a group stand among its newest, and an
+ * update lets at most so many nodes go at once, each of which must be found.
+ */
+export const newestActivities = 100;
 
 /** Whether an error says that the thing named does not exist: for callers to whom that is a value. */
 export const isAbsence = (code: string, message: string): boolean =>
