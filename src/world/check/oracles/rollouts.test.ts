@@ -120,6 +120,14 @@ describe('updates-keep-their-pace', () => {
     const again = { ...over, phase: 'Pending', episode: 2 };
     story.disruption(i1, { node: 'n1', causes: [kept, spot], status: again });
     expect(said(take(story.at(210), i2, 'n2', kept))).toEqual([]);
+    // EC2 takes it back: it was nobody's capacity any more. Of one that was still being emptied that is another matter.
+    const leaves = (status: JsonObject) => {
+      const begun = take(rolling(), i1, 'n1', kept).at(110);
+      begun.disruption(i1, { node: 'n1', causes: [kept], status }).at(200);
+      return said(take(begun.state(i1, 'Terminating:Wait').at(300), i2, 'n2', kept));
+    };
+    expect(leaves(over)).toEqual([]);
+    expect(leaves({ phase: 'Draining', episode: 1 })).toHaveLength(1);
   });
   it('reports one whose loss leaves too few, but for one that does not serve itself', () => {
     const silent = (story: Story) => node(story, 'n3', i3, { image: 'ami-2', ready: false });

@@ -41,6 +41,16 @@ const isKept = ({ phase, causes, handledBefore }: DisruptionState): boolean =>
       kind === 'Update' && followUp === 'Release' && handledBefore.has(id),
   );
 
+/** Blue/green: emptied by its update, whatever takes its instance then. */
+const isEmptied = ({ phase, causes, handledBefore }: DisruptionState): boolean =>
+  causes.some(
+    ({ id, kind, followUp, isCancelled }) =>
+      kind === 'Update' &&
+      followUp === 'Release' &&
+      !isCancelled &&
+      (phase === 'Ended' || handledBefore.has(id)),
+  );
+
 interface Group {
   readonly nodeGroup: string;
   readonly autoScalingGroup: string;
@@ -100,6 +110,7 @@ class Pace {
       if (instanceId === one.instanceId) continue;
       const other = book.disruptions.ofInstance(instanceId);
       if (leaving.test(state)) {
+        if (other !== undefined && isEmptied(other)) continue;
         const isYoung = book.now - (this.#leftAt.get(instanceId) ?? 0) <= book.lagMicros;
         if (isYoung) serving++;
         else if (state !== 'Terminated' && state !== '') gone++;
