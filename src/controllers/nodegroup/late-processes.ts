@@ -1,6 +1,6 @@
 // What a leader that stood still suspends when it wakes, after the update that it was for has ended under another one:
 // running again. No call of the cloud can be fenced. Knows nothing of sizes.
-import { parseTime } from '../../api/brand.ts';
+import { epochMs, formatTime, parseTime } from '../../api/brand.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
 import { inTurn } from '../../core/update/index.ts';
@@ -21,7 +21,7 @@ const lastEnded = ({ updates }: NodeGroupDeps, groupName: string): NodeGroupUpda
     .toSorted(inTurn)
     .at(-1);
 
-/** To be called while no update is under way. What people suspend within these minutes is told, too: they may do it again. */
+/** To be called while no update is under way. What people suspend within these minutes runs again, too, and is told: they may do it after that. */
 export const resumeLate = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
@@ -35,12 +35,13 @@ export const resumeLate = async (
   } = lastEnded(deps, group.metadata.name)?.status ?? {};
   if (suspendedIn === undefined || suspendedIn === deps.epoch) return;
   const since = parseTime(endedAt);
-  const sinceMs = since === undefined ? 0 : deps.clock.now() - since;
+  if (since === undefined) return;
+  const sinceMs = deps.clock.now() - since;
   if (sinceMs < settledAfterMs || sinceMs > arrivesWithinMs) return;
   const processes = suspends.filter((one) => suspendedOf(scaling).includes(one));
   if (processes.length === 0) return;
   mustLead(deps);
   await deps.cloud.setProcesses({ name: scaling.name, processes, suspended: false }, { signal });
-  const message = `${processes.join(', ')} was suspended after the update that does so had ended at ${endedAt}: by a process that led before and stood still, as it seems. It runs again; to keep it suspended, suspend it once more`;
+  const message = `${processes.join(', ')} was suspended after the update that does so had ended at ${endedAt}: by a process that led before and stood still, as it seems. It runs again; to keep it suspended, suspend it after ${formatTime(epochMs(since + arrivesWithinMs))}`;
   await tell(deps, group, { reason: 'LateSuspension', type: 'Warning', message }, signal);
 };
