@@ -56,6 +56,36 @@ describe('an update behind another', () => {
   });
 });
 
+describe('an update that is stopped behind one which waits for its approval', () => {
+  it('leaves nothing to be asked for once more when that one has ended', async () => {
+    const life = await GroupLife.begin();
+    await makeGroup(life);
+    life.patch({
+      spec: { updateConfig: { updateStrategy: 'SURGE', maxUnavailable: 1, approval: 'Required' } },
+    });
+    const ask = (name: string, releaseVersion: string): void =>
+      life.make(resourceTypes.nodegroupupdates, undefined, {
+        apiVersion: 'drover.dev/v1alpha1',
+        kind: 'NodeGroupUpdate',
+        metadata: { name },
+        spec: { nodeGroup: 'ng', type: 'VersionUpdate', params: [], change: { releaseVersion } },
+      });
+    const named = (name: string) => life.updates().find(({ metadata }) => metadata.name === name);
+    ask('first', newest);
+    await life.until('it waits', () => named('first')?.status?.phase === 'Pending', 60);
+    await life.driver.advance(5);
+    ask('second', older);
+    await life.until('the other waits', () => named('second')?.status?.phase === 'Pending', 60);
+    life.patchUpdate('second', { spec: { abort: 'Stop' } });
+    await life.until('it ends', () => named('second')?.status?.status === 'Cancelled', 60);
+    life.patchUpdate('first', { metadata: { annotations: { 'drover.dev/approved': 'true' } } });
+    await life.until('it ends', () => named('first')?.status?.status === 'Successful', 7200);
+    await life.driver.advance(120);
+    expect(life.updates()).toHaveLength(2);
+    await life.end();
+  });
+});
+
 describe('a change of the spec while an update runs', () => {
   it('is told as waiting in the condition Progressing, and begins when that one has ended', async () => {
     const life = await GroupLife.begin();

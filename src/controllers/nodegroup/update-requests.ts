@@ -27,17 +27,16 @@ export const requestedRevision = (
   { metadata, spec, status }: NodeGroup,
 ): NodeGroupStatus['requestedRevision'] => {
   const known = status?.requestedRevision;
-  const begun = lastBegun(deps, metadata.name)?.spec.change;
+  const begun = allBegun(deps, metadata.name);
+  const last = begun.at(-1);
+  // One that ended before it did anything, stopped while it waited, leaves it to the one before it.
+  const worked = begun.findLast(({ status: its }) => its?.target !== undefined);
   // By what it asks for, not by the generation: that may have moved before this was written.
-  const isBegun = begun !== undefined && sameRevisionAsked(withRevision(spec, begun), spec);
+  const isOf = (one: NodeGroupUpdate | undefined): boolean =>
+    one !== undefined && sameRevisionAsked(withRevision(spec, one.spec.change), spec);
+  const isBegun = isOf(last) || (last?.status?.target === undefined && isOf(worked));
   return known === undefined || isBegun ? revisionAsked(spec) : known;
 };
-
-/** The newest version update that has begun, whatever became of it. */
-const lastBegun = (
-  deps: Pick<NodeGroupDeps, 'updates'>,
-  groupName: string,
-): NodeGroupUpdate | undefined => allBegun(deps, groupName).at(-1);
 
 /** The user's own template that the derived one in use was made from; `before` an update: at its beginning. */
 export const templateSource = (
