@@ -59,6 +59,22 @@ const runJob = async (job: Job, post: (message: Message) => void): Promise<void>
   post({ kind: 'done', batch });
 };
 
+const usage = `Random lives of a small cluster with faults, each judged by the oracles: npm run sim -- [flags]
+
+  --seeds N     how many lives, one seed each (100)
+  --from SEED   the first seed (1); a violation prints the command that replays its life
+  --minutes M   length of each life's faults (drawn per seed)
+  --nodes N     at most so many nodes (drawn per seed)
+  --compat C    mark nodes as eks or native does; both: odd seeds eks, even ones native (both)
+  --threads T   lives at once (as many as there are cores)
+
+Examples:
+  npm run sim -- --seeds 2000
+  npm run sim -- --seeds 1 --from 4711
+
+Exit code: 0 no violation, 1 violations or an action that never happened, 2 wrong flags.
+`;
+
 const integer = (name: string, text: string | undefined, fallback: number): number => {
   const value = text === undefined ? fallback : Number(text);
   if (Number.isInteger(value) && value >= 0) return value;
@@ -75,14 +91,13 @@ const readArguments = () => {
     nodes: text,
     compat: text,
     threads: text,
-  };
+    help: { type: 'boolean' },
+  } as const;
   try {
     return parseArgs({ options }).values;
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    process.stderr.write(
-      `sim: ${why}; it takes --seeds --from --minutes --nodes --compat --threads\n`,
-    );
+    process.stderr.write(`sim: ${why}; see --help\n`);
     return undefined;
   }
 };
@@ -90,6 +105,10 @@ const readArguments = () => {
 const main = async (): Promise<number> => {
   const values = readArguments();
   if (values === undefined) return 2;
+  if (values.help) {
+    process.stdout.write(usage);
+    return 0;
+  }
   const count = integer('seeds', values.seeds, 100);
   const from = integer('from', values.from, 1);
   const { compat = 'both' } = values;
