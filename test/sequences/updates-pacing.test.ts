@@ -145,31 +145,46 @@ describe('maintenance windows', () => {
 const isCordoned = ({ spec }: ReturnType<GroupLife['nodes']>[number]): boolean =>
   objectOr(spec).unschedulable === true;
 
-describe('old nodes of EKS’ strategies', () => {
+const monthOf = (life: GroupLife): JsonObject => ({
+  from: formatTime(nowOf(life)),
+  until: formatTime(epochMs(nowOf(life) + 30 * 24 * 60 * minutes)),
+});
+const isClosed = ({ spec }: ReturnType<GroupLife['nodes']>[number]): boolean =>
+  JSON.stringify(spec).includes('drover.dev/outdated');
+
+describe('old nodes of strategies that mark them all', () => {
   it.each([
-    ['a pause', 'Paused'],
-    ['a window that closes', 'Window'],
-  ])('keep their traffic when %s comes before they are marked', async (_what, kind) => {
-    const life = await begin({ updateStrategy: 'DEFAULT' });
-    life.patch({ spec: { releaseVersion: newest } });
-    await life.until('new nodes come', () => only(life)?.status?.phase === 'ScalingUp');
-    const hold = (isHeld: boolean): void => {
-      const windowDefault = isHeld ? 'Closed' : 'Open';
-      if (kind === 'Window') life.patch({ spec: { updateConfig: { windowDefault } } });
-      else life.patchUpdate(only(life)?.metadata.name ?? '', { spec: { paused: isHeld } });
-    };
-    hold(true);
-    await life.until('it is held', () => kinds(life).includes(kind), 1200);
-    // Longer than marking may take.
-    await life.driver.advance(40 * 60);
-    expect(only(life)?.status).toMatchObject({ status: 'InProgress', phase: 'Marking' });
-    expect(kinds(life)).toEqual([kind]);
-    expect(life.nodes().filter(isCordoned)).toEqual([]);
-    hold(false);
-    await life.until('the update is over', () => isOver(life), 4 * 3600);
-    expect(only(life)?.status?.status).toBe('Successful');
-    await life.end();
-  });
+    ['DEFAULT', 'Marking', 'a pause', 'Paused'],
+    ['DEFAULT', 'Marking', 'a window that closes', 'Window'],
+    ['BLUE_GREEN', 'ScalingUp', 'a pause', 'Paused'],
+    ['BLUE_GREEN', 'ScalingUp', 'a window that closes', 'Window'],
+    ['BLUE_GREEN', 'ScalingUp', 'a freeze', 'Freeze'],
+  ])(
+    'are left alone by %s, which waits in %s, when %s comes before',
+    async (strategy, phase, _what, kind) => {
+      const life = await begin({ updateStrategy: strategy });
+      life.patch({ spec: { releaseVersion: newest } });
+      await life.until('new nodes come', () => only(life)?.status?.phase === 'ScalingUp');
+      const hold = (isHeld: boolean): void => {
+        const windowDefault = isHeld ? 'Closed' : 'Open';
+        const freezes = isHeld ? [monthOf(life)] : [];
+        if (kind === 'Window') life.patch({ spec: { updateConfig: { windowDefault } } });
+        else if (kind === 'Freeze') life.patch({ spec: { updateConfig: { freezes } } });
+        else life.patchUpdate(only(life)?.metadata.name ?? '', { spec: { paused: isHeld } });
+      };
+      hold(true);
+      await life.until('it is held', () => kinds(life).includes(kind), 1200);
+      // Longer than marking may take.
+      await life.driver.advance(40 * 60);
+      expect(only(life)?.status).toMatchObject({ status: 'InProgress', phase });
+      expect(kinds(life)).toEqual([kind]);
+      expect(life.nodes().filter((one) => isCordoned(one) || isClosed(one))).toEqual([]);
+      hold(false);
+      await life.until('the update is over', () => isOver(life), 4 * 3600);
+      expect(only(life)?.status?.status).toBe('Successful');
+      await life.end();
+    },
+  );
 });
 
 const approve = (life: GroupLife, value: string): void => {

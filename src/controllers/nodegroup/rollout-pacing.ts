@@ -13,7 +13,8 @@ export const paceOf = async (
   update: NodeGroupUpdate,
 ): Promise<StepPacing> => {
   const { phase, strategy } = update.status ?? {};
-  const isMarking = phase === 'Marking' && strategy !== 'BLUE_GREEN';
+  // Blue/green closes its old nodes all at once, as soon as the new ones are there.
+  const isMarking = phase === (strategy === 'BLUE_GREEN' ? 'ScalingUp' : 'Marking');
   if (phase !== 'Rolling' && phase !== 'Soaking' && !isMarking) return {};
   const pacing = group.spec.updateConfig ?? {};
   const { waves = [], probes = [] } = pacing;

@@ -136,6 +136,24 @@ describe('new nodes of a blue/green update', () => {
     const decided = decideUpdate({ ...seen, desired: 3, surge: small, update: paused, policies });
     expect(decided.surge).toEqual(small);
   });
+
+  it('are kept from the autoscaler while a freeze holds, which closes no old node', () => {
+    const { shield: _none, ...withoutShield } = aMember('new3', fresh);
+    const seen = observe({ strategy, phase: 'ScalingUp', surge: 3 }, [
+      ...old(3, { isClosed: false }),
+      ...green(2),
+      withoutShield,
+    ]);
+    const holds = [{ kind: 'Freeze', reason: 'sale', since: ago(60) }] as const;
+    const surge = { desired: 3, maxSize: 3 };
+    const status = { ...seen.status, waitingSince: ago(600) };
+    const around = { ...seen, status, desired: 3, actualDesired: 6, surge, policies };
+    const decided = decideUpdate({ ...around, holds });
+    expect(decided.change).toHaveProperty('waitingSince', undefined);
+    expect(decided.change?.phase).toBeUndefined();
+    expect(decided.steps).toEqual([{ kind: 'Shield', nodeName: 'new3' }]);
+    expect(decideUpdate(around).change?.phase).toBe('Marking');
+  });
 });
 
 describe('old nodes of a blue/green update', () => {

@@ -40,7 +40,7 @@ const toeOf = (observation: UpdateObservation, { old }: Herd): number => {
  * was started is taken back.
  */
 export const decideGreenUp = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
-  const { status, surge, desired, actualDesired, update } = observation;
+  const { status, surge, desired, actualDesired } = observation;
   const { old, fresh } = herd;
   const all = status.surge ?? 0;
   // Started from the old template after they were counted, as where somebody makes the group larger just then.
@@ -55,12 +55,12 @@ export const decideGreenUp = (observation: UpdateObservation, herd: Herd): Updat
   const isStarted =
     actualDesired >= desired + asked && old.length + fresh.length >= desired + asked;
   if (!isStarted || !fresh.every(isWhole)) return awaiting(observation, herd, true, here());
-  if (update.spec.paused === true) return here();
-  const change = status.waitingSince === undefined ? {} : { waitingSince: undefined };
-  if (asked < all) {
-    return here({ surge: surgeOf(all), ...(status.waitingSince === undefined ? {} : { change }) });
-  }
-  return here({ change: { ...change, ...enter(observation, 'Marking') } });
+  const isToldWaiting = status.waitingSince !== undefined;
+  const told = isToldWaiting ? { change: { waitingSince: undefined } } : {};
+  // Closed nodes take no new pods for as long as it is held; and the autoscaler would find the new ones empty.
+  if (isHeld(observation)) return here({ steps: shieldSteps(herd), ...told });
+  if (asked < all) return here({ surge: surgeOf(all), ...told });
+  return here({ change: { ...told.change, ...enter(observation, 'Marking') } });
 };
 
 const isClosed = ({ instance }: Counted): boolean =>
