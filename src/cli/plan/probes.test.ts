@@ -26,10 +26,18 @@ const slice = (isReady: boolean) => ({
   endpoints: [{ conditions: { ready: isReady } }],
 });
 
-const look = async (probe: Probe, more: { isEmbedded?: boolean; isReady?: boolean } = {}) => {
-  const { isEmbedded = false, isReady = true } = more;
+interface Around {
+  readonly isEmbedded?: boolean;
+  readonly isReady?: boolean;
+  /** Why EndpointSlices may not be read. */
+  readonly refusal?: string;
+}
+
+const look = async (probe: Probe, { isEmbedded = false, isReady = true, refusal }: Around = {}) => {
   const kube = new FakeKube(new VirtualClock());
   kube.put(preflightTypes.services, { name: 'web', namespace: 'shop', spec: {} });
+  const elsewhere = { type: 'ExternalName', externalName: 'web.example.com' };
+  kube.put(preflightTypes.services, { name: 'far', namespace: 'shop', spec: elsewhere });
   const deployments = {
     ...preflightTypes.statefulsets,
     resource: 'deployments',
@@ -38,8 +46,14 @@ const look = async (probe: Probe, more: { isEmbedded?: boolean; isReady?: boolea
   const status = (value: string) => ({ conditions: [{ type: 'Available', status: value }] });
   kube.put(deployments, { name: 'well', namespace: 'shop', status: status('True') });
   kube.put(deployments, { name: 'ill', namespace: 'shop', status: status('False') });
-  const around = { kube, isEmbedded, endpointSlices: [slice(isReady)] };
-  const { probes = [] } = await readProbes(around, new Collector(), [probe]);
+  const collector = new Collector();
+  if (refusal !== undefined) collector.note('endpoints', refusal);
+  const around = {
+    kube,
+    isEmbedded,
+    endpointSlices: refusal === undefined ? [slice(isReady)] : [],
+  };
+  const { probes = [] } = await readProbes(around, collector, [probe]);
   return probes.map(
     ({ state, object, message }) => `${state} ${object.kind} ${object.name}: ${message}`,
   );
@@ -74,6 +88,20 @@ describe('a probe of', () => {
   it('a Service without a Ready endpoint fails now', async () => {
     expect(await look(http('http://web.shop.svc'), { isReady: false })).toEqual([
       'failing Service shop/web: Service shop/web has no Ready endpoint',
+    ]);
+  });
+
+  it('a Service whose EndpointSlices may not be read is not known, and not said to have no endpoint', async () => {
+    expect(
+      await look(http('http://web.shop.svc'), { refusal: 'endpointslices is forbidden' }),
+    ).toEqual([
+      'unknown Service shop/web: Service shop/web is there; who serves it is not known: endpointslices is forbidden',
+    ]);
+  });
+
+  it('a Service that stands for another name is called by the controller alone', async () => {
+    expect(await look(http('http://far.shop.svc'))).toEqual([
+      'unknown Service shop/far: Service shop/far stands for web.example.com, which only the controller calls, from where it runs',
     ]);
   });
 

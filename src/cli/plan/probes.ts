@@ -1,5 +1,6 @@
 // Health probes of a group before an update begins: whether what they look at is there, and well. An address is not
 // called: the controller does that, from where it runs. Reads only.
+import type { KubeObject } from '../../api/kube.ts';
 import type { Probe } from '../../api/update-pacing.ts';
 import { preflightTypes } from '../../api/workloads.ts';
 import { type Conditioned, conditionComplaint, probedPlace } from '../../core/update/index.ts';
@@ -8,6 +9,10 @@ import type { KubeApi } from '../../ports/index.ts';
 import type { Collector } from './collect.ts';
 
 type Facts = NonNullable<Snapshot['probes']>;
+
+interface Service extends KubeObject {
+  readonly spec: { readonly type?: string; readonly externalName?: string };
+}
 
 interface Around {
   readonly kube: KubeApi;
@@ -35,6 +40,7 @@ const hasServers = ({ endpointSlices }: Around, namespace: string, name: string)
 
 const httpFacts = async (
   around: Around,
+  unreadSlices: string | undefined,
   name: string,
   { url }: NonNullable<Probe['http']>,
 ): Promise<Facts> => {
@@ -44,13 +50,26 @@ const httpFacts = async (
     return [{ name, object: { kind: 'URL', name: url }, state: 'unknown', message }];
   }
   const object = { kind: 'Service', name: `${namespace}/${service}` };
-  const found = await around.kube.get(preflightTypes.services, { namespace, name: service });
+  const found = await around.kube.get<Service>(preflightTypes.services, {
+    namespace,
+    name: service,
+  });
   if (found.kind === 'gone') {
     return [{ name, object, state: 'gone', message: `there is no Service ${object.name}` }];
   }
   if (around.isEmbedded === true) {
     const message = `the controller of this world runs on this machine, where ${hostOf(url)} is no known host`;
     return [{ name, object, state: 'gone', message }];
+  }
+  const { type, externalName = '' } = found.object.spec;
+  if (type === 'ExternalName') {
+    const message = `Service ${object.name} stands for ${externalName}, which only the controller calls, from where it runs`;
+    return [{ name, object, state: 'unknown', message }];
+  }
+  if (unreadSlices !== undefined) {
+    const message = `Service ${object.name} is there; who serves it is not known: ${unreadSlices}`;
+    const remedy = 'let the reader of the plan list EndpointSlices, then plan again';
+    return [{ name, object, state: 'unknown', message, remedy }];
   }
   if (hasServers(around, namespace, service)) return [];
   const message = `Service ${object.name} has no Ready endpoint`;
@@ -71,7 +90,7 @@ const conditionFacts = async (
   return [{ name, object: { kind: wanted.kind, name: path }, state, message }];
 };
 
-/** Those that pass are not in it. */
+/** Those that pass are not in it. The EndpointSlices are read before, by the same collector. */
 export const readProbes = async (
   around: Around,
   collector: Collector,
@@ -80,7 +99,7 @@ export const readProbes = async (
   const facts = await Promise.all(
     probes.map(({ name, http, condition }) =>
       collector.read<Facts>('probes', [], async () => {
-        if (http !== undefined) return httpFacts(around, name, http);
+        if (http !== undefined) return httpFacts(around, collector.unread.endpoints, name, http);
         return condition === undefined ? [] : conditionFacts(around, name, condition);
       }),
     ),

@@ -167,6 +167,8 @@ export interface ProbeFact {
   /** `gone`: what it looks at is not there, and it cannot pass before it is. */
   readonly state: 'gone' | 'failing' | 'unknown';
   readonly message: string;
+  /** What makes an unknown one known. */
+  readonly remedy?: string;
 }
 
 export interface Snapshot {

@@ -36,6 +36,13 @@ it.each([
   expect(found?.remedy).toMatch(/kubectl edit ng ng {3}# spec.updateConfig.probes/);
 });
 
+it('tells what makes an unknown one known', () => {
+  const fact = { name: 'web', object: { kind: 'Service', name: 'shop/web' }, message: 'hidden' };
+  const probes = [{ ...fact, state: 'unknown', remedy: 'let it be read' }] as const;
+  const [found] = findingsOf(targetConfiguration, { ...withProbe('unknown'), probes });
+  expect(found?.remedy).toBe('let it be read');
+});
+
 it('what may not be read is told, and no check of probes passes for it', () => {
   const found = findingsOf(targetConfiguration, { unread: { probes: 'forbidden' } });
   expect(found.map(({ severity, consequence }) => [severity, consequence.text])).toEqual([

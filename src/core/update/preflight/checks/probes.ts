@@ -11,7 +11,7 @@ const whenLooked = (view: View): { readonly node?: string; readonly minute?: num
   return first === undefined ? {} : { node: first.node, minute: first.minute };
 };
 
-const foundOf = (view: View, { name, object, state, message }: ProbeFact): Found => {
+const foundOf = (view: View, { name, object, state, message, remedy }: ProbeFact): Found => {
   const { group } = view.snapshot;
   const probe = group.updateConfig?.probes?.find((one) => one.name === name);
   const { onFailure = 'Hold', failureThreshold = defaultFailureThreshold } = probe ?? {};
@@ -19,7 +19,13 @@ const foundOf = (view: View, { name, object, state, message }: ProbeFact): Found
   const evidence = { probe: name, onFailure };
   if (state === 'unknown') {
     const text = `not checked: ${message}`;
-    return { severity: 'notChecked', object, evidence, consequence: { text }, remedy: edit };
+    return {
+      severity: 'notChecked',
+      object,
+      evidence,
+      consequence: { text },
+      remedy: remedy ?? edit,
+    };
   }
   const { node, minute = 0 } = whenLooked(view);
   const { intervalSeconds = defaultIntervalSeconds } = probe ?? {};
