@@ -59,9 +59,11 @@ export type Step =
   | {
       /** A read past every cache, on whose answer the next pass decides. Changes nothing. */
       readonly kind: 'Confirm';
-      readonly what: 'nodeEmpty' | 'noNode' | 'instance';
+      readonly what: 'nodeEmpty' | 'noNode' | 'instance' | 'leaving';
       /** Node name for nodeEmpty, else the instance id. */
       readonly subject: string;
+      /** For leaving, where it is known. */
+      readonly autoScalingGroupName?: string;
     }
   | {
       /** Removes the journal of a disruption that ended long ago. */

@@ -134,3 +134,39 @@ describe('a termination that is refused', () => {
     expect(recollection.memory.terminate).toMatchObject({ done: false });
   });
 });
+
+describe('whether an instance is leaving', () => {
+  const ask = { kind: 'Confirm', what: 'leaving', subject: instanceId } as const;
+  const inGroup: Step = { ...ask, autoScalingGroupName: 'asg-1' };
+  it.each([
+    ['InService', false],
+    ['Terminating', true],
+    ['Terminating:Wait', true],
+    ['Terminated', true],
+  ])('is told by Auto Scaling: %s', async (lifecycleState, found) => {
+    const { cloud, recollection, run } = await setUp();
+    cloud.putGroup('asg-1', { instances: [{ instanceId, lifecycleState }] });
+    await run(inGroup);
+    expect(recollection.memory.leaving).toMatchObject({ found });
+    expect(cloud.count('describeInstances')).toBe(0);
+  });
+  it.each([
+    ['running', inGroup, false],
+    ['shutting-down', inGroup, true],
+    ['running', ask, false],
+    ['terminated', ask, true],
+  ])('is told by EC2 where its group has it no more: %s', async (state, step, found) => {
+    const { cloud, recollection, run } = await setUp();
+    cloud.putGroup('asg-1');
+    cloud.putInstanceState(instanceId, state);
+    await run(step);
+    expect(recollection.memory.leaving).toMatchObject({ found });
+  });
+  it('is not known while nobody answers', async () => {
+    const { cloud, recollection, run } = await setUp();
+    cloud.fail('describeGroups', 'Throttled');
+    const ended = await run(inGroup);
+    expect(ended.error).toMatchObject({ code: 'Throttled' });
+    expect(recollection.memory.leaving).toBeUndefined();
+  });
+});

@@ -191,6 +191,8 @@ export class Applier {
     } else if (step.what === 'noNode') {
       const { items } = await kube.list<Node>(resourceTypes.nodes, { signal });
       memory.nodeListed = { at, found: items.some((node) => isNodeOf(node, pass.disruption)) };
+    } else if (step.what === 'leaving') {
+      memory.leaving = { at, found: await this.#isLeaving(step, signal) };
     } else memory.instance = { at, gone: await this.#instanceIsGone(step.subject, signal) };
     return 'learned';
   }
@@ -213,6 +215,20 @@ export class Applier {
     );
     const instance = found.find((each) => each.instanceId === instanceId);
     return instance === undefined || deadStates.has(instance.state);
+  }
+
+  /** On its way out of its Auto Scaling group, its hooks included, or past it. */
+  async #isLeaving(step: StepOf<'Confirm'>, signal: AbortSignal): Promise<boolean> {
+    const { autoScalingGroupName: name, subject } = step;
+    if (this.#deps.cloud === undefined) return false;
+    if (name !== undefined) {
+      const [group] = await callCloud(this.#deps, signal, (cloud, inner) =>
+        cloud.describeGroups([name], { signal: inner }),
+      );
+      const found = group?.instances.find(({ instanceId }) => instanceId === subject);
+      if (found !== undefined) return found.lifecycleState.startsWith('Terminat');
+    }
+    return this.#instanceIsGone(subject, signal);
   }
 
   async #delete(step: StepOf<'DeleteDisruption'>, pass: Pass): Promise<Outcome> {

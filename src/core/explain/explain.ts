@@ -88,10 +88,11 @@ export const explainDisruption = (
 const pod = ({ namespace, name }: { readonly namespace: string; readonly name: string }): string =>
   `${namespace}/${name}`;
 
-const confirmText: Readonly<Record<'nodeEmpty' | 'noNode' | 'instance', string>> = {
+const confirmText: Readonly<Record<'nodeEmpty' | 'noNode' | 'instance' | 'leaving', string>> = {
   nodeEmpty: 'ask the server whether the node is empty:',
   noNode: 'ask the server whether there is really no node of',
   instance: 'ask the cloud whether there still is instance',
+  leaving: 'ask the cloud whether it is taking instance',
 };
 
 export const explainStep = (step: Step): string => {

@@ -2,6 +2,7 @@
 // on that ground is asked of the servers themselves first, past every cache.
 import { epochMs, formatTime } from '../../api/brand.ts';
 import type { DisruptionOutcome } from '../../api/disruption.ts';
+import { autoScalingGroupNameOf } from '../../api/nodegroup.ts';
 import type { Step } from '../../api/plan.ts';
 import type { Demand } from './causes.ts';
 import { type Decision, decision } from './decision.ts';
@@ -96,6 +97,29 @@ export const askForInstance = ({ disruption, memory, now }: Observation): Step |
   const { instanceId } = disruption.spec;
   if (instanceId === undefined || fresh(memory.instance, now)) return undefined;
   return { kind: 'Confirm', what: 'instance', subject: instanceId };
+};
+
+/** Whether the cloud is taking the instance: what it says after our last call. undefined = it is to be asked. */
+export const isLeaving = ({ memory, now }: Observation): boolean | undefined => {
+  const { leaving, terminate } = memory;
+  if (terminate?.done === true) return true;
+  if (leaving === undefined || !fresh(leaving, now)) return undefined;
+  return leaving.at >= (terminate?.at ?? leaving.at) ? leaving.found : undefined;
+};
+
+/** Asks Auto Scaling, where its group is known, and EC2. */
+export const askWhetherLeaving = ({ disruption, group }: Observation): readonly Step[] => {
+  const { instanceId } = disruption.spec;
+  if (instanceId === undefined) return [];
+  const name = group === undefined ? undefined : autoScalingGroupNameOf(group);
+  return [
+    {
+      kind: 'Confirm',
+      what: 'leaving',
+      subject: instanceId,
+      ...(name === undefined ? {} : { autoScalingGroupName: name }),
+    },
+  ];
 };
 
 /** When the answer about the instance is asked for again. */

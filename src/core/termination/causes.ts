@@ -225,6 +225,17 @@ const strongest = (causes: readonly DisruptionCause[]): FollowUp => {
 const longestCooldown = (causes: readonly DisruptionCause[]): DurationMs =>
   durationMs(1000 * Math.max(0, ...causes.map(({ cooldownSeconds = 0 }) => cooldownSeconds)));
 
+/** What kept the instance of a drained node from being asked for by the causes it was drained for, withdrawn or not. */
+export const keptAsAsked = ({
+  spec,
+  status,
+}: NodeDisruption): Pick<Demand, 'keptBy' | 'cooldownMs'> => {
+  const { completingCauses = [] } = status ?? {};
+  const causes = spec.causes.filter((cause) => wasHandled(cause, completingCauses));
+  const keptBy = keepingCause(causes);
+  return { ...(keptBy === undefined ? {} : { keptBy }), cooldownMs: longestCooldown(causes) };
+};
+
 export const demandOf = (observation: Observation): Demand => {
   const causes = causesToServe(observation.disruption);
   const hooks = knownHooks(observation, causes);

@@ -3,7 +3,7 @@
 import { type EpochMs, formatTime } from '../../api/brand.ts';
 import type { DisruptionCause, NodeDisruptionStatus, WaitingOn } from '../../api/disruption.ts';
 import type { Step } from '../../api/plan.ts';
-import { askAgainAt, askForInstance } from './absence.ts';
+import { askAgainAt, askForInstance, askWhetherLeaving, isLeaving } from './absence.ts';
 import { type Demand, handledIds } from './causes.ts';
 import { type Decision, decision } from './decision.ts';
 import { kubeletIsReady } from './draining.ts';
@@ -11,7 +11,7 @@ import { terminationBlocker } from './held.ts';
 import { completionDue, type KnownHook } from './hooks.ts';
 import type { Observation } from './observation.ts';
 import { type StatusChange, waitingFields, writeStatus } from './status.ts';
-import { isEndBlocker, mustTerminate, terminate } from './terminating.ts';
+import { isEndBlocker, isTakenBack, mustTerminate, terminate } from './terminating.ts';
 
 const completeStep = ({ ref }: KnownHook, instanceId: string): Step => ({
   kind: 'CompleteHook',
@@ -76,7 +76,16 @@ export const decideCompleting = (observation: Observation, demand: Demand): Deci
       keptBy === undefined ? terminate(observation, demand) : whileKept(observation, keptBy);
     if (decided.waitingOn.length > 0) return decided;
   }
-  return end(observation, demand);
+  if (!isTakenBack(observation, demand)) return end(observation, demand);
+  const leaving = isLeaving(observation);
+  if (leaving === undefined) {
+    const message = 'withdrawn; asking the cloud whether it is being terminated already';
+    const steps = askWhetherLeaving(observation);
+    return decision({ steps, waitingOn: [{ kind: 'instance', message }] });
+  }
+  // Too late: what was asked for stands, and with it the marks.
+  const { followUp } = disruption.status ?? {};
+  return end(observation, demand, leaving && followUp !== undefined ? { followUp } : {});
 };
 
 /** Pods that were left stay named for those who ask why it was forced. */
@@ -89,7 +98,11 @@ const withoutEndBlockers = ({
   return gone === 0 ? {} : { waitingOn: rest, waitingOnTotal: waitingOnTotal - gone };
 };
 
-const end = ({ disruption, now }: Observation, demand: Demand): Decision => {
+const end = (
+  { disruption, now }: Observation,
+  demand: Demand,
+  more: StatusChange = {},
+): Decision => {
   const before = disruption.status;
   const reboot = demand.followUp === 'Reboot' && before?.outcome !== 'Failed';
   const message = reboot
@@ -103,6 +116,7 @@ const end = ({ disruption, now }: Observation, demand: Demand): Decision => {
     handledCauses: handledIds(disruption, demand.causes),
     ...(message === undefined ? {} : { message }),
     ...(failed ? withoutEndBlockers(before) : waitingFields([])),
+    ...more,
   };
   return decision({ steps: [writeStatus({ disruption, demand, change, now })] });
 };

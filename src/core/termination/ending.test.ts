@@ -182,6 +182,69 @@ describe('withdrawing', () => {
     kept.causes([isOver]);
     expect(kept.settle()).toEqual(['Undoing', 'PatchNode', 'Ended']);
   });
+  describe('when the end of the instance is being asked for', () => {
+    const retired = (more: Partial<DisruptionCause> = {}): DisruptionCause =>
+      aManualCause({ kind: 'Maintenance', followUp: 'Replace', ...more });
+    const completing = (cause = retired()): Model => {
+      const model = draining([cause], []);
+      model.at(5);
+      for (const name of ['Confirm', 'Completing']) {
+        for (const step of decideDisruption(model.observation).steps) model.apply(step);
+        expect(model.done.at(-1)).toBe(name);
+      }
+      return model;
+    };
+    const withdraw = (model: Model, cause = retired()): readonly string[] => {
+      model.causes([{ ...cause, cancelledAt: timePlus(6) }]);
+      return model.settle();
+    };
+    const isCordoned = ({ observation }: Model) => observation.node?.spec.unschedulable === true;
+    it('comes too late after the call: the node keeps its marks', () => {
+      const model = completing();
+      for (const step of decideDisruption(model.observation).steps) model.apply(step);
+      expect(model.done.at(-1)).toBe('TerminateInstance');
+      expect(withdraw(model)).toEqual(['Ended']);
+      expect(model.status).toMatchObject({ outcome: 'Drained', followUp: 'Replace' });
+      expect(isCordoned(model)).toBe(true);
+    });
+    it.each([
+      ['a crash', undefined],
+      ['a lost answer', { at: tPlus(5), done: false, failures: 1 }],
+    ])('asks after %s whether the call had come through', (_name, terminate) => {
+      const memory = { hooks: new Map(), ...(terminate === undefined ? {} : { terminate }) };
+      const taken = completing();
+      taken.change({ memory });
+      taken.instanceLeaving = true;
+      expect(withdraw(taken)).toEqual(['Confirm', 'Ended']);
+      expect(isCordoned(taken)).toBe(true);
+      const kept = completing();
+      kept.change({ memory });
+      expect(withdraw(kept)).toEqual(['Confirm', 'Ended', 'Undoing', 'PatchNode', 'Ended']);
+      expect(isCordoned(kept)).toBe(false);
+    });
+    it('believes no answer from before the last call, and none for long', () => {
+      const leaving = { at: tPlus(4), found: false };
+      const terminate = { at: tPlus(5), done: false, failures: 1 };
+      const model = completing();
+      model.change({ memory: { hooks: new Map(), leaving, terminate } });
+      model.instanceLeaving = true;
+      expect(withdraw(model)).toEqual(['Confirm', 'Ended']);
+      const later = completing();
+      later.change({ memory: { hooks: new Map(), leaving } });
+      later.at(60);
+      later.instanceLeaving = true;
+      expect(withdraw(later)).toEqual(['Confirm', 'Ended']);
+    });
+    it('asks nobody where the instance was still kept', () => {
+      for (const kept of [{ holdTermination: true }, { cooldownSeconds: 600 }]) {
+        const cause = retired(kept);
+        const undone = withdraw(completing(cause), cause);
+        expect(undone).toEqual(['Ended', 'Undoing', 'PatchNode', 'Ended']);
+      }
+      const cools = retired({ cooldownSeconds: 100 });
+      expect(withdraw(completing(cools), cools)).toContain('Confirm');
+    });
+  });
   it('leaves the marks to the cause of an earlier episode that nobody withdrew', () => {
     const spot = aHookCause();
     for (const begun of ['Pending', 'Draining'] as const) {

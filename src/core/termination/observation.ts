@@ -36,6 +36,8 @@ export interface Memory {
   /** Whether a quorum list of nodes knew this one. */
   readonly nodeListed?: { readonly at: EpochMs; readonly found: boolean };
   readonly instance?: { readonly at: EpochMs; readonly gone: boolean };
+  /** Whether the cloud was taking the instance, or had. */
+  readonly leaving?: { readonly at: EpochMs; readonly found: boolean };
   readonly terminate?: {
     readonly at: EpochMs;
     readonly done: boolean;

@@ -1,14 +1,27 @@
 // The end of the instance: whether it is ours to ask for, and how long after the drain. The cloud
 // takes others by itself. What was asked for before is in the memory or is asked for again.
 import { type EpochMs, epochMs, formatTime, parseTime } from '../../api/brand.ts';
-import type { DisruptionOutcome, NodeDisruption, WaitingOn } from '../../api/disruption.ts';
+import type {
+  DisruptionOutcome,
+  FollowUp,
+  NodeDisruption,
+  WaitingOn,
+} from '../../api/disruption.ts';
 import type { Step } from '../../api/plan.ts';
-import { causesInForce, type Demand, endsByItself } from './causes.ts';
+import { causesInForce, type Demand, endsByItself, keptAsAsked } from './causes.ts';
 import { type Decision, decision } from './decision.ts';
 import { terminationBlocker } from './held.ts';
 import type { Observation } from './observation.ts';
 
 const terminateAgainMs = 5_000;
+/** So far ahead the clock may be of who was leader before, and has seen a cooldown's end sooner. */
+const clocksApartMs = 120_000;
+
+const ends = (followUp: FollowUp | undefined): boolean =>
+  followUp === 'Terminate' || followUp === 'Replace';
+
+const endsInstance = (outcome: DisruptionOutcome | undefined): boolean =>
+  outcome === 'Drained' || outcome === 'Forced' || outcome === 'NothingToDrain';
 
 /** Whether the instance itself is still to be asked for: nobody else will take it. */
 export const mustTerminate = (
@@ -16,11 +29,27 @@ export const mustTerminate = (
   { followUp }: Demand,
   outcome: DisruptionOutcome | undefined,
 ): boolean => {
-  if (followUp !== 'Terminate' && followUp !== 'Replace') return false;
+  if (!ends(followUp)) return false;
   if (outcome === 'Failed' || outcome === 'InstanceGone') return false;
   // One that came during Completing counts here: it may be the notice of this very termination.
   const goes = causesInForce(disruption).some(({ kind }) => endsByItself[kind]);
   return disruption.spec.instanceId !== undefined && !goes;
+};
+
+/**
+ * Whether whoever asked for the instance's end has taken that back after the drain, with nothing that kept it: the call
+ * may have been made before, by a process that has died since, or with an answer that was lost. Then the cloud has to be asked.
+ */
+export const isTakenBack = ({ disruption, now }: Observation, demand: Demand): boolean => {
+  const { instanceId } = disruption.spec;
+  const { outcome, followUp, drainedAt } = disruption.status ?? {};
+  if (instanceId === undefined || !endsInstance(outcome)) return false;
+  if (!ends(followUp) || ends(demand.followUp)) return false;
+  if (causesInForce(disruption).some(({ kind }) => endsByItself[kind])) return false;
+  const asked = keptAsAsked(disruption);
+  const until = cooldownUntil(asked, outcome, parseTime(drainedAt));
+  const cools = until !== undefined && now + clocksApartMs < until;
+  return asked.keptBy === undefined && !cools;
 };
 
 /**
@@ -30,13 +59,12 @@ export const mustTerminate = (
 export const wasTerminated = ({ spec, status }: NodeDisruption): boolean => {
   const { phase, outcome, followUp } = status ?? {};
   if (spec.instanceId === undefined || phase !== 'Ended') return false;
-  if (outcome !== 'Drained' && outcome !== 'Forced' && outcome !== 'NothingToDrain') return false;
-  return followUp === 'Terminate' || followUp === 'Replace';
+  return endsInstance(outcome) && ends(followUp);
 };
 
 /** Until when the instance is kept for the load balancers' sake; there was no node, no need. */
 export const cooldownUntil = (
-  { cooldownMs }: Demand,
+  { cooldownMs }: Pick<Demand, 'cooldownMs'>,
   outcome: DisruptionOutcome | undefined,
   drainedAt: EpochMs | undefined,
 ): EpochMs | undefined => {

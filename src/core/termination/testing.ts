@@ -164,6 +164,7 @@ export class Model {
   readonly done: string[] = [];
   /** What the cloud and the API server answer. */
   instanceGone = false;
+  instanceLeaving = false;
   deleted = false;
   #revision = 100;
 
@@ -239,13 +240,14 @@ export class Model {
     }
   }
 
-  #remember(what: 'nodeEmpty' | 'noNode' | 'instance', at: EpochMs): void {
+  #remember(what: Extract<Step, { kind: 'Confirm' }>['what'], at: EpochMs): void {
     const { memory } = this.observation;
     const pods: readonly Pod[] = this.observation.pods ?? [];
     const answers: Readonly<Record<typeof what, Partial<Memory>>> = {
       nodeEmpty: { listed: { at, pods } },
       noNode: { nodeListed: { at, found: this.observation.node !== undefined } },
       instance: { instance: { at, gone: this.instanceGone } },
+      leaving: { leaving: { at, found: this.instanceLeaving } },
     };
     this.change({ memory: { ...memory, ...answers[what] } });
   }

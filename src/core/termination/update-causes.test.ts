@@ -117,7 +117,7 @@ describe('the time between empty and terminate', () => {
     const model = drained();
     model.at(110);
     model.causes([update({ cancelledAt: timePlus(110) })]);
-    expect(model.settle()).toEqual(['Ended', 'Undoing', 'PatchNode', 'Ended']);
+    expect(model.settle()).toEqual(['Confirm', 'Ended', 'Undoing', 'PatchNode', 'Ended']);
   });
   it('is not waited for a node that is not there', () => {
     const model = draining([update()]);
