@@ -95,29 +95,51 @@ interface AbortFlags {
   readonly rollback: boolean;
 }
 
-/** What becomes of the group, by where the update was when it was stopped. */
-export const abortText = ({ metadata, status }: NodeGroupUpdate, rollback: boolean): string => {
+/** Where it sets back already: what is asked of it now changes no more than what comes after it. */
+const endingText = ({ metadata, spec, status }: NodeGroupUpdate, rollback: boolean): string => {
+  const { name } = metadata;
+  const { ending } = status ?? {};
+  if (ending !== undefined) {
+    const then = rollback ? '; then a rollback takes back what it has done' : '';
+    return `update ${name} is being set back already, and ends as ${ending}${then}`;
+  }
+  const what = `update ${name} has replaced all nodes and only sets back what it had set apart for that`;
+  if (rollback) return `${what}: it ends as Successful; then a rollback replaces them again`;
+  throw refused(
+    `${what}: nothing is left to stop. \`drover rollback nodegroup ${spec.nodeGroup}\` goes back when it is over`,
+  );
+};
+
+/** What becomes of the group, by where the update was when it was stopped. Throws CommandError where that is too late. */
+export const abortText = (update: NodeGroupUpdate, rollback: boolean): string => {
+  const { metadata, status } = update;
   const { phase, strategy, progress, phases = [] } = status ?? {};
   const verb = rollback ? 'rolled back' : 'stopped';
   const what = `update ${metadata.name} is being ${verb}`;
   if (phase === undefined || phase === 'Pending') {
     return `${what}: it had not begun, and the group stays as it is`;
   }
+  if (phase === 'Restoring') return endingText(update, rollback);
+  // A rollback where no node is new any more.
+  const asked = rollback ? '; then a rollback sets back what the group asks for' : '';
   const isLast = phases.some((one) => one.phase === 'ScalingDown');
   if (strategy === 'BLUE_GREEN' && !isLast) {
-    return `${what}: the group goes back to its old nodes, all of them; the new ones are drained and retire`;
+    return `${what}: the group goes back to its old nodes, all of them; the new ones are drained and retire${asked}`;
   }
   if (isLast) {
-    const goes = strategy === 'BLUE_GREEN' ? 'old nodes that were asked to go' : 'the surplus';
-    const then = rollback ? 'nodes already updated are replaced again' : `${goes} still goes`;
-    return `${what}: all new nodes are there; ${then}`;
+    const again = rollback ? '; then a rollback replaces the new ones' : '';
+    const go =
+      strategy === 'BLUE_GREEN'
+        ? 'old nodes that were asked to go still go'
+        : 'the surplus still goes';
+    return `${what}: all new nodes are there; ${go}${again}`;
   }
-  if (rollback) return `${what}: nodes already updated are replaced again`;
   const { done = 0, draining = 0 } = progress ?? {};
-  const ends = 'drains under way end, waiting nodes are given back';
   if (done + draining === 0) {
-    return `${what}: no node was replaced, and the group keeps its old ones; what was made for it goes`;
+    return `${what}: no node was replaced, and the group keeps its old ones; what was made for it goes${asked}`;
   }
+  if (rollback) return `${what}: drains under way end; nodes already updated are replaced again`;
+  const ends = 'drains under way end, waiting nodes are given back';
   return `${what}: ${ends}; the group keeps nodes of both revisions`;
 };
 
@@ -135,8 +157,9 @@ const abort = async (
   if (spec.abort !== undefined && spec.abort !== wanted) {
     throw refused(`update ${name} is being aborted already (${spec.abort}), which stays so`);
   }
+  const text = abortText(update, rollback);
   if (spec.abort === undefined) await patchUpdate(kube, name, { spec: { abort: wanted } });
-  context.out(abortText(update, rollback));
+  context.out(text);
 };
 
 interface RollbackFlags {

@@ -106,15 +106,40 @@ describe('what an abort says', () => {
     [undefined, 'it had not begun'],
     [{ phase: 'Pending' }, 'it had not begun'],
     [{ ...green, phase: 'Soaking' }, 'goes back to its old nodes, all of them'],
-    [{ ...phase('ScalingDown', 600), ...green }, 'old nodes that were asked to go'],
+    [
+      { ...phase('ScalingDown', 600), ...green },
+      'all new nodes are there; old nodes that were asked to go still go',
+    ],
+    [{ ...phase('Restoring', 600), ending: 'Failed' }, 'set back already, and ends as Failed'],
     [phase('ScalingDown', 600), 'all new nodes are there; the surplus still goes'],
     [{ phase: 'ScalingUp', progress: none }, 'no node was replaced'],
     [{}, 'the group keeps nodes of both revisions'],
   ] as const)('of %o: %s', (status, words) => {
     expect(text(status as Partial<typeof running> | undefined)).toContain(words);
   });
-  it('with a rollback', () => {
-    expect(text({}, true)).toContain('nodes already updated are replaced again');
-    expect(text({ ...green, phase: 'Soaking' }, true)).toContain('goes back to its old nodes');
+  it.each([
+    [{}, 'drains under way end; nodes already updated are replaced again'],
+    [
+      { phase: 'ScalingUp', progress: none },
+      'no node was replaced, and the group keeps its old ones; what was made for it goes; then a rollback sets back what the group asks for',
+    ],
+    [{ ...green, phase: 'Soaking' }, 'goes back to its old nodes'],
+    [phase('ScalingDown', 600), 'the surplus still goes; then a rollback replaces the new ones'],
+    [
+      { ...phase('ScalingDown', 600), ...green },
+      'old nodes that were asked to go still go; then a rollback replaces the new ones',
+    ],
+    [phase('Restoring', 600), 'ends as Successful; then a rollback replaces them again'],
+    [
+      { ...phase('Restoring', 600), ending: 'Failed' },
+      'ends as Failed; then a rollback takes back what it has done',
+    ],
+  ] as const)('with a rollback, of %o: %s', (status, words) => {
+    expect(text(status as Partial<typeof running>, true)).toContain(words);
+  });
+  it('is refused where nothing is left to stop, and names what goes back', () => {
+    expect(() => text(phase('Restoring', 600))).toThrow(
+      /nothing is left to stop. `drover rollback nodegroup ng` goes back/,
+    );
   });
 });
