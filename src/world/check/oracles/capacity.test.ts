@@ -24,6 +24,29 @@ describe('desired-within-bounds', () => {
       input: { AutoScalingGroupName: group, DesiredCapacity },
     });
 
+  /** As Auto Scaling has it. */
+  const scaled = (story: Story, desired: number): Story =>
+    story.add({
+      kind: 'scaling',
+      at: story.micros,
+      autoScalingGroupName: group,
+      minSize: 0,
+      maxSize: 9,
+      desired,
+      suspended: [],
+    });
+  const wrote = (story: Story, generation: number, desired: number): Story =>
+    story.object('nodegroups', {
+      metadata: {
+        name: 'ng1',
+        uid: 'ng1',
+        generation,
+        annotations: generation === 1 ? {} : { 'drover.dev/followed-generation': `${generation}` },
+      },
+      spec: { autoScalingGroupName: group, scaling: { desired } },
+      status: { desired, minSize: 0, maxSize: 9 },
+    });
+
   it('accepts sizes within the bounds of the instant', () => {
     expect(judge(capacity, resize(sized(new Story(), 3), 0))).toEqual({ said: [], saw: 3 });
   });
@@ -134,32 +157,10 @@ describe('desired-within-bounds', () => {
   });
 
   it('takes up of others’ changes what was written back, and no more', () => {
-    const sized = (story: Story, desired: number): Story =>
-      story.add({
-        kind: 'scaling',
-        at: story.micros,
-        autoScalingGroupName: group,
-        minSize: 0,
-        maxSize: 9,
-        desired,
-        suspended: [],
-      });
-    const wrote = (story: Story, generation: number, desired: number): Story =>
-      story.object('nodegroups', {
-        metadata: {
-          name: 'ng1',
-          uid: 'ng1',
-          generation,
-          annotations:
-            generation === 1 ? {} : { 'drover.dev/followed-generation': `${generation}` },
-        },
-        spec: { autoScalingGroupName: group, scaling: { desired } },
-        status: { desired, minSize: 0, maxSize: 9 },
-      });
     /** Somebody takes two, one after the other; the first write-back has seen one of them. */
     const taken = (secondAt: number, writtenAt: number): Story => {
-      const begun = sized(wrote(new Story(), 1, 2), 2);
-      return wrote(sized(sized(begun.at(1), 1).at(secondAt), 0).at(writtenAt), 2, 1);
+      const begun = scaled(wrote(new Story(), 1, 2), 2);
+      return wrote(scaled(scaled(begun.at(1), 1).at(secondAt), 0).at(writtenAt), 2, 1);
     };
     expect(judge(capacity, wrote(taken(8, 8.3).at(28), 3, 0)).said).toEqual([]);
     // Long known by then: it was left out, and is nobody's wish later.
@@ -167,7 +168,7 @@ describe('desired-within-bounds', () => {
       'eks-ng1: wrote 0 to the spec, which nobody but we had set',
     ]);
     // Both were written back: a third is ours.
-    const both = wrote(sized(sized(wrote(new Story(), 1, 3), 3).at(1), 2).at(2), 2, 2);
+    const both = wrote(scaled(scaled(wrote(new Story(), 1, 3), 3).at(1), 2).at(2), 2, 2);
     expect(judge(capacity, wrote(both.at(3), 3, 1)).said).toEqual([
       'eks-ng1: wrote 1 to the spec, which nobody but we had set',
     ]);
@@ -195,6 +196,55 @@ describe('desired-within-bounds', () => {
     expect(judge(capacity, end(wished(both(), 2), 80)).said).toEqual([
       'eks-ng1: a scale-in left 1 instances where 2 were asked for',
     ]);
+  });
+
+  describe('of a node that an update retires', () => {
+    const i3 = 'i-0123456789abcdef2';
+    const goes = (story: Story, instanceId: string, left: number) =>
+      scaled(story.state(instanceId, 'Terminating', { group }), left);
+    const retire = (story: Story, instanceId: string, left: number) =>
+      goes(story, instanceId, left).call('TerminateInstanceInAutoScalingGroup', {
+        InstanceId: instanceId,
+        ShouldDecrementDesiredCapacity: true,
+      });
+    /** Two are wanted; an update has a third and will retire i1. */
+    const updated = (kind = 'Update'): Story => {
+      const story = scaled(wrote(new Story(), 1, 2), 3);
+      for (const id of [i1, i2, i3]) story.state(id, 'InService', { group });
+      for (const id of [i1, i2])
+        story.disruption(id, { causes: [{ kind, followUp: 'Terminate' }] });
+      return story;
+    };
+    const tooFew = ['eks-ng1: a scale-in left 1 instances where 2 were asked for'];
+
+    it('accepts that it meets one which somebody else has just taken', () => {
+      const both = retire(goes(updated().at(10), i3, 2).at(17), i1, 1);
+      expect(judge(capacity, both).said).toEqual([]);
+      // What others took is the wish from then on.
+      expect(judge(capacity, wrote(both.at(18), 2, 1)).said).toEqual([]);
+    });
+
+    it('reports it where the other one could be known', () => {
+      const known = retire(goes(updated().at(10), i3, 2).at(71), i1, 1);
+      expect(judge(capacity, known).said).toEqual(tooFew);
+    });
+
+    it('reports two of ours for one that others took, before and after that was written back', () => {
+      const once = () => retire(goes(updated().at(10), i3, 2).at(17), i1, 1);
+      const none = 'eks-ng1: a scale-in left 0 instances where';
+      expect(judge(capacity, retire(once().at(18), i2, 0)).said).toEqual([
+        `${none} 2 were asked for`,
+      ]);
+      const written = wrote(once().at(18), 2, 1).at(40);
+      expect(judge(capacity, retire(written, i2, 0)).said).toEqual([`${none} 1 were asked for`]);
+    });
+
+    it('reports one of ours too many, and a scale-in that is no update’s', () => {
+      const twice = retire(retire(updated().at(10), i1, 2).at(17), i2, 1);
+      expect(judge(capacity, twice).said).toEqual(tooFew);
+      const other = retire(goes(updated('ScaleIn').at(10), i3, 2).at(17), i1, 1);
+      expect(judge(capacity, other).said).toEqual(tooFew);
+    });
   });
 
   it('accepts that we make a group larger that somebody else had made smaller than it is yet', () => {

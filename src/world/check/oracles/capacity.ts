@@ -15,6 +15,8 @@ import { microsPerMinute, numberOf, textOf } from '../state/read.ts';
 const followedWithinMicros = 2 * microsPerMinute;
 /** Auto Scaling tries again after some minutes where EC2 had nothing to give. */
 const scarceMicros = 10 * microsPerMinute;
+/** Beside an update its group is looked at every few seconds; a drain that ends meanwhile was asked for before. */
+const unseenMicros = microsPerMinute;
 const scarce = new Set(['no-capacity', 'no-addresses']);
 const leaving = /^(?:Terminat|Detach|$)/;
 
@@ -101,6 +103,12 @@ class OthersSizes {
         (desired === undefined ? one.by === -1 : this.#sizes.get(group) === desired),
     );
     if (own >= 0) this.#changes.set(group, all.toSpliced(own, 1));
+  }
+
+  /** By how many others have made the group smaller since then, as nobody has written back yet. */
+  smallerBy(group: string, since: number): number {
+    const young = (this.#changes.get(group) ?? []).filter(({ at }) => at >= since);
+    return Math.max(0, -young.reduce((sum, { by }) => sum + by, 0));
   }
 
   /** Who wrote back `by` may not have seen the newest ones yet: those younger than a look that are not in it are kept. */
@@ -197,8 +205,10 @@ export const capacity: Oracle = {
       }
       saw();
       if (members >= wish) return;
+      // What others take is taken for a wish when it is seen: an update's own is one fewer then as well.
+      const unseen = others.smallerBy(group, book.now - unseenMicros);
       const wanted = book.cloud.groups.get(group)?.desired ?? 0;
-      if (isRetired(context, instanceId) && wanted >= wish) return;
+      if (isRetired(context, instanceId) && wanted + unseen >= wish) return;
       const message = `a scale-in left ${members} instances where ${wish} were asked for`;
       report({ subject: group, message });
     };
@@ -269,9 +279,9 @@ export const capacity: Oracle = {
         if (entry.service !== 'autoscaling' || entry.error !== undefined) return;
         const isTermination = entry.operation === 'TerminateInstanceInAutoScalingGroup';
         if (isTermination && entry.input.ShouldDecrementDesiredCapacity === true) {
-          if (book.isOurs(entry)) checkTaken(entry);
           const { group } = book.cloud.instances.get(textOf(entry.input.InstanceId)) ?? {};
           if (book.isOurs(entry)) others.called(group ?? '', entry.at);
+          if (book.isOurs(entry)) checkTaken(entry);
           const before = set.get(group ?? '');
           if (group !== undefined && before !== undefined) set.set(group, before - 1);
         }
