@@ -10,7 +10,7 @@ import {
   updateFinalizer,
   updateStatusOf,
 } from '../../api/nodegroup-update.ts';
-import { inTurn, type UpdateSurge, wrongApprovals } from '../../core/update/index.ts';
+import { inTurn, sentences, type UpdateSurge, wrongApprovals } from '../../core/update/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
 import { mergePatchBetween } from '../../runtime/index.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
@@ -154,7 +154,7 @@ export const writeUpdate = async (
 const whyNot = ({ metadata, status }: NodeGroup): string => {
   if (metadata.deletionTimestamp !== undefined)
     return `Node group ${metadata.name} is being deleted.`;
-  const found = (status?.health ?? []).map(({ code, message }) => `${code}: ${message}`).join(' ');
+  const found = sentences((status?.health ?? []).map(({ code, message }) => `${code}: ${message}`));
   return (
     'Nodegroup cannot be updated as it is currently not in Active State: it could not be created ' +
     `(${found}). Correct its spec, and it is tried again, or delete it.`

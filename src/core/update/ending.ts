@@ -19,6 +19,7 @@ import type {
   UpdateStep,
   UpdateSurge,
 } from './observation.ts';
+import { sentences } from './sentences.ts';
 import { isKept } from './timeouts.ts';
 
 const givesBack: ReadonlySet<InstanceState['kind']> = new Set(['held', 'hooking', 'failed']);
@@ -89,7 +90,7 @@ export const leave = ({ status }: UpdateObservation, count: number): StatusChang
   const why = status.errors?.[0]?.message ?? 'stopped on request';
   const [nodes, stay, them] = count === 1 ? ['node', 'stays', 'it'] : ['nodes', 'stay', 'them'];
   const stays = `${count} new ${nodes} more than asked for ${stay} for now: another update, once that is mended, takes ${them} back.`;
-  return { leftover: count, message: `${why.replace(/[^.]$/, '$&.')} ${stays}` };
+  return { leftover: count, message: sentences([why, stays]) };
 };
 
 /**

@@ -53,6 +53,7 @@ export {
   shieldOf,
   withRevision,
 } from './revision.ts';
+export { sentences } from './sentences.ts';
 export { decideSequence, type SequenceNode, type SequenceStep } from './sequence.ts';
 export { shortagePast, shortagesOf } from './shortage.ts';
 export { strategyOf } from './strategy.ts';

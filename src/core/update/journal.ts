@@ -12,6 +12,7 @@ import { planned, tellPace } from './eta.ts';
 import { type Counted, type Herd, ownCause, updateCauseId } from './nodes.ts';
 import type { StatusChange, UpdateDecision, UpdateObservation } from './observation.ts';
 import { isHeld } from './pacing/index.ts';
+import { sentences } from './sentences.ts';
 import { soakEta, soakTailMs } from './soak-eta.ts';
 
 /** The phase and when it began; the list keeps the last of them. */
@@ -50,7 +51,7 @@ export const notJoining = ({
   instances,
 }: UpdateObservation): readonly HealthIssue[] => {
   const waiting = instances.filter((one) => one.isCounted && one.isTarget && !one.isReady);
-  const why = issues.map(({ message }) => message).join(' ');
+  const why = sentences(issues.map(({ message }) => message));
   const sentence = `Couldn't proceed with upgrade process as new nodes are not joining node group ${groupName}`;
   return [
     {

@@ -27,6 +27,7 @@ import type {
   UpdateStep,
 } from '../observation.ts';
 import { soakEnd } from '../pacing/index.ts';
+import { sentences } from '../sentences.ts';
 import { stay } from '../waiting.ts';
 import { type HookCall, hookJobName, type RunningHook } from './job.ts';
 import { doneOf, isOver, journalOf, type Looked, sentenceOf, timesOf } from './told.ts';
@@ -236,10 +237,10 @@ const endOf = (
   const issues = [
     {
       code: isNew ? 'NodeCreationFailure' : 'HookFailed',
-      message: [
+      message: sentences([
         ...failed.map(({ call, run }) => sentenceOf(call, run.message)),
         ...besideOf(herd, looked, new Set(failed.map(({ call }) => call.instanceId))),
-      ].join(' '),
+      ]),
       resourceIds: failed.map(({ call }) => call.nodeName),
     },
   ];

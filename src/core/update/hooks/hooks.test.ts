@@ -136,7 +136,21 @@ describe('preDrain', () => {
     const more = { ...pre, desired: 3, hookRuns: runs(failed) };
     const [error] = decide(rolling, three, more).change?.errors ?? [];
     expect(error?.message).toMatch(
-      /of node o1 .* failed: exit 1\.? In flight beside it: o2 \(hook preDrain was not over; given back\)\.$/,
+      /of node o1 .* failed: exit 1\. In flight beside it: o2 \(hook preDrain was not over; given back\)\.$/,
+    );
+  });
+
+  it('that failed on several nodes at once is a sentence for each', () => {
+    const second = aMember('o2', { ...begun[0], instanceId: 'i-o2', nodeName: 'o2' as never });
+    const hookRuns = new Map([
+      [preDrainOf('o1'), failed],
+      [preDrainOf('o2'), { state: 'Failed', message: 'it was stopped.' } as const],
+    ]);
+    const { change } = decide(rolling, [...begun, second], { ...pre, desired: 2, hookRuns });
+    const of = (node: string): string =>
+      `Hook preDrain of node ${node} (Job ops/${preDrainOf(node)})`;
+    expect(change?.errors?.[0]?.message).toBe(
+      `${of('o1')} failed: exit 1. ${of('o2')} failed: it was stopped.`,
     );
   });
 
