@@ -51,7 +51,7 @@ export const syncTemplate = async (
  * restores. A version of ours after that one would pass for it.
  */
 const isMakingTemplate = (deps: NodeGroupDeps, group: NodeGroup, inUse: string): boolean => {
-  const update = openUpdate(deps, group.metadata.name);
+  const update = openUpdate(deps, group);
   if (update?.spec.type !== 'VersionUpdate' || update.status?.phase === undefined) return false;
   const { target, ending } = update.status;
   return ending !== undefined || !(Number(inUse) >= Number(target?.templateVersion));

@@ -313,7 +313,7 @@ export class Pass {
 
   async #leave(): Promise<boolean> {
     const { signal } = this.#input;
-    const update = openUpdate(this.#deps, this.#group.metadata.name);
+    const update = openUpdate(this.#deps, this.#group);
     if (update !== undefined) await failUpdate(this.#deps, this.#group, update, signal);
     await releaseUpdates(this.#deps, this.#group.metadata.name, { isGroupGone: true }, signal);
     // It goes with the rest of the group.

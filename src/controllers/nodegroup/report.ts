@@ -92,7 +92,7 @@ export const report = async (
     scaleIn: facts.scaleIn,
     failure: facts.failure,
     ...failedFields(failedOf(updates, group)),
-    isUpdating: isUnderWay(openUpdate(deps, group.metadata.name)),
+    isUpdating: isUnderWay(openUpdate(deps, group)),
     ...(memory.made === undefined ? {} : { made: memory.made }),
     marked: marking.status(group, scaling),
     templateGeneration,

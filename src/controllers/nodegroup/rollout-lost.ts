@@ -152,7 +152,7 @@ export const tendUpdates = async (
   if (!isGroupGone) await reviveLost(deps, group, signal);
   const noted = group.status?.updating?.name;
   await releaseUpdates(deps, name, { isGroupGone, noted }, signal);
-  const open = openUpdate(deps, name);
+  const open = openUpdate(deps, group);
   if (open !== undefined) await tellQueue(deps, group, open, signal);
   return open;
 };

@@ -7,16 +7,18 @@ import {
   byGenerationAnnotation,
   type NodeGroupUpdate,
   type NodeGroupUpdateSpec,
+  turnAnnotation,
 } from '../../api/nodegroup-update.ts';
 import { versionParams } from '../../core/scaling/index.ts';
 import {
   failedRequestOf,
   inTurn,
+  isAskedBy,
   revisionAsked,
   rollbackNameOf,
   sameRevisionAsked,
+  turnOf,
   updateNameOf,
-  withRevision,
 } from '../../core/update/index.ts';
 import { KubeError, type ScalingGroup } from '../../ports/index.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
@@ -33,7 +35,7 @@ export const requestedRevision = (
   const worked = begun.findLast(({ status: its }) => its?.target !== undefined);
   // By what it asks for, not by the generation: that may have moved before this was written.
   const isOf = (one: NodeGroupUpdate | undefined): boolean =>
-    one !== undefined && sameRevisionAsked(withRevision(spec, one.spec.change), spec);
+    one !== undefined && isAskedBy(one, spec);
   const isBegun = isOf(last) || (last?.status?.target === undefined && isOf(worked));
   return known === undefined || isBegun ? revisionAsked(spec) : known;
 };
@@ -142,6 +144,7 @@ export const rollBack = async (
   const { strategy, from, goesBack = 'it was aborted' } = status;
   await createVersionUpdate(deps, metadata, {
     name: rollbackNameOf(update),
+    annotations: { [turnAnnotation]: turnOf(update) },
     spec: {
       change: revisionAsked(from),
       action: 'Rollback',

@@ -18,15 +18,21 @@ import { journalUpdate } from './events.ts';
 import { netDesired, noSurge } from './request.ts';
 import { tell } from './tell.ts';
 
-/** The one that is under way or next; undefined when none is. */
+/**
+ * The one that is under way or next; undefined when none is. The one that the group's status tells of is under way, also where
+ * its object was made once more after others had been created.
+ */
 export const openUpdate = (
   { updates }: Pick<NodeGroupDeps, 'updates'>,
-  groupName: string,
-): NodeGroupUpdate | undefined =>
-  updates
+  { metadata, status }: Pick<NodeGroup, 'metadata' | 'status'>,
+): NodeGroupUpdate | undefined => {
+  const open = updates
     .list()
-    .filter((one) => one.spec.nodeGroup === groupName && updateStatusOf(one) === 'InProgress')
-    .toSorted(inTurn)[0];
+    .filter((one) => one.spec.nodeGroup === metadata.name && updateStatusOf(one) === 'InProgress')
+    .toSorted(inTurn);
+  const noted = status?.updating?.name;
+  return open.find((one) => one.metadata.name === noted) ?? open[0];
+};
 
 /** New nodes that the last update could not take back; fewer when people ask for more by now. */
 export const leftoverSurge = (

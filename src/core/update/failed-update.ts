@@ -3,7 +3,7 @@
 import type { HealthIssue, NodeGroup } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
 import { sameRevisionAsked, withRevision } from './revision.ts';
-import { inTurn } from './succession.ts';
+import { inTurn, rollbackNameOf } from './succession.ts';
 
 export interface FailedUpdate {
   readonly name: string;
@@ -65,7 +65,3 @@ export const failedRequestOf = (
   const message = `${why?.message ?? ''} It was taken back, and the spec asks for the same again: \`drover update nodegroup ${metadata.name}\` tries it again, or change the spec.`;
   return { name, issues: [issueOf(name, { code, message, resourceIds })] };
 };
-
-/** The update that takes another one back has a name of its own, once and for all. */
-export const rollbackNameOf = ({ metadata }: NodeGroupUpdate): string =>
-  `${metadata.name}-rollback`;

@@ -1,6 +1,6 @@
 // Public entry of update: the decisions about version updates.
 export { decideUpdate } from './decide.ts';
-export { failedRequestOf, failedUpdateOf, rollbackNameOf } from './failed-update.ts';
+export { failedRequestOf, failedUpdateOf } from './failed-update.ts';
 export type { BudgetLoad } from './gate.ts';
 export {
   afterAnswer,
@@ -45,6 +45,7 @@ export { type Policies, policiesOf, policyComplaint } from './policy.ts';
 export {
   autoscalerAnnotation,
   hasGroupLabels,
+  isAskedBy,
   isOfRevision,
   outdatedTaint,
   revisionAsked,
@@ -57,6 +58,6 @@ export { sentences } from './sentences.ts';
 export { decideSequence, type SequenceNode, type SequenceStep } from './sequence.ts';
 export { shortagePast, shortagesOf } from './shortage.ts';
 export { strategyOf } from './strategy.ts';
-export { inTurn } from './succession.ts';
+export { inTurn, rollbackNameOf, turnOf } from './succession.ts';
 export { eksSurge, maxUnavailableOf, ownSurge } from './unavailable.ts';
 export { waitingChangeText } from './waiting-change.ts';

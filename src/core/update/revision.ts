@@ -1,7 +1,7 @@
 // Which revision a node is of: read off the world at every look, never counted. Pure.
 import type { Node } from '../../api/kube.ts';
 import type { NodeGroupSpec } from '../../api/nodegroup.ts';
-import type { NodeGroupChange, Revision } from '../../api/nodegroup-update.ts';
+import type { NodeGroupChange, NodeGroupUpdate, Revision } from '../../api/nodegroup-update.ts';
 
 const imageLabel = 'eks.amazonaws.com/nodegroup-image';
 const templateVersionLabel = 'eks.amazonaws.com/sourceLaunchTemplateVersion';
@@ -78,3 +78,19 @@ export const sameRevisionAsked = (a: Asked, b: Asked): boolean =>
   a.releaseVersion === b.releaseVersion &&
   a.launchTemplate?.id === b.launchTemplate?.id &&
   a.launchTemplate?.version === b.launchTemplate?.version;
+
+/**
+ * Whether an update asks for what the spec does. What its change is silent of it took from the spec of then, and
+ * that must be what the spec still says.
+ */
+export const isAskedBy = (
+  { spec: { change }, status }: Pick<NodeGroupUpdate, 'spec' | 'status'>,
+  spec: NodeGroupSpec,
+): boolean => {
+  const { target } = status ?? {};
+  if (target === undefined) return sameRevisionAsked(withRevision(spec, change), spec);
+  const { launchTemplate: _now, ...rest } = spec;
+  const { version, launchTemplate } = target;
+  const then = { ...rest, version, ...(launchTemplate === undefined ? {} : { launchTemplate }) };
+  return sameRevisionAsked(withRevision(then, change), spec);
+};

@@ -17,6 +17,22 @@ const update = (
   status: { status: 'InProgress', ...status },
 });
 
+/** `turn`: of the update that it takes back; undefined: asked for by somebody. */
+const rollback = (
+  name: string,
+  created: string,
+  turn?: string,
+  status: Partial<NonNullable<NodeGroupUpdate['status']>> = {},
+): NodeGroupUpdate => {
+  const made = update(name, created, status);
+  const annotations = turn === undefined ? {} : { 'drover.dev/turn': at(turn) };
+  return {
+    ...made,
+    metadata: { ...made.metadata, annotations },
+    spec: { ...made.spec, action: 'Rollback' },
+  };
+};
+
 const at = (time: string): string => `2026-01-01T${time}Z`;
 
 describe('updates of a group', () => {
@@ -39,6 +55,26 @@ describe('updates of a group', () => {
         update('z', '00:00:01', { startedAt: at('00:00:01.100') }),
         update('a', '00:00:01', { startedAt: at('00:00:01.200') }),
       ],
+    ],
+    [
+      'and a rollback right after what it takes back, before those that waited',
+      [
+        update('first', '00:00:01', { startedAt: at('00:00:03') }),
+        rollback('first-rollback', '00:00:09', '00:00:01'),
+        update('a', '00:00:01'),
+        update('b', '00:00:05'),
+      ],
+    ],
+    [
+      'and a rollback after what it takes back, whatever a clock said of its begin',
+      [
+        update('first', '00:00:01', { startedAt: at('00:00:03') }),
+        rollback('first-rollback', '00:00:09', '00:00:01', { startedAt: at('00:00:02') }),
+      ],
+    ],
+    [
+      'and a rollback that somebody asks for when it was created',
+      [update('b', '00:00:05'), rollback('a-rollback', '00:00:09')],
     ],
     ['by name where nothing else tells', [update('a', '00:00:01'), update('b', '00:00:01')]],
   ])('have their turn %s', (_, expected) => {

@@ -1,0 +1,103 @@
+// In which order updates of a group have their turn where objects are not created in that order: a rollback that follows by
+// itself, and an update that is made once more after its object vanished.
+import { describe, expect, it } from 'vitest';
+import { resourceTypes } from '../../src/api/kube.ts';
+import { GroupLife } from '../support/nodegroup-world.ts';
+import {
+  areOver,
+  askFor,
+  imageOf,
+  makeGroup,
+  newest,
+  untilAtRest,
+  untilOver,
+  updatesOf,
+} from '../support/update-world.ts';
+
+const record = (life: GroupLife, name: string, releaseVersion: string): void =>
+  life.make(resourceTypes.nodegroupupdates, undefined, {
+    apiVersion: 'drover.dev/v1alpha1',
+    kind: 'NodeGroupUpdate',
+    metadata: { name },
+    spec: { nodeGroup: 'ng', type: 'VersionUpdate', params: [], change: { releaseVersion } },
+  });
+
+const named = (life: GroupLife, name: string) =>
+  life.updates().find(({ metadata }) => metadata.name === name);
+
+/** One runs, another waits for its end. */
+const begin = async (): Promise<GroupLife> => {
+  const life = await GroupLife.begin();
+  await makeGroup(life);
+  life.patch({ spec: { updateConfig: { updateStrategy: 'SURGE', maxUnavailable: 1 } } });
+  record(life, 'first', newest);
+  const isRolling = () => named(life, 'first')?.status?.progress?.done === 1;
+  await life.until('it has updated a node', isRolling, 3600);
+  record(life, 'second', newest);
+  await life.until('it waits', () => named(life, 'second')?.status?.phase === 'Pending', 60);
+  return life;
+};
+
+describe('an update that waits while the one before it is taken back', () => {
+  it('begins when the way back is done, and is not undone by it', async () => {
+    const life = await begin();
+    life.patchUpdate('first', { spec: { abort: 'RollBack' } });
+    await untilOver(life);
+    await untilAtRest(life, 2);
+    expect(updatesOf(life).map(({ metadata, status }) => [metadata.name, status?.status])).toEqual([
+      ['first', 'Cancelled'],
+      ['first-rollback', 'Successful'],
+      ['second', 'Successful'],
+    ]);
+    expect(life.group()?.status?.releaseVersion).toBe(newest);
+    expect(life.group()?.spec.releaseVersion).toBe(newest);
+    expect(life.updates()).toHaveLength(3);
+    expect(life.check().violations).toEqual([]);
+    await life.end();
+  });
+});
+
+describe('an update that vanishes while another waits for it', () => {
+  it('is set back before that one begins', async () => {
+    const life = await begin();
+    life.patchUpdate('first', { metadata: { finalizers: null } });
+    life.user.delete(resourceTypes.nodegroupupdates, { name: 'first' });
+    await life.until('it is there again', () => named(life, 'first') !== undefined, 60);
+    await life.until(
+      'it is over',
+      () => named(life, 'first')?.status?.status === 'Cancelled',
+      3600,
+    );
+    await untilOver(life);
+    await untilAtRest(life, 2);
+    const begun = named(life, 'second')?.status?.startedAt ?? '';
+    expect(begun >= (named(life, 'first')?.status?.endedAt ?? '9')).toBe(true);
+    expect(named(life, 'second')?.status?.status).toBe('Successful');
+    expect(new Set(life.nodes().map(imageOf)).size).toBe(1);
+    const [group = {}] = life.autoScalingGroups();
+    expect(group).toMatchObject({ MinSize: 0, MaxSize: 4, DesiredCapacity: 2 });
+    expect(group.SuspendedProcesses ?? []).toEqual([]);
+    expect(life.check().violations).toEqual([]);
+    await life.end();
+  });
+
+  it('leaves what the spec asks for afterwards to be an update of its own', async () => {
+    const life = await GroupLife.begin();
+    await makeGroup(life);
+    askFor(life, newest);
+    await life.until('it runs', () => life.updates()[0]?.status?.phase === 'Rolling', 3600);
+    const name = life.updates()[0]?.metadata.name ?? '';
+    life.patchUpdate(name, { metadata: { finalizers: null } });
+    life.user.delete(resourceTypes.nodegroupupdates, { name });
+    await life.until('it is over', () => life.updates().length === 1 && areOver(life), 7200);
+    await untilAtRest(life, 2);
+    life.patch({ spec: { releaseVersion: null } });
+    await life.driver.advance(60);
+    await life.until('all are over', () => areOver(life), 7200);
+    const before = life.updates().length;
+    life.patch({ spec: { version: '1.31' } });
+    await life.until('there is an update', () => life.updates().length === before + 1, 60);
+    await untilOver(life);
+    await life.end();
+  });
+});
