@@ -15,7 +15,7 @@ import { nodeLine } from './branches.ts';
 import { heldText, hookText, pastShortages } from './holds.ts';
 import { headerLines } from './screen.ts';
 import { typeLines } from './types.ts';
-import { fromTo, type UpdateView } from './view.ts';
+import { fromTo, type NodeView, type UpdateView } from './view.ts';
 
 export const updateHeader = [
   'NODEGROUP',
@@ -185,6 +185,12 @@ const planLines = ({ update: { spec } }: UpdateView): readonly string[] => [
   }),
 ];
 
+/** In the order in which things happened to them; those to which nothing has, by name. */
+const inTime = (nodes: readonly NodeView[]): readonly NodeView[] => {
+  const at = ({ since }: NodeView): number => parseTime(since) ?? Number.MAX_VALUE;
+  return nodes.toSorted((a, b) => at(a) - at(b));
+};
+
 /** Everything about one update, with nothing folded. */
 export const describeLines = (view: UpdateView, now: EpochMs): readonly string[] => {
   const { spec, status } = view.update;
@@ -196,12 +202,10 @@ export const describeLines = (view: UpdateView, now: EpochMs): readonly string[]
   const nodes = order.flatMap((state) =>
     section(
       titles[state],
-      view.nodes
-        .filter((node) => node.state === state)
-        .flatMap((node) => [
-          `  ${nodeLine(node, now)}`,
-          ...node.blockers.map((blocker) => `    ${blocker}`),
-        ]),
+      inTime(view.nodes.filter((node) => node.state === state)).flatMap((node) => [
+        `  ${nodeLine(node, now)}`,
+        ...node.blockers.map((blocker) => `    ${blocker}`),
+      ]),
     ),
   );
   const { reason } = spec;

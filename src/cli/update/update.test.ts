@@ -326,6 +326,14 @@ describe('in print', () => {
     );
   });
 
+  it('a description lists nodes in order of time, and those to which nothing has happened by name', () => {
+    const over = { phase: 'Ended', outcome: 'Drained', handledCauses: ['update/u1'] } as const;
+    const at = [600, 300, 500].map((seconds) => ({ ...over, endedAt: timePlus(seconds) }));
+    const parts = [...at.map((status, index) => aPart(index + 1, status)), held(6), held(5)];
+    const lines = describeLines(view(parts), now).map((line) => line.slice(0, 4).trim());
+    expect(lines.slice(lines.indexOf('n5'))).toEqual(['n5', 'n6', 'done', 'n2', 'n3', 'n1']);
+  });
+
   it('a document has every field, null where nothing is known', () => {
     const document = updateDocument(view([held(2)], anUpdate({ status: undefined })));
     expect(document).toMatchObject({
