@@ -27,7 +27,16 @@ export interface StageOptions {
   readonly compat: 'eks' | 'native';
   /** Two processes that take turns to lead; default: one, without a lease. */
   readonly twoLeaders?: boolean;
+  /** What the group has to begin with; default: two nodes in one zone. */
+  readonly group?: GroupOptions;
 }
+
+export interface GroupOptions {
+  readonly nodes: number;
+  readonly zones: readonly ('a' | 'b' | 'c')[];
+}
+
+const smallGroup: GroupOptions = { nodes: 2, zones: ['a'] };
 
 /** 2022-09-25T13:00:00Z, the articles' day. */
 const startAt = 1_664_110_800 * microsPerSecond;
@@ -84,8 +93,8 @@ export class Stage {
     this.world.kube.onChange(gr.groups, ({ object }) => {
       this.#managedGroups.add(autoScalingGroupNameOf(object as unknown as NodeGroup));
     });
-    const zones = ['a'] as const;
-    const group = { name: groupName, isManaged: true, min: 0, max: 6, desired: 2, zones };
+    const { nodes: desired, zones } = options.group ?? smallGroup;
+    const group = { name: groupName, isManaged: true, min: 0, max: 6, desired, zones };
     const facts = seedCluster(this.world, {
       clusterName: 'story',
       kubernetesVersion: '1.32.9',
@@ -129,11 +138,12 @@ export class Stage {
     return process;
   }
 
-  /** A group of two Ready nodes, and the controllers. */
+  /** A group of Ready nodes, and the controllers. */
   static async begin(options: StageOptions): Promise<Stage> {
     const stage = new Stage(options);
     for (const process of stage.#processes) process.start();
-    await stage.until(() => stage.nodes().length === 2);
+    const { nodes } = options.group ?? smallGroup;
+    await stage.until(() => stage.nodes().length === nodes);
     await stage.advance(60);
     return stage;
   }

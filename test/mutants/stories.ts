@@ -1,7 +1,7 @@
 // The stories that lead to mutants which lives hardly ever come by. Each ends settled, and the code
 // as it is gets through all of them without a violation.
 import type { Violation } from '../../src/api/trace.ts';
-import { Stage, type StageOptions } from './stage.ts';
+import { type GroupOptions, Stage, type StageOptions } from './stage.ts';
 import { updateStories } from './update-stories.ts';
 
 const minutes = 60;
@@ -341,6 +341,12 @@ const stories = {
 
 const withTwoLeaders: ReadonlySet<string> = new Set(['a-size-is-set-too-late']);
 
+/** Of stories that take more nodes, or zones, than two in one. */
+const groups: Readonly<Record<string, GroupOptions>> = {
+  'an-old-node-falls-silent': { nodes: 3, zones: ['a'] },
+  'zones-are-updated': { nodes: 6, zones: ['a', 'b', 'c'] },
+};
+
 export const storyNames: readonly string[] = Object.keys(stories);
 
 const isStory = (name: string): name is keyof typeof stories => name in stories;
@@ -351,7 +357,12 @@ export const tellStory = async (
   options: StageOptions,
 ): Promise<readonly Violation[]> => {
   if (!isStory(name)) throw new Error(`there is no story ${name}`);
-  const stage = await Stage.begin({ ...options, twoLeaders: withTwoLeaders.has(name) });
+  const group = groups[name];
+  const stage = await Stage.begin({
+    ...options,
+    twoLeaders: withTwoLeaders.has(name),
+    ...(group === undefined ? {} : { group }),
+  });
   await stories[name](stage);
   return stage.end(true);
 };

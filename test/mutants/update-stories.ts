@@ -82,16 +82,23 @@ export const updateStories = {
     for (const node of nodes) stage.dropBudget(`app-${node.split('.')[0]}`);
     await stage.advance(20 * minutes);
   },
-  /** The first new node falls silent while the first old one goes, and none other joins. */
-  'new-nodes-fall-silent': async (stage: Stage) => {
+  /** The first new node serves and no other joins; of the three old ones one is let go, another falls silent. */
+  'an-old-node-falls-silent': async (stage: Stage) => {
     const before = stage.nodes();
     stage.updateGroup(surge);
-    await stage.until(() => stage.updateStatus().phase === 'Rolling');
-    const fresh = stage.nodes().filter((node) => !before.includes(node));
+    const isTouched = (node: string) => stage.phaseOf(node) !== '';
+    await stage.until(() => before.some(isTouched));
     stage.world.faults.inject('never-join', {});
-    for (const node of fresh) stage.world.faults.inject('kubelet-stop', { node });
+    const silent = before.find((node) => !isTouched(node));
+    if (silent !== undefined) stage.world.faults.inject('kubelet-stop', { node: silent });
     await stage.advance(8 * minutes);
     stage.world.faults.clear();
+    await stage.advance(60 * minutes);
+  },
+  /** Two nodes in each of three zones, which begin with a new one each. */
+  'zones-are-updated': async (stage: Stage) => {
+    stage.updateGroup(surge);
+    await stage.until(() => stage.updateStatus().phase === 'Rolling');
     await stage.advance(60 * minutes);
   },
 } as const satisfies Readonly<Record<string, (stage: Stage) => Promise<void>>>;

@@ -111,8 +111,9 @@ const ends: readonly Mutant[] = [
     edits: [
       {
         file: 'src/core/termination/completing.ts',
-        find: '  return end(observation, demand);',
-        replace: '  return demand.hooks.length === 0 ? decision({}) : end(observation, demand);',
+        find: 'if (!isTakenBack(observation, demand)) return end(observation, demand);',
+        replace:
+          'if (!isTakenBack(observation, demand)) return demand.hooks.length === 0 ? decision({}) : end(observation, demand);',
       },
     ],
   },

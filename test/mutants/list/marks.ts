@@ -307,7 +307,7 @@ const announced: readonly Mutant[] = [
     edits: [
       {
         file: 'src/core/termination/terminating.ts',
-        find: "if (followUp !== 'Terminate' && followUp !== 'Replace') return false;",
+        find: 'if (!ends(followUp)) return false;',
         replace: "if (followUp === 'Reboot') return false;",
       },
     ],

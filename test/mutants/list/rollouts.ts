@@ -40,12 +40,30 @@ const pace: readonly Mutant[] = [
     name: 'whoever-serves-may-be-spared',
     oracles: ['updates-keep-their-pace'],
     kind: 'logic',
-    story: 'new-nodes-fall-silent',
+    story: 'an-old-node-falls-silent',
     edits: [
       {
         file: nodes,
         find: 'spare: Math.max(0, serving - Math.max(0, desired - maxUnavailable)),',
         replace: 'spare: serving,',
+      },
+    ],
+  },
+  {
+    name: 'the-surplus-is-retired-first-where-fewest-are',
+    oracles: ['updates-keep-their-pace'],
+    kind: 'logic',
+    story: 'zones-are-updated',
+    edits: [
+      {
+        file: surge,
+        find: "      one !== undefined &&\n      landings.of(one.instance.zone) !== 'wanted'\n",
+        replace: '      one !== undefined\n',
+      },
+      {
+        file: surge,
+        find: 'const most = Math.max(...pool.map(sizeOf));',
+        replace: 'const most = Math.min(...pool.map(sizeOf));',
       },
     ],
   },
