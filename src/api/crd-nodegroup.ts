@@ -126,7 +126,8 @@ const nodeGroupSpecFields: Schema = object(
     autoScalingGroupName: immutable('autoScalingGroupName', text(255)),
     amiType: immutable('amiType', text(63)),
     capacityType: immutable('capacityType', oneOf(['ON_DEMAND', 'SPOT'])),
-    instanceTypes: immutable('instanceTypes', listOf(text(63), 20)),
+    // A launch template may name the type instead; that both do is seen when the group is made.
+    instanceTypes: immutable('instanceTypes', { ...listOf(text(63), 20), default: [] }),
     version: text(63),
     releaseVersion: text(63),
     nodeRole: immutable('nodeRole', longText),
@@ -151,16 +152,7 @@ const nodeGroupSpecFields: Schema = object(
       onDeadline: oneOf(['force', 'fail']),
     }),
   },
-  [
-    'clusterName',
-    'amiType',
-    'capacityType',
-    'instanceTypes',
-    'version',
-    'nodeRole',
-    'subnets',
-    'scaling',
-  ],
+  ['clusterName', 'amiType', 'capacityType', 'version', 'nodeRole', 'subnets', 'scaling'],
 );
 
 /** Adopted or made by us, and of what: that is settled with the object. */

@@ -52,7 +52,8 @@ const specWords: Words = {
     'Adopts an Auto Scaling group that exists; absent = eks-<name>-<uid>, created for this group. Never changes.',
   amiType: "One of EKS' image types, such as AL2023_x86_64_STANDARD. Never changes.",
   capacityType: 'ON_DEMAND or SPOT. Never changes.',
-  instanceTypes: 'EC2 instance types, the one to prefer first. Never changes.',
+  instanceTypes:
+    'EC2 instance types, the one to prefer first; none where the launch template names one. Where neither does: t3.medium, as EKS. Never changes.',
   version: "The nodes' Kubernetes version, such as 1.32; a change is an update.",
   releaseVersion:
     "The image's release; absent = the newest of the version when the group was made or last updated, status tells which. A change is an update.",

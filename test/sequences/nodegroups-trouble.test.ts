@@ -228,3 +228,59 @@ it('updates that have ended are kept, the last twenty of them', async () => {
   expect(new Set(kept)).toEqual(new Set(ids.slice(-20)));
   await life.end();
 });
+
+describe('instance types of a group that kubectl makes from a launch template', () => {
+  const made = async (data: JsonObject, instanceTypes?: readonly string[]): Promise<GroupLife> => {
+    const life = await GroupLife.begin();
+    const {
+      launchTemplate: _,
+      autoScalingGroupName: __,
+      instanceTypes: ___,
+      ...base
+    } = objectOr(life.group('base')?.spec);
+    const input = { LaunchTemplateName: 'mine', LaunchTemplateData: data };
+    const { LaunchTemplate } = objectOr(life.world.aws.call('ec2', 'CreateLaunchTemplate', input));
+    const id = String(objectOr(LaunchTemplate).LaunchTemplateId);
+    life.createGroup({
+      apiVersion: 'drover.dev/v1alpha1',
+      kind: 'NodeGroup',
+      metadata: { name: 'ng' },
+      spec: {
+        ...base,
+        ...(instanceTypes === undefined ? {} : { instanceTypes: [...instanceTypes] }),
+        launchTemplate: { id, version: '1' },
+        scaling: { minSize: 0, maxSize: 2, desired: 1 },
+      },
+    });
+    return life;
+  };
+  const typesOf = (life: GroupLife): readonly unknown[] =>
+    life.nodes().map(({ metadata }) => {
+      const { labels } = objectOr(metadata);
+      return objectOr(labels)['node.kubernetes.io/instance-type'];
+    });
+
+  it.each([
+    ['are the template’s alone', { InstanceType: 'm5.xlarge' }, 'm5.xlarge'],
+    ['are EKS’ where neither names one', {}, 't3.medium'],
+  ])('%s', async (_what, data, type) => {
+    const life = await made(data);
+    await life.until('the group is ACTIVE', () => life.isActive(1), 1800);
+    expect(life.group()?.spec.instanceTypes).toEqual([]);
+    expect(typesOf(life)).toContain(type);
+    await life.end();
+  });
+
+  it('may not stand in both, which no face takes', async () => {
+    const life = await made({ InstanceType: 'm5.xlarge' }, ['m5.large']);
+    await life.until('it is told', () => life.state() === 'CREATE_FAILED', 1200);
+    expect(life.group()?.status?.health).toMatchObject([
+      {
+        code: 'Ec2LaunchTemplateInvalidConfiguration',
+        message:
+          'Instance types must be specified either in the launch template or in the API request.',
+      },
+    ]);
+    await life.end();
+  });
+});

@@ -217,6 +217,7 @@ describe('a version of the template that no group can be made from', () => {
       /should not specify an instance/,
     ],
     ['an image', { ImageId: 'ami-0123456789abcdef0' }, /cannot specify an image id/],
+    ['a type beside the group’s', { InstanceType: 'm5.xlarge' }, /^Instance types must be/],
   ])(
     'with %s ends what the spec asks for at once, with nothing touched',
     async (_, data, words) => {

@@ -8,6 +8,7 @@ import {
   type NodeGroupStatus,
 } from '../../api/nodegroup.ts';
 import {
+  creationRefusal,
   defaultInstanceType,
   familyOf,
   imagePattern,
@@ -139,6 +140,15 @@ const ensureProfile = async (
   await cloud.ensureInstanceProfile(profile, { signal });
 };
 
+/** What EKS' face refuses at once can still be asked for with kubectl. Throws Impossible. */
+const checkSource = ({ spec }: NodeGroup, { source }: Pick<TemplateFacts, 'source'>): void => {
+  const { launchTemplate: asked } = spec;
+  if (asked === undefined || source === undefined) return;
+  const refusal = creationRefusal(spec, { id: asked.id, version: asked.version, data: source });
+  if (refusal === undefined) return;
+  throw new Impossible('Ec2LaunchTemplateInvalidConfiguration', refusal.message, [asked.id]);
+};
+
 /** The derived template of the group, made if it is not there. Throws Impossible, CloudError. */
 const ensureTemplate = async (
   deps: NodeGroupDeps,
@@ -158,6 +168,7 @@ const ensureTemplate = async (
     return { template: known, made: imageId === undefined ? {} : { imageId } };
   }
   const facts = await templateFacts(deps, group, signal);
+  checkSource(group, facts);
   const data = templateData(facts);
   if (isTemplateProblem(data)) throw new Impossible(data.code, data.message);
   mustLead(deps);

@@ -8,7 +8,12 @@ import {
   type Revision,
   type UpdateStrategy,
 } from '../../api/nodegroup-update.ts';
-import { bounded, madeRefusal, versionComplaint } from '../../core/scaling/index.ts';
+import {
+  bounded,
+  madeRefusal,
+  versionComplaint,
+  versionRefusal,
+} from '../../core/scaling/index.ts';
 import {
   eksSurge,
   evenSurge,
@@ -90,8 +95,16 @@ const checkTemplate = async (
   const isKnown = asked?.version === status?.from?.launchTemplate?.version;
   if (asked === undefined || isKnown || action === 'Rollback') return;
   const { id, version } = asked;
-  const template = await cloud.findLaunchTemplate({ id, version }, { signal });
-  const refusal = template && madeRefusal(spec, template);
+  const find = (one: string) => cloud.findLaunchTemplate({ id, version: one }, { signal });
+  const [template, before] = await Promise.all([
+    find(version),
+    find(status?.from?.launchTemplate?.version ?? version),
+  ]);
+  if (template === undefined) return;
+  // A group that was made with types in both, or in neither, goes on with them.
+  const isMoved =
+    before !== undefined && 'InstanceType' in before.data !== 'InstanceType' in template.data;
+  const refusal = (isMoved ? versionRefusal : madeRefusal)(spec, template);
   if (refusal === undefined) return;
   throw new Impossible('Ec2LaunchTemplateInvalidConfiguration', refusal.message, [id]);
 };

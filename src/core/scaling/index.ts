@@ -79,6 +79,7 @@ export {
   updateConfigComplaint,
 } from './validate.ts';
 export {
+  creationRefusal,
   customImageComplaint,
   madeRefusal,
   misfitComplaint,

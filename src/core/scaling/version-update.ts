@@ -110,17 +110,24 @@ export const madeRefusal = (
   return templateRefusal(template);
 };
 
-/** What another version of the group's own template must have, and must not, besides: EKS takes types once. */
+/** What a group is not created with, whoever asks: EKS takes types once. */
+export const creationRefusal = (
+  spec: Pick<NodeGroupSpec, 'instanceTypes'>,
+  template: TemplateVersion,
+): Refusal | undefined => {
+  const isTwice = 'InstanceType' in template.data && spec.instanceTypes.length > 0;
+  const twice = { code: 'InvalidParameterException', message: typesTwice } as const;
+  return templateRefusal(template) ?? (isTwice ? twice : undefined);
+};
+
+/** What another version of the group's own template must have, and must not, besides. */
 export const versionRefusal = (
   spec: Pick<NodeGroupSpec, 'amiType' | 'instanceTypes'>,
   template: TemplateVersion,
 ): Refusal | undefined => {
   const { id, version, data } = template;
-  const refused = madeRefusal(spec, template);
+  const refused = madeRefusal(spec, template) ?? creationRefusal(spec, template);
   if (refused !== undefined) return refused;
-  if ('InstanceType' in data && spec.instanceTypes.length > 0) {
-    return { code: 'InvalidParameterException', message: typesTwice };
-  }
   if ('InstanceType' in data || spec.instanceTypes.length > 0) return undefined;
   const message = `Launch template ${id} version ${version} should specify an instance type: the group has none of its own.`;
   return { code: 'InvalidRequestException', message };
