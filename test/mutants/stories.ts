@@ -337,6 +337,20 @@ const stories = {
     stage.update(first, { hold: false, onDeadline: 'force', forceFrom, deadline });
     await stage.advance(10 * minutes);
   },
+  /** Its cause is taken back while the call is under way that ends the instance, and the answer is lost. */
+  'a-termination-is-taken-back': async (stage: Stage) => {
+    const { first } = pick(stage.nodes());
+    stage.faults = {
+      cloudCall: (operation) => {
+        if (operation !== 'TerminateInstanceInAutoScalingGroup') return { kind: 'ok' };
+        stage.faults = {};
+        stage.undrain(first);
+        return { kind: 'lost' };
+      },
+    };
+    stage.update(first, { cooldownSeconds: 0 });
+    await stage.advance(10 * minutes);
+  },
 } as const satisfies Readonly<Record<string, (stage: Stage) => Promise<void>>>;
 
 const withTwoLeaders: ReadonlySet<string> = new Set(['a-size-is-set-too-late']);

@@ -301,6 +301,19 @@ const announced: readonly Mutant[] = [
     ],
   },
   {
+    name: 'an-instance-that-leaves-is-given-back',
+    oracles: ['marks-undone'],
+    kind: 'timing',
+    story: 'a-termination-is-taken-back',
+    edits: [
+      {
+        file: 'src/core/termination/terminating.ts',
+        find: '  return asked.keptBy === undefined && !cools;',
+        replace: '  return asked.keptBy === undefined && cools;',
+      },
+    ],
+  },
+  {
     name: 'a-drained-instance-is-terminated-unasked',
     oracles: ['intent-before-effect'],
     kind: 'logic',

@@ -130,6 +130,11 @@ const moves: readonly Mutant[] = [
         find: 'if (isComplete && fresh.every(isWhole)) return next();',
         replace: 'if (isComplete) return next();',
       },
+      {
+        file: surge,
+        find: '  !herd.fresh.some(isWhole) &&',
+        replace: '  herd.fresh.length === 0 &&',
+      },
     ],
   },
   {
