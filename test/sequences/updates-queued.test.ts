@@ -56,6 +56,47 @@ describe('an update behind another', () => {
   });
 });
 
+/** As somebody's admission policy that an object of before no longer passes. */
+const refuseChangesOf = (life: GroupLife, name: string): void => {
+  const group = 'admissionregistration.k8s.io';
+  const apiVersion = `${group}/v1`;
+  const resources = ['nodegroupupdates', 'nodegroupupdates/status'];
+  const rule = { apiGroups: ['drover.dev'], apiVersions: ['*'], operations: ['UPDATE'], resources };
+  life.make({ group, resource: 'validatingadmissionpolicies' }, undefined, {
+    apiVersion,
+    kind: 'ValidatingAdmissionPolicy',
+    metadata: { name: 'kept' },
+    spec: {
+      failurePolicy: 'Fail',
+      matchConstraints: { resourceRules: [rule] },
+      validations: [{ expression: `object.metadata.name != '${name}'` }],
+    },
+  });
+  life.make({ group, resource: 'validatingadmissionpolicybindings' }, undefined, {
+    apiVersion,
+    kind: 'ValidatingAdmissionPolicyBinding',
+    metadata: { name: 'kept' },
+    spec: { policyName: 'kept', validationActions: ['Deny'] },
+  });
+};
+
+describe('an update that waits and cannot be written', () => {
+  it('holds up nothing of the one before it', async () => {
+    const life = await GroupLife.begin();
+    await makeGroup(life);
+    refuseChangesOf(life, 'second');
+    askFor(life, newest);
+    await life.until('it runs', () => life.updates()[0]?.status?.phase === 'Rolling', 3600);
+    const first = life.updates()[0]?.metadata.name;
+    record(life, 'second');
+    const ofFirst = () => life.updates().find(({ metadata }) => metadata.name === first)?.status;
+    await life.until('the first is over', () => ofFirst()?.status === 'Successful', 7200);
+    const second = life.updates().find(({ metadata }) => metadata.name === 'second');
+    expect(second?.status).toBeUndefined();
+    await life.end();
+  });
+});
+
 describe('an update that is stopped behind one which waits for its approval', () => {
   it('leaves nothing to be asked for once more when that one has ended', async () => {
     const life = await GroupLife.begin();

@@ -3,6 +3,7 @@
 import { formatTime } from '../../api/brand.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import { isStopAsked, type NodeGroupUpdate, updateStatusOf } from '../../api/nodegroup-update.ts';
+import { KubeError } from '../../ports/index.ts';
 import type { NodeGroupDeps } from './deps.ts';
 import { cancelled } from './rollout-hold.ts';
 import { writeUpdate } from './updates.ts';
@@ -17,7 +18,23 @@ const isQueued = ({ metadata, status }: NodeGroup, one: NodeGroupUpdate): boolea
 const waitsText = ({ metadata, spec }: NodeGroupUpdate): string =>
   `waits for update ${metadata.name} (${spec.type}) to end: a node group has one at a time`;
 
-/** `open`: the one that is under way or next. */
+const tellOne = async (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  { one, message }: { readonly one: NodeGroupUpdate; readonly message: string },
+  signal: AbortSignal,
+): Promise<void> => {
+  if (isStopAsked(one)) {
+    await cancelled(deps, group, one, signal);
+    return;
+  }
+  const at = formatTime(deps.clock.now());
+  const phases = one.status?.phases ?? [{ phase: 'Pending' as const, at }];
+  const status = { status: 'InProgress', phase: 'Pending', phases, message } as const;
+  await writeUpdate(deps, one, status, signal);
+};
+
+/** `open`: the one that is under way or next. What cannot be written on one that waits holds that one up alone. */
 export const tellQueue = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
@@ -27,17 +44,12 @@ export const tellQueue = async (
   const message = waitsText(open);
   for (const one of deps.updates.list()) {
     if (one.metadata.name === open.metadata.name || !isQueued(group, one)) continue;
-    if (isStopAsked(one)) {
-      await cancelled(deps, group, one, signal);
-      continue;
+    try {
+      await tellOne(deps, group, { one, message }, signal);
+    } catch (error) {
+      if (!(error instanceof KubeError)) throw error;
+      const facts = { update: one.metadata.name, code: error.code, message: error.message };
+      deps.log.debug('a waiting update is not told so', facts);
     }
-    const at = formatTime(deps.clock.now());
-    const phases = one.status?.phases ?? [{ phase: 'Pending' as const, at }];
-    await writeUpdate(
-      deps,
-      one,
-      { status: 'InProgress', phase: 'Pending', phases, message },
-      signal,
-    );
   }
 };
