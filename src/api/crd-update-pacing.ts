@@ -61,7 +61,8 @@ const window: Schema = object(
 
 /**
  * Of updateConfig as a whole, where the value of before is known: windows that stand in a group already are never
- * refused, since then nothing of that group could be written.
+ * refused, since then nothing of that group could be written. `optionalOldSelf` is on by default from Kubernetes 1.30 on
+ * (KEP 4008): docs/cli.md says so.
  */
 export const timeZoneRule: Schema = {
   rule:

@@ -460,6 +460,15 @@ describe('the CustomResourceDefinitions', () => {
     expect(seen).toBeGreaterThan(40);
   });
 
+  it('say in docs/cli.md from which Kubernetes on they may be applied, as their rules ask for it', () => {
+    const rules = JSON.stringify(customResourceDefinitions);
+    expect(rules).toContain('"optionalOldSelf":true');
+    const docs = readFileSync(join(crdDirectory, '../../docs/cli.md'), 'utf8');
+    expect(docs).toMatch(/Kubernetes 1\.30 and later: .* `optionalOldSelf`/);
+    // Of later versions: CEL's libraries for formats, semantic versions and two variables.
+    expect(rules).not.toMatch(/format\.|semver\(|transformList|transformMap/);
+  });
+
   it.each(all)('%s bounds its lists, maps and texts', (_, crd) => {
     for (const [path, schema] of walk(schemaOf(crd), '')) {
       if (['', '.apiVersion', '.kind', '.metadata'].includes(path)) continue;
