@@ -40,7 +40,7 @@ const settled = (field: string, message: string) => ({
 
 const scaling: Schema = {
   ...object({ minSize: count, maxSize: count, desired: count }, ['minSize', 'maxSize']),
-  // In EKS' words, without numbers: CEL that formats them is dear.
+  // EKS' rules by the names that fields have here, without numbers: CEL that formats them is dear.
   'x-kubernetes-validations': [
     {
       rule: 'self.minSize <= self.maxSize',
@@ -48,11 +48,11 @@ const scaling: Schema = {
     },
     {
       rule: '!has(self.desired) || self.minSize <= self.desired',
-      message: "Minimum capacity can't be greater than desired size",
+      message: "minSize can't be greater than desired",
     },
     {
       rule: '!has(self.desired) || self.desired <= self.maxSize',
-      message: "desiredSize can't be greater than maxSize",
+      message: "desired can't be greater than maxSize",
     },
   ],
 };
@@ -96,7 +96,8 @@ const nodeRepairConfig: Schema = object({
 const updateConfigRules: readonly Schema[] = [
   {
     rule: '!(has(self.maxUnavailable) && has(self.maxUnavailablePercentage))',
-    message: 'only one of maxUnavailable and maxUnavailablePercentage may be set',
+    message:
+      'only one of maxUnavailable and maxUnavailablePercentage may be set: whoever sets one takes the other away (null in a merge patch)',
   },
   ...updatePolicyRules,
   ...ownStrategyRules,

@@ -284,3 +284,16 @@ describe('instance types of a group that kubectl makes from a launch template', 
     await life.end();
   });
 });
+
+it.each([
+  [{ scaling: { desired: 9 } }, "desired can't be greater than maxSize"],
+  [{ scaling: { minSize: 3, desired: 2 } }, "minSize can't be greater than desired"],
+  [
+    { updateConfig: { maxUnavailable: 1, maxUnavailablePercentage: 10 } },
+    'only one of maxUnavailable and maxUnavailablePercentage may be set: whoever sets one takes the other away',
+  ],
+])('kubectl is told of %j by the names that its fields have', async (spec, words) => {
+  const life = await begun();
+  expect(JSON.stringify(life.patch({ spec }))).toContain(words);
+  await life.end();
+});
