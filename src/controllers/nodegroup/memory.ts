@@ -16,6 +16,7 @@ export class PassMemories {
       trouble: new Map(),
       nodeUids: new Map(),
       left: new Map(),
+      held: new Map(),
       // Every status comes before what it tells of.
       ...(status === undefined ? { absence: 'never-made' } : {}),
     };

@@ -7,6 +7,7 @@ import type { ScalingGroup } from '../../ports/index.ts';
 import type { ActivityMemory } from './activities.ts';
 import type { AdoptionMemory } from './adoption.ts';
 import type { Made } from './create.ts';
+import type { HeldMemory } from './leaving-issues.ts';
 import type { LeftMemory } from './left.ts';
 import type { NodeRoles } from './node-roles.ts';
 import type { LateFindings } from './observe.ts';
@@ -58,6 +59,8 @@ export interface PassMemory extends AdoptionMemory {
   noting?: { readonly text: string; readonly times: number };
   /** Instances that an update ended: whether the group became smaller by each. */
   readonly left: LeftMemory;
+  /** What budgets hold of the pods of a group that is being deleted. */
+  readonly held: HeldMemory;
   /** Since when something of a group that ends cannot be deleted. */
   inUseSince?: number;
 }

@@ -333,7 +333,8 @@ export class Pass {
       failure = failed;
       scaleIn = undefined;
     }
-    const issues = leaveIssues(this.#group, { failure, draining: view?.draining, now });
+    const { held: memory } = this.#input.memory;
+    const issues = leaveIssues(this.#group, { failure, draining: view?.draining, memory, now });
     if (!(await this.#report({ target: 0, scaleIn, failure, issues }))) return false;
     const id = scaleIn?.id;
     const keep = (_: unknown, cause: { readonly id: string }): boolean =>

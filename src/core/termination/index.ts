@@ -13,4 +13,4 @@ export type {
   TerminationOptions,
 } from './observation.ts';
 export { noMemory } from './observation.ts';
-export { isTaken, phaseOf } from './status.ts';
+export { isTaken, phaseOf, progressDueAt } from './status.ts';
