@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { planUpdate } from '../../core/update/plan/index.ts';
 import { aGroup, aSnapshot } from '../../core/update/preflight/testing.ts';
-import { readPlan } from './carry-out.ts';
+import { readPlan, staleText } from './carry-out.ts';
 import { type PlanFile, parsePlan, printPlan } from './file.ts';
 
 const request = {
@@ -51,6 +51,20 @@ const bare = {
   consequence: { text: 'lost' },
   remedy: 'none',
 };
+
+describe('a plan that is stale', () => {
+  const basis = { settings: 's', nodes: 'n', pods: 'p', budgets: 'b' };
+  it.each([
+    [
+      { settings: 'x' },
+      'settings (sizes, target, strategy, policies, updateConfig, drain, labels or taints)',
+    ],
+    [{ nodes: 'x', pods: 'x', budgets: 'x' }, 'old nodes and budgets'],
+    [{ pods: 'x' }, 'pods on old nodes'],
+  ])('with %j names what differs, and all that settings are', (more, words) => {
+    expect(staleText(basis, { ...basis, ...more })).toBe(words);
+  });
+});
 
 describe('an update by a plan', () => {
   const read = (plan: PlanFile, flags: Partial<Parameters<typeof readPlan>[2]> = {}) =>

@@ -65,14 +65,14 @@ export const askedBy = ({ to, request }: PlanFile): Asked => ({
 });
 
 const partText: Readonly<Record<keyof PlanBasis, string>> = {
-  settings: 'settings (sizes, target, updateConfig)',
+  settings: 'settings (sizes, target, strategy, policies, updateConfig, drain, labels or taints)',
   nodes: 'old nodes',
   pods: 'pods on old nodes',
   budgets: 'budgets',
 };
 
 /** What differs. Other nodes have other pods: that is not told besides. */
-const staleText = (before: PlanBasis, now: PlanBasis): string => {
+export const staleText = (before: PlanBasis, now: PlanBasis): string => {
   const parts = (['settings', 'nodes', 'pods', 'budgets'] as const).filter(
     (part) => before[part] !== now[part],
   );
