@@ -80,7 +80,10 @@ export const addApproveCommand = (
     .description('let an update begin, or its next wave, that waits for an approval')
     .command('update [id]')
     .description('say that it may go on where it waits for that; with a plan, that plan')
-    .option('--nodegroup <name>', 'the newest update of this group')
+    .option(
+      '--nodegroup <name>',
+      'the update of this group that is open and goes first, else its newest',
+    )
     .addHelpText(
       'after',
       `

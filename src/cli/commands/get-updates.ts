@@ -20,7 +20,14 @@ import {
   updateHeader,
   updateListDocument,
 } from '../update/document.ts';
-import { listUpdates, needGroup, needUpdate, readFacts, withOldNodes } from '../update/read.ts';
+import {
+  listUpdates,
+  needGroup,
+  needUpdate,
+  openUpdates,
+  readFacts,
+  withOldNodes,
+} from '../update/read.ts';
 import { headerLines } from '../update/screen.ts';
 import { updateView } from '../update/view.ts';
 import { exitCodeOf, UpdateWatch, type WatchResult } from '../update/watch.ts';
@@ -130,7 +137,10 @@ export const addGetUpdatesCommand = (
     .command('updates [id]')
     .aliases(['update', 'ngu'])
     .description('updates of node groups, newest first; with --watch one of them until its end')
-    .option('--nodegroup <name>', 'only those of this group; with --watch its newest')
+    .option(
+      '--nodegroup <name>',
+      'only those of this group; with --watch the open one that goes first, else its newest',
+    )
     .option('--watch', 'show the update until it ends, and end as it does', false)
     .option('--timeout <duration>', 'how long to watch; 0s is for ever', '0s')
     .addOption(outputOption())
@@ -171,9 +181,16 @@ const describeUpdate = async (
     throw new CommandError(exitCodes.failed, `update ${metadata.name} was deleted just now`);
   }
   const view = updateView(await withOldNodes(kube, facts));
+  const others =
+    id === undefined ? openUpdates(await listUpdates(kube, flags.nodegroup)).slice(1) : [];
   if (flags.output !== 'table') return printDocument(context, flags.output, updateDocument(view));
   const { now } = await context.cluster(connection);
   for (const line of describeLines(view, now)) context.out(line);
+  if (others.length === 0) return;
+  const names = others.map((one) => one.metadata.name).join(', ');
+  context.out(
+    `behind it: ${names}; \`drover describe update ID\` shows another than the one that goes first`,
+  );
 };
 
 /** Adds `describe update`. */
@@ -188,7 +205,10 @@ export const addDescribeCommands = (
     .command('update [id]')
     .alias('ngu')
     .description('an update: what was asked, its phases, each node and what holds it up')
-    .option('--nodegroup <name>', 'the newest update of this group')
+    .option(
+      '--nodegroup <name>',
+      'the update of this group that is open and goes first, else its newest',
+    )
     .addOption(outputOption())
     .addHelpText(
       'after',

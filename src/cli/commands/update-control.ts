@@ -274,7 +274,7 @@ export const addUpdateControlCommands = (
   connection: () => Connection,
 ): void => {
   const group = '--nodegroup <name>';
-  const groupHelp = 'the newest update of this group';
+  const groupHelp = 'the update of this group that is open and goes first, else its newest';
   for (const paused of [true, false]) {
     const verb = paused ? 'pause' : 'resume';
     program

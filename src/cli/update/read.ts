@@ -5,7 +5,7 @@ import type { NodeDisruption } from '../../api/disruption.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import { type NodeGroupUpdate, updateStatusOf } from '../../api/nodegroup-update.ts';
-import { outdatedTaint } from '../../core/update/index.ts';
+import { inTurn, outdatedTaint } from '../../core/update/index.ts';
 import { type KubeApi, KubeError } from '../../ports/index.ts';
 import { CommandError, exitCodes } from '../context.ts';
 import { closeNames } from '../nodes.ts';
@@ -66,7 +66,11 @@ export const needGroup = async (
   );
 };
 
-/** By id, by the only one that begins so, or the newest of a group. */
+/** Those that are not over, in the order in which they go. */
+export const openUpdates = (all: readonly NodeGroupUpdate[]): readonly NodeGroupUpdate[] =>
+  all.filter((one) => updateStatusOf(one) === 'InProgress').toSorted(inTurn);
+
+/** By id, by the only one that begins so, or of a group: the open one that goes first, else its newest. */
 export const needUpdate = async (
   kube: KubeApi,
   wanted: { readonly id: string | undefined; readonly nodeGroup: string | undefined },
@@ -78,8 +82,8 @@ export const needUpdate = async (
   }
   const all = await listUpdates(kube, nodeGroup);
   if (id === undefined) {
-    const [newest] = all;
-    if (newest !== undefined) return newest;
+    const [meant] = [...openUpdates(all), ...all];
+    if (meant !== undefined) return meant;
     // A group that there is not has had none either: that is told first.
     if (nodeGroup !== undefined) await needGroup(kube, nodeGroup);
     throw new CommandError(exitCodes.failed, `node group ${nodeGroup} has had no update`);
@@ -146,5 +150,4 @@ export const withOldNodes = async (kube: KubeApi, facts: UpdateFacts): Promise<U
 export const openUpdateOf = async (
   kube: KubeApi,
   nodeGroup: string,
-): Promise<NodeGroupUpdate | undefined> =>
-  (await listUpdates(kube, nodeGroup)).findLast((one) => updateStatusOf(one) === 'InProgress');
+): Promise<NodeGroupUpdate | undefined> => openUpdates(await listUpdates(kube, nodeGroup))[0];

@@ -7,7 +7,7 @@ import { updateNameOf } from '../../core/update/index.ts';
 import { VirtualClock } from '../../runtime/testing.ts';
 import { FakeKube } from '../../runtime/testing-kube.ts';
 import { changeBack } from '../commands/update-control.ts';
-import { listUpdates, needGroup, needUpdate, readFacts } from './read.ts';
+import { listUpdates, needGroup, needUpdate, openUpdates, readFacts } from './read.ts';
 import { requestUpdate } from './request.ts';
 import { headerLines } from './screen.ts';
 import { aGroup, anUpdate, running } from './testing.ts';
@@ -42,6 +42,16 @@ describe('the update that is meant', () => {
   ])('%o is %s', async (wanted, name) => {
     const { kube } = await setUp();
     expect((await needUpdate(kube, wanted)).metadata.name).toBe(name);
+  });
+
+  it('of a group is the open one that goes first, though newer ones wait behind it', async () => {
+    const { kube, put } = await setUp();
+    await put('cc-3', running);
+    await put('dd-4', { status: 'InProgress', phase: 'Pending' });
+    const wanted = { id: undefined, nodeGroup: 'ng' };
+    expect((await needUpdate(kube, wanted)).metadata.name).toBe('cc-3');
+    const open = openUpdates(await listUpdates(kube, 'ng'));
+    expect(open.map(({ metadata }) => metadata.name)).toEqual(['cc-3', 'dd-4']);
   });
 
   it.each([
