@@ -113,19 +113,23 @@ describe('a plan on a screen', () => {
     );
   });
 
-  const behind = (number: number) => ({ wave: { number, of: 5 }, nodes: number, minute: number });
+  const behind = (number: number) => ({
+    wave: { number, of: 5 },
+    nodes: number,
+    minute: number + 0.3,
+  });
   it.each([
     [[], 'READY', undefined],
     [[{ nodes: 0, minute: 0 }], 'READY, wants approval', undefined],
     [
       [{ nodes: 0, minute: 0 }, behind(1)],
       'READY, wants 2 approvals',
-      'somebody approves before it begins, behind wave 1 of 5 (1 node, minute 1): `drover approve update`; minutes leave that time out',
+      'somebody approves before it begins, behind wave 1 of 5 (1 node, about minute 1): `drover approve update`; minutes leave that time out',
     ],
     [
       [1, 2, 3, 4, 5].map(behind),
       'READY, wants 5 approvals',
-      'somebody approves behind wave 1 of 5 (1 node, minute 1), behind wave 2 of 5 (2 nodes, minute 2), behind wave 3 of 5 (3 nodes, minute 3), and 2 more (--details): `drover approve update`; minutes leave that time out',
+      'somebody approves behind wave 1 of 5 (1 node, about minute 1), behind wave 2 of 5 (2 nodes, about minute 2), behind wave 3 of 5 (3 nodes, about minute 3), and 2 more (--details): `drover approve update`; minutes leave that time out',
     ],
   ])('tells which approvals it wants: %j', (approvals, verdict, line) => {
     const plan = { ...planOf(2, 0), approvals };

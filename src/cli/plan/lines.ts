@@ -264,9 +264,12 @@ const maxToldApprovals = 3;
 const approvalText = ({ wave, nodes, minute }: UpdatePlan['approvals'][number]): string =>
   wave === undefined
     ? 'before it begins'
-    : `behind wave ${wave.number} of ${wave.of} (${plural(nodes, 'node')}, minute ${minute})`;
+    : `behind wave ${wave.number} of ${wave.of} (${plural(nodes, 'node')}, about minute ${Math.round(minute)})`;
 
-/** Who has to be there, and when; what holds the start is told with the holds. */
+/**
+ * Who has to be there, and about when: it is the model's median, whose tenths `-o json` has. What holds the start is told
+ * with the holds.
+ */
 const approvalsText = ({ approvals }: UpdatePlan, most: number): readonly string[] => {
   if (!approvals.some(({ wave }) => wave !== undefined)) return [];
   const more = approvals.length - most;
