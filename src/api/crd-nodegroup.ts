@@ -255,6 +255,7 @@ export const nodeGroupStatus: Schema = object(
         surge: count,
         maxUnavailable: count,
         suspends: listOf(text(63), 10),
+        suspendedIn: generation,
         skippedTypes: listOf(text(63), 20),
         restored: text(63),
       },

@@ -178,6 +178,7 @@ const statusWords: Words = {
       surge: 'How many instances more than asked for it began with.',
       maxUnavailable: 'How many nodes are drained at once.',
       suspends: 'Processes of EC2 Auto Scaling that it suspended and that were running.',
+      suspendedIn: "The leader's term in which that was noted.",
       skippedTypes: 'Instance types that are left out while it runs.',
       restored: 'Version of the derived template that new nodes are made from again.',
     },

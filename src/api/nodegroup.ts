@@ -134,6 +134,8 @@ export interface UpdateNote {
   readonly surge: number;
   readonly maxUnavailable: number;
   readonly suspends?: readonly string[];
+  /** The leader's term in which that was noted. */
+  readonly suspendedIn?: number;
   /** Left out while it runs. */
   readonly skippedTypes?: readonly string[];
   readonly restored?: string;

@@ -287,6 +287,7 @@ const nodeGroup: { spec: Full<NodeGroupSpec>; status: Full<NodeGroupStatus> } = 
       surge: 1,
       maxUnavailable: 1,
       suspends: ['AZRebalance'],
+      suspendedIn: 1,
       skippedTypes: ['m5.large'],
       restored: '1',
     },

@@ -3,9 +3,11 @@
 // people asked for stands.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
+import { resourceTypes } from '../../src/api/kube.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';
 import { askFor, makeGroup, newest } from '../support/update-world.ts';
 
+const { nodegroupupdates } = resourceTypes;
 const standsFor = 55;
 
 interface Size {
@@ -127,7 +129,19 @@ describe('a call that suspends a process and leaves after another process has en
       ({ reason }) => reason === 'LateSuspension',
     );
 
-  it('is taken back, and told', async () => {
+  /** Its finalizer taken off by hand, and deleted. */
+  const vanish = (life: GroupLife, name: string): void => {
+    life.patchUpdate(name, { metadata: { finalizers: null } });
+    life.user.delete(nodegroupupdates, { name });
+  };
+  const stop = (life: GroupLife, name: string): void => {
+    life.patchUpdate(name, { spec: { abort: 'Stop' } });
+  };
+
+  it.each([
+    ['that was stopped', stop],
+    ['whose object vanished', vanish],
+  ])('is taken back, and told, of one %s', async (_, end) => {
     const life = await GroupLife.begin({ twoLeaders: true });
     await makeGroup(life, { desired: 2, zones: 2, maxSize: 4 });
     let stopped = false;
@@ -141,7 +155,7 @@ describe('a call that suspends a process and leaves after another process has en
     askFor(life, newest);
     await life.until('a leader stands still', () => stopped, 60);
     const [update] = life.updates();
-    life.patchUpdate(update?.metadata.name ?? '', { spec: { abort: 'Stop' } });
+    end(life, update?.metadata.name ?? '');
     await life.until('the other has ended it', () => {
       return life.updates()[0]?.status?.status === 'Cancelled';
     });
@@ -151,6 +165,15 @@ describe('a call that suspends a process and leaves after another process has en
     expect(suspended(life)).toEqual(['AZRebalance']);
     await life.driver.advance(120);
     expect(suspended(life)).toEqual([]);
+    expect(told(life)).toHaveLength(1);
+    // What people suspend after that is theirs.
+    const [AutoScalingGroupName] = life
+      .autoScalingGroups()
+      .map((one) => String(one.AutoScalingGroupName));
+    const call = { AutoScalingGroupName, ScalingProcesses: ['AZRebalance'] };
+    life.world.aws.call('autoscaling', 'SuspendProcesses', call);
+    await life.driver.advance(60);
+    expect(suspended(life)).toEqual(['AZRebalance']);
     expect(told(life)).toHaveLength(1);
     expect(life.check().violations).toEqual([]);
     await life.end();

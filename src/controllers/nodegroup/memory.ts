@@ -17,6 +17,7 @@ export class PassMemories {
       nodeUids: new Map(),
       left: new Map(),
       held: new Map(),
+      lateCall: {},
       // Every status comes before what it tells of.
       ...(status === undefined ? { absence: 'never-made' } : {}),
     };

@@ -7,6 +7,7 @@ import type { ScalingGroup } from '../../ports/index.ts';
 import type { ActivityMemory } from './activities.ts';
 import type { AdoptionMemory } from './adoption.ts';
 import type { Made } from './create.ts';
+import type { LateMemory } from './late-processes.ts';
 import type { HeldMemory } from './leaving-issues.ts';
 import type { LeftMemory } from './left.ts';
 import type { NodeRoles } from './node-roles.ts';
@@ -61,6 +62,8 @@ export interface PassMemory extends AdoptionMemory {
   readonly left: LeftMemory;
   /** What budgets hold of the pods of a group that is being deleted. */
   readonly held: HeldMemory;
+  /** Of what an earlier leader has suspended late. */
+  readonly lateCall: LateMemory;
   /** Since when something of a group that ends cannot be deleted. */
   inUseSince?: number;
 }

@@ -275,10 +275,14 @@ export class Pass {
     await withdrawOthers(this.#deps, { group: this.#group, scaling }, keep, signal);
     await this.#attempt('sizes', () => this.#changeSizes(scaling, change));
     if (scaleIn !== undefined) await this.#runScaleIn(scaling, scaleIn);
-    await this.#attempt('update', () =>
-      rollout ? rollout.act() : resumeLate(this.#deps, this.#group, scaling, signal),
-    );
+    await this.#attempt('update', () => (rollout ? rollout.act() : this.#resumeLate(scaling)));
     return true;
+  }
+
+  async #resumeLate(scaling: ScalingGroup): Promise<void> {
+    const { signal, memory } = this.#input;
+    const look = { scaling, memory: memory.lateCall };
+    if (await resumeLate(this.#deps, this.#group, look, signal)) this.#acted();
   }
 
   async #changeSizes(scaling: ScalingGroup, change: SizeChange | undefined): Promise<void> {

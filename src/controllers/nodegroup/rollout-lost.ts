@@ -34,7 +34,8 @@ export const noteOf = (
   scaling: ScalingGroup,
   { metadata, status }: NodeGroupUpdate,
 ): UpdateNote | undefined => {
-  const { strategy, from, target, original, suspends, skippedTypes, restored } = status ?? {};
+  const { strategy, from, target, original, skippedTypes, restored } = status ?? {};
+  const { suspends, suspendedIn } = status ?? {};
   if (strategy === undefined || from === undefined || original === undefined) return undefined;
   if (target === undefined) return undefined;
   const known = group.status?.updating;
@@ -49,6 +50,7 @@ export const noteOf = (
     surge: status?.surge ?? 0,
     maxUnavailable: status?.maxUnavailable ?? 1,
     ...(suspends === undefined ? {} : { suspends }),
+    ...(suspendedIn === undefined ? {} : { suspendedIn }),
     ...(restored === undefined ? {} : { restored }),
     ...(skippedTypes === undefined ? {} : { skippedTypes: skippedTypes.map(({ type }) => type) }),
   };

@@ -136,7 +136,7 @@ const eventOf = (subject: Subject, told: Told, now: EpochMs): JsonObject => {
 
 /** One event; that it cannot be written holds nothing up. */
 export const tell = async (
-  { kube, clock, log }: NodeGroupDeps,
+  { kube, clock, log }: Pick<NodeGroupDeps, 'kube' | 'clock' | 'log'>,
   subject: Subject,
   told: Told,
   signal: AbortSignal,
