@@ -122,6 +122,12 @@ describe('what is noted', () => {
     expect(notedCalls(marked, seen({ actual: sizes(3), gone: 1 }), none)).toEqual([
       { ...raise, instead: { desired: 0 } },
     ]);
+    // Back in one field, and noted for the other: the place counts no more there either.
+    const both = [{ ...raise, minSize: 2, instead: { desired: 3, minSize: 0 } }];
+    const isBack = seen({ actual: sizes(2, 2), gone: 1 });
+    expect(notedCalls(both, isBack, none)).toEqual([
+      { ...raise, minSize: 2, instead: { desired: 2, minSize: 0 } },
+    ]);
     // It did what is wanted anyway.
     expect(notedCalls([raise], seen(), none)).toEqual([raise]);
   });

@@ -36,16 +36,19 @@ const isRemembered = ({ at, instead }: SizeCall, now: EpochMs): boolean => {
 
 const isNothing = (sizes: Partial<Sizes>): boolean => Object.keys(sizes).length === 0;
 
+/** Those that are gone had their places then. */
+const withoutGone = ({ desired, ...bounds }: Partial<Sizes>, gone: number): Partial<Sizes> =>
+  desired === undefined ? bounds : { ...bounds, desired: Math.max(0, desired - gone) };
+
 /** The sizes that would stand where this call's do; nothing where it does not show. */
 const sizesBefore = (call: SizeCall, seen: GroupSizes): Partial<Sizes> => {
   const { actual, told, isShrinking, gone } = seen;
   const before: { -readonly [field in keyof Sizes]?: Sizes[field] } = {};
+  const stood = withoutGone(call.instead ?? told ?? {}, gone);
   const arrives = fields.every((field) => (call[field] ?? actual[field]) === actual[field]);
   for (const field of fields) {
     const asked = call[field];
-    const stood = call.instead === undefined ? told?.[field] : call.instead[field];
-    // Those that are gone had their places then.
-    const was = stood === undefined || field !== 'desired' ? stood : Math.max(0, stood - gone);
+    const was = stood[field];
     if (asked === undefined || was === undefined || was === actual[field]) continue;
     // Fewer are what each instance that is ended leaves behind.
     if (field === 'desired' && asked < was && isShrinking) continue;
@@ -96,7 +99,8 @@ export const notedCalls = (
   const earlier = kept.flatMap((call): readonly SizeCall[] => {
     const before = sizesBefore(call, seen);
     if (call.instead !== undefined) {
-      return isNothing(before) ? [] : [{ ...call, instead: { ...call.instead, ...before } }];
+      const stood = withoutGone(call.instead, seen.gone);
+      return isNothing(before) ? [] : [{ ...call, instead: { ...stood, ...before } }];
     }
     if (isNothing(before) || isNothing(late)) return [call];
     const instead = fields.filter((field) => late[field] !== undefined && field in before);

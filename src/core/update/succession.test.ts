@@ -76,6 +76,13 @@ describe('updates of a group', () => {
       'and a rollback that somebody asks for when it was created',
       [update('b', '00:00:05'), rollback('a-rollback', '00:00:09')],
     ],
+    [
+      'within a second as they ended, where they never began',
+      [
+        update('z', '00:00:01', { status: 'Cancelled', endedAt: at('00:00:01.100') }),
+        update('a', '00:00:01', { status: 'Cancelled', endedAt: at('00:00:01.200') }),
+      ],
+    ],
     ['by name where nothing else tells', [update('a', '00:00:01'), update('b', '00:00:01')]],
   ])('have their turn %s', (_, expected) => {
     const names = (updates: readonly NodeGroupUpdate[]) => updates.map((one) => one.metadata.name);

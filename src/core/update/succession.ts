@@ -25,11 +25,13 @@ const takesBack = (a: NodeGroupUpdate, b: NodeGroupUpdate): boolean =>
  * Oldest first, for a sort. They are carried out one at a time in the order in which they were created, and all of those times
  * are of one clock, the API server's; begins and ends are told by whoever led then, whose clock may be another's minutes
  * away. A rollback that follows by itself belongs to the update that it takes back, and goes before those that waited for that:
- * after them, it would undo them. Within a second: what has begun before what has not.
+ * after them, it would undo them. Within a second: what has begun before what has not, and of
+ * those that never began what ended first.
  */
 export const inTurn = (a: NodeGroupUpdate, b: NodeGroupUpdate): number =>
   turnOf(a).localeCompare(turnOf(b)) ||
   Number(takesBack(a, b)) - Number(takesBack(b, a)) ||
   orderOf(a.status?.startedAt, b.status?.startedAt) ||
   orderOf(followedTurn(a), followedTurn(b)) ||
+  orderOf(a.status?.endedAt, b.status?.endedAt) ||
   a.metadata.name.localeCompare(b.metadata.name);
