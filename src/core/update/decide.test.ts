@@ -139,6 +139,16 @@ describe('marking', () => {
     expect(change?.ending).toBe(ending);
     if (ending !== undefined) expect(change?.errors?.[0]?.resourceIds).toEqual(['n1']);
   });
+
+  it('of which nothing could be written in 15 minutes ends, unless something held it until now', () => {
+    const untouched = [anInstance('n1')];
+    const status = { strategy: 'MINIMAL', ...since('Marking', 15) } as const;
+    expect(decideUpdate(observe(status, untouched)).change?.ending).toBe('Failed');
+    const holds = [{ kind: 'Paused', reason: 'paused', since: formatTime(now) }] as const;
+    const released = decideUpdate(observe({ ...status, holds }, untouched));
+    expect(released.change?.ending).toBeUndefined();
+    expect(released.steps).toContainEqual(expect.objectContaining({ instanceId: 'i-n1' }));
+  });
 });
 
 describe('a node that was held before it told that it is new', () => {

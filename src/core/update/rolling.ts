@@ -67,8 +67,9 @@ export const decideMarking = (observation: UpdateObservation, herd: Herd): Updat
   if (unmarked.length > 0) {
     const late = epochMs(phaseSince(observation) + joinTimeoutMs);
     if (observation.now < late) return stay(observation, { steps, wakeAt: late });
-    // It was held all that time: the time for marking begins now.
-    if (!isBegun && steps.length > 0) {
+    // It was held until now: the time for marking begins.
+    const wasHeld = (observation.status.holds ?? []).length > 0;
+    if (wasHeld && !isBegun && steps.length > 0) {
       return stay(observation, { steps, change: enter(observation, 'Marking') });
     }
     return stay(observation, { change: fail(observation, notMarked(observation, unmarked)) });
