@@ -139,14 +139,17 @@ describe('whether an instance is leaving', () => {
   const ask = { kind: 'Confirm', what: 'leaving', subject: instanceId } as const;
   const inGroup: Step = { ...ask, autoScalingGroupName: 'asg-1' };
   it.each([
-    ['InService', false],
-    ['Terminating', true],
-    ['Terminating:Wait', true],
-    ['Terminated', true],
-  ])('is told by Auto Scaling: %s', async (lifecycleState, found) => {
+    ['InService', inGroup, false],
+    ['Terminating', inGroup, true],
+    ['Terminating:Wait', inGroup, true],
+    ['Terminated', inGroup, true],
+    ['InService', ask, false],
+    ['Terminating:Wait', ask, true],
+  ])('is told by Auto Scaling: %s', async (lifecycleState, step, found) => {
     const { cloud, recollection, run } = await setUp();
+    cloud.putGroup('asg-0');
     cloud.putGroup('asg-1', { instances: [{ instanceId, lifecycleState }] });
-    await run(inGroup);
+    await run(step);
     expect(recollection.memory.leaving).toMatchObject({ found });
     expect(cloud.count('describeInstances')).toBe(0);
   });

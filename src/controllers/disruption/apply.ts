@@ -217,17 +217,18 @@ export class Applier {
     return instance === undefined || deadStates.has(instance.state);
   }
 
-  /** On its way out of its Auto Scaling group, its hooks included, or past it. */
+  /** On its way out of its Auto Scaling group (any, where nobody knows which), its hooks included, or past it. */
   async #isLeaving(step: StepOf<'Confirm'>, signal: AbortSignal): Promise<boolean> {
     const { autoScalingGroupName: name, subject } = step;
     if (this.#deps.cloud === undefined) return false;
-    if (name !== undefined) {
-      const [group] = await callCloud(this.#deps, signal, (cloud, inner) =>
-        cloud.describeGroups([name], { signal: inner }),
-      );
-      const found = group?.instances.find(({ instanceId }) => instanceId === subject);
-      if (found !== undefined) return found.lifecycleState.startsWith('Terminat');
-    }
+    const names = name === undefined ? undefined : [name];
+    const groups = await callCloud(this.#deps, signal, (cloud, inner) =>
+      cloud.describeGroups(names, { signal: inner }),
+    );
+    const found = groups
+      .flatMap(({ instances }) => instances)
+      .find(({ instanceId }) => instanceId === subject);
+    if (found !== undefined) return found.lifecycleState.startsWith('Terminat');
     return this.#instanceIsGone(subject, signal);
   }
 

@@ -107,7 +107,7 @@ export const isLeaving = ({ memory, now }: Observation): boolean | undefined => 
   return leaving.at >= (terminate?.at ?? leaving.at) ? leaving.found : undefined;
 };
 
-/** Asks Auto Scaling, where its group is known, and EC2. */
+/** Asks Auto Scaling, about its group where that is known, and EC2. */
 export const askWhetherLeaving = ({ disruption, group }: Observation): readonly Step[] => {
   const { instanceId } = disruption.spec;
   if (instanceId === undefined) return [];
