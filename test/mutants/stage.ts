@@ -411,9 +411,9 @@ export class Stage {
     };
     this.#record(node, cause);
   }
-  /** The cause of an update on this node, as it stands from now on. */
+  /** The cause of an update on this node, as it stands from now on. There is no such update: its group would withdraw it. */
   update(node: string, more: JsonObject): void {
-    this.#record(node, {
+    const cause = {
       kind: 'Update',
       id: 'update/u',
       receivedAt: this.timeIn(0),
@@ -421,7 +421,8 @@ export class Stage {
       followUp: 'Replace',
       cooldownSeconds: 60,
       ...more,
-    });
+    };
+    this.#record(node, cause, {});
   }
   deleteNode(node: string): void {
     this.#must(this.#user().delete(gr.nodes, { name: node }));
@@ -474,7 +475,7 @@ export class Stage {
     return (one?.spec as JsonObject | undefined)?.causes as readonly JsonObject[] | undefined;
   }
   /** With this cause, in the place of the one that had its id. */
-  #record(node: string, cause: JsonObject): void {
+  #record(node: string, cause: JsonObject, of: JsonObject = { nodeGroup: groupName }): void {
     const instanceId = this.instanceOf(node);
     const known = this.#causesOf(instanceId);
     if (known !== undefined) {
@@ -487,7 +488,7 @@ export class Stage {
         apiVersion: 'drover.dev/v1alpha1',
         kind: 'NodeDisruption',
         metadata: { name: instanceId },
-        spec: { instanceId, nodeName: node, nodeGroup: groupName, causes: [cause] },
+        spec: { instanceId, nodeName: node, ...of, causes: [cause] },
       }),
     );
   }

@@ -305,8 +305,11 @@ const stories = {
     const instanceId = stage.instanceOf(first);
     stage.update(first, { hold: true });
     await stage.advance(minutes);
+    // Its kubelet would register it again.
+    stage.world.faults.inject('kubelet-stop', { node: first });
     stage.deleteNode(first);
     await stage.advance(3 * minutes);
+    stage.world.faults.clear();
     stage.withdraw(instanceId);
     await stage.advance(3 * minutes);
   },
