@@ -123,7 +123,6 @@ describe('zones of an update by Drover’s own strategy', () => {
   it.each(orders)('end even, ties broken %s %s %s, and each node is started once', (...order) => {
     for (const old of distributions) {
       const inUse = new Set(old).size;
-      // One new node for every old one leaves nothing to choose.
       for (const maxUnavailable of [1, 2, 3]) {
         // One new node for every old one leaves nothing to choose.
         const first = Math.max(inUse, maxUnavailable);

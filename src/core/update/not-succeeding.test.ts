@@ -330,6 +330,11 @@ describe('an update that begins with what another has left', () => {
       [anInstance('n1'), anInstance('n2'), anInstance('n4'), joining],
       1,
     ],
+    [
+      'waits where its only new node serves no more',
+      [anInstance('n1'), anInstance('n2'), fresh('n3', { isReady: false, notReadySince: at(60) })],
+      0,
+    ],
     ['goes on beside a new one', [anInstance('n1'), anInstance('n2'), fresh('n3')], 1],
     [
       'goes on where a new one has had its time',

@@ -167,7 +167,10 @@ const landingsOf = (observation: UpdateObservation, herd: Herd): Landings => {
   });
 };
 
-/** New nodes are on their way, none of them has been whole yet, and none has had its time to. */
+/**
+ * New nodes are there or on their way, none of them is whole now, whatever it was before, and none has had its time to be
+ * so: pods that go now would find old nodes alone.
+ */
 const awaitsFirst = (observation: UpdateObservation, herd: Herd): boolean =>
   (observation.status.surge ?? 0) > 0 &&
   willBeNew(observation, herd) > 0 &&
@@ -175,7 +178,7 @@ const awaitsFirst = (observation: UpdateObservation, herd: Herd): boolean =>
   lateNewNodes(observation, herd).length === 0;
 
 /**
- * Before there is a whole new node only what is more than wanted may go: pods of others would move to old nodes, and once
+ * While there is no whole new node only what is more than wanted may go: pods of others would move to old nodes, and once
  * more from there. An update that finds the surplus of another begins so.
  */
 const freeToBegin = (
