@@ -54,6 +54,8 @@ export interface CloudTimes {
   readonly terminate?: Spread;
   /** From SIGTERM to exit, bounded by the grace period. */
   readonly stop?: Spread;
+  /** As ModelInput's. */
+  readonly commonSpread?: number;
 }
 
 /** By instance id: whose turn comes when in the order that the controller draws; empty where it is not known. */
@@ -76,6 +78,8 @@ const embeddedTimes: CloudTimes = {
   setup: { p50: 0.3, p90: 0.5, source: 'usual in the embedded world' },
   launch: { p50: 1.2, p90: 4, source: 'usual in the embedded world' },
   terminate: { p50: 6.9, p90: 8.6, source: 'usual in the embedded world' },
+  // Its instances are faster or slower each, not all of them on a day.
+  commonSpread: 0,
 };
 
 /** What was measured here before what is known of the cloud. */
@@ -141,7 +145,7 @@ export const modelOf = (view: View, ofCloud: CloudTimes = {}): ModelInput => {
         : { hooks: hookSpreads(group.hooks, group.hookTimes ?? []) }),
     },
     settleSeconds: markSettleSeconds,
-    commonSpread: defaultCommonSpread,
+    commonSpread: known.commonSpread ?? defaultCommonSpread,
     appSpread: defaultAppSpread,
   };
 };

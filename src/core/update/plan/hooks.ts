@@ -13,8 +13,6 @@ import type { Spread } from './model.ts';
 export interface HookSpread extends Spread {
   /** It has never run: what one run of it takes, all take. */
   readonly isGuess?: true;
-  /** Then it is ended. */
-  readonly most?: number;
 }
 
 export type HookSpreads = { readonly [Kind in HookKind]?: HookSpread };

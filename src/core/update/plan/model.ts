@@ -8,6 +8,8 @@ import type { Chance } from './random.ts';
 export interface Spread {
   readonly p50: number;
   readonly p90: number;
+  /** None takes longer, where that is known. */
+  readonly most?: number;
   /** Where it comes from, for people. */
   readonly source: string;
 }
@@ -170,5 +172,8 @@ export const markSettleSeconds = 5;
 /** Of a standard normal, nine of ten are below it. */
 const z90 = 1.2816;
 
-export const draw = ({ p50, p90 }: Spread, chance: Chance): number =>
-  p50 <= 0 ? 0 : p50 * Math.exp(chance.normal() * (Math.log(Math.max(p90, p50) / p50) / z90));
+export const draw = ({ p50, p90, most }: Spread, chance: Chance): number => {
+  if (p50 <= 0) return 0;
+  const seconds = p50 * Math.exp(chance.normal() * (Math.log(Math.max(p90, p50) / p50) / z90));
+  return Math.min(seconds, most ?? seconds);
+};

@@ -37,6 +37,16 @@ describe('a plan', () => {
     expect(planUpdate(five())).toEqual(planUpdate(five()));
   });
 
+  it('is surer of its minutes where the cloud is known to be no slower in one run than in another', () => {
+    const width = (commonSpread?: number): number => {
+      const known = commonSpread === undefined ? {} : { commonSpread };
+      const { p50, p90 } = planUpdate(five(), { times: known }).minutes;
+      return p90 - p50;
+    };
+    expect(width(0)).toBeLessThan(width());
+    expect(width(0.5)).toBeGreaterThan(width());
+  });
+
   it('says which instance types a zone may get, where Drover’s own strategy has several', () => {
     const instanceTypes = ['m5.large', 'c5.large', 'm5.xlarge'];
     const spec = { containers: [{ name: 'a', resources: { requests: { memory: '5Gi' } } }] };

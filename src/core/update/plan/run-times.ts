@@ -42,7 +42,7 @@ export class RunTimes {
     const habit = spread && this.#habits.get(spread);
     if (spread === undefined || habit === undefined) return 0;
     const seconds = 'seconds' in habit ? habit.seconds : this.draw(spread, habit.pace);
-    // Its end is seen a look later.
+    // However slow the run is it is ended then. Its end is seen a look later.
     return Math.min(seconds, spread.most ?? seconds) + this.draw(this.#input.times.look);
   }
 

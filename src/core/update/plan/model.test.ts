@@ -1,0 +1,29 @@
+// What a spread promises of the times that are drawn from it.
+import { describe, expect, it } from 'vitest';
+import { draw } from './model.ts';
+import { chanceOf } from './random.ts';
+
+const drawn = (most?: number): readonly number[] => {
+  const chance = chanceOf(1);
+  const spread = { p50: 4, p90: 8, source: 'test', ...(most === undefined ? {} : { most }) };
+  return Array.from({ length: 4000 }, () => draw(spread, chance));
+};
+const shareBelow = (values: readonly number[], limit: number): number =>
+  values.filter((one) => one <= limit).length / values.length;
+
+describe('a time that is drawn', () => {
+  it('is below p50 in half of the cases, below p90 in nine of ten', () => {
+    expect(shareBelow(drawn(), 4)).toBeCloseTo(0.5, 1);
+    expect(shareBelow(drawn(), 8)).toBeCloseTo(0.9, 1);
+    expect(Math.max(...drawn())).toBeGreaterThan(16);
+  });
+
+  it('is never longer than the most that is known, and else as before', () => {
+    expect(Math.max(...drawn(10))).toBe(10);
+    expect(shareBelow(drawn(10), 4)).toBe(shareBelow(drawn(), 4));
+  });
+
+  it('is nothing where it takes nothing', () => {
+    expect(draw({ p50: 0, p90: 3, source: 'test' }, chanceOf(1))).toBe(0);
+  });
+});
