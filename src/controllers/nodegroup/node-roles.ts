@@ -24,6 +24,8 @@ import { Impossible } from './impossible.ts';
 
 /** Others write it too, but rarely. */
 const attempts = 5;
+/** A mode changes once or twice in a cluster's life, and people wait some minutes between. */
+const modeLookMs = 300_000;
 const { configmaps } = resourceTypes;
 
 const told = (why: string): Impossible =>
@@ -35,6 +37,11 @@ interface Change {
   /** For the backup: what is about to be done. */
   readonly what: string;
   readonly plan: (map: AwsAuthMap | undefined) => AwsAuthPlan;
+}
+
+export interface ModeMemory {
+  /** The cluster's authentication mode by the last look, and when that was. */
+  mode?: { readonly name: string; readonly lookedAt: number };
 }
 
 export class NodeRoles {
@@ -76,10 +83,23 @@ export class NodeRoles {
   }
 
   /**
-   * The cluster's mode now. Where it is another one than `before` and knows access entries, the role has one
-   * afterwards: what stands in aws-auth ends with the next mode. Throws Impossible, CloudError.
+   * A cluster may change how it knows nodes while they live (EKS: from aws-auth to access entries). Where it has, as seen
+   * every few minutes, the role has an entry afterwards: what stands in aws-auth ends with the next mode. Throws Impossible,
+   * CloudError.
    */
-  async keep(group: NodeGroup, before: string | undefined, signal: AbortSignal): Promise<string> {
+  async keep(group: NodeGroup, memory: ModeMemory, signal: AbortSignal): Promise<void> {
+    const lookedAt = this.#deps.clock.now();
+    if (memory.mode !== undefined && lookedAt < memory.mode.lookedAt + modeLookMs) return;
+    const name = await this.#follow(group, memory.mode?.name, signal);
+    memory.mode = { name, lookedAt };
+  }
+
+  /** The cluster's mode now. */
+  async #follow(
+    group: NodeGroup,
+    before: string | undefined,
+    signal: AbortSignal,
+  ): Promise<string> {
     const { cloud, journal } = this.#deps;
     const cluster = await cloud.describeCluster(group.spec.clusterName, { signal });
     const mode = cluster?.authenticationMode ?? 'CONFIG_MAP';

@@ -10,7 +10,7 @@ import type { Made } from './create.ts';
 import type { LateMemory } from './late-processes.ts';
 import type { HeldMemory } from './leaving-issues.ts';
 import type { LeftMemory } from './left.ts';
-import type { NodeRoles } from './node-roles.ts';
+import type { ModeMemory, NodeRoles } from './node-roles.ts';
 import type { LateFindings } from './observe.ts';
 import type { GateMemory } from './rollout-pods.ts';
 import type { WindowsMemory } from './windows.ts';
@@ -26,7 +26,7 @@ export interface HookMemory {
 }
 
 /** Known to this process alone; a restart costs a look or a call more. */
-export interface PassMemory extends AdoptionMemory {
+export interface PassMemory extends AdoptionMemory, ModeMemory {
   /** Our last change of the cloud: what was seen before it is not believed after it. */
   actedAt: number;
   /** The last look past the shared ones. */
@@ -50,8 +50,6 @@ export interface PassMemory extends AdoptionMemory {
   absence?: 'never-made' | 'deleted';
   /** Instances come or go by an update: the cloud is looked at more often. */
   isMoving?: boolean;
-  /** The cluster's authentication mode by the last look, and when that was. */
-  mode?: { readonly name: string; readonly lookedAt: number };
   /** The uid of the Node that each instance has, or had last. */
   readonly nodeUids: Map<string, string>;
   /** What the cluster lacked for Windows nodes by the last look. */

@@ -8,7 +8,6 @@ import {
 } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
 import {
-  isOfRequest,
   marksComplaint,
   type Ownership,
   ownershipOf,
@@ -23,13 +22,14 @@ import type { NodeGroupDeps } from './deps.ts';
 import { journalWriteBack } from './events.ts';
 import { syncTemplate } from './labels.ts';
 import { resumeLate } from './late-processes.ts';
+import { leaveTry } from './leave.ts';
 import { leaveIssues } from './leaving-issues.ts';
 import { leftOf } from './left.ts';
 import { Marking } from './marking.ts';
 import { askedFor, isMissingFor, mayStand, wasSeen } from './memory.ts';
 import { type Health, observeHealth } from './observe.ts';
 import type { Effect, PassInput } from './pass-input.ts';
-import { deleteTry, endRest, isEmpty, openBounds } from './remove.ts';
+import { endRest, isEmpty, openBounds } from './remove.ts';
 import { type ReportFacts, report } from './report.ts';
 import { noSurge, seeSizes, sizesNow, withCall } from './request.ts';
 import { setSizes } from './resize.ts';
@@ -43,9 +43,7 @@ import {
   lookAtScaleIn,
   runScaleIn,
   type ScaleIn,
-  scaleInFailure,
   surplusOf,
-  viewScaleIn,
   withdrawOthers,
 } from './scale-in.ts';
 import { planCalls, readSizes } from './size-calls.ts';
@@ -56,8 +54,6 @@ import { writeBack } from './write.ts';
 
 /** After an effect the cloud is looked at again this soon. */
 const againMs = 1_000;
-/** A mode changes once or twice in a cluster's life, and people wait some minutes between. */
-const modeLookMs = 300_000;
 /** More than a shared look is old at most: each is another answer. */
 const missingLookMs = 6_000;
 
@@ -155,8 +151,9 @@ export class Pass {
       await this.#create();
       return true;
     }
-    this.#input.memory.trouble.delete('create');
-    await this.#keepAdmitted();
+    const { memory, roles } = this.#input;
+    memory.trouble.delete('create');
+    await this.#attempt('identity', () => roles.keep(this.#group, memory, signal));
     await this.#mark(scaling);
     if (!(await this.#resize(scaling, update))) return false;
     if (update !== undefined) {
@@ -218,17 +215,6 @@ export class Pass {
         signal,
       });
       this.#acted();
-    });
-  }
-
-  /** A cluster may change how it knows nodes while they live (EKS: from aws-auth to access entries). */
-  async #keepAdmitted(): Promise<void> {
-    const { memory, roles, signal } = this.#input;
-    const now = this.#deps.clock.now();
-    if (memory.mode !== undefined && now < memory.mode.lookedAt + modeLookMs) return;
-    await this.#attempt('identity', async () => {
-      const name = await roles.keep(this.#group, memory.mode?.name, signal);
-      memory.mode = { name, lookedAt: now };
     });
   }
 
@@ -329,20 +315,10 @@ export class Pass {
     }
     const scaling = this.#scaling;
     if (scaling === undefined || isEmpty(scaling)) return this.#end();
-    let { scaleIn, failure, dueAt } = deleteTry(this.#group, now);
+    const { keep, dueAt, ...told } = leaveTry(this.#deps, this.#group, scaling, this.#input.memory);
     this.#wake(dueAt);
-    const view = scaleIn && viewScaleIn(this.#deps, scaling, scaleIn);
-    const failed = view && scaleInFailure(this.#group, view, now);
-    if (failed !== undefined) {
-      failure = failed;
-      scaleIn = undefined;
-    }
-    const { held: memory } = this.#input.memory;
-    const issues = leaveIssues(this.#group, { failure, draining: view?.draining, memory, now });
-    if (!(await this.#report({ target: 0, scaleIn, failure, issues }))) return false;
-    const id = scaleIn?.id;
-    const keep = (_: unknown, cause: { readonly id: string }): boolean =>
-      id !== undefined && isOfRequest(cause.id, id);
+    if (!(await this.#report({ target: 0, ...told }))) return false;
+    const { scaleIn } = told;
     await withdrawOthers(this.#deps, { group: this.#group, scaling }, keep, signal);
     if (scaleIn === undefined) return true;
     await openBounds(this.#deps, this.#group, scaling, signal);
