@@ -1,7 +1,8 @@
 // Each case: what is there, and which findings it makes.
 import { describe, expect, it } from 'vitest';
+import { policiesOf } from '../../policy.ts';
 import type { Snapshot } from '../snapshot.ts';
-import { aBudget, aNode, aPod, aSnapshot, briefOf, findingsOf } from '../testing.ts';
+import { aBudget, aGroup, aNode, aPod, aSnapshot, briefOf, findingsOf } from '../testing.ts';
 import { budgetNeverAllows } from './budget-never-allows.ts';
 
 const cases: readonly (readonly [string, Partial<Snapshot>, readonly string[]])[] = [
@@ -85,5 +86,22 @@ describe('budget-never-allows', () => {
       expect(told(['n1', 'n2'], 1)).toEqual([]);
       expect(told(['n1', 'n2'], 0)).toEqual([]);
     });
+  });
+});
+
+describe('the minute at which it is told to bite', () => {
+  it.each([
+    [{ onTimeout: 'Fail' } as const, 0],
+    [{ onTimeout: 'Force', forceAfterSeconds: 600 } as const, 10],
+  ])('with %j is when its drain is over', (drain, later) => {
+    const found = (more: Partial<Snapshot>) =>
+      findingsOf(budgetNeverAllows, {
+        ...more,
+        pods: [aPod('p1')],
+        budgets: [aBudget('b', 3, { spec: { maxUnavailable: 0 } })],
+      })[0]?.consequence.minute ?? -99;
+    const policies = policiesOf({}, { policies: { drain } }, 'SURGE');
+    const group = aGroup({ strategy: 'SURGE' });
+    expect(found({ group: { ...group, policies } })).toBe(18 + later);
   });
 });

@@ -8,16 +8,23 @@ export const plural = (count: number, what: string): string =>
 
 const minutesOf = (seconds: number): number => Math.round(seconds / 60);
 
-/** What becomes of a drain whose time is over, by the update's policy. */
-const endOfDrain = ({ snapshot: { group } }: View): string => {
+/** From the begin of a drain until what its policy does about one that is not over. */
+const endsAfterSeconds = ({ snapshot: { group } }: View): number => {
   const { drainTimeoutSeconds, force, policies } = group;
+  const isLater = !force && policies?.onTimeout === 'Force';
+  return drainTimeoutSeconds + (isLater ? policies.forceAfterMs / 1000 : 0);
+};
+
+/** What becomes of a drain whose time is over, by the update's policy. */
+const endOfDrain = (view: View): string => {
+  const { drainTimeoutSeconds, force, policies } = view.snapshot.group;
   const after = `after ${plural(minutesOf(drainTimeoutSeconds), 'minute')}`;
   const forced = (seconds: number): string =>
     `the pod is deleted after ${plural(minutesOf(seconds), 'minute')}, whatever its budget says`;
-  if (force) return forced(drainTimeoutSeconds);
+  if (force) return forced(endsAfterSeconds(view));
   switch (policies?.onTimeout) {
     case 'Force':
-      return forced(drainTimeoutSeconds + policies.forceAfterMs / 1000);
+      return forced(endsAfterSeconds(view));
     case 'Skip':
       return `${after} the node is given back, tried once more after all others, then PodEvictionFailure`;
     case 'Quarantine':
@@ -32,10 +39,9 @@ const endOfDrain = ({ snapshot: { group } }: View): string => {
 /** A drain that never gets empty: the node that comes first, and when its time is over. */
 export const stuckDrain = (view: View, pods: readonly MovedPod[], why: string): Consequence => {
   const first = firstMoved(view, pods);
-  const { drainTimeoutSeconds } = view.snapshot.group;
   const end = endOfDrain(view);
   if (first === undefined) return { text: `${why}; ${end}` };
-  const at = Math.round(first.minute + drainTimeoutSeconds / 60);
+  const at = Math.round(first.minute + endsAfterSeconds(view) / 60);
   return { text: `${why}; ${end}`, node: first.pod.node, pod: first.pod.name, minute: at };
 };
 
