@@ -58,6 +58,50 @@ describe('a node group that is being deleted', () => {
     await life.end();
   });
 
+  it('says nothing of a budget that lets one pod after another go', async () => {
+    const life = await GroupLife.begin();
+    await makeGroup(life);
+    const labels = { app: 'web' };
+    const selector = { matchLabels: labels };
+    const metadata = { name: 'web', namespace: 'default' };
+    const readinessProbe = { initialDelaySeconds: 40, tcpSocket: { port: 80 } };
+    const template = {
+      metadata: { labels },
+      spec: { containers: [{ name: 'web', image: 'web:1', readinessProbe }] },
+    };
+    life.make({ group: 'apps', resource: 'deployments' }, 'default', {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata,
+      spec: { replicas: 12, selector, template },
+    });
+    life.make({ group: 'policy', resource: 'poddisruptionbudgets' }, 'default', {
+      apiVersion: 'policy/v1',
+      kind: 'PodDisruptionBudget',
+      metadata,
+      spec: { maxUnavailable: 1, selector },
+    });
+    await life.until('its pods run', () => life.runningPods('web') === 12);
+    const scalingConfig = { minSize: 0, maxSize: 3, desiredSize: 3 };
+    await life.create({ nodegroupName: 'other', scalingConfig });
+    await life.until('there is room', () => life.isActive(3, 'other'), 1800);
+    await life.driver.advance(60);
+    life.user.delete(nodegroups, { name: 'ng' });
+    const told = new Set<string>();
+    let lastedSeconds = 0;
+    while (life.group() !== undefined && lastedSeconds < 3600) {
+      for (const { code } of life.group()?.status?.health ?? []) told.add(code);
+      await life.driver.advance(1);
+      lastedSeconds += 1;
+    }
+    expect(life.group()).toBeUndefined();
+    // Long enough for the last pods to have waited for minutes.
+    expect(lastedSeconds).toBeGreaterThan(180);
+    expect([...told]).toEqual([]);
+    expect(life.check().violations).toEqual([]);
+    await life.end();
+  });
+
   it('takes the warm pool along that somebody put beside it', async () => {
     const life = await GroupLife.begin();
     await makeGroup(life);
