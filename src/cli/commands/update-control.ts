@@ -40,6 +40,16 @@ export const patchUpdate = async (kube: KubeApi, name: string, body: JsonObject)
   }
 };
 
+/** Where it sets back already no further node is begun, and what is under way for that is not held. */
+export const refuseLatePause = ({ metadata, status }: NodeGroupUpdate): void => {
+  if (status?.phase !== 'Restoring') return;
+  const what =
+    status.ending === undefined
+      ? 'has replaced all nodes and only sets back what it had set apart for that'
+      : `is being set back already, and ends as ${status.ending}`;
+  throw refused(`update ${metadata.name} ${what}: nothing is left to hold`);
+};
+
 const setPaused = async (
   context: CliContext,
   connection: Connection,
@@ -48,9 +58,11 @@ const setPaused = async (
 ): Promise<void> => {
   const { nodeGroup, paused } = asked;
   const kube = await context.kube(connection);
-  const { metadata, spec } = await needRunning(kube, id, nodeGroup);
+  const update = await needRunning(kube, id, nodeGroup);
+  const { metadata, spec } = update;
   const { name } = metadata;
   if (spec.abort !== undefined) throw refused(`update ${name} is being stopped already`);
+  if (paused) refuseLatePause(update);
   if ((spec.paused ?? false) === paused) {
     context.out(`update ${name} ${paused ? 'is paused' : 'is not paused'} already`);
     return;
@@ -224,7 +236,11 @@ export const changeBack = (name: string, updates: readonly NodeGroupUpdate[]): N
   }
   if (updateStatusOf(last) === 'InProgress') {
     const id = last.metadata.name;
-    throw refused(`update ${id} is in progress: \`drover abort update ${id} --rollback\``);
+    const then =
+      last.spec.abort === undefined
+        ? `\`drover abort update ${id} --rollback\``
+        : `it is being aborted (${last.spec.abort}), and \`drover get update ${id} --watch\` shows its end`;
+    throw refused(`update ${id} is in progress: ${then}`);
   }
   const index = updates.indexOf(last);
   const [since, earlier] = [updates.slice(0, index), updates.slice(index + 1)];

@@ -32,9 +32,10 @@ export const updateHeader = [
 
 const withoutFraction = (time: string): string => time.replace(/\.\d+/, '');
 
-/** `InProgress`, `Paused`, `Held (Window)`, `Hook (preDrain)` while it waits for hooks of nodes; how it ended. */
+/** `InProgress`, `Stopping` once it is aborted, `Paused`, `Held (Window)`, `Hook (preDrain)` while it waits for hooks of nodes; how it ended. */
 const statusCell = (view: UpdateView): string => {
   const { update, status } = view;
+  if (update.spec.abort !== undefined && status === 'InProgress') return 'Stopping';
   if (update.spec.paused === true && status === 'InProgress') return 'Paused';
   return heldText(view)?.replace('held', 'Held') ?? hookText(view) ?? status;
 };

@@ -46,6 +46,8 @@ describe('an update that is held', () => {
     const paused = [{ kind: 'Paused', reason: 'p', since: timePlus(0) }] as const;
     const rests = view(anUpdate({ spec: { paused: true }, status: { ...running, holds: paused } }));
     expect(updateCells(rests)[3]).toBe('Paused');
+    const stops = { ...rests.update, spec: { ...rests.update.spec, abort: 'Stop' as const } };
+    expect(updateCells({ ...rests, update: stops })[3]).toBe('Stopping');
   });
 
   it('tells of hooks that run and that failed, each once', () => {

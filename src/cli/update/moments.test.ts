@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import { timePlus } from '../../core/termination/testing.ts';
-import { abortText } from '../commands/update-control.ts';
+import { abortText, refuseLatePause } from '../commands/update-control.ts';
 import { describeLines } from './document.ts';
 import { headerLines, screenLines } from './screen.ts';
 import { aGroup, anUpdate, aPart, blocked, held, now, running } from './testing.ts';
@@ -95,6 +95,17 @@ it('one that does not say yet what it began with began with what the group is', 
   expect(headerLines(view({ update, group: known }), now)[0]).toBe(
     'ng in c: 1.32.9-20260905 -> 1.32.9-20260919  (VersionUpdate u1)',
   );
+});
+
+describe('a pause', () => {
+  it.each([
+    [{}, 'has replaced all nodes and only sets back'],
+    [{ ending: 'Failed' }, 'is being set back already, and ends as Failed'],
+  ] as const)('is refused in Restoring with %o, which nothing holds', (more, words) => {
+    const update = anUpdate({ status: { ...phase('Restoring', 600), ...more } });
+    expect(() => refuseLatePause(update)).toThrow(words);
+    expect(() => refuseLatePause(anUpdate({ status: phase('ScalingDown', 600) }))).not.toThrow();
+  });
 });
 
 describe('what an abort says', () => {

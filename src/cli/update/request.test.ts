@@ -262,4 +262,12 @@ describe('a rollback', () => {
   ])('is refused after %s', (_, updates, words) => {
     expect(() => changeBack('ng', updates)).toThrow(words);
   });
+
+  it('names no abort of an update that is being aborted', () => {
+    const { spec, ...update } = over({ status: 'InProgress', from: old, target: fresh });
+    const stopped = { ...update, spec: { ...spec, abort: 'Stop' as const } };
+    expect(() => changeBack('ng', [stopped])).toThrow(
+      /^update u1 is in progress: it is being aborted \(Stop\), and `drover get update u1 --watch` shows its end$/,
+    );
+  });
 });
