@@ -50,13 +50,16 @@ export const ownTemplate = ({ world }: ActionContext): NonNullable<JsonObject> =
   return { id: String(LaunchTemplateId), version: '1' };
 };
 
-/** A further version of it; undefined where AWS refuses. */
+/** A further version of it; undefined where AWS refuses. Types belong to it or to the group; some do not know. */
 const nextTemplate = (
   { world, random }: ActionContext,
   { id }: { readonly id: string },
+  { instanceTypes }: NodeGroup['spec'],
 ): { readonly id: string; readonly version: string } | undefined => {
   const InstanceType = pickOf(random, instanceTypesInTemplate) ?? instanceTypesInTemplate[0];
-  const input = { LaunchTemplateId: id, LaunchTemplateData: { InstanceType } };
+  const names = instanceTypes.length === 0 || random.next() < 0.1;
+  const LaunchTemplateData = names ? { InstanceType } : { Monitoring: { Enabled: true } };
+  const input = { LaunchTemplateId: id, LaunchTemplateData };
   try {
     const made = world.aws.call('ec2', 'CreateLaunchTemplateVersion', input, {
       userAgent: 'aws-cli',
@@ -74,7 +77,7 @@ const anotherRevision = (context: ActionContext, group: NodeGroup): JsonObject |
   const { random } = context;
   const { launchTemplate, releaseVersion } = group.spec;
   if (launchTemplate !== undefined && random.next() < 0.7) {
-    const next = nextTemplate(context, launchTemplate);
+    const next = nextTemplate(context, launchTemplate, group.spec);
     return next && { launchTemplate: { ...launchTemplate, ...next } };
   }
   if (random.next() < 0.04) return { releaseVersion: `${group.spec.version}.0-20200101` };
