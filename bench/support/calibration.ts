@@ -45,7 +45,7 @@ const source = 'the embedded world';
 /**
  * What no snapshot tells: the cloud of the embedded world launches what is missing about 3 s after it is asked, takes
  * 6.5 s to shut down and is looked at every second meanwhile, and is no slower in one run than in another; the pods of drawn
- * clusters stop within 1 to 10 s. Taken from seeds 501 to 790, which no figure rests on.
+ * clusters stop within 1 to 10 s (13 s where an outcome has varied them). Taken from seeds 501 to 790, which no figure rests on.
  */
 const times: CloudTimes = {
   setup: { p50: 0.3, p90: 0.5, source },

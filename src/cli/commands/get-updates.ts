@@ -181,11 +181,13 @@ const describeUpdate = async (
     throw new CommandError(exitCodes.failed, `update ${metadata.name} was deleted just now`);
   }
   const view = updateView(await withOldNodes(kube, facts));
-  const others =
-    id === undefined ? openUpdates(await listUpdates(kube, flags.nodegroup)).slice(1) : [];
   if (flags.output !== 'table') return printDocument(context, flags.output, updateDocument(view));
   const { now } = await context.cluster(connection);
   for (const line of describeLines(view, now)) context.out(line);
+  const { nodegroup } = flags;
+  const open =
+    id !== undefined || nodegroup === undefined ? [] : await openUpdates(kube, nodegroup);
+  const others = open.filter((one) => one.metadata.name !== metadata.name);
   if (others.length === 0) return;
   const names = others.map((one) => one.metadata.name).join(', ');
   context.out(

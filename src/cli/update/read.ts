@@ -5,7 +5,7 @@ import type { NodeDisruption } from '../../api/disruption.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import { type NodeGroupUpdate, updateStatusOf } from '../../api/nodegroup-update.ts';
-import { inTurn, outdatedTaint } from '../../core/update/index.ts';
+import { openInTurn, outdatedTaint } from '../../core/update/index.ts';
 import { type KubeApi, KubeError } from '../../ports/index.ts';
 import { CommandError, exitCodes } from '../context.ts';
 import { closeNames } from '../nodes.ts';
@@ -66,9 +66,14 @@ export const needGroup = async (
   );
 };
 
-/** Those that are not over, in the order in which they go. */
-export const openUpdates = (all: readonly NodeGroupUpdate[]): readonly NodeGroupUpdate[] =>
-  all.filter((one) => updateStatusOf(one) === 'InProgress').toSorted(inTurn);
+/** Of a group those that are not over, in the order in which they go. */
+export const openUpdates = async (
+  kube: KubeApi,
+  name: string,
+): Promise<readonly NodeGroupUpdate[]> => {
+  const found = await kube.get<NodeGroup>(resourceTypes.nodegroups, { name });
+  return found.kind === 'gone' ? [] : openInTurn(await listUpdates(kube, name), found.object);
+};
 
 /** By id, by the only one that begins so, or of a group: the open one that goes first, else its newest. */
 export const needUpdate = async (
@@ -82,7 +87,8 @@ export const needUpdate = async (
   }
   const all = await listUpdates(kube, nodeGroup);
   if (id === undefined) {
-    const [meant] = [...openUpdates(all), ...all];
+    const open = nodeGroup === undefined ? [] : await openUpdates(kube, nodeGroup);
+    const [meant] = [...open, ...all];
     if (meant !== undefined) return meant;
     // A group that there is not has had none either: that is told first.
     if (nodeGroup !== undefined) await needGroup(kube, nodeGroup);
@@ -150,4 +156,4 @@ export const withOldNodes = async (kube: KubeApi, facts: UpdateFacts): Promise<U
 export const openUpdateOf = async (
   kube: KubeApi,
   nodeGroup: string,
-): Promise<NodeGroupUpdate | undefined> => openUpdates(await listUpdates(kube, nodeGroup))[0];
+): Promise<NodeGroupUpdate | undefined> => (await openUpdates(kube, nodeGroup))[0];

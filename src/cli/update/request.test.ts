@@ -50,7 +50,7 @@ describe('the update that is meant', () => {
     await put('dd-4', { status: 'InProgress', phase: 'Pending' });
     const wanted = { id: undefined, nodeGroup: 'ng' };
     expect((await needUpdate(kube, wanted)).metadata.name).toBe('cc-3');
-    const open = openUpdates(await listUpdates(kube, 'ng'));
+    const open = await openUpdates(kube, 'ng');
     expect(open.map(({ metadata }) => metadata.name)).toEqual(['cc-3', 'dd-4']);
   });
 

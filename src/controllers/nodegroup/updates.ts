@@ -10,7 +10,13 @@ import {
   updateFinalizer,
   updateStatusOf,
 } from '../../api/nodegroup-update.ts';
-import { inTurn, sentences, type UpdateSurge, wrongApprovals } from '../../core/update/index.ts';
+import {
+  inTurn,
+  openInTurn,
+  sentences,
+  type UpdateSurge,
+  wrongApprovals,
+} from '../../core/update/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
 import { mergePatchBetween } from '../../runtime/index.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
@@ -18,21 +24,11 @@ import { journalUpdate } from './events.ts';
 import { netDesired, noSurge } from './request.ts';
 import { tell } from './tell.ts';
 
-/**
- * The one that is under way or next; undefined when none is. The one that the group's status tells of is under way, also where
- * its object was made once more after others had been created.
- */
+/** The one that is under way or next; undefined when none is. */
 export const openUpdate = (
   { updates }: Pick<NodeGroupDeps, 'updates'>,
-  { metadata, status }: Pick<NodeGroup, 'metadata' | 'status'>,
-): NodeGroupUpdate | undefined => {
-  const open = updates
-    .list()
-    .filter((one) => one.spec.nodeGroup === metadata.name && updateStatusOf(one) === 'InProgress')
-    .toSorted(inTurn);
-  const noted = status?.updating?.name;
-  return open.find((one) => one.metadata.name === noted) ?? open[0];
-};
+  group: Pick<NodeGroup, 'metadata' | 'status'>,
+): NodeGroupUpdate | undefined => openInTurn(updates.list(), group)[0];
 
 /** New nodes that the last update could not take back; fewer when people ask for more by now. */
 export const leftoverSurge = (

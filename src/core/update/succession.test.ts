@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
 import { failedUpdateOf } from './failed-update.ts';
 import { updateNameOf } from './identity.ts';
-import { inTurn } from './succession.ts';
+import { inTurn, openInTurn } from './succession.ts';
 
 const update = (
   name: string,
@@ -88,6 +88,27 @@ describe('updates of a group', () => {
     const names = (updates: readonly NodeGroupUpdate[]) => updates.map((one) => one.metadata.name);
     expect(names(expected.toSorted(inTurn))).toEqual(names(expected));
     expect(names(expected.toReversed().toSorted(inTurn))).toEqual(names(expected));
+  });
+});
+
+describe('the open ones of a group', () => {
+  const group = {
+    metadata: { name: 'ng', uid: 'u', resourceVersion: '1', creationTimestamp: at('00:00:00') },
+  };
+  const waits = update('waits', '00:00:05');
+  const made = update('made-once-more', '00:00:09');
+  const over = update('over', '00:00:01', { status: 'Successful' });
+  const named = (noted?: string) => {
+    const status = noted === undefined ? {} : { status: { updating: { name: noted } } as never };
+    return openInTurn([made, over, waits], { ...group, ...status }).map(
+      ({ metadata }) => metadata.name,
+    );
+  };
+
+  it('go in turn, the one that the group tells of first', () => {
+    expect(named()).toEqual(['waits', 'made-once-more']);
+    expect(named('made-once-more')).toEqual(['made-once-more', 'waits']);
+    expect(named('over')).toEqual(['waits', 'made-once-more']);
   });
 });
 

@@ -1,5 +1,10 @@
 // In which order the updates of a group have their turn. Pure.
-import { type NodeGroupUpdate, turnAnnotation } from '../../api/nodegroup-update.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
+import {
+  type NodeGroupUpdate,
+  turnAnnotation,
+  updateStatusOf,
+} from '../../api/nodegroup-update.ts';
 
 /** The update that takes another one back has a name of its own, once and for all. */
 export const rollbackNameOf = ({ metadata }: NodeGroupUpdate): string =>
@@ -35,3 +40,19 @@ export const inTurn = (a: NodeGroupUpdate, b: NodeGroupUpdate): number =>
   orderOf(followedTurn(a), followedTurn(b)) ||
   orderOf(a.status?.endedAt, b.status?.endedAt) ||
   a.metadata.name.localeCompare(b.metadata.name);
+
+/**
+ * Those of a group that are not over, in the order in which they go. The one that the group's status tells of is under way, also
+ * where its object was made once more after others had been created.
+ */
+export const openInTurn = (
+  updates: readonly NodeGroupUpdate[],
+  { metadata, status }: Pick<NodeGroup, 'metadata' | 'status'>,
+): readonly NodeGroupUpdate[] => {
+  const open = updates
+    .filter((one) => one.spec.nodeGroup === metadata.name && updateStatusOf(one) === 'InProgress')
+    .toSorted(inTurn);
+  const isUnderWay = (one: NodeGroupUpdate): boolean =>
+    one.metadata.name === status?.updating?.name;
+  return [...open.filter(isUnderWay), ...open.filter((one) => !isUnderWay(one))];
+};

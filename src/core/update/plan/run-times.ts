@@ -34,7 +34,9 @@ export class RunTimes {
   }
 
   draw(spread: Spread, pace = this.#pace): number {
-    return this.#medians ? spread.p50 : pace * draw(spread, this.#chance);
+    if (this.#medians) return spread.p50;
+    const seconds = pace * draw(spread, this.#chance);
+    return Math.min(seconds, spread.most ?? seconds);
   }
 
   /** Of no hook: nothing. */
@@ -42,8 +44,8 @@ export class RunTimes {
     const habit = spread && this.#habits.get(spread);
     if (spread === undefined || habit === undefined) return 0;
     const seconds = 'seconds' in habit ? habit.seconds : this.draw(spread, habit.pace);
-    // However slow the run is it is ended then. Its end is seen a look later.
-    return Math.min(seconds, spread.most ?? seconds) + this.draw(this.#input.times.look);
+    // Its end is seen a look later.
+    return seconds + this.draw(this.#input.times.look);
   }
 
   hook(kind: HookKind): number {
