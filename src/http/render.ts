@@ -7,6 +7,7 @@ import {
   type UpdateConfig,
 } from '../api/nodegroup.ts';
 import { type NodeGroupUpdate, updateStatusOf } from '../api/nodegroup-update.ts';
+import { defaultInstanceType } from '../core/scaling/index.ts';
 import type { ScalingGroup } from '../ports/index.ts';
 import type { AwsCallContext } from '../wire/index.ts';
 import { nodegroupArn } from './context.ts';
@@ -18,6 +19,12 @@ export const taintEffects: Readonly<Record<string, string>> = {
   NoExecute: 'NO_EXECUTE',
   PreferNoSchedule: 'PREFER_NO_SCHEDULE',
 };
+
+/** kubectl takes a spec without any; with a template, that one's type or the default is its instances'. */
+const typesOf = ({ instanceTypes, launchTemplate }: NodeGroup['spec']): readonly string[] =>
+  instanceTypes.length === 0 && launchTemplate === undefined
+    ? [defaultInstanceType]
+    : instanceTypes;
 
 const stateOf = (group: NodeGroup, isUpdating: boolean): string => {
   const state = group.status?.state;
@@ -142,7 +149,7 @@ export const toEksNodegroup = (
       maxSize: scaling?.maxSize ?? spec.scaling.maxSize,
       desiredSize: spec.scaling.desired ?? scaling?.desiredCapacity ?? spec.scaling.minSize,
     },
-    instanceTypes: spec.instanceTypes,
+    instanceTypes: typesOf(spec),
     subnets: spec.subnets,
     remoteAccess: spec.remoteAccess,
     amiType: spec.amiType,

@@ -271,6 +271,22 @@ describe('instance types of a group that kubectl makes from a launch template', 
     await life.end();
   });
 
+  it('are EKS’ where there is no template either, and told so through its API', async () => {
+    const life = await GroupLife.begin();
+    const base = objectOr(life.group('base')?.spec);
+    const { autoScalingGroupName: _, instanceTypes: __, ...spec } = base;
+    life.createGroup({
+      apiVersion: 'drover.dev/v1alpha1',
+      kind: 'NodeGroup',
+      metadata: { name: 'ng' },
+      spec: { ...spec, scaling: { minSize: 0, maxSize: 2, desired: 1 } },
+    });
+    await life.until('the group is ACTIVE', () => life.isActive(1), 1800);
+    expect(typesOf(life)).toContain('t3.medium');
+    expect((await life.shown()).instanceTypes).toEqual(['t3.medium']);
+    await life.end();
+  });
+
   it('may not stand in both, which no face takes', async () => {
     const life = await made({ InstanceType: 'm5.xlarge' }, ['m5.large']);
     await life.until('it is told', () => life.state() === 'CREATE_FAILED', 1200);
