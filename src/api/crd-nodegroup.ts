@@ -247,6 +247,7 @@ export const nodeGroupStatus: Schema = object(
     updating: object(
       {
         name: text(),
+        turn: text(1024),
         strategy: oneOf(updateStrategies),
         from: revision,
         target: revision,

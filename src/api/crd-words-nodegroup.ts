@@ -170,6 +170,7 @@ const statusWords: Words = {
     'The version update that is under way: what setting it back needs to know.',
     {
       name: 'Its NodeGroupUpdate.',
+      turn: 'Its place among the updates of the group.',
       strategy: 'DEFAULT, MINIMAL, SURGE or BLUE_GREEN.',
       from: ['What nodes were made of before.', revisionWords],
       target: ['What they are to be made of.', revisionWords],

@@ -239,7 +239,10 @@ export interface NodeGroupUpdate extends KubeObject {
 /** On an update that a changed spec asked for: the generation that did. */
 export const byGenerationAnnotation = 'drover.dev/by-generation';
 
-/** On a rollback that follows by itself: when the update that it takes back was created, whose turn it still is. */
+/**
+ * On an update that has another's turn than that of its creation, as core/update/succession.ts writes it: a rollback that
+ * follows by itself, and one that was made once more after its object had vanished.
+ */
 export const turnAnnotation = 'drover.dev/turn';
 
 /** On a version update from before its first effect until its end: what it did is taken back before it goes. */

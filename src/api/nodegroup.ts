@@ -121,6 +121,8 @@ export interface Revision {
 /** What setting an update back needs to know. */
 export interface UpdateNote {
   readonly name: string;
+  /** Its place among the updates of the group (`turnAnnotation`). */
+  readonly turn?: string;
   readonly strategy: NonNullable<UpdateConfig['updateStrategy']>;
   readonly from: Revision;
   readonly target: Revision;

@@ -11,6 +11,7 @@ import {
 } from '../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../api/nodegroup-update.ts';
 import type { Complaint } from '../core/scaling/index.ts';
+import { inTurn } from '../core/update/index.ts';
 import { type CloudApi, type KubeApi, KubeError, type ScalingGroup } from '../ports/index.ts';
 import { type AwsCallContext, AwsError, type AwsHandler, text } from '../wire/index.ts';
 
@@ -103,15 +104,13 @@ export const groupsOf = async (
   return items.filter((group) => group.spec.clusterName === clusterName);
 };
 
-/** Oldest first. */
+/** Oldest first, in the order of their turns. */
 export const updatesOf = async (
   { kube }: EksFaceOptions,
   nodegroupName: string,
 ): Promise<readonly NodeGroupUpdate[]> => {
   const { items } = await kube.list<NodeGroupUpdate>(resourceTypes.nodegroupupdates);
-  return items
-    .filter(({ spec }) => spec.nodeGroup === nodegroupName)
-    .toSorted((a, b) => a.metadata.creationTimestamp.localeCompare(b.metadata.creationTimestamp));
+  return items.filter(({ spec }) => spec.nodeGroup === nodegroupName).toSorted(inTurn);
 };
 
 export const scalingOf = async (

@@ -279,6 +279,7 @@ const nodeGroup: { spec: Full<NodeGroupSpec>; status: Full<NodeGroupStatus> } = 
     templateGeneration: 1,
     updating: {
       name: 'u',
+      turn: 't',
       strategy: 'SURGE',
       from: revision,
       target: revision,

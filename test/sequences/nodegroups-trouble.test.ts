@@ -274,7 +274,7 @@ describe('instance types of a group that kubectl makes from a launch template', 
   it('are EKS’ where there is no template either, and told so through its API', async () => {
     const life = await GroupLife.begin();
     const base = objectOr(life.group('base')?.spec);
-    const { autoScalingGroupName: _, instanceTypes: __, ...spec } = base;
+    const { launchTemplate: _, autoScalingGroupName: __, instanceTypes: ___, ...spec } = base;
     life.createGroup({
       apiVersion: 'drover.dev/v1alpha1',
       kind: 'NodeGroup',

@@ -2,6 +2,8 @@
 // itself, and an update that is made once more after its object vanished.
 import { describe, expect, it } from 'vitest';
 import { resourceTypes } from '../../src/api/kube.ts';
+import { changeBack } from '../../src/cli/commands/update-control.ts';
+import { inTurn } from '../../src/core/update/index.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';
 import {
   areOver,
@@ -9,6 +11,7 @@ import {
   imageOf,
   makeGroup,
   newest,
+  older,
   untilAtRest,
   untilOver,
   updatesOf,
@@ -26,14 +29,14 @@ const named = (life: GroupLife, name: string) =>
   life.updates().find(({ metadata }) => metadata.name === name);
 
 /** One runs, another waits for its end. */
-const begin = async (): Promise<GroupLife> => {
+const begin = async (next = newest): Promise<GroupLife> => {
   const life = await GroupLife.begin();
   await makeGroup(life);
   life.patch({ spec: { updateConfig: { updateStrategy: 'SURGE', maxUnavailable: 1 } } });
   record(life, 'first', newest);
   const isRolling = () => named(life, 'first')?.status?.progress?.done === 1;
   await life.until('it has updated a node', isRolling, 3600);
-  record(life, 'second', newest);
+  record(life, 'second', next);
   await life.until('it waits', () => named(life, 'second')?.status?.phase === 'Pending', 60);
   return life;
 };
@@ -52,6 +55,9 @@ describe('an update that waits while the one before it is taken back', () => {
     expect(life.group()?.status?.releaseVersion).toBe(newest);
     expect(life.group()?.spec.releaseVersion).toBe(newest);
     expect(life.updates()).toHaveLength(3);
+    // What `drover rollback nodegroup` goes back to.
+    const lastFirst = life.updates().toSorted((a, b) => inTurn(b, a));
+    expect(changeBack('ng', lastFirst).releaseVersion).toBe(older);
     expect(life.check().violations).toEqual([]);
     await life.end();
   });
@@ -59,7 +65,7 @@ describe('an update that waits while the one before it is taken back', () => {
 
 describe('an update that vanishes while another waits for it', () => {
   it('is set back before that one begins', async () => {
-    const life = await begin();
+    const life = await begin(older);
     life.patchUpdate('first', { metadata: { finalizers: null } });
     life.user.delete(resourceTypes.nodegroupupdates, { name: 'first' });
     await life.until('it is there again', () => named(life, 'first') !== undefined, 60);
@@ -74,6 +80,8 @@ describe('an update that vanishes while another waits for it', () => {
     expect(begun >= (named(life, 'first')?.status?.endedAt ?? '9')).toBe(true);
     expect(named(life, 'second')?.status?.status).toBe('Successful');
     expect(new Set(life.nodes().map(imageOf)).size).toBe(1);
+    // What the second has put into the spec is no request of its own.
+    expect(life.updates()).toHaveLength(2);
     const [group = {}] = life.autoScalingGroups();
     expect(group).toMatchObject({ MinSize: 0, MaxSize: 4, DesiredCapacity: 2 });
     expect(group.SuspendedProcesses ?? []).toEqual([]);

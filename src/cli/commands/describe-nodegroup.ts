@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { type KubeObject, resourceTypes } from '../../api/kube.ts';
 import { type NodeGroupUpdate, updateStatusOf } from '../../api/nodegroup-update.ts';
+import { openInTurn } from '../../core/update/index.ts';
 import { type KubeApi, orUnknown } from '../../ports/index.ts';
 import {
   type CliContext,
@@ -57,7 +58,8 @@ const describeNodeGroup = async (
   }
   const kube = await context.kube(connection);
   const group = await needGroup(kube, name, cluster);
-  const [update] = await listUpdates(kube, name);
+  const all = await listUpdates(kube, name);
+  const [update] = [...openInTurn(all, group), ...all];
   const nodes = update === undefined ? [] : await nodesOf(kube, update);
   const facts: GroupFacts = { group, update, nodes, events: await eventsOf(kube, group) };
   if (output !== 'table') return printDocument(context, output, groupDocument(facts));

@@ -2,9 +2,9 @@
 // Reads only; of EKS' group nothing but what EKS, EC2 and the kubeconfig's cluster say.
 import type { Taint } from '../../api/kube.ts';
 import { autoScalingGroupNameOf, type NodeGroup, type UpdateConfig } from '../../api/nodegroup.ts';
-import { type UpdateStrategy, updateStatusOf } from '../../api/nodegroup-update.ts';
+import type { UpdateStrategy } from '../../api/nodegroup-update.ts';
 import type { HookTime } from '../../api/update-hooks.ts';
-import { strategyOf } from '../../core/update/index.ts';
+import { openInTurn, strategyOf } from '../../core/update/index.ts';
 import type { KubeApi, NodegroupFacts, ProvisioningApi } from '../../ports/index.ts';
 import { CommandError, exitCodes } from '../context.ts';
 import { listUpdates, needGroup } from '../update/read.ts';
@@ -32,7 +32,7 @@ export const ownGroup = async (
   const group = await needGroup(kube, name, cluster);
   const all = await listUpdates(kube);
   const updates = all.filter(({ spec }) => spec.nodeGroup === name);
-  const open = updates.findLast((one) => updateStatusOf(one) === 'InProgress');
+  const [open] = openInTurn(updates, group);
   return {
     group,
     managedBy: 'drover',

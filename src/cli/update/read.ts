@@ -5,7 +5,7 @@ import type { NodeDisruption } from '../../api/disruption.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import { type NodeGroupUpdate, updateStatusOf } from '../../api/nodegroup-update.ts';
-import { openInTurn, outdatedTaint } from '../../core/update/index.ts';
+import { inTurn, openInTurn, outdatedTaint } from '../../core/update/index.ts';
 import { type KubeApi, KubeError } from '../../ports/index.ts';
 import { CommandError, exitCodes } from '../context.ts';
 import { closeNames } from '../nodes.ts';
@@ -15,19 +15,22 @@ const type = resourceTypes.nodegroupupdates;
 const groupLabel = 'eks.amazonaws.com/nodegroup';
 const imageLabel = 'eks.amazonaws.com/nodegroup-image';
 
-/** Newest first. A cluster without our definitions is told apart, with a remedy. */
+/** Newest first, those of one group in the order of their turns. A cluster without our definitions is told apart, with a remedy. */
 export const listUpdates = async (
   kube: KubeApi,
   nodeGroup?: string,
 ): Promise<readonly NodeGroupUpdate[]> => {
   try {
     const { items } = await kube.list<NodeGroupUpdate>(type);
-    return items
-      .filter(({ spec }) => nodeGroup === undefined || spec.nodeGroup === nodeGroup)
-      .toSorted(
-        ({ metadata: a }, { metadata: b }) =>
-          b.creationTimestamp.localeCompare(a.creationTimestamp) || b.name.localeCompare(a.name),
-      );
+    if (nodeGroup !== undefined) {
+      return items
+        .filter(({ spec }) => spec.nodeGroup === nodeGroup)
+        .toSorted((a, b) => inTurn(b, a));
+    }
+    return items.toSorted(
+      ({ metadata: a }, { metadata: b }) =>
+        b.creationTimestamp.localeCompare(a.creationTimestamp) || b.name.localeCompare(a.name),
+    );
   } catch (error) {
     if (!(error instanceof KubeError) || error.code !== 'NotFound') throw error;
     throw new CommandError(

@@ -3,11 +3,10 @@
 import { isObject, type JsonObject } from '../../api/json.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
-import {
-  type NodeGroupChange,
-  type NodeGroupUpdate,
-  type NodeGroupUpdateSpec,
-  updateStatusOf,
+import type {
+  NodeGroupChange,
+  NodeGroupUpdate,
+  NodeGroupUpdateSpec,
 } from '../../api/nodegroup-update.ts';
 import {
   customImageComplaint,
@@ -24,7 +23,7 @@ import {
   versionParams,
   versionRefusal,
 } from '../../core/scaling/index.ts';
-import { updateNameOf } from '../../core/update/index.ts';
+import { openInTurn, updateNameOf } from '../../core/update/index.ts';
 import { type CloudApi, type KubeApi, KubeError } from '../../ports/index.ts';
 import { CommandError, exitCodes } from '../context.ts';
 import { listUpdates } from './read.ts';
@@ -176,8 +175,10 @@ export const requestUpdate = async (
   };
   const updates = await listUpdates(kube, name);
   const id = updateNameOf(group, { change, action }, updates);
-  const open = updates.findLast((one) => updateStatusOf(one) === 'InProgress');
-  if (open?.metadata.name === id) return recordedAlready(open, spec, name);
+  const all = openInTurn(updates, group);
+  const same = all.find(({ metadata }) => metadata.name === id);
+  if (same !== undefined) return recordedAlready(same, spec, name);
+  const [open] = all;
   if (open !== undefined) {
     const other = open.metadata.name;
     refuse(

@@ -7,9 +7,10 @@ import type { NodeGroup, UpdateNote } from '../../api/nodegroup.ts';
 import {
   type NodeGroupUpdate,
   type NodeGroupUpdateStatus,
+  turnAnnotation,
   updateFinalizer,
 } from '../../api/nodegroup-update.ts';
-import { ownCause, updateCauseId } from '../../core/update/index.ts';
+import { ownCause, turnOf, updateCauseId } from '../../core/update/index.ts';
 import { KubeError, type ScalingGroup } from '../../ports/index.ts';
 import { mergePatchBetween } from '../../runtime/index.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
@@ -32,8 +33,9 @@ export const noteOf = (
   deps: NodeGroupDeps,
   group: NodeGroup,
   scaling: ScalingGroup,
-  { metadata, status }: NodeGroupUpdate,
+  update: NodeGroupUpdate,
 ): UpdateNote | undefined => {
+  const { metadata, status } = update;
   const { strategy, from, target, original, skippedTypes, restored } = status ?? {};
   const { suspends, suspendedIn } = status ?? {};
   if (strategy === undefined || from === undefined || original === undefined) return undefined;
@@ -42,6 +44,7 @@ export const noteOf = (
   const isKnown = known?.name === metadata.name;
   return {
     name: metadata.name,
+    turn: turnOf(update),
     strategy,
     from,
     target,
@@ -82,6 +85,7 @@ const reviveLost = async (
     metadata: {
       name: updating.name,
       ownerReferences: [owner],
+      ...(updating.turn === undefined ? {} : { annotations: { [turnAnnotation]: updating.turn } }),
       finalizers: [updateFinalizer],
     },
     spec: {
@@ -123,7 +127,7 @@ export const resumeLost = async (
   const done = Math.max(0, nodes - old.length);
   const goes = done > 0 || old.some(({ instanceId }) => goesForGood(deps, name, instanceId));
   const at = formatTime(deps.clock.now());
-  const { name: _, ...journal } = known;
+  const { name: _, turn: __, ...journal } = known;
   const status: NodeGroupUpdateStatus = {
     ...journal,
     status: 'InProgress',

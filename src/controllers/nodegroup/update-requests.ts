@@ -17,7 +17,7 @@ import {
   revisionAsked,
   rollbackNameOf,
   sameRevisionAsked,
-  turnOf,
+  turnAfter,
   updateNameOf,
 } from '../../core/update/index.ts';
 import { KubeError, type ScalingGroup } from '../../ports/index.ts';
@@ -144,7 +144,7 @@ export const rollBack = async (
   const { strategy, from, goesBack = 'it was aborted' } = status;
   await createVersionUpdate(deps, metadata, {
     name: rollbackNameOf(update),
-    annotations: { [turnAnnotation]: turnOf(update) },
+    annotations: { [turnAnnotation]: turnAfter(update) },
     spec: {
       change: revisionAsked(from),
       action: 'Rollback',

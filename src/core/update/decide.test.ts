@@ -145,9 +145,14 @@ describe('marking', () => {
     const status = { strategy: 'MINIMAL', ...since('Marking', 15) } as const;
     expect(decideUpdate(observe(status, untouched)).change?.ending).toBe('Failed');
     const holds = [{ kind: 'Paused', reason: 'paused', since: formatTime(now) }] as const;
-    const released = decideUpdate(observe({ ...status, holds }, untouched));
-    expect(released.change?.ending).toBeUndefined();
-    expect(released.steps).toContainEqual(expect.objectContaining({ instanceId: 'i-n1' }));
+    for (const minutes of [14, 15]) {
+      const held = { strategy: 'MINIMAL', ...since('Marking', minutes), holds } as const;
+      const released = decideUpdate(observe(held, untouched));
+      expect(released.change?.ending).toBeUndefined();
+      // All of the time is there again.
+      expect(released.change?.phases?.at(-1)).toEqual({ phase: 'Marking', at: formatTime(now) });
+      expect(released.steps).toContainEqual(expect.objectContaining({ instanceId: 'i-n1' }));
+    }
   });
 });
 

@@ -1,7 +1,8 @@
 // Which of a group's updates its health still tells of, as a table.
 import { describe, expect, it } from 'vitest';
 import type { NodeGroupUpdate, NodeGroupUpdateStatus } from '../../api/nodegroup-update.ts';
-import { failedUpdateOf } from './failed-update.ts';
+import { failedRequestOf, failedUpdateOf } from './failed-update.ts';
+import { turnAfter } from './succession.ts';
 
 const ended = (
   name: string,
@@ -55,5 +56,46 @@ describe('the update that a group suffers from', () => {
     expect(found?.issues).toEqual([
       { code: 'OperationNotPermitted', message: 'Update u1 failed: m', resourceIds: ['n'] },
     ]);
+  });
+});
+
+describe('a request that failed and was taken back', () => {
+  const change = { version: '1.32', releaseVersion: 'r2' };
+  const of = (
+    name: string,
+    second: number,
+    status: Partial<NodeGroupUpdateStatus>,
+    annotations: Readonly<Record<string, string>> = {},
+  ): NodeGroupUpdate => {
+    const made = ended(name, 'Failed');
+    const creationTimestamp = `2026-01-01T00:00:0${second}Z`;
+    const startedAt = creationTimestamp;
+    return {
+      ...made,
+      metadata: { ...made.metadata, creationTimestamp, annotations },
+      spec: { ...made.spec, change, ...(name.endsWith('-rollback') ? { action: 'Rollback' } : {}) },
+      status: { status: 'Failed', startedAt, ...status },
+    };
+  };
+  const target = { version: '1.32', imageId: 'ami', templateVersion: '2' };
+  const failed = of('u', 1, { target, goesBack: 'new nodes failed' });
+  const back = of(
+    'u-rollback',
+    9,
+    { target, status: 'Successful' },
+    { 'drover.dev/turn': turnAfter(failed) },
+  );
+  const group = { metadata: { name: 'ng' }, spec: change } as Parameters<typeof failedRequestOf>[1];
+
+  it.each<readonly [string, readonly NodeGroupUpdate[], string | undefined]>([
+    ['is none any more', [failed, back], 'u'],
+    [
+      'nor beside one that was stopped while it waited',
+      [failed, back, of('x', 5, { status: 'Cancelled' })],
+      'u',
+    ],
+    ['but where another was tried since', [failed, back, of('x', 5, { target })], undefined],
+  ])('%s', (_, updates, name) => {
+    expect(failedRequestOf(updates, group)?.name).toBe(name);
   });
 });

@@ -36,6 +36,10 @@ export const failedUpdateOf = (
   return { name, issues: known.map((error) => issueOf(name, error)) };
 };
 
+/** Stopped while it waited: nothing of it was tried. */
+const isNothing = ({ status }: NodeGroupUpdate): boolean =>
+  status?.status === 'Cancelled' && status.target === undefined;
+
 /**
  * The update that failed and was taken back by itself, and whose revision the spec asks for once more, as tools do that
  * apply it again and again: it is not tried again for that. Undefined: the spec asks for something else, or
@@ -50,7 +54,8 @@ export const failedRequestOf = (
       (one) =>
         one.spec.nodeGroup === metadata.name &&
         one.spec.type === 'VersionUpdate' &&
-        one.status?.startedAt !== undefined,
+        one.status?.startedAt !== undefined &&
+        !isNothing(one),
     )
     .toSorted(inTurn)
     .at(-1);

@@ -58,6 +58,6 @@ export { sentences } from './sentences.ts';
 export { decideSequence, type SequenceNode, type SequenceStep } from './sequence.ts';
 export { shortagePast, shortagesOf } from './shortage.ts';
 export { strategyOf } from './strategy.ts';
-export { inTurn, openInTurn, rollbackNameOf, turnOf } from './succession.ts';
+export { inTurn, openInTurn, rollbackNameOf, turnAfter, turnOf } from './succession.ts';
 export { eksSurge, maxUnavailableOf, ownSurge } from './unavailable.ts';
 export { waitingChangeText } from './waiting-change.ts';

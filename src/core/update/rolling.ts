@@ -65,13 +65,15 @@ export const decideMarking = (observation: UpdateObservation, herd: Herd): Updat
       : state.kind !== 'untouched';
   const unmarked = herd.old.filter((one) => !isMarked(one));
   if (unmarked.length > 0) {
-    const late = epochMs(phaseSince(observation) + joinTimeoutMs);
-    if (observation.now < late) return stay(observation, { steps, wakeAt: late });
-    // It was held until now: the time for marking begins.
+    const since = phaseSince(observation);
+    // It was held until now, and little of the time for marking is left: that begins.
     const wasHeld = (observation.status.holds ?? []).length > 0;
-    if (wasHeld && !isBegun && steps.length > 0) {
+    const isShort = observation.now >= since + joinTimeoutMs / 2;
+    if (wasHeld && isShort && !isBegun && steps.length > 0) {
       return stay(observation, { steps, change: enter(observation, 'Marking') });
     }
+    const late = epochMs(since + joinTimeoutMs);
+    if (observation.now < late) return stay(observation, { steps, wakeAt: late });
     return stay(observation, { change: fail(observation, notMarked(observation, unmarked)) });
   }
   return stay(observation, { steps, change: enter(observation, 'Rolling') });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
 import { failedUpdateOf } from './failed-update.ts';
 import { updateNameOf } from './identity.ts';
-import { inTurn, openInTurn } from './succession.ts';
+import { inTurn, openInTurn, turnAfter, turnOf } from './succession.ts';
 
 const update = (
   name: string,
@@ -17,15 +17,15 @@ const update = (
   status: { status: 'InProgress', ...status },
 });
 
-/** `turn`: of the update that it takes back; undefined: asked for by somebody. */
+/** `of`: what it takes back by itself; undefined: asked for by somebody. */
 const rollback = (
   name: string,
   created: string,
-  turn?: string,
+  of?: NodeGroupUpdate,
   status: Partial<NonNullable<NodeGroupUpdate['status']>> = {},
 ): NodeGroupUpdate => {
   const made = update(name, created, status);
-  const annotations = turn === undefined ? {} : { 'drover.dev/turn': at(turn) };
+  const annotations = of === undefined ? {} : { 'drover.dev/turn': turnAfter(of) };
   return {
     ...made,
     metadata: { ...made.metadata, annotations },
@@ -34,6 +34,8 @@ const rollback = (
 };
 
 const at = (time: string): string => `2026-01-01T${time}Z`;
+
+const first = update('first', '00:00:01', { startedAt: at('00:00:03') });
 
 describe('updates of a group', () => {
   it.each<readonly [string, readonly NodeGroupUpdate[]]>([
@@ -59,8 +61,8 @@ describe('updates of a group', () => {
     [
       'and a rollback right after what it takes back, before those that waited',
       [
-        update('first', '00:00:01', { startedAt: at('00:00:03') }),
-        rollback('first-rollback', '00:00:09', '00:00:01'),
+        first,
+        rollback('first-rollback', '00:00:09', first),
         update('a', '00:00:01'),
         update('b', '00:00:05'),
       ],
@@ -68,8 +70,9 @@ describe('updates of a group', () => {
     [
       'and a rollback after what it takes back, whatever a clock said of its begin',
       [
-        update('first', '00:00:01', { startedAt: at('00:00:03') }),
-        rollback('first-rollback', '00:00:09', '00:00:01', { startedAt: at('00:00:02') }),
+        first,
+        rollback('first-rollback', '00:00:09', first, { startedAt: at('00:00:02') }),
+        update('a', '00:00:01', { startedAt: at('00:00:05') }),
       ],
     ],
     [
@@ -88,6 +91,15 @@ describe('updates of a group', () => {
     const names = (updates: readonly NodeGroupUpdate[]) => updates.map((one) => one.metadata.name);
     expect(names(expected.toSorted(inTurn))).toEqual(names(expected));
     expect(names(expected.toReversed().toSorted(inTurn))).toEqual(names(expected));
+    const [one, ...others] = expected;
+    expect(names([...others, ...(one ? [one] : [])].toSorted(inTurn))).toEqual(names(expected));
+  });
+});
+
+describe('the turn of an update', () => {
+  it('stays from its begin to its end', () => {
+    const ended = { startedAt: at('00:00:03'), endedAt: at('00:09:00') };
+    expect(turnOf(update('first', '00:00:01', ended))).toBe(turnOf(first));
   });
 });
 

@@ -10,36 +10,35 @@ import {
 export const rollbackNameOf = ({ metadata }: NodeGroupUpdate): string =>
   `${metadata.name}-rollback`;
 
-const orderOf = (a: string | undefined, b: string | undefined): number => {
-  if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined);
-  return a.localeCompare(b);
+/** After every time and every name. */
+const never = '~';
+
+const ownTurn = ({ metadata, status }: NodeGroupUpdate): string => {
+  const { startedAt = never, endedAt = never } = status ?? {};
+  // Of those that never began what ended first; of others the begin tells.
+  const end = startedAt === never ? endedAt : never;
+  return [metadata.creationTimestamp, startedAt, end, metadata.name].join(' ');
 };
 
-/** The moment of its creation whose turn a rollback still has; undefined for all others. */
-const followedTurn = ({ metadata, spec }: NodeGroupUpdate): string | undefined =>
-  spec.action === 'Rollback' ? metadata.annotations?.[turnAnnotation] : undefined;
-
-/** RFC 3339, of the API server's clock. */
+/** Compared by its characters. Once an update has begun it stays; one that has another's turn (`turnAnnotation`) tells that. */
 export const turnOf = (update: NodeGroupUpdate): string =>
-  followedTurn(update) ?? update.metadata.creationTimestamp;
+  update.metadata.annotations?.[turnAnnotation] ?? ownTurn(update);
 
-const takesBack = (a: NodeGroupUpdate, b: NodeGroupUpdate): boolean =>
-  a.metadata.name === rollbackNameOf(b);
+/** For the update that takes this one back: right after it, before all that waited for it. */
+export const turnAfter = (update: NodeGroupUpdate): string => `${turnOf(update)} ${never}`;
 
 /**
  * Oldest first, for a sort. They are carried out one at a time in the order in which they were created, and all of those times
  * are of one clock, the API server's; begins and ends are told by whoever led then, whose clock may be another's minutes
  * away. A rollback that follows by itself belongs to the update that it takes back, and goes before those that waited for that:
- * after them, it would undo them. Within a second: what has begun before what has not, and of
- * those that never began what ended first.
+ * after them, it would undo them. Within a second: what has begun before what has not, and of those that never began what
+ * ended first.
  */
-export const inTurn = (a: NodeGroupUpdate, b: NodeGroupUpdate): number =>
-  turnOf(a).localeCompare(turnOf(b)) ||
-  Number(takesBack(a, b)) - Number(takesBack(b, a)) ||
-  orderOf(a.status?.startedAt, b.status?.startedAt) ||
-  orderOf(followedTurn(a), followedTurn(b)) ||
-  orderOf(a.status?.endedAt, b.status?.endedAt) ||
-  a.metadata.name.localeCompare(b.metadata.name);
+export const inTurn = (a: NodeGroupUpdate, b: NodeGroupUpdate): number => {
+  const [x, y] = [turnOf(a), turnOf(b)];
+  if (x === y) return 0;
+  return x < y ? -1 : 1;
+};
 
 /**
  * Those of a group that are not over, in the order in which they go. The one that the group's status tells of is under way, also
