@@ -23,6 +23,16 @@ import { needRelease, needTypes, readTemplate, refuse } from './machines.ts';
 import { recordUpdate } from './record-update.ts';
 
 /** The template's version in `input`, of the template that the group has. */
+const templateInUse = async (
+  { cloud }: EksFaceOptions,
+  { spec, status }: NodeGroup,
+): Promise<LaunchTemplate | undefined> => {
+  const { id, version } = status?.launchTemplate ?? spec.launchTemplate ?? {};
+  return id === undefined || version === undefined
+    ? undefined
+    : await cloud.findLaunchTemplate({ id, version });
+};
+
 const readOwnTemplate = async (
   options: EksFaceOptions,
   group: NodeGroup,
@@ -68,7 +78,8 @@ const readChange = async (
   const version = asked.version ?? now;
   complain(versionComplaint(version, { cluster: cluster.version, group: now }), named);
   const template = await readOwnTemplate(options, group, input);
-  refuse(template && versionRefusal(spec, template), named);
+  const inUse = template && (await templateInUse(options, group));
+  refuse(template && versionRefusal(spec, template, inUse), named);
   const type = template?.data.InstanceType;
   const types = typeof type === 'string' ? await needTypes(options, [type], named) : [];
   complain(misfitComplaint(spec.amiType, types), named);

@@ -74,7 +74,7 @@ const releaseWanted = async (
 
 const templateWanted = async (
   cloud: CloudApi,
-  { spec }: NodeGroup,
+  { spec, status }: NodeGroup,
   version: string,
 ): Promise<NodeGroupChange['launchTemplate']> => {
   const now = spec.launchTemplate;
@@ -82,12 +82,16 @@ const templateWanted = async (
     refuse(sameTemplateComplaint(undefined, {}));
     return undefined;
   }
-  const template = await cloud.findLaunchTemplate({ id: now.id, version });
+  const find = (one: string) => cloud.findLaunchTemplate({ id: now.id, version: one });
+  const [template, before] = await Promise.all([
+    find(version),
+    find(status?.launchTemplate?.version ?? now.version),
+  ]);
   if (template === undefined) {
     refuse(`Launch template ${now.id} version ${version} could not be found.`);
     return undefined;
   }
-  refuse(versionRefusal(spec, template)?.message);
+  refuse(versionRefusal(spec, template, before)?.message);
   const type = template.data.InstanceType;
   const types = typeof type === 'string' ? await cloud.describeInstanceTypes([type]) : [];
   refuse(misfitComplaint(spec.amiType, types));

@@ -88,4 +88,12 @@ describe('a process that is suspended after the update that does so', () => {
     expect(await lookAt({ updates: [suspending, settings] })).toEqual(runs);
     expect(await lookAt({ updates: [settings] })).toEqual(nothing);
   });
+
+  it('is late also where one of this term that suspends it has ended since, and rested', async () => {
+    const atEnd = (agoMs: number) => formatTime(epochMs(ended + 60_000 - agoMs));
+    const ours = (agoMs: number) =>
+      anUpdate('u2', { suspends: [], suspendedIn: 2, endedAt: atEnd(agoMs) }, 1_000);
+    expect(await lookAt({ updates: [suspending, ours(30_000)] })).toEqual(runs);
+    expect(await lookAt({ updates: [suspending, ours(5_000)] })).toEqual(nothing);
+  });
 });

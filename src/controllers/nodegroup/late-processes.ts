@@ -3,7 +3,6 @@
 import { parseTime } from '../../api/brand.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
-import { inTurn } from '../../core/update/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { suspendedOf } from './rollout-input.ts';
@@ -14,25 +13,21 @@ const arrivesWithinMs = 5 * 60_000;
 /** A look at the group may be as old as this: what the update itself has just resumed may seem suspended. */
 const settledAfterMs = 10_000;
 
-/** The last one that suspends processes: others tell nothing of when the call may arrive. */
-const lastSuspending = (
-  { updates }: Pick<NodeGroupDeps, 'updates'>,
+/** Those that suspend processes and have ended, of whatever term: how long ago, in milliseconds. */
+const ended = (
+  { updates, clock }: Pick<NodeGroupDeps, 'updates' | 'clock'>,
   groupName: string,
-): NodeGroupUpdate | undefined =>
-  updates
-    .list()
-    .filter(
-      ({ spec, status }) =>
-        spec.nodeGroup === groupName &&
-        status?.endedAt !== undefined &&
-        status.suspendedIn !== undefined,
-    )
-    .toSorted(inTurn)
-    .at(-1);
+): readonly { readonly update: NodeGroupUpdate; readonly agoMs: number }[] =>
+  updates.list().flatMap((update) => {
+    const { endedAt, suspendedIn } = update.status ?? {};
+    const at = parseTime(endedAt);
+    const isOurs = update.spec.nodeGroup === groupName && suspendedIn !== undefined;
+    return isOurs && at !== undefined ? [{ update, agoMs: clock.now() - at }] : [];
+  });
 
-/** Of the update whose late call was taken back: it suspends in one call, and what is suspended after that is people's. */
+/** Updates whose late call was taken back, by uid: each suspends in one call, and what is suspended after that is people's. */
 export interface LateMemory {
-  resumedFor?: string;
+  resumedFor?: ReadonlySet<string>;
 }
 
 /**
@@ -45,19 +40,24 @@ export const resumeLate = async (
   { scaling, memory }: { readonly scaling: ScalingGroup; readonly memory: LateMemory },
   signal: AbortSignal,
 ): Promise<boolean> => {
-  const update = lastSuspending(deps, group.metadata.name);
-  const { suspends = [], suspendedIn, endedAt } = update?.status ?? {};
-  if (update === undefined || suspendedIn === deps.epoch) return false;
-  if (memory.resumedFor === update.metadata.uid) return false;
-  const since = parseTime(endedAt);
-  if (since === undefined) return false;
-  const sinceMs = deps.clock.now() - since;
-  if (sinceMs < settledAfterMs || sinceMs > arrivesWithinMs) return false;
-  const processes = suspends.filter((one) => suspendedOf(scaling).includes(one));
+  const all = ended(deps, group.metadata.name);
+  if (all.some(({ agoMs }) => agoMs < settledAfterMs)) return false;
+  const { resumedFor = new Set() } = memory;
+  const late = all.flatMap(({ update, agoMs }) => {
+    const isOfOthers = update.status?.suspendedIn !== deps.epoch;
+    const isDone = agoMs > arrivesWithinMs || resumedFor.has(update.metadata.uid);
+    return isOfOthers && !isDone ? [update] : [];
+  });
+  const may = new Set(late.flatMap(({ status }) => status?.suspends ?? []));
+  const processes = suspendedOf(scaling).filter((one) => may.has(one));
   if (processes.length === 0) return false;
   mustLead(deps);
   await deps.cloud.setProcesses({ name: scaling.name, processes, suspended: false }, { signal });
-  memory.resumedFor = update.metadata.uid;
+  memory.resumedFor = new Set([...resumedFor, ...late.map(({ metadata }) => metadata.uid)]);
+  const endedAt = late
+    .map(({ status }) => status?.endedAt ?? '')
+    .toSorted()
+    .at(-1);
   const message = `${processes.join(', ')} was suspended after the update that does so had ended at ${endedAt}: by a process that led before and stood still, as it seems. It runs again; to keep it suspended, suspend it once more`;
   await tell(deps, group, { reason: 'LateSuspension', type: 'Warning', message }, signal);
   return true;

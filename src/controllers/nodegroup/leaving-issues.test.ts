@@ -10,7 +10,13 @@ const at = (seconds: number): EpochMs => epochMs(start + seconds * 1000);
 const aGroup = (codes: readonly string[] = []): NodeGroup =>
   ({
     metadata: { name: 'ng' },
-    status: { health: codes.map((code) => ({ code, message: '', resourceIds: [] })) },
+    status: {
+      health: codes.map((code) => ({
+        code,
+        message: `The delete waits: node n1. a/p1 (budget a/web allows 0).`,
+        resourceIds: [],
+      })),
+    },
   }) as unknown as NodeGroup;
 
 const pdb = (pod: string, more: { budget?: string; neverAllows?: boolean } = {}): WaitingOn => ({

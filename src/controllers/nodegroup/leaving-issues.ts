@@ -66,7 +66,11 @@ const restingBudgets = (
     memory,
     isTold,
     now,
-  }: { readonly memory: HeldMemory; readonly isTold: boolean; readonly now: EpochMs },
+  }: {
+    readonly memory: HeldMemory;
+    readonly isTold: (budget: string) => boolean;
+    readonly now: EpochMs;
+  },
 ): ReadonlySet<string> => {
   const all = heldNow(draining, now);
   for (const budget of memory.keys()) if (!all.has(budget)) memory.delete(budget);
@@ -75,7 +79,7 @@ const restingBudgets = (
     const known = memory.get(budget);
     const hasMoved = known !== undefined && [...known.pods].some((pod) => !pods.has(pod));
     // What a process before this one has told goes on.
-    const movedAt = hasMoved ? now : (known?.movedAt ?? (isTold ? since : now));
+    const movedAt = hasMoved ? now : (known?.movedAt ?? (isTold(budget) ? since : now));
     memory.set(budget, { pods, movedAt });
     if (until - movedAt >= patienceMs) resting.add(budget);
   }
@@ -108,7 +112,10 @@ const stuckIssue = (
   draining: readonly NodeDisruption[],
   { memory, now }: { readonly memory: HeldMemory; readonly now: EpochMs },
 ): HealthIssue | undefined => {
-  const isTold = (status?.health ?? []).some(({ code }) => code === 'PodEvictionFailure');
+  const told = (status?.health ?? [])
+    .filter(({ code }) => code === 'PodEvictionFailure')
+    .flatMap(({ message }) => message.split(/[\s,;]+|\.(?=\s|$)/));
+  const isTold = (budget: string): boolean => told.includes(budget);
   const resting = restingBudgets(draining, { memory, isTold, now });
   const isStuck = (one: WaitingOn): boolean => isStuckOn(one, resting, now);
   const stuck = draining

@@ -101,10 +101,9 @@ const checkTemplate = async (
     find(status?.from?.launchTemplate?.version ?? version),
   ]);
   if (template === undefined) return;
-  // A group that was made with types in both, or in neither, goes on with them.
-  const isMoved =
-    before !== undefined && 'InstanceType' in before.data !== 'InstanceType' in template.data;
-  const refusal = (isMoved ? versionRefusal : madeRefusal)(spec, template);
+  // Where the one in use is no longer there nobody knows what the group was made with.
+  const refusal =
+    before === undefined ? madeRefusal(spec, template) : versionRefusal(spec, template, before);
   if (refusal === undefined) return;
   throw new Impossible('Ec2LaunchTemplateInvalidConfiguration', refusal.message, [id]);
 };

@@ -34,7 +34,7 @@ const tellOne = async (
   await writeUpdate(deps, one, status, signal);
 };
 
-/** `open`: the one that is under way or next. What cannot be written on one that waits holds that one up alone. */
+/** `open`: the one that is under way or next. What one that waits refuses holds nothing of that up. */
 export const tellQueue = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
@@ -47,7 +47,7 @@ export const tellQueue = async (
     try {
       await tellOne(deps, group, { one, message }, signal);
     } catch (error) {
-      if (!(error instanceof KubeError)) throw error;
+      if (!(error instanceof KubeError && error.retry === 'never')) throw error;
       const facts = { update: one.metadata.name, code: error.code, message: error.message };
       deps.log.debug('a waiting update is not told so', facts);
     }

@@ -1,6 +1,11 @@
 // Which versions and templates EKS lets a node group be updated to.
 import { describe, expect, it } from 'vitest';
-import { sameTemplateComplaint, versionComplaint, versionParams } from './version-update.ts';
+import {
+  sameTemplateComplaint,
+  versionComplaint,
+  versionParams,
+  versionRefusal,
+} from './version-update.ts';
 
 describe('the version', () => {
   it.each([
@@ -50,5 +55,32 @@ describe('the params of a version update', () => {
     expect(versionParams({ launchTemplate: { id: 'lt-1', version: '4' } })).toEqual([
       { type: 'LaunchTemplateVersion', value: '4' },
     ]);
+  });
+});
+
+describe('another version of the group’s own template', () => {
+  const of = (InstanceType?: string) => ({
+    id: 'lt-1',
+    name: 'mine',
+    version: '2',
+    data: InstanceType === undefined ? {} : { InstanceType },
+  });
+  it.each([
+    ['may keep to types in neither', [], of(), of(), undefined],
+    ['may keep to types in both', ['m5.large'], of('m5.large'), of('m6i.large'), undefined],
+    ['may not stop naming the only type', [], of('m5.large'), of(), /should specify an instance/],
+    ['may not begin to name one beside the group', ['m5.large'], of(), of('m5.large'), /either in/],
+    [
+      'must name one where nobody knows what was',
+      [],
+      undefined,
+      of(),
+      /should specify an instance/,
+    ],
+  ])('%s', (_, instanceTypes, before, next, refusal) => {
+    const spec = { amiType: 'AL2023_x86_64_STANDARD' as const, instanceTypes };
+    const message = versionRefusal(spec, next, before)?.message;
+    if (refusal === undefined) expect(message).toBeUndefined();
+    else expect(message).toMatch(refusal);
   });
 });

@@ -120,13 +120,20 @@ export const creationRefusal = (
   return templateRefusal(template) ?? (isTwice ? twice : undefined);
 };
 
-/** What another version of the group's own template must have, and must not, besides. */
+/**
+ * What another version of the group's own template must have, and must not, besides. A group whose version in use (`before`) has
+ * types in both places, or in neither, goes on so.
+ */
 export const versionRefusal = (
   spec: Pick<NodeGroupSpec, 'amiType' | 'instanceTypes'>,
   template: TemplateVersion,
+  before: TemplateVersion | undefined,
 ): Refusal | undefined => {
   const { id, version, data } = template;
-  const refused = madeRefusal(spec, template) ?? creationRefusal(spec, template);
+  const made = madeRefusal(spec, template);
+  const goesOn = before !== undefined && 'InstanceType' in before.data === 'InstanceType' in data;
+  if (made !== undefined || goesOn) return made;
+  const refused = creationRefusal(spec, template);
   if (refused !== undefined) return refused;
   if ('InstanceType' in data || spec.instanceTypes.length > 0) return undefined;
   const message = `Launch template ${id} version ${version} should specify an instance type: the group has none of its own.`;
