@@ -253,7 +253,7 @@ describe('the plan of a version update', { skip }, () => {
 
   it('is refused as stale once nodes, pods or budgets are others', async () => {
     const file = join(world.dataDir, 'plan-1.json');
-    const { code, stderr } = await world.drover('update', 'nodegroup', group, '--plan', file);
+    const { code, stderr } = await world.drover('update', '--plan', file);
     assert.equal(code, 3);
     assert.match(stderr, /is stale/);
     assert.deepEqual(writesOfPlans(), []);

@@ -2,9 +2,10 @@
 // eksctl's ClusterConfig form.
 import type { Command } from 'commander';
 import { durationMs } from '../../api/brand.ts';
-import { nodeGroupStackName } from '../../core/provisioning/index.ts';
+import { resourceTypes } from '../../api/kube.ts';
+import { isManagedStack, nodeGroupStackName } from '../../core/provisioning/index.ts';
 import { type ClusterConfig, faultLine, parseClusterConfig } from '../../formats/index.ts';
-import type { ClusterFacts, ProvisioningApi } from '../../ports/index.ts';
+import type { ClusterFacts, KubeApi, ProvisioningApi } from '../../ports/index.ts';
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
 import { addGroupFlags, type GroupFlags, groupOfFlags } from '../create/group-flags.ts';
 import { choose, createNodeGroups } from '../create/nodegroups.ts';
@@ -122,18 +123,20 @@ const createNodeGroup = async (
   const chosen = await choose(creation, groups);
   const nothing = chosen.fresh.length === 0 && chosen.unfinished.length === 0;
   if (nothing && flags.configFile === undefined) {
-    throw await existsAlready(api, clusterName, groups[0]?.name ?? '');
+    throw await existsAlready(api, kube, clusterName, groups[0]?.name ?? '');
   }
   await createNodeGroups(creation, chosen);
 };
 
-/** A name that is taken: what to do about it depends on how its stack stands. */
+/** A name that is taken: what to do about it depends on how its stack stands, and whether its managed group is there. */
 export const existsAlready = async (
   api: Pick<ProvisioningApi, 'describeStack'>,
+  kube: Pick<KubeApi, 'get'>,
   cluster: string,
   name: string,
 ): Promise<CommandError> => {
-  const status = (await api.describeStack(nodeGroupStackName(cluster, name)))?.status ?? '';
+  const { status = '', tags = {} } =
+    (await api.describeStack(nodeGroupStackName(cluster, name))) ?? {};
   const again = `\`drover delete nodegroup --cluster ${cluster} ${name} --wait\``;
   if (status === 'DELETE_IN_PROGRESS') {
     return refused(`node group ${name} is still being deleted; ${again} returns when it is gone`);
@@ -141,6 +144,14 @@ export const existsAlready = async (
   if (status.endsWith('_FAILED') || status === 'ROLLBACK_COMPLETE') {
     const what = `of node group ${name} is ${status}`;
     return refused(`the stack ${what}; ${again} takes it away and says what holds it up`);
+  }
+  const isLeft =
+    isManagedStack(tags) &&
+    /^(CREATE|UPDATE)_COMPLETE$/.test(status) &&
+    (await kube.get(resourceTypes.nodegroups, { name })).kind === 'gone';
+  if (isLeft) {
+    const what = `of node group ${name} is left, which was deleted in another way`;
+    return refused(`the stack ${what}: ${again} takes it away`);
   }
   return refused(
     `node group ${name} exists already in cluster ${cluster}; ` +

@@ -1,8 +1,6 @@
 // drover get updates, get update --watch and describe update: how updates stand. Read only.
 import type { Command } from 'commander';
 import type { EpochMs } from '../../api/brand.ts';
-import { resourceTypes } from '../../api/kube.ts';
-import type { NodeGroup } from '../../api/nodegroup.ts';
 import {
   type CliContext,
   CommandError,
@@ -21,6 +19,7 @@ import {
   updateListDocument,
 } from '../update/document.ts';
 import {
+  listGroups,
   listUpdates,
   needGroup,
   needUpdate,
@@ -108,7 +107,7 @@ const getUpdates = async (
     id === undefined
       ? await listUpdates(kube, flags.nodegroup)
       : [await needUpdate(kube, { id, nodeGroup: flags.nodegroup })];
-  const { items: groups } = await kube.list<NodeGroup>(resourceTypes.nodegroups);
+  const groups = await listGroups(kube);
   const views = all.map((update) =>
     updateView({
       update,

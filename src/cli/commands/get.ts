@@ -1,7 +1,7 @@
 // drover get nodegroup: managed and self-managed groups in eksctl's columns.
 import type { Command } from 'commander';
-import { resourceTypes } from '../../api/kube.ts';
 import { autoScalingGroupNameOf, type NodeGroup } from '../../api/nodegroup.ts';
+import { isManagedStack } from '../../core/provisioning/index.ts';
 import type { CloudApi, KubeApi, ScalingGroup, Stack } from '../../ports/index.ts';
 import {
   type CliContext,
@@ -11,6 +11,7 @@ import {
   type OutputFormat,
 } from '../context.ts';
 import { outputOption, print } from '../output.ts';
+import { listGroups } from '../update/read.ts';
 import { addGetClusterCommands } from './get-cluster.ts';
 import { addGetUpdatesCommand } from './get-updates.ts';
 import { oneName } from './one-name.ts';
@@ -64,7 +65,11 @@ export const managedRow = (group: NodeGroup, scaling: ScalingGroup | undefined):
   type: 'managed',
 });
 
-const unmanagedRow = async (
+/** A managed group that is not there: made by its stack yet, or deleted in another way, which left the stack. */
+const stackStatus = ({ status, tags }: Stack): string =>
+  isManagedStack(tags) && /^(CREATE|UPDATE)_COMPLETE$/.test(status) ? 'DELETED' : status;
+
+const stackRow = async (
   cloud: CloudApi,
   stack: Stack,
   scaling: ScalingGroup | undefined,
@@ -76,7 +81,7 @@ const unmanagedRow = async (
   return {
     cluster: stack.tags[clusterTag] ?? '',
     name: stack.tags[nameTag] ?? '',
-    status: stack.status,
+    status: stackStatus(stack),
     created: withoutFraction(stack.createdAt),
     minSize: scaling?.minSize ?? 0,
     maxSize: scaling?.maxSize ?? 0,
@@ -84,7 +89,7 @@ const unmanagedRow = async (
     instanceType: template?.instanceType ?? '-',
     imageId: template?.imageId ?? '-',
     autoScalingGroupName: stack.autoScalingGroupName ?? '-',
-    type: 'unmanaged',
+    type: isManagedStack(stack.tags) ? 'managed' : 'unmanaged',
   };
 };
 
@@ -94,10 +99,7 @@ export const collectNodeGroups = async (
   cloud: CloudApi,
   cluster: string | undefined,
 ): Promise<readonly NodeGroupRow[]> => {
-  const [{ items }, stacks] = await Promise.all([
-    kube.list<NodeGroup>(resourceTypes.nodegroups),
-    cloud.listStacks(),
-  ]);
+  const [items, stacks] = await Promise.all([listGroups(kube), cloud.listStacks()]);
   const managed = items.filter(
     (group) => cluster === undefined || group.spec.clusterName === cluster,
   );
@@ -116,9 +118,7 @@ export const collectNodeGroups = async (
   const rows = [
     ...managed.map((group) => managedRow(group, scaling.get(autoScalingGroupNameOf(group)))),
     ...(await Promise.all(
-      loose.map((stack) =>
-        unmanagedRow(cloud, stack, scaling.get(stack.autoScalingGroupName ?? '')),
-      ),
+      loose.map((stack) => stackRow(cloud, stack, scaling.get(stack.autoScalingGroupName ?? ''))),
     )),
   ];
   return rows.sort((a, b) => a.name.localeCompare(b.name));

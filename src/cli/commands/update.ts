@@ -63,22 +63,22 @@ const update = async (
   { release, ...given }: UpdateFlags,
 ): Promise<void> => {
   const flags = release === undefined ? given : { ...given, releaseVersion: release };
-  const name = oneName(positional, flags.name);
+  const policies = policiesAsked(flags);
+  const asked = { ...flags, force: flags.force || flags.forceUpgrade, policies };
+  const plan = flags.plan === undefined ? undefined : await readPlan(context, flags.plan, asked);
+  const name = oneName(positional, flags.name) ?? plan?.group;
   if (name === undefined) {
     throw new CommandError(exitCodes.usage, 'name the node group: drover update nodegroup NAME');
   }
   const wait = waits(flags.wait);
   const giveUpAfterMs = patienceMs(flags.timeout);
   const there = flags.region === undefined ? connection : { ...connection, region: flags.region };
-  const policies = policiesAsked(flags);
-  const asked = { ...flags, force: flags.force || flags.forceUpgrade, policies };
   const kube = await context.kube(connection);
   const group = await needGroup(kube, name, flags.cluster);
   const cloud = await context.cloud(there);
   const provisioning = await context.provisioning(there);
   const cluster = await provisioning.describeCluster(group.spec.clusterName);
   const around = { group, clusterVersion: cluster?.version };
-  const plan = flags.plan === undefined ? undefined : await readPlan(context, flags.plan, asked);
   const force = asked.force || plan?.request.force === true;
   const change = await changeWanted(
     cloud,
@@ -121,7 +121,7 @@ export const addUpdateCommand = (
     .command('update')
     .alias('upgrade')
     .description('move a node group to another version')
-    .command('nodegroup [name]')
+    .command('nodegroup [name]', { isDefault: true })
     .alias('ng')
     .description(
       'replace the nodes of a managed group by ones of another version, release or template',
@@ -152,13 +152,13 @@ export const addUpdateCommand = (
 Without --strategy the group's own is used (spec.updateConfig.updateStrategy). From --on-timeout to --batch-soak the
 flags are of strategies SURGE and BLUE_GREEN, and say for this update what spec.updateConfig says for all. BLUE_GREEN
 keeps the old nodes for a while: \`drover abort update X\` then goes back to them. ^C ends the watching alone.
-With --plan all of this is what was planned: \`drover plan update\` takes the same flags.
+With --plan all of this is what was planned, the group included: \`drover plan update\` takes the same flags.
 
 Examples:
   drover update nodegroup demo-ng --cluster ironman-2022
   drover upgrade nodegroup --name demo-ng --cluster ironman-2022 --kubernetes-version 1.33 --wait=false
   drover update ng demo-ng --release-version 1.32.9-20260919 --force
-  drover update ng demo-ng --plan plan.json
+  drover update --plan plan.json
   drover update ng demo-ng --strategy BLUE_GREEN --soak 30m
   drover update ng demo-ng --drain-timeout 10m --on-timeout Quarantine --max-quarantined 2
 

@@ -15,37 +15,47 @@ const type = resourceTypes.nodegroupupdates;
 const groupLabel = 'eks.amazonaws.com/nodegroup';
 const imageLabel = 'eks.amazonaws.com/nodegroup-image';
 
-/** Newest first, those of one group in the order of their turns. A cluster without our definitions is told apart, with a remedy. */
-export const listUpdates = async (
-  kube: KubeApi,
-  nodeGroup?: string,
-): Promise<readonly NodeGroupUpdate[]> => {
+/** A cluster without our definitions is told apart, with a remedy. */
+const known = async <T>(kind: string, list: Promise<T>): Promise<T> => {
   try {
-    const { items } = await kube.list<NodeGroupUpdate>(type);
-    if (nodeGroup !== undefined) {
-      return items
-        .filter(({ spec }) => spec.nodeGroup === nodeGroup)
-        .toSorted((a, b) => inTurn(b, a));
-    }
-    return items.toSorted(
-      ({ metadata: a }, { metadata: b }) =>
-        b.creationTimestamp.localeCompare(a.creationTimestamp) || b.name.localeCompare(a.name),
-    );
+    return await list;
   } catch (error) {
     if (!(error instanceof KubeError) || error.code !== 'NotFound') throw error;
     throw new CommandError(
       exitCodes.failed,
-      'this cluster knows no NodeGroupUpdates (drover.dev): start `drover controller`, which ' +
+      `this cluster knows no ${kind} (drover.dev): start \`drover controller\`, which ` +
         'installs the definition, or `kubectl apply -f deploy/crds`',
       { cause: error },
     );
   }
 };
 
+export const listGroups = async (kube: KubeApi): Promise<readonly NodeGroup[]> => {
+  const { items } = await known('NodeGroups', kube.list<NodeGroup>(resourceTypes.nodegroups));
+  return items;
+};
+
+/** Newest first, those of one group in the order of their turns. */
+export const listUpdates = async (
+  kube: KubeApi,
+  nodeGroup?: string,
+): Promise<readonly NodeGroupUpdate[]> => {
+  const { items } = await known('NodeGroupUpdates', kube.list<NodeGroupUpdate>(type));
+  if (nodeGroup !== undefined) {
+    return items
+      .filter(({ spec }) => spec.nodeGroup === nodeGroup)
+      .toSorted((a, b) => inTurn(b, a));
+  }
+  return items.toSorted(
+    ({ metadata: a }, { metadata: b }) =>
+      b.creationTimestamp.localeCompare(a.creationTimestamp) || b.name.localeCompare(a.name),
+  );
+};
+
 const noGroup = async (kube: KubeApi, name: string): Promise<CommandError> => {
-  const { items } = await kube.list<NodeGroup>(resourceTypes.nodegroups);
-  const known = items.map(({ metadata }) => metadata.name).sort();
-  const listed = known.join(', ') || 'none';
+  const groups = await listGroups(kube);
+  const names = groups.map(({ metadata }) => metadata.name).sort();
+  const listed = names.join(', ') || 'none';
   const message =
     `no managed node group ${name}; there are: ${listed}. Self-managed ones (\`drover get ng\`) are ` +
     'no objects and are not updated: make another with `drover create nodegroup`, then delete ' +

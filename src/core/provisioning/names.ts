@@ -9,6 +9,10 @@ export const clusterTag = 'alpha.eksctl.io/cluster-name';
 export const groupTag = 'alpha.eksctl.io/nodegroup-name';
 const groupTypeTag = 'alpha.eksctl.io/nodegroup-type';
 
+/** Of the tags of a node group's stack. */
+export const isManagedStack = (tags: Readonly<Record<string, string>>): boolean =>
+  tags[groupTypeTag] === 'managed';
+
 /** On the stack of a node group, and on what CloudFormation makes for it. */
 export const nodeGroupStackTags = (options: {
   readonly cluster: string;
