@@ -182,8 +182,14 @@ interface RollbackFlags {
   readonly timeout: string;
 }
 
+/** Of a group that was taken over the image is not known before its first update: there the release tells. */
+const isSameImage = (a: Revision, b: Revision): boolean => {
+  const isUnknown = a.imageId === '' || b.imageId === '';
+  return a.imageId === b.imageId || (isUnknown && a.releaseVersion !== undefined);
+};
+
 const isSame = (a: Revision, b: Revision): boolean =>
-  a.imageId === b.imageId &&
+  isSameImage(a, b) &&
   a.releaseVersion === b.releaseVersion &&
   a.launchTemplate?.version === b.launchTemplate?.version;
 

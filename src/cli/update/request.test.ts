@@ -212,6 +212,14 @@ describe('a rollback', () => {
       { version: '1.31', releaseVersion: old.releaseVersion },
     ],
     [
+      'the last that changed something, where an image was not known before',
+      [
+        over({ from: { ...fresh, imageId: '' }, target: fresh }),
+        over({ from: { ...old, imageId: '' }, target: fresh }),
+      ],
+      { version: '1.31', releaseVersion: old.releaseVersion },
+    ],
+    [
       'a failed one that was not taken back whole',
       [
         over({ status: 'Failed', from: old, target: old }),
