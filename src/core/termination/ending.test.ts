@@ -139,6 +139,30 @@ describe('withdrawing', () => {
       expect(model.observation.node?.spec.unschedulable).toBe(true);
     },
   );
+  it.each([
+    ['leaves', 'native', true],
+    // Of its two patches nobody can tell whose the cordon is.
+    ['takes', 'eks', undefined],
+  ] as const)(
+    '%s a cordon (%s) that somebody sets where our marks never landed after a crash',
+    (_what, compat, stays) => {
+      const options = { ...observe().options, compat };
+      const model = new Model(observe({ disruption: aDisruption([aManualCause()]), options }));
+      model.change({ pods: [aPod('p1')] });
+      const intent = decideDisruption(model.observation).steps.find(
+        ({ kind }) => kind === 'WriteStatus',
+      );
+      if (intent !== undefined) model.apply(intent);
+      expect(model.status?.phase).toBe('Marking');
+      const { node = aNode() } = model.observation;
+      model.change({ node: { ...node, spec: { ...node.spec, unschedulable: true } } });
+      model.forget();
+      model.causes([withdrawn]);
+      model.settle();
+      expect(model.status).toMatchObject({ phase: 'Ended', outcome: 'Cancelled' });
+      expect(model.observation.node?.spec.unschedulable).toBe(stays);
+    },
+  );
   it('takes our cordon away although somebody took the label before', () => {
     const model = draining([aManualCause()], []);
     model.at(5);

@@ -14,6 +14,7 @@ import {
   marksAreVisible,
   marksToOwn,
   marksToUndo,
+  noMarks,
   recordedOn,
   settleMs,
 } from './marks.ts';
@@ -86,16 +87,32 @@ const goOn = (observation: Observation, demand: Demand, node: Node): Decision | 
   return decision({ steps: [writeStatus({ disruption, demand, change, now })] });
 };
 
+/**
+ * Without our annotation the one patch of native mode never landed: what stands there came from somebody else after the
+ * intent was written. An intent without the annotation is that of the other mode, whose patches land one by one.
+ */
+const hasNotLanded = ({ disruption, node }: Observation): boolean => {
+  const { metadata, status } = disruption;
+  const intended = status?.ownedMarks?.annotation === true && status.markedAt === undefined;
+  const isMarking = status?.phase === 'Marking';
+  return isMarking && intended && node !== undefined && !recordedOn(node, metadata.name);
+};
+
 /** The withdrawal of the last cause: what was done to the node is undone. */
-export const startUndoing = ({ disruption, node, now }: Observation): Decision => {
+export const startUndoing = (observation: Observation): Decision => {
+  const { disruption, node, now } = observation;
   const { status } = disruption;
   const same = node !== undefined && status?.node?.uid === node.metadata.uid;
   const owned = same
     ? (recordedOn(node, disruption.metadata.name) ?? status?.ownedMarks)
     : undefined;
+  // Where nothing is seen at all the patch may have landed a moment ago.
+  const areTheirs = hasNotLanded(observation) && hasMarksOfOurs(node, owned);
   const change = {
     phase: 'Undoing' as const,
-    ...(same && owned !== undefined ? { ownedMarks: marksToUndo(node, owned) } : {}),
+    ...(same && owned !== undefined
+      ? { ownedMarks: areTheirs ? noMarks : marksToUndo(node, owned) }
+      : {}),
     ...waitingFields([]),
   };
   return decision({ steps: [writeStatus({ disruption, change, now })] });
@@ -139,11 +156,8 @@ export const decideMarking = (observation: Observation, demand: Demand): Decisio
     return complete(observation, demand, { outcome, message });
   }
   const subject = disruption.metadata.name;
-  // Without our annotation the one patch of this mode never landed: what stands there now came
-  // from somebody else after the intent was written, and the intent has to say so first. An intent
-  // without the annotation is that of the other mode, whose patches land one by one.
-  const intended = status.ownedMarks?.annotation === true && status.markedAt === undefined;
-  const unpatched = compat === 'native' && intended && recordedOn(node, subject) === undefined;
+  // Then the intent has to say so first.
+  const unpatched = compat === 'native' && hasNotLanded(observation);
   const before = unpatched ? undefined : status.ownedMarks;
   const owned = marksToOwn({ node, disruption: subject, compat, before });
   const moved = !sameMarks(owned, status.ownedMarks);

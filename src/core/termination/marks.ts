@@ -12,7 +12,7 @@ export const settleMs = 5_000;
 
 type PatchNode = Extract<Step, { kind: 'PatchNode' }>;
 
-const noMarks: OwnedMarks = {
+export const noMarks: OwnedMarks = {
   excludeLabel: false,
   unschedulable: false,
   taint: false,

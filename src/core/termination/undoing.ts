@@ -1,19 +1,11 @@
 // Undoing: every cause of this episode was withdrawn. Our marks, and only ours, are taken away, unless
 // an earlier episode's cause still wants them; pods that have left already do not come back by it.
 import { formatTime } from '../../api/brand.ts';
-import type { OwnedMarks } from '../../api/disruption.ts';
 import { handledIds, standingCauses } from './causes.ts';
 import { type Decision, decision } from './decision.ts';
-import { isUndone, undoSteps } from './marks.ts';
+import { isUndone, noMarks, undoSteps } from './marks.ts';
 import type { Observation } from './observation.ts';
 import { waitingFields, writeStatus } from './status.ts';
-
-const nothingOwned: OwnedMarks = {
-  excludeLabel: false,
-  unschedulable: false,
-  taint: false,
-  annotation: false,
-};
 
 export const decideUndoing = ({ disruption, node, now }: Observation): Decision => {
   const { status } = disruption;
@@ -34,7 +26,7 @@ export const decideUndoing = ({ disruption, node, now }: Observation): Decision 
         ? 'withdrawn; the marks that were ours are gone'
         : `withdrawn; the marks stay for ${standing.map(({ kind }) => kind).join(', ')}`,
     endedAt: formatTime(now),
-    ...(standing.length === 0 ? { ownedMarks: nothingOwned } : {}),
+    ...(standing.length === 0 ? { ownedMarks: noMarks } : {}),
     handledCauses: handledIds(disruption, []),
     ...waitingFields([]),
   };
