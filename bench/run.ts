@@ -8,6 +8,7 @@ import { insights } from './insights.ts';
 import { lint } from './lint.ts';
 import { notice } from './notice.ts';
 import { plan } from './plan.ts';
+import { planGrowth } from './plan-growth.ts';
 import { ready } from './ready.ts';
 import { rollout } from './rollout.ts';
 import { scale } from './scale.ts';
@@ -25,6 +26,7 @@ const benches: readonly Bench[] = [
   updates,
   rollout,
   plan,
+  planGrowth,
   lint,
   insights,
 ];

@@ -46,7 +46,8 @@ const KEEP: Readonly<Record<string, typeof ALL | readonly string[]>> = {
     ...['CreateRole', 'DeleteRole', 'AttachRolePolicy', 'DetachRolePolicy', 'PutRolePolicy'],
     ...['GetRolePolicy', 'DeleteRolePolicy', 'ListRolePolicies', 'CreateInstanceProfile'],
     ...['DeleteInstanceProfile', 'AddRoleToInstanceProfile', 'ListInstanceProfiles'],
-    ...['RemoveRoleFromInstanceProfile'],
+    ...['RemoveRoleFromInstanceProfile', 'GetOpenIDConnectProvider'],
+    'ListOpenIDConnectProviders',
   ],
   ec2: [
     ...['DescribeInstances', 'DescribeInstanceStatus', 'RunInstances', 'TerminateInstances'],
@@ -63,7 +64,7 @@ const KEEP: Readonly<Record<string, typeof ALL | readonly string[]>> = {
     ...['DeleteSecurityGroup', 'AuthorizeSecurityGroupIngress', 'RevokeSecurityGroupIngress'],
     ...['AuthorizeSecurityGroupEgress', 'RevokeSecurityGroupEgress', 'DescribeInternetGateways'],
     ...['DescribeNatGateways', 'DescribeAddresses', 'CreateVpc', 'CreateSubnet', 'DeleteVpc'],
-    'DeleteSubnet',
+    ...['DeleteSubnet', 'DescribeSecurityGroupRules'],
   ],
   elbv2: [
     ...['CreateTargetGroup', 'DeleteTargetGroup', 'ModifyTargetGroup', 'DescribeTargetGroups'],
@@ -90,6 +91,10 @@ const DROPPED = new Set([
 const MAX_ENUM_VALUES = 150;
 /** Article 002 prints role names of 68 characters: they must pass where IAM itself says 64. */
 const MAX_OVERRIDES: Readonly<Record<string, number>> = { roleNameType: 128 };
+/** The model names attributes of queues where SQS takes, and its user guide lists, a message's. */
+const REF_OVERRIDES: Readonly<Record<string, string>> = {
+  'ReceiveMessageRequest.AttributeNames': 'MessageSystemAttributeList',
+};
 
 function record(value: unknown, what: string): Json {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -108,7 +113,9 @@ function keepTraits(source: Json, traits: ReadonlySet<string>, what: string): Js
 }
 
 function pruneRef(value: unknown, what: string): Json {
-  return keepTraits(record(value, what), REF_TRAITS, what);
+  const ref = keepTraits(record(value, what), REF_TRAITS, what);
+  const shape = REF_OVERRIDES[what];
+  return shape === undefined ? ref : { ...ref, shape };
 }
 
 function pruneShape(source: Json, name: string): Json {

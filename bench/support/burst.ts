@@ -19,6 +19,7 @@ import type { KubeApi, Log } from '../../src/ports/index.ts';
 import { SeededRandom } from '../../src/world/kernel/random.ts';
 import { each, until } from './workload.ts';
 
+const groupName = 'burst';
 const autoScalingGroupName = 'asg-1';
 const hookName = 'Terminate-LC-Hook';
 const exclusion = 'node.kubernetes.io/exclude-from-external-load-balancers';
@@ -49,7 +50,7 @@ const prepare = async ({ kube, size }: BurstOptions): Promise<void> => {
   await kube.create(resourceTypes.nodegroups, {
     apiVersion: 'drover.dev/v1alpha1',
     kind: 'NodeGroup',
-    metadata: { name: 'burst' },
+    metadata: { name: groupName },
     spec: JSON.parse(JSON.stringify(spec)) as JsonObject,
   });
   const conditions = [{ type: 'Ready', status: 'True' }];
@@ -92,15 +93,24 @@ const watched = (kube: KubeApi, onWrite: (object: KubeObject | undefined) => voi
   evict: (...args) => kube.evict(...args),
 });
 
+const putGroup = (cloud: FakeCloud, size: number, lifecycleState: string): void => {
+  const instances = nodeNames(size).map((_, i) => ({
+    instanceId: anInstance(i + 1),
+    lifecycleState,
+  }));
+  const tags = { 'eks:nodegroup-name': groupName, 'eks:cluster-name': 'c' };
+  cloud.putGroup(autoScalingGroupName, { instances, tags });
+};
+
 const cloudOf = (size: number): FakeCloud => {
   const cloud = new FakeCloud(wallClock);
-  const instances = nodeNames(size).map((_, i) => ({ instanceId: anInstance(i + 1) }));
-  cloud.putGroup(autoScalingGroupName, { instances });
+  putGroup(cloud, size, 'InService');
   cloud.putHook({ name: hookName, autoScalingGroupName });
   return cloud;
 };
 
 const sendAll = (cloud: FakeCloud, size: number): void => {
+  putGroup(cloud, size, 'Terminating:Wait');
   for (let n = 1; n <= size; n++) {
     cloud.send({
       LifecycleTransition: 'autoscaling:EC2_INSTANCE_TERMINATING',

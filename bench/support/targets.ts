@@ -68,8 +68,12 @@ const groupName = 'bench';
 const nodesReadyWithinMs = 90_000;
 
 const userData = `#!/bin/bash
-/etc/eks/bootstrap.sh ironman-2022 --kubelet-extra-args '--node-labels=bench=true' --max-pods=110
+/etc/eks/bootstrap.sh ironman-2022 --use-max-pods false \\
+  --kubelet-extra-args '--node-labels=bench=true --max-pods=110'
 `;
+
+/** Its image is Amazon Linux 2, its role is in aws-auth: new machines join as its own do. */
+const modelGroup = 'demo-self-ng';
 
 /** A group of large machines beside the demo's: m5.large has room for 29 pods only. */
 const addGroup = async (world: ServedWorld, size: number): Promise<void> => {
@@ -84,17 +88,28 @@ const addGroup = async (world: ServedWorld, size: number): Promise<void> => {
   const groups = new AutoScalingClient(config);
   const machines = new ec2.EC2Client(config);
   const described = await groups.send(new autoscaling.DescribeAutoScalingGroupsCommand({}));
-  const subnets = described.AutoScalingGroups?.[0]?.VPCZoneIdentifier;
-  const templates = await machines.send(
-    new ec2.DescribeLaunchTemplateVersionsCommand({ Versions: ['$Latest'] }),
+  const model = described.AutoScalingGroups?.find(({ AutoScalingGroupName = '' }) =>
+    AutoScalingGroupName.includes(modelGroup),
   );
-  const imageId = templates.LaunchTemplateVersions?.[0]?.LaunchTemplateData?.ImageId;
+  const subnets = model?.VPCZoneIdentifier;
+  const templates = await machines.send(
+    new ec2.DescribeLaunchTemplateVersionsCommand({
+      LaunchTemplateId: model?.LaunchTemplate?.LaunchTemplateId,
+      Versions: ['$Latest'],
+    }),
+  );
+  const data = templates.LaunchTemplateVersions?.[0]?.LaunchTemplateData;
+  const { ImageId: imageId, IamInstanceProfile: profile } = data ?? {};
+  if (imageId === undefined || profile === undefined) {
+    throw new Error(`the template of ${modelGroup} has no image or no instance profile`);
+  }
   await machines.send(
     new ec2.CreateLaunchTemplateCommand({
       LaunchTemplateName: groupName,
       LaunchTemplateData: {
         InstanceType: 'm5.4xlarge',
-        ...(imageId === undefined ? {} : { ImageId: imageId }),
+        ImageId: imageId,
+        IamInstanceProfile: profile,
         UserData: Buffer.from(userData).toString('base64'),
       },
     }),

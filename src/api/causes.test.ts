@@ -22,6 +22,7 @@ const hook = (token?: string, startedAt = '2026-01-01T00:00:00.000Z'): Disruptio
   const ref = { autoScalingGroupName: 'asg', name: 'term', ...(token && { token }) };
   return aCause({
     kind: 'LifecycleHook',
+    confirmation: { state: 'Confirmed', at: '2026-01-01T00:00:00.000Z', reason: 'EC2' },
     id: hookCauseId(ref),
     hook: { ...ref, startedAt, heartbeatTimeoutSeconds: 1800, globalTimeoutSeconds: 172800 },
   });

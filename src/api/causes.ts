@@ -1,6 +1,7 @@
 // Causes on a NodeDisruption: when two are one, and what to write so that one is recorded. Used by
 // whoever records a cause (intake, lifecycle backstop, command line). Decides no drain.
 import { parseTime } from './brand.ts';
+import { isConfirmed, isInForce, isRefuted } from './confirmation.ts';
 import type { DisruptionCause, NodeDisruption, NodeDisruptionSpec } from './disruption.ts';
 import type { JsonObject } from './json.ts';
 
@@ -41,21 +42,40 @@ export const hookCauseId = (hook: {
 /** Of an event found in EC2's list; AWS Health's messages name theirs by an ARN. */
 const scheduledEventPrefix = 'maintenance/instance-event-';
 
-/** The two have no name in common for one event of an instance: its start tells it. */
-const isSameEvent = (a: DisruptionCause, b: DisruptionCause): boolean =>
-  a.kind === 'Maintenance' &&
-  b.kind === 'Maintenance' &&
-  a.deadline !== undefined &&
-  a.deadline === b.deadline &&
-  a.id.startsWith(scheduledEventPrefix) !== b.id.startsWith(scheduledEventPrefix);
+/**
+ * EC2's list and AWS Health's message share no name for one event of an instance: its start does.
+ * What a message closed does not hide what EC2 lists.
+ */
+const isSameEvent = (known: DisruptionCause, incoming: DisruptionCause): boolean =>
+  known.kind === 'Maintenance' &&
+  incoming.kind === 'Maintenance' &&
+  known.deadline !== undefined &&
+  known.deadline === incoming.deadline &&
+  known.id.startsWith(scheduledEventPrefix) !== incoming.id.startsWith(scheduledEventPrefix) &&
+  (known.cancelledAt === undefined || !isConfirmed(incoming));
+
+const isSameHook = (a: DisruptionCause, b: DisruptionCause): boolean =>
+  a.hook?.autoScalingGroupName === b.hook?.autoScalingGroupName && a.hook?.name === b.hook?.name;
+
+/**
+ * An unconfirmed cause stands for all of its kind and hook, whatever the messages say: what is asked
+ * of the cloud is the same. So a flood of forged messages costs one write for each instance.
+ */
+const isSameClaim = (known: DisruptionCause, incoming: DisruptionCause): boolean =>
+  known.kind === incoming.kind &&
+  known.kind !== 'Maintenance' &&
+  known.cancelledAt === undefined &&
+  !isConfirmed(known) &&
+  isSameHook(known, incoming);
 
 /** Same id; or the same hook, once with its token and once without; or the same scheduled event. */
-const isSameCause = (a: DisruptionCause, b: DisruptionCause): boolean => {
-  if (a.id === b.id || isSameEvent(a, b)) return true;
-  if (a.hook === undefined || b.hook === undefined) return false;
-  const sameHook =
-    a.hook.autoScalingGroupName === b.hook.autoScalingGroupName && a.hook.name === b.hook.name;
-  return sameHook && (a.hook.token === undefined || b.hook.token === undefined);
+const isSameCause = (known: DisruptionCause, incoming: DisruptionCause): boolean => {
+  if (known.id === incoming.id || isSameEvent(known, incoming)) return true;
+  if (isSameClaim(known, incoming)) return true;
+  if (known.hook === undefined || incoming.hook === undefined) return false;
+  const { hook: a } = known;
+  const { hook: b } = incoming;
+  return isSameHook(known, incoming) && (a.token === undefined || b.token === undefined);
 };
 
 /** AWS moves a start: who is in time for the sooner one is in time for the later one. */
@@ -68,19 +88,31 @@ const sooner = (known: DisruptionCause, incoming: DisruptionCause): DisruptionCa
   return { ...known, deadline, ...(reason === undefined ? {} : { reason }) };
 };
 
+/** Whether `incoming` replaces `known`, which the cloud has not confirmed. */
+const supersedes = (known: DisruptionCause, incoming: DisruptionCause): boolean => {
+  if (known.cancelledAt !== undefined || isConfirmed(known)) return false;
+  if (isConfirmed(incoming)) return true;
+  // A refuted notice does not replace one that may still be true.
+  const deadline = parseTime(known.deadline);
+  const isOver = deadline !== undefined && deadline < (parseTime(incoming.receivedAt) ?? 0);
+  return !isRefuted(incoming) && (isRefuted(known) || isOver);
+};
+
 /** What is known of the same cause from both; undefined when `incoming` adds nothing. */
 const enrich = (known: DisruptionCause, incoming: DisruptionCause): DisruptionCause | undefined => {
+  if (supersedes(known, incoming)) return incoming;
+  if (!isConfirmed(incoming)) return undefined;
   if (known.kind === 'Maintenance' && known.id === incoming.id) return sooner(known, incoming);
   if (known.hook === undefined || incoming.hook?.token === undefined) return undefined;
   if (known.hook.token !== undefined) return undefined;
-  // The message knows when the hook began; polling only saw that it had. A wait that has begun is
-  // not begun again: of two deadlines the earlier stays.
+  // Of two starts, and of two deadlines, the earlier stays: a wait that has begun is not begun again.
+  const [startedAt = ''] = [known.hook.startedAt, incoming.hook.startedAt].sort();
   const deadlines = [known.deadline, incoming.deadline].filter((each) => each !== undefined).sort();
   const [deadline] = deadlines;
   return {
     ...known,
     id: incoming.id,
-    hook: incoming.hook,
+    hook: { ...incoming.hook, startedAt },
     ...(deadline === undefined ? {} : { deadline }),
   };
 };
@@ -99,10 +131,16 @@ const makeRoom = (
   handled: readonly string[],
 ): readonly DisruptionCause[] | undefined => {
   if (causes.length < maxCauses) return causes;
-  const cancelled = causes.findIndex((cause) => cause.cancelledAt !== undefined);
-  const doomed = cancelled >= 0 ? cancelled : causes.findIndex((each) => wasHandled(each, handled));
+  const idle = causes.findIndex((cause) => !isInForce(cause));
+  const doomed = idle >= 0 ? idle : causes.findIndex((each) => wasHandled(each, handled));
   return doomed < 0 ? undefined : causes.toSpliced(doomed, 1);
 };
+
+/** Maximum number of unconfirmed causes on one disruption. */
+const maxUnconfirmed = 8;
+
+const isOneTooMany = (causes: readonly DisruptionCause[], cause: DisruptionCause): boolean =>
+  !isConfirmed(cause) && causes.filter((one) => !isConfirmed(one)).length >= maxUnconfirmed;
 
 /**
  * `spec` with `cause` in it; the same object when it was there already, or when there is no room:
@@ -116,6 +154,7 @@ export const mergeCause = (
   const index = spec.causes.findIndex((known) => isSameCause(known, cause));
   const known = spec.causes[index];
   if (known === undefined) {
+    if (isOneTooMany(spec.causes, cause)) return spec;
     const causes = makeRoom(spec.causes, handled);
     return causes === undefined ? spec : { ...spec, causes: [...causes, cause] };
   }
@@ -170,7 +209,8 @@ export const causeWrite = (
   const merged = mergeCause(existing.spec, cause, existing.status?.handledCauses);
   const addName = nodeName !== undefined && existing.spec.nodeName === undefined;
   if (merged === existing.spec && !addName) {
-    const there = existing.spec.causes.some((known) => isSameCause(known, cause));
+    const { causes } = existing.spec;
+    const there = causes.some((known) => isSameCause(known, cause)) || isOneTooMany(causes, cause);
     return there ? { kind: 'recorded' } : { kind: 'recorded', refused: true };
   }
   return {
@@ -211,9 +251,13 @@ const withdrawAll = (
     (cause) => ({ ...cause, cancelledAt }),
   );
 
-/** The one write that withdraws every Manual cause that still counts; `recorded` when none does. */
+/** Causes that an operator may withdraw: the operator's own, and recommendations. */
+export const mayBeWithdrawn = ({ kind }: DisruptionCause): boolean =>
+  kind === 'Manual' || kind === 'RebalanceRecommendation';
+
+/** The one write that withdraws every cause that an operator may; `recorded` when none counts. */
 export const withdrawWrite = (existing: NodeDisruption, cancelledAt: string): CauseWrite =>
-  withdrawAll(existing, cancelledAt, ({ kind }) => kind === 'Manual');
+  withdrawAll(existing, cancelledAt, mayBeWithdrawn);
 
 /**
  * The one write that withdraws one cause, one that was dealt with included: its node is given back
@@ -224,6 +268,22 @@ export const withdrawCauseWrite = (
   causeId: string,
   cancelledAt: string,
 ): CauseWrite => withdrawAll(existing, cancelledAt, ({ id }) => id === causeId);
+
+/**
+ * The one write that replaces causes by their id, as with the cloud's answer. `recorded` when none is
+ * found, or all were withdrawn.
+ */
+export const replaceCausesWrite = (
+  existing: NodeDisruption,
+  changed: readonly DisruptionCause[],
+): CauseWrite => {
+  const byId = new Map(changed.map((cause) => [cause.id, cause]));
+  return changeWrite(
+    existing,
+    ({ id, cancelledAt }) => byId.has(id) && cancelledAt === undefined,
+    (cause) => byId.get(cause.id) ?? cause,
+  );
+};
 
 /** The one write that withdraws every cause of an update that still counts; `recorded` when none does. */
 export const withdrawUpdatesWrite = (existing: NodeDisruption, cancelledAt: string): CauseWrite =>

@@ -54,6 +54,11 @@ const cause: Schema = object(
     holdTermination: boolean,
     terminationFreeAt: time,
     cancelledAt: time,
+    confirmation: object(
+      { state: oneOf(['Pending', 'Confirmed', 'Refuted']), at: time, reason: longText },
+      ['state', 'at', 'reason'],
+    ),
+    window: object({ startsAt: time, endsAt: time }, []),
   },
   ['kind', 'id', 'receivedAt', 'onDeadline', 'followUp'],
 );
@@ -89,6 +94,7 @@ const waitingOnKinds = all<WaitingOn['kind']>({
   batch: true,
   settling: true,
   hold: true,
+  turn: true,
   cooldown: true,
   terminationHold: true,
   hook: true,

@@ -39,19 +39,19 @@ const settled = (field: string, message: string) => ({
 });
 
 const scaling: Schema = {
-  ...object({ minSize: count, maxSize: count, desired: count }, ['minSize', 'maxSize']),
+  ...object({ minSize: count, maxSize: count, desired: count }),
   // EKS' rules by the names that fields have here, without numbers: CEL that formats them is dear.
   'x-kubernetes-validations': [
     {
-      rule: 'self.minSize <= self.maxSize',
+      rule: '!has(self.minSize) || !has(self.maxSize) || self.minSize <= self.maxSize',
       message: "minSize can't be greater than maxSize",
     },
     {
-      rule: '!has(self.desired) || self.minSize <= self.desired',
+      rule: '!has(self.desired) || !has(self.minSize) || self.minSize <= self.desired',
       message: "minSize can't be greater than desired",
     },
     {
-      rule: '!has(self.desired) || self.desired <= self.maxSize',
+      rule: '!has(self.desired) || !has(self.maxSize) || self.desired <= self.maxSize',
       message: "desired can't be greater than maxSize",
     },
   ],
@@ -121,40 +121,55 @@ const updateConfigOfGroup: Schema = {
   'x-kubernetes-validations': [timeZoneRule, ...updateConfigRules],
 };
 
-const nodeGroupSpecFields: Schema = object(
-  {
-    clusterName: immutable('clusterName', text(100)),
-    autoScalingGroupName: immutable('autoScalingGroupName', text(255)),
-    amiType: immutable('amiType', text(63)),
-    capacityType: immutable('capacityType', oneOf(['ON_DEMAND', 'SPOT'])),
-    // A launch template may name the type instead; that both do is seen when the group is made.
-    instanceTypes: immutable('instanceTypes', { ...listOf(text(63), 20), default: [] }),
-    version: text(63),
-    releaseVersion: text(63),
-    nodeRole: immutable('nodeRole', longText),
-    subnets: immutable('subnets', listOf(text(63), 100)),
-    scaling,
-    labels: nodeLabels,
-    taints,
-    launchTemplate,
-    remoteAccess: immutable(
-      'remoteAccess',
-      object({ ec2SshKey: text(255), sourceSecurityGroups: listOf(text(63), 16) }),
-    ),
-    diskSizeGiB: immutable('diskSizeGiB', { ...positive, maximum: maxDiskGiB }),
-    tags: mapOf(text(256), 50),
-    updateConfig: updateConfigOfGroup,
-    nodeRepairConfig,
-    drain: object({
-      timeoutSeconds: {
-        ...count,
-        maximum: 172_800,
-      },
-      onDeadline: oneOf(['force', 'fail']),
-    }),
-  },
-  ['clusterName', 'amiType', 'capacityType', 'version', 'nodeRole', 'subnets', 'scaling'],
-);
+const nodeGroupSpecFields: Schema = object({
+  clusterName: immutable('clusterName', text(100)),
+  autoScalingGroupName: immutable('autoScalingGroupName', text(255)),
+  amiType: immutable('amiType', text(63)),
+  capacityType: immutable('capacityType', oneOf(['ON_DEMAND', 'SPOT'])),
+  // A launch template may name the type instead; that both do is seen when the group is made.
+  instanceTypes: immutable('instanceTypes', { ...listOf(text(63), 20), default: [] }),
+  version: text(63),
+  releaseVersion: text(63),
+  nodeRole: immutable('nodeRole', longText),
+  subnets: immutable('subnets', listOf(text(63), 100)),
+  scaling,
+  labels: nodeLabels,
+  taints,
+  launchTemplate,
+  remoteAccess: immutable(
+    'remoteAccess',
+    object({ ec2SshKey: text(255), sourceSecurityGroups: listOf(text(63), 16) }),
+  ),
+  diskSizeGiB: immutable('diskSizeGiB', { ...positive, maximum: maxDiskGiB }),
+  tags: mapOf(text(256), 50),
+  updateConfig: updateConfigOfGroup,
+  nodeRepairConfig,
+  lifecycleHooks: oneOf(['Manage', 'Leave']),
+  deletionPolicy: oneOf(['Delete', 'Retain']),
+  drain: object({
+    timeoutSeconds: {
+      ...count,
+      maximum: 172_800,
+    },
+    onDeadline: oneOf(['force', 'fail']),
+  }),
+});
+
+/** AWS tells them of a group that is adopted, and knows nothing of one that is to be created. */
+const neededToCreate = [
+  'clusterName',
+  'amiType',
+  'capacityType',
+  'version',
+  'nodeRole',
+  'subnets',
+  'scaling.minSize',
+  'scaling.maxSize',
+];
+const createRules: readonly Schema[] = neededToCreate.map((field) => ({
+  rule: `has(self.autoScalingGroupName) || ${field.startsWith('scaling.') ? 'has(self.scaling) && ' : ''}has(self.${field})`,
+  message: `${field} is required, unless autoScalingGroupName names an Auto Scaling group to adopt`,
+}));
 
 /** Adopted or made by us, and of what: that is settled with the object. */
 export const nodeGroupSpec: Schema = {
@@ -163,16 +178,17 @@ export const nodeGroupSpec: Schema = {
     ...['autoScalingGroupName', 'remoteAccess', 'diskSizeGiB'].map((field) =>
       settled(field, `${field} of a node group cannot be changed`),
     ),
-    settled(
-      'launchTemplate',
-      'a node group that was made without a launch template cannot get one, nor lose it',
-    ),
+    {
+      rule: 'has(self.autoScalingGroupName) || has(self.launchTemplate) == has(oldSelf.launchTemplate)',
+      message: 'a node group that was made without a launch template cannot get one, nor lose it',
+    },
+    ...createRules,
   ],
 };
 
 /** `kubectl scale` shows the server no deletionTimestamp; the state that the controller tells is there. */
 export const sizesOfLeaving = {
-  rule: "!(has(oldSelf.status) && has(oldSelf.status.state) && oldSelf.status.state in ['DELETING', 'DELETE_FAILED']) || self.spec.scaling == oldSelf.spec.scaling",
+  rule: "!(has(oldSelf.status) && has(oldSelf.status.state) && oldSelf.status.state in ['DELETING', 'DELETE_FAILED']) || (has(self.spec.scaling) == has(oldSelf.spec.scaling) && (!has(self.spec.scaling) || self.spec.scaling == oldSelf.spec.scaling))",
   message:
     'Nodegroup cannot be updated as it is currently not in Active State: it is being deleted, and its nodes go whatever its sizes say',
 };
@@ -229,6 +245,7 @@ export const nodeGroupStatus: Schema = object(
         retiring: count,
         carried: count,
         left: count,
+        takenUntil: time,
         next: object({ desired: count, maxSize: count, carried: count }, [
           'desired',
           'maxSize',
@@ -268,6 +285,21 @@ export const nodeGroupStatus: Schema = object(
     ),
     version: text(63),
     launchTemplate: launchTemplateRef,
+    adopted: object(
+      {
+        clusterName: text(100),
+        capacityType: oneOf(['ON_DEMAND', 'SPOT']),
+        instanceTypes: listOf(text(63), 40),
+        subnets: listOf(text(63), 100),
+        nodeRole: longText,
+        launchTemplate: launchTemplateRef,
+        version: text(63),
+        imageId: text(63),
+        minSize: count,
+        maxSize: count,
+      },
+      ['clusterName', 'capacityType', 'instanceTypes', 'subnets', 'minSize', 'maxSize'],
+    ),
     health: listOf(object(issue, issueFields), 20),
     conditions,
   },
@@ -294,6 +326,7 @@ export const nodeGroupUpdateSpec: Schema = {
       }),
       action: oneOf(['Update', 'Rollback']),
       force: boolean,
+      replaceEqual: boolean,
       strategy: oneOf(updateStrategies),
       reason: longText,
       policies: { ...object(updatePolicyFields), 'x-kubernetes-validations': updatePolicyRules },
@@ -313,6 +346,7 @@ export const nodeGroupUpdateSpec: Schema = {
     ...[
       'action',
       'force',
+      'replaceEqual',
       'strategy',
       'reason',
       'policies',

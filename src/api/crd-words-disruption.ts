@@ -28,6 +28,18 @@ const causeWords: Words = {
   holdTermination: 'The empty instance is not terminated until this is set to false.',
   terminationFreeAt: 'When that was set to false.',
   cancelledAt: 'When the cause was withdrawn: it counts no longer.',
+  confirmation: [
+    'What the cloud says of a cause that a notice brought. Only a Confirmed one moves a pod.',
+    {
+      state: 'Pending (not answered yet), Confirmed or Refuted.',
+      at: 'Since when.',
+      reason: 'What the cloud says, or why it has not answered.',
+    },
+  ],
+  window: [
+    'When the maintenance takes place, as its message says.',
+    { startsAt: 'Its start.', endsAt: 'Its end.' },
+  ],
 };
 
 const waitingWords: Words = {
@@ -105,7 +117,8 @@ const statusWords: Words = {
     {
       autoScalingGroupName: 'The Auto Scaling group.',
       name: 'Name of the hook.',
-      state: 'Open, Completed, Expired or Gone.',
+      state:
+        'Open; Completed by Drover; Expired (it timed out); Gone (Auto Scaling no longer waits in it).',
       token: 'Its LifecycleActionToken.',
       lastHeartbeatAt: 'When Drover last said that work goes on.',
       endsAt: 'When it ends whatever anybody says.',

@@ -49,7 +49,7 @@ export const nodeRepairWords: Words = {
 const specWords: Words = {
   clusterName: 'The cluster that the nodes join. Never changes.',
   autoScalingGroupName:
-    'Adopts an Auto Scaling group that exists; absent = eks-<name>-<uid>, created for this group. Never changes.',
+    'Adopts an Auto Scaling group that exists, and needs no other field: status.adopted says what AWS knows. Absent = eks-<name>-<uid>, created for this group, which needs clusterName, amiType, capacityType, version, nodeRole, subnets and scaling. Never changes.',
   amiType: "One of EKS' image types, such as AL2023_x86_64_STANDARD. Never changes.",
   capacityType: 'ON_DEMAND or SPOT. Never changes.',
   instanceTypes:
@@ -84,6 +84,10 @@ const specWords: Words = {
   tags: 'AWS tags of the group, not of its instances, as of EKS.',
   updateConfig: ['How its nodes are updated.', updateConfigWords],
   nodeRepairConfig: ["EKS' nodeRepairConfig, kept as given.", nodeRepairWords],
+  lifecycleHooks:
+    'Manage (default): Drover installs its two lifecycle hooks on the Auto Scaling group and puts them back when they vanish. Leave: it installs none; without them condition TerminationsNotSeen says so.',
+  deletionPolicy:
+    'What deleting the NodeGroup does. Delete: its nodes are drained and terminated, its Auto Scaling group is deleted. Retain: both stay, hooks and tags of Drover are removed. Default: Retain for an adopted group, Delete for a group that Drover created.',
   drain: [
     'How its nodes are drained when nothing else says so: scale-in, delete, updates.',
     {
@@ -147,6 +151,7 @@ const statusWords: Words = {
       retiring: 'How many the update was ending with decrement when the group was looked at.',
       carried: "What of desired is the update's.",
       left: 'How many of those had left by then.',
+      takenUntil: "Others' terminations up to this one are accounted for, in Auto Scaling's time.",
       next: [
         'What the call that follows makes of it.',
         {
@@ -190,6 +195,21 @@ const statusWords: Words = {
   ],
   version: "The nodes' Kubernetes version: that of the last update that was successful.",
   launchTemplate: ['Your own launch template, as of all nodes.', launchTemplateWords],
+  adopted: [
+    'Of an adopted group: what AWS says, for fields that the spec leaves out.',
+    {
+      clusterName: 'The cluster, by the tags of the Auto Scaling group.',
+      capacityType: 'SPOT where the group or its template starts Spot Instances alone.',
+      instanceTypes: 'Of its mixed instances policy, else of its launch template.',
+      subnets: 'Where it starts instances.',
+      nodeRole: 'ARN of the role in the instance profile that its launch template names.',
+      launchTemplate: ['Its launch template.', launchTemplateWords],
+      version: "Kubernetes' minor version of its nodes.",
+      imageId: 'The image that its launch template names.',
+      minSize: 'Of the Auto Scaling group.',
+      maxSize: 'Of the Auto Scaling group.',
+    },
+  ],
   health: ["What is wrong, in EKS' codes.", issueWords],
   conditions: ['Ready, Progressing and Degraded: what GitOps tools wait for.', conditionWords],
 };

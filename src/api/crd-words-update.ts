@@ -30,6 +30,8 @@ const updateSpecWords: Words = {
   ],
   action: 'Update (default), or Rollback to what the nodes were made of before.',
   force: "Pods that are left after a drain's time are deleted instead of ending the update.",
+  replaceEqual:
+    'Nodes are replaced although their launch template would have the same content, as on EKS.',
   strategy: "DEFAULT, MINIMAL, SURGE or BLUE_GREEN; default: the group's.",
   reason: 'Why it was asked for, where Drover asked.',
   policies: [

@@ -185,6 +185,7 @@ const nodeDisruptions = definition({
     { name: 'Blockers', type: 'integer', jsonPath: '.status.waitingOnTotal' },
     // Lies in the future: a date column would print <invalid>.
     { name: 'Deadline', type: 'string', jsonPath: '.status.deadline' },
+    { name: 'Hook', type: 'string', jsonPath: '.status.hooks[0].state' },
     { name: 'Message', type: 'string', jsonPath: '.status.message', priority: 1 },
     age,
   ],

@@ -30,6 +30,20 @@ export interface HookRef {
   readonly globalTimeoutSeconds: number;
 }
 
+/** What the cloud says of a cause that a notice brought. `at` is RFC 3339: since when. */
+export type Confirmation = {
+  /** Pending: not answered yet. Refuted: it is not so, or no longer. Only Confirmed moves a pod. */
+  readonly state: 'Pending' | 'Confirmed' | 'Refuted';
+  readonly at: string;
+  readonly reason: string;
+};
+
+/** When the maintenance that a message announces takes place, as the message says. RFC 3339. */
+export type MaintenanceWindow = {
+  readonly startsAt?: string;
+  readonly endsAt?: string;
+};
+
 export interface DisruptionCause {
   readonly kind: CauseKind;
   /** Key for merging duplicates: the same id never adds a second cause. */
@@ -54,6 +68,10 @@ export interface DisruptionCause {
   readonly terminationFreeAt?: string;
   /** Set when the cause was withdrawn (undrain, cancelled event); it then no longer counts. */
   readonly cancelledAt?: string;
+  /** Of causes that a notice brought; those of people and of Drover itself have none. */
+  readonly confirmation?: Confirmation;
+  /** Of maintenance that a message announced. */
+  readonly window?: MaintenanceWindow;
 }
 
 export interface NodeDisruptionSpec {
@@ -197,6 +215,8 @@ export type WaitingOn =
   | { readonly kind: 'terminationHold'; readonly by: string }
   /** Marked, and nothing is evicted before its turn comes; `by` names whose, as `update NAME`. */
   | { readonly kind: 'hold'; readonly by: string }
+  /** Not marked yet: the group's ledger has no room, or the replacement is not Ready. */
+  | { readonly kind: 'turn'; readonly message: string }
   | {
       readonly kind: 'hook';
       readonly autoScalingGroupName: string;

@@ -20,3 +20,16 @@ export const setOwn = <T>(object: Record<string, T>, key: string, value: T): voi
 
 /** `value` as an object, or an empty one: for reading optional branches of foreign JSON. */
 export const objectOr = (value: unknown): JsonObject => (isObject(value) ? value : {});
+
+/** Deep equality of JSON; an undefined field is an absent one. */
+export const jsonEqual = (a: unknown, b: unknown): boolean => {
+  if (a === b) return true;
+  if (Array.isArray(a)) {
+    if (!Array.isArray(b) || a.length !== b.length) return false;
+    return a.every((item, i) => jsonEqual(item, b[i]));
+  }
+  if (!isObject(a) || !isObject(b)) return false;
+  for (const key of Object.keys(a)) if (!jsonEqual(a[key], b[key])) return false;
+  for (const key of Object.keys(b)) if (b[key] !== undefined && a[key] === undefined) return false;
+  return true;
+};

@@ -44,6 +44,8 @@ export interface NodeGroupUpdateSpec {
   readonly action?: 'Update' | 'Rollback';
   /** Pods that are left after the drain's time are deleted instead of ending the update. */
   readonly force?: boolean;
+  /** Nodes are replaced although their launch template would have the same content, as on EKS. */
+  readonly replaceEqual?: boolean;
   /** Default: that of the group. */
   readonly strategy?: UpdateStrategy;
   /** Why it was asked for, where the controller asked. */

@@ -1,5 +1,6 @@
 // NodeGroup (drover.dev/v1alpha1): what EKS calls a nodegroup. `spec` is what people ask, `status`
 // what is there and what was taken note of. Nothing here decides.
+import type { AdoptedFacts } from './adopted.ts';
 import type { Condition, KubeObject, Taint } from './kube.ts';
 import type { UpdateHooks } from './update-hooks.ts';
 import type { UpdatePacing } from './update-pacing.ts';
@@ -67,6 +68,13 @@ export interface NodeGroupSpec {
   readonly tags?: Readonly<Record<string, string>>;
   readonly updateConfig?: UpdateConfig;
   readonly nodeRepairConfig?: NodeRepairConfig;
+  /** Whether Drover installs its lifecycle hooks and puts them back when they vanish; default Manage. */
+  readonly lifecycleHooks?: 'Manage' | 'Leave';
+  /**
+   * What deleting the NodeGroup does to its Auto Scaling group and instances; default: Retain for an adopted group,
+   * Delete for a group that Drover created.
+   */
+  readonly deletionPolicy?: 'Delete' | 'Retain';
   readonly drain?: {
     /** Pods are forced this long after the notice; default: 15 minutes, as EKS. */
     readonly timeoutSeconds?: number;
@@ -186,7 +194,8 @@ export interface NodeGroupStatus {
    * What of the Auto Scaling group's size is an update's. Written before its effect. `base`: how many there
    * are to be besides, where the spec states no desired. `retiring`: how many it was ending with decrement when
    * the group was looked at; `desired` above counts them, the surge does not. `carried`: what of `desired` above
-   * is the update's. `left`: how many that it ended with decrement had left by then. `next`: what the call of ours that
+   * is the update's. `left`: how many that it ended with decrement had left by then. `takenUntil`: others' terminations
+   * with decrement up to that one, in Auto Scaling's time, are accounted for. `next`: what the call of ours that
    * follows makes of the group; absent: none does.
    */
   readonly surge?: {
@@ -196,6 +205,7 @@ export interface NodeGroupStatus {
     readonly retiring?: number;
     readonly carried?: number;
     readonly left?: number;
+    readonly takenUntil?: string;
     readonly next?: {
       readonly desired: number;
       readonly maxSize: number;
@@ -215,12 +225,17 @@ export interface NodeGroupStatus {
   readonly version?: string;
   /** Of the user's own template: what all nodes were last made from. */
   readonly launchTemplate?: NonNullable<NodeGroupSpec['launchTemplate']>;
+  /** Of an adopted group: what AWS says, for what the spec leaves out. */
+  readonly adopted?: AdoptedFacts;
   readonly health?: readonly HealthIssue[];
   readonly conditions?: readonly Condition[];
 }
 
 export interface NodeGroup extends KubeObject {
+  /** Of an adopted group whole, also where the object leaves fields out (adopted.ts). */
   readonly spec: NodeGroupSpec;
+  /** Never written: the spec as the object states it, where `spec` has more. */
+  readonly stated?: Partial<NodeGroupSpec>;
   readonly status?: NodeGroupStatus;
 }
 
@@ -247,6 +262,11 @@ export const autoScalingGroupNameOf = ({ metadata, spec }: Named): string =>
 export const nodeGroupUuid = (group: Named): string =>
   /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.exec(autoScalingGroupNameOf(group))?.[0] ??
   group.metadata.uid;
+
+/** Whether a delete of the NodeGroup leaves its Auto Scaling group and instances as they are. */
+export const isRetained = ({ spec }: Pick<NodeGroup, 'spec'>): boolean =>
+  (spec.deletionPolicy ?? (spec.autoScalingGroupName === undefined ? 'Delete' : 'Retain')) ===
+  'Retain';
 
 /** The launch template that is derived for the group, beside the user's own; so is its instance profile. */
 export const launchTemplateNameOf = (group: Named): string => `eks-${nodeGroupUuid(group)}`;

@@ -9,6 +9,9 @@ interface NoticeBase {
   readonly source: NoticeSource;
   /** When the sender says it happened; absent when it does not say (then: when received). */
   readonly at?: string;
+  /** Whose message it says it is. Events always name both, Auto Scaling's own messages no region. */
+  readonly account?: string;
+  readonly region?: string;
 }
 
 export interface HookNotice extends NoticeBase {

@@ -42,7 +42,6 @@ export type Step =
       readonly autoScalingGroupName: string;
       readonly hookName: string;
       readonly instanceId: string;
-      readonly token?: string;
       readonly result?: 'CONTINUE' | 'ABANDON';
     }
   | {
@@ -59,11 +58,17 @@ export type Step =
   | {
       /** A read past every cache, on whose answer the next pass decides. Changes nothing. */
       readonly kind: 'Confirm';
-      readonly what: 'nodeEmpty' | 'noNode' | 'instance' | 'leaving';
+      readonly what: 'nodeEmpty' | 'noNode' | 'instance' | 'leaving' | 'replacement';
       /** Node name for nodeEmpty, else the instance id. */
       readonly subject: string;
-      /** For leaving, where it is known. */
+      /** For leaving, where it is known; for replacement. */
       readonly autoScalingGroupName?: string;
+    }
+  | {
+      /** Withdraws a cause that has lost its reason: what was done for it is undone. */
+      readonly kind: 'WithdrawCause';
+      readonly disruption: string;
+      readonly causeId: string;
     }
   | {
       /** Removes the journal of a disruption that ended long ago. */

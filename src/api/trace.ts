@@ -46,7 +46,8 @@ export type TraceEntry =
       readonly at: number;
       readonly instanceId: string;
       readonly state: string;
-      /** Where the cloud's record was at hand. */
+      /** Where the cloud's record was at hand, as the two below. */
+      readonly market?: 'spot' | 'on-demand';
       readonly privateDnsName?: string;
       readonly addresses?: readonly string[];
     }

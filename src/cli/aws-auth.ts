@@ -2,7 +2,6 @@
 // swap on the ConfigMap's resourceVersion with a backup first, so that nobody's entry is lost to a race.
 import type { EpochMs } from '../api/brand.ts';
 import { resourceTypes } from '../api/kube.ts';
-import type { NodeGroup } from '../api/nodegroup.ts';
 import {
   type AwsAuthMap,
   type AwsAuthPlan,
@@ -18,7 +17,7 @@ import {
 } from '../core/identity/index.ts';
 import { familyOf } from '../core/scaling/index.ts';
 import { awsAuthEntries, roleWithoutPath } from '../formats/index.ts';
-import { type CloudApi, type KubeApi, KubeError } from '../ports/index.ts';
+import { type CloudApi, type KubeApi, KubeError, listNodeGroups } from '../ports/index.ts';
 import { CommandError, exitCodes } from './context.ts';
 
 const { configmaps } = resourceTypes;
@@ -134,7 +133,7 @@ export const hasIdentity = async (kube: KubeApi, roleArn: string): Promise<boole
 
 /** Who starts nodes with which role: node groups, and stacks of self-managed ones. */
 export const roleUsers = async (kube: KubeApi, cloud: CloudApi): Promise<readonly RoleUser[]> => {
-  const { items } = await kube.list<NodeGroup>(resourceTypes.nodegroups);
+  const items = await listNodeGroups(kube);
   const groups = items.map(({ metadata, spec }): RoleUser => {
     const isWindows = familyOf(spec.amiType)?.bootstrap === 'powershell';
     return {

@@ -96,7 +96,8 @@ export interface Screen {
 }
 
 export interface CliContext {
-  readonly out: (line: string) => void;
+  /** Control characters are shown as escapes, unless it is `bytes` that a program reads. */
+  readonly out: (line: string, form?: 'bytes') => void;
   readonly err: (line: string) => void;
   readonly isTerminal: boolean;
   /** Terminal only: replaces the line that shows progress; '' takes it away. */

@@ -1,10 +1,12 @@
-// Plain text tables: columns as wide as their widest cell, two spaces between, no trailing blanks.
+// Plain text tables: columns as wide as their widest cell, two spaces between, no trailing blanks. A
+// cell is one line of text, whatever it came from.
+import { visible } from './visible.ts';
 
 export const renderTable = (
   header: readonly string[],
   rows: readonly (readonly string[])[],
 ): readonly string[] => {
-  const all = [header, ...rows];
+  const all = [header, ...rows.map((row) => row.map(visible))];
   const widths = header.map((_, column) =>
     Math.max(...all.map((row) => (row[column] ?? '').length)),
   );

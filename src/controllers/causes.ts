@@ -7,6 +7,7 @@ import {
   defaultDrainTimeoutSeconds,
   hookCauseId,
   hookWaitSeconds,
+  replaceCausesWrite,
   spotNoticeMs,
   withdrawCauseWrite,
 } from '../api/causes.ts';
@@ -14,6 +15,7 @@ import type { DisruptionCause, NodeDisruption } from '../api/disruption.ts';
 import { resourceTypes } from '../api/kube.ts';
 import type { NodeGroup } from '../api/nodegroup.ts';
 import type { ScheduledChangeNotice } from '../api/notice.ts';
+import { launchHookName, terminateHookName } from '../core/scaling/index.ts';
 import { type Clock, type KubeApi, KubeError, type ScheduledEvent } from '../ports/index.ts';
 import type { Informer } from '../runtime/index.ts';
 
@@ -21,7 +23,7 @@ import type { Informer } from '../runtime/index.ts';
 const maxCauseIdLength = 1024;
 
 /** The hooks that EKS puts on each managed group (article 001); ours to complete by default. */
-const eksHookNames = ['Launch-LC-Hook', 'Terminate-LC-Hook'] as const;
+const eksHookNames = [launchHookName, terminateHookName] as const;
 
 /** Foreign hooks are never completed, extended or taken as a reason to drain. */
 export type OwnsHook = (hookName: string) => boolean;
@@ -38,7 +40,23 @@ export interface HookTimes {
 /** For a hook whose settings are not known: the shortest that Auto Scaling allows. */
 export const shortestHook: HookTimes = { heartbeatTimeoutSeconds: 30, globalTimeoutSeconds: 3_000 };
 
-/** A lifecycle hook that waits. `startedAt` in the future is a sender's skewed clock: now, then. */
+/** Of a notice that the cloud has not answered yet. */
+const unasked = (now: EpochMs): Pick<DisruptionCause, 'confirmation'> => ({
+  confirmation: { state: 'Pending', at: formatTime(now), reason: 'the cloud is being asked' },
+});
+
+/** Of a cause that was found by asking the cloud. */
+export const foundInCloud = (
+  now: EpochMs,
+  reason: string,
+): Pick<DisruptionCause, 'confirmation'> => ({
+  confirmation: { state: 'Confirmed', at: formatTime(now), reason },
+});
+
+/**
+ * A lifecycle hook that waits. `startedAt` is the queue's time or Auto Scaling's, never the message's.
+ * A start in the future, or so early that the hook had ended, is another message's: `now` replaces it.
+ */
 export const hookCause = (facts: {
   readonly autoScalingGroupName: string;
   readonly hookName: string;
@@ -49,9 +67,11 @@ export const hookCause = (facts: {
   readonly now: EpochMs;
 }): DisruptionCause => {
   const { autoScalingGroupName, hookName, token, times, group, now } = facts;
-  const startedAt = Math.min(facts.startedAt, now);
+  const waitMs = hookWaitSeconds(times) * 1000;
+  const isPossible = facts.startedAt <= now && facts.startedAt + waitMs > now;
+  const startedAt = isPossible ? facts.startedAt : now;
   const onDeadline = group.spec.drain?.onDeadline ?? 'force';
-  const hookEnd = startedAt + hookWaitSeconds(times) * 1000;
+  const hookEnd = startedAt + waitMs;
   // Counted from now: a message that comes late must not find its drain's time already over.
   const wanted = now + (group.spec.drain?.timeoutSeconds ?? defaultDrainTimeoutSeconds) * 1000;
   // A drain that fails keeps its instance as long as the hook lets it.
@@ -71,6 +91,7 @@ export const hookCause = (facts: {
       heartbeatTimeoutSeconds: times.heartbeatTimeoutSeconds,
       globalTimeoutSeconds: times.globalTimeoutSeconds,
     },
+    ...(token === undefined ? foundInCloud(now, 'Auto Scaling: Terminating:Wait') : unasked(now)),
     requestedBy: 'EC2 Auto Scaling',
     reason:
       token === undefined
@@ -79,25 +100,33 @@ export const hookCause = (facts: {
   };
 };
 
-/** A spot warning or rebalance recommendation; repeats of it carry the same time, hence one id. */
+/**
+ * A spot warning or rebalance recommendation; repeats of it carry the same time, hence one id. It is
+ * as old as its sender says, and at least as old as the queue says: `sentAt`.
+ */
 export const spotCause = (facts: {
   readonly kind: 'SpotInterruption' | 'RebalanceRecommendation';
   readonly instanceId: string;
   readonly at: string | undefined;
+  readonly sentAt: EpochMs | undefined;
+  /** How far the clock of `at` and `sentAt` is ahead of ours. */
+  readonly cloudAheadMs: number;
   readonly now: EpochMs;
 }): DisruptionCause => {
-  const { kind, instanceId, at, now } = facts;
+  const { kind, instanceId, at, sentAt, cloudAheadMs, now } = facts;
   const interruption = kind === 'SpotInterruption';
   const name = interruption ? 'spot' : 'rebalance';
-  const since = Math.min(parseTime(at) ?? now, now);
+  const told = [parseTime(at), sentAt].flatMap((time) => time ?? []);
+  const since = Math.min(...told.map((time) => time - cloudAheadMs), now);
   return {
     kind,
     id: `${name}/${instanceId}/${at ?? 'untimed'}`,
     receivedAt: formatTime(now),
     ...(interruption ? { deadline: formatTime(epochMs(since + spotNoticeMs)) } : {}),
-    // EC2 does not wait for anybody; a recommendation binds nobody.
+    // EC2 does not wait after an interruption; a recommendation need not be followed.
     onDeadline: interruption ? 'force' : 'fail',
     followUp: 'Release',
+    ...unasked(now),
     requestedBy: 'EC2 Spot',
     reason: interruption ? 'spot interruption warning' : 'rebalance recommendation',
   };
@@ -120,6 +149,25 @@ const maintenanceTerms = (facts: {
   };
 };
 
+const windowOf = ({ startsAt, endsAt }: ScheduledChangeNotice): DisruptionCause['window'] => {
+  const [from, until] = [parseTime(startsAt), parseTime(endsAt)];
+  if (from === undefined && until === undefined) return undefined;
+  return {
+    ...(from === undefined ? {} : { startsAt: formatTime(from) }),
+    ...(until === undefined ? {} : { endsAt: formatTime(until) }),
+  };
+};
+
+/**
+ * Records that AWS Health has closed an event, so that its announcement has no effect when it is read
+ * later. Queues promise no order.
+ */
+export const closedCause = (cause: DisruptionCause, now: EpochMs): DisruptionCause => {
+  const at = formatTime(now);
+  const reason = 'AWS Health has closed the event';
+  return { ...cause, cancelledAt: at, confirmation: { state: 'Refuted', at, reason } };
+};
+
 /**
  * Maintenance that AWS Health announces. There is time until the window opens, so pods leave as
  * budgets allow, and the instance is replaced before EC2 stops or reboots it.
@@ -131,10 +179,13 @@ export const maintenanceCause = (facts: {
 }): DisruptionCause => {
   const { notice, group, now } = facts;
   const { eventArn, eventTypeCode, startsAt } = notice;
+  const window = windowOf(notice);
   return {
     kind: 'Maintenance',
     id: `maintenance/${eventArn}`.slice(0, maxCauseIdLength),
     ...maintenanceTerms({ startsAt, group, now }),
+    ...unasked(now),
+    ...(window === undefined ? {} : { window }),
     requestedBy: 'AWS Health',
     reason: `${eventTypeCode.slice(0, 200)}${startsAt === undefined ? '' : ` at ${startsAt}`}`,
   };
@@ -143,7 +194,7 @@ export const maintenanceCause = (facts: {
 export const scheduledEventCauseId = ({ id }: ScheduledEvent): string =>
   `maintenance/${id}`.slice(0, maxCauseIdLength);
 
-/** The same, found in EC2's list of scheduled events: no message had told of it. */
+/** The same, found in EC2's list of scheduled events, where no message announced it. */
 export const scheduledEventCause = (facts: {
   readonly event: ScheduledEvent;
   readonly group: NodeGroup;
@@ -155,6 +206,7 @@ export const scheduledEventCause = (facts: {
     kind: 'Maintenance',
     id: scheduledEventCauseId(event),
     ...maintenanceTerms({ startsAt: notBefore, group, now }),
+    ...foundInCloud(now, `EC2: ${code.slice(0, 200)} is scheduled`),
     requestedBy: 'EC2',
     reason: `found scheduled: ${code.slice(0, 200)}${notBefore === undefined ? '' : ` at ${notBefore}`}`,
   };
@@ -208,6 +260,21 @@ export const recordCause = async (
       existing = found.kind === 'found' ? found.object : undefined;
     }
   }
+};
+
+/** Writes the cloud's answers into causes; true when something was written. Throws KubeError. */
+export const replaceCauses = async (
+  { kube }: { readonly kube: KubeApi },
+  what: { readonly disruption: NodeDisruption; readonly causes: readonly DisruptionCause[] },
+  signal: AbortSignal,
+): Promise<boolean> => {
+  const { disruption, causes } = what;
+  const write = replaceCausesWrite(disruption, causes);
+  if (write.kind !== 'patch') return false;
+  const { name } = disruption.metadata;
+  const patch = { type: 'merge', body: write.body } as const;
+  const patched = await kube.patch(resourceTypes.nodedisruptions, { name }, patch, { signal });
+  return patched.kind === 'found';
 };
 
 /** Takes one cause back and resolves when that is durable; nothing to do is done. Throws KubeError. */

@@ -3,6 +3,7 @@
 import type { Clock, CloudApi, Http, Journal, KubeApi, Log, Random } from '../ports/index.ts';
 import { describeError, TaskRegistry } from '../runtime/index.ts';
 import { createCertificateController } from './certificates/index.ts';
+import { createConfirmationController } from './confirmation/index.ts';
 import { ensureCrds } from './crds.ts';
 import { createDisruptionController } from './disruption/index.ts';
 import {
@@ -80,6 +81,9 @@ export const runControlPlane = async (
     ...(deps.epoch === undefined ? {} : { epoch: deps.epoch }),
   });
   tasks.start('disruption', (stop) => disruption.run(stop));
+  // What messages say counts only once the cloud says it too, and as long as it does.
+  const confirmation = createConfirmationController({ ...shared('confirmation'), ...common });
+  tasks.start('confirmation', (stop) => confirmation.run(stop));
   // Polling finds what no message told of, and lets launched instances in.
   const lifecycle = createLifecycleController({ ...shared('lifecycle'), ...common });
   tasks.start('lifecycle', (stop) => lifecycle.run(stop));

@@ -2,12 +2,21 @@
 // in them, and their hooks. A burst of questions costs one call. Decides nothing.
 import { autoScalingGroupNameOf, type NodeGroup } from '../api/nodegroup.ts';
 import { holdsGroup } from '../core/scaling/index.ts';
-import type { Clock, CloudApi, LifecycleHook, ScalingGroup } from '../ports/index.ts';
+import type {
+  Clock,
+  CloudApi,
+  LifecycleHook,
+  ScalingGroup,
+  ScalingInstance,
+} from '../ports/index.ts';
 import type { Informer } from '../runtime/index.ts';
 import { groupsNaming } from './informers.ts';
 
 /** Hooks change when somebody edits a group; their timeouts matter only for new actions. */
 const hooksKeptMs = 300_000;
+
+/** How long a state that shows a termination is believed without asking again. */
+const stateKeptMs = 5_000;
 
 /** A hook that was just created may be missing from an answer; it is asked for again after this. */
 const missingHookKeptMs = 1_000;
@@ -20,7 +29,13 @@ interface HooksAnswer {
 interface Snapshot {
   readonly askedAt: number;
   readonly groups: ReadonlyMap<string, ScalingGroup>;
-  readonly groupOfInstance: ReadonlyMap<string, string>;
+  readonly instances: ReadonlyMap<string, ScalingInstance>;
+}
+
+/** Whose a group is, from its ARN. */
+export interface Owner {
+  readonly account: string;
+  readonly region: string;
 }
 
 export class GroupDirectory {
@@ -58,9 +73,35 @@ export class GroupDirectory {
     notBefore: number,
     signal: AbortSignal,
   ): Promise<string | undefined> {
-    const known = this.#snapshot?.groupOfInstance.get(instanceId);
-    if (known !== undefined) return known;
-    return (await this.#current(notBefore, signal)).groupOfInstance.get(instanceId);
+    const known = this.#snapshot?.instances.get(instanceId);
+    if (known !== undefined) return known.autoScalingGroupName;
+    const { instances } = await this.#current(notBefore, signal);
+    return instances.get(instanceId)?.autoScalingGroupName;
+  }
+
+  /**
+   * EC2 Auto Scaling's word for the instance's state, as it was at `notBefore` or later; undefined
+   * for one in no managed group. What `suffices` is believed from a few seconds ago, too, so that a
+   * burst costs one call. Throws CloudError.
+   */
+  async stateOf(
+    instanceId: string,
+    from: { readonly notBefore: number; readonly suffices: (state: string) => boolean },
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    const known = this.#snapshot?.instances.get(instanceId)?.lifecycleState;
+    const age = this.#clock.now() - (this.#snapshot?.askedAt ?? 0);
+    if (known !== undefined && age < stateKeptMs && from.suffices(known)) return known;
+    const { instances } = await this.#current(from.notBefore, signal);
+    return instances.get(instanceId)?.lifecycleState;
+  }
+
+  /** Account and region of a group, as far as was last seen. */
+  ownerOf(autoScalingGroupName: string): Owner | undefined {
+    const arn = this.#snapshot?.groups.get(autoScalingGroupName)?.arn;
+    // arn:aws:autoscaling:REGION:ACCOUNT:autoScalingGroup:...
+    const [, , , region, account] = arn?.split(':') ?? [];
+    return region === undefined || account === undefined ? undefined : { account, region };
   }
 
   /**
@@ -123,11 +164,11 @@ export class GroupDirectory {
     const names = [...new Set(this.#nodeGroups.list().map(autoScalingGroupNameOf))];
     const found = names.length === 0 ? [] : await this.#cloud.describeGroups(names, { signal });
     const groups = new Map(found.map((group) => [group.name, group]));
-    const groupOfInstance = new Map<string, string>();
-    this.#snapshot = { askedAt, groups, groupOfInstance };
+    const instances = new Map<string, ScalingInstance>();
+    this.#snapshot = { askedAt, groups, instances };
     for (const group of found) {
       if (this.holderOf(group.name) === undefined) continue;
-      for (const { instanceId } of group.instances) groupOfInstance.set(instanceId, group.name);
+      for (const instance of group.instances) instances.set(instance.instanceId, instance);
     }
     return this.#snapshot;
   }

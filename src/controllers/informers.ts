@@ -1,7 +1,8 @@
 // The informers that controllers share, with their projections and indexes: one watch per kind and
 // process. Only main starts them. A field that is not kept here is not looked at.
+import { completeNodeGroup } from '../api/adopted.ts';
 import { instanceIdOfProviderId } from '../api/brand.ts';
-import type { NodeDisruption } from '../api/disruption.ts';
+import { marks, type NodeDisruption } from '../api/disruption.ts';
 import { setOwn } from '../api/json.ts';
 import { type Condition, type Node, type ObjectMeta, resourceTypes } from '../api/kube.ts';
 import { autoScalingGroupNameOf, type NodeGroup } from '../api/nodegroup.ts';
@@ -87,7 +88,7 @@ export const createNodeGroupInformer = (deps: InformerDeps): Informer<NodeGroup>
   new Informer<NodeGroup>({
     ...deps,
     type: resourceTypes.nodegroups,
-    project: (group) => ({ ...group, metadata: slim(group.metadata) }),
+    project: (group) => completeNodeGroup({ ...group, metadata: slim(group.metadata) }),
     indexes: { [byAutoScalingGroup]: (group) => [autoScalingGroupNameOf(group)] },
   });
 
@@ -114,13 +115,29 @@ export const createDisruptionInformer = (deps: InformerDeps): Informer<NodeDisru
     project: (disruption) => ({ ...disruption, metadata: slim(disruption.metadata) }),
   });
 
-/** The node of an instance. Of several (one re-registered under another name) the newest. */
-export const nodeOfInstance = (nodes: Informer<Node>, instanceId: string): Node | undefined =>
-  nodes.latest(byInstance, instanceId);
+/**
+ * The node of an instance. Several Nodes may claim one: a kubelet registered again under another name, or
+ * one with a false providerID. The Ready one that was created first serves it; where none is Ready, the
+ * newest. Without this rule a later, false claim takes over the drain of the true node.
+ */
+export const nodeOfInstance = (nodes: Informer<Node>, instanceId: string): Node | undefined => {
+  const claims = nodes.index(byInstance, instanceId);
+  if (claims.length < 2) return claims[0];
+  const byAge = [...claims].sort((a, b) => createdAt(a).localeCompare(createdAt(b)));
+  return byAge.find(isReady) ?? byAge.at(-1);
+};
+
+const createdAt = ({ metadata }: Node): string => metadata.creationTimestamp;
 
 /** The NodeGroups that name this Auto Scaling group; only one of them has it. */
 export const groupsNaming = (groups: Informer<NodeGroup>, name: string): readonly NodeGroup[] =>
   groups.index(byAutoScalingGroup, name);
+
+/** Ready, and neither excluded from load balancers nor tainted for a drain. */
+export const isInService = (node: Node): boolean =>
+  isReady(node) &&
+  node.metadata.labels?.[marks.excludeFromLoadBalancers] === undefined &&
+  node.spec.taints?.some(({ key }) => key === marks.disruptedTaint) !== true;
 
 export const isReady = (node: Node): boolean =>
   node.status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ===

@@ -1,5 +1,6 @@
 // For tests only: a queue with visibility timeouts, Auto Scaling groups and hooks behind the
 // CloudApi port, in the test's time. Knows no state machine; the world has that.
+import { type EpochMs, epochMs } from '../api/brand.ts';
 import {
   type Clock,
   type CloudApi,
@@ -24,6 +25,7 @@ import { sleepOrAbort } from '../runtime/index.ts';
 interface Queued {
   readonly id: string;
   readonly body: string;
+  readonly sentAt: EpochMs;
   receiveCount: number;
   visibleAt: number;
 }
@@ -38,8 +40,12 @@ type Verb =
   | 'terminateInGroup'
   | 'describeInstances'
   | 'describeScheduledEvents'
+  | 'time'
   | 'updateGroup'
-  | 'tagGroup';
+  | 'tagGroup'
+  | 'untagGroup'
+  | 'installHook'
+  | 'removeHook';
 
 /** What the world is for. */
 const unsupported = (): CloudError =>
@@ -47,6 +53,10 @@ const unsupported = (): CloudError =>
 
 /** As EKS leaves them on the group of node group `ng` of cluster `c`. */
 const namedTags = { 'eks:nodegroup-name': 'ng', 'eks:cluster-name': 'c' } as const;
+
+/** Whose groups and messages they are. */
+export const account = '123456789012';
+export const region = 'eu-west-1';
 
 const anyInstance = {
   privateDnsName: 'ip-10-0-0-1.ec2.internal',
@@ -67,6 +77,10 @@ export class FakeCloud implements CloudApi {
   readonly #states = new Map<string, string>();
   /** Shown until somebody changes it. */
   scheduledEvents: readonly ScheduledEvent[] = [];
+  /** How far the cloud's clock is ahead of the test's. */
+  aheadMs = 0;
+  /** Instances that EC2 lists as spot instances. */
+  readonly spot = new Set<string>();
   #sent = 0;
   #arrived = (): void => undefined;
 
@@ -98,7 +112,9 @@ export class FakeCloud implements CloudApi {
   }
   send(body: unknown): void {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
-    this.#queue.push({ id: `m${++this.#sent}`, body: text, receiveCount: 0, visibleAt: 0 });
+    const sentAt = epochMs(this.#clock.now() + this.aheadMs);
+    const id = `m${++this.#sent}`;
+    this.#queue.push({ id, body: text, sentAt, receiveCount: 0, visibleAt: 0 });
     this.#arrived();
   }
   putGroup(
@@ -117,6 +133,7 @@ export class FakeCloud implements CloudApi {
     }));
     this.#groups.set(name, {
       name,
+      arn: `arn:aws:autoscaling:${region}:${account}:autoScalingGroup:u:autoScalingGroupName/${name}`,
       minSize: 0,
       maxSize: 10,
       desiredCapacity: instances.length,
@@ -162,9 +179,10 @@ export class FakeCloud implements CloudApi {
         message.visibleAt = now + options.visibilitySeconds * 1000;
       }
       if (ready.length > 0 || now >= until) {
-        return ready.map(({ id, body, receiveCount }) => ({
+        return ready.map(({ id, body, sentAt, receiveCount }) => ({
           id,
           body,
+          sentAt,
           receiveCount,
           receiptHandle: `${id}#${receiveCount}`,
         }));
@@ -205,9 +223,14 @@ export class FakeCloud implements CloudApi {
   async describeInstances(ids: readonly string[]): Promise<readonly CloudInstance[]> {
     await this.#call('describeInstances');
     return ids.flatMap((instanceId) => {
-      const state = this.#states.get(instanceId);
-      return state === undefined ? [] : [{ ...anyInstance, instanceId, state }];
+      const isSpot = this.spot.has(instanceId);
+      const state = this.#states.get(instanceId) ?? (isSpot ? 'running' : undefined);
+      return state === undefined ? [] : [{ ...anyInstance, instanceId, state, isSpot }];
     });
+  }
+  async time(): Promise<EpochMs> {
+    await this.#call('time');
+    return epochMs(this.#clock.now() + this.aheadMs);
   }
   async describeScheduledEvents(): Promise<readonly ScheduledEvent[]> {
     await this.#call('describeScheduledEvents');
@@ -256,6 +279,27 @@ export class FakeCloud implements CloudApi {
     const group = this.#groups.get(name);
     if (group !== undefined) this.#groups.set(name, { ...group, tags: { ...group.tags, ...tags } });
   }
+  async untagGroup(name: string, keys: readonly string[]): Promise<void> {
+    await this.#call('untagGroup');
+    const group = this.#groups.get(name);
+    if (group === undefined) return;
+    const kept = Object.entries(group.tags).filter(([key]) => !keys.includes(key));
+    this.#groups.set(name, { ...group, tags: Object.fromEntries(kept) });
+  }
+  async installHook(
+    autoScalingGroupName: string,
+    hook: Parameters<CloudApi['installHook']>[1],
+  ): Promise<void> {
+    await this.#call('installHook');
+    this.putHook({ ...hook, autoScalingGroupName });
+  }
+  async removeHook(autoScalingGroupName: string, hookName: string): Promise<boolean> {
+    await this.#call('removeHook');
+    const known = this.#hooks.get(autoScalingGroupName) ?? [];
+    const kept = known.filter(({ name }) => name !== hookName);
+    this.#hooks.set(autoScalingGroupName, kept);
+    return kept.length < known.length;
+  }
   async deleteGroup(name: string): Promise<boolean> {
     return this.#groups.delete(name);
   }
@@ -270,6 +314,9 @@ export class FakeCloud implements CloudApi {
   }
   async describeImages(): Promise<readonly Image[]> {
     return [];
+  }
+  async findImage(): Promise<Image | undefined> {
+    return undefined;
   }
   async describeCluster(): Promise<ClusterAccess | undefined> {
     return undefined;

@@ -1,30 +1,42 @@
 // A CloudFormation template's text as JSON: JSON or YAML, YAML's short forms (`!Ref x`,
 // `!GetAtt a.b`) written out as the functions they stand for. Never looks at what a template says.
-import { isMap, isScalar, isSeq, type Node, parseDocument } from 'yaml';
+import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import { isObject, type Json, type JsonObject } from '../api/json.ts';
+import { isTooDeep, parseJson, tooDeepMessage } from '../api/parse-json.ts';
+import { placedMessage, refuseRepeatedKeys } from './yaml-keys.ts';
 
 /** Throws an Error whose message says where the text is wrong. */
 export const parseTemplateText = (text: string): JsonObject => {
-  const parsed = text.trimStart().startsWith('{') ? parseJson(text) : parseYaml(text);
+  const parsed = text.trimStart().startsWith('{') ? readTemplateJson(text) : parseYaml(text);
   if (isObject(parsed)) return parsed;
   throw new Error('unsupported structure');
 };
 
-const parseJson = (text: string): Json => {
+const readTemplateJson = (text: string): Json => {
   try {
-    return JSON.parse(text) as Json;
+    return parseJson(text);
   } catch (error) {
     throw new Error(`JSON not well-formed. (${error instanceof Error ? error.message : ''})`);
   }
 };
 
 const parseYaml = (text: string): Json => {
-  const document = parseDocument(text, { logLevel: 'silent', version: '1.1' });
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, {
+    lineCounter,
+    prettyErrors: false,
+    logLevel: 'silent',
+    version: '1.1',
+    uniqueKeys: false,
+  });
+  refuseRepeatedKeys(document);
   const [first] = document.errors;
   if (first !== undefined) {
-    throw new Error(`YAML not well-formed. ${first.message.split('\n')[0] ?? ''}`);
+    throw new Error(`YAML not well-formed. ${placedMessage(first, lineCounter)}`);
   }
-  return toJson(document.contents);
+  const value = toJson(document.contents);
+  if (isTooDeep(value)) throw new Error(`YAML not well-formed. It is ${tooDeepMessage}.`);
+  return value;
 };
 
 /** Short forms that are written without `Fn::`. */

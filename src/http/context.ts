@@ -12,7 +12,14 @@ import {
 import type { NodeGroupUpdate } from '../api/nodegroup-update.ts';
 import type { Complaint } from '../core/scaling/index.ts';
 import { inTurn } from '../core/update/index.ts';
-import { type CloudApi, type KubeApi, KubeError, type ScalingGroup } from '../ports/index.ts';
+import {
+  type CloudApi,
+  type KubeApi,
+  KubeError,
+  listNodeGroups,
+  readNodeGroup,
+  type ScalingGroup,
+} from '../ports/index.ts';
 import { type AwsCallContext, AwsError, type AwsHandler, text } from '../wire/index.ts';
 
 export interface EksFaceOptions {
@@ -26,6 +33,8 @@ export interface Cluster {
   readonly name: string;
   /** Minor. */
   readonly version: string;
+  /** EKS' own word, e.g. CREATING, ACTIVE, UPDATING. */
+  readonly status: string;
 }
 
 interface Named {
@@ -71,7 +80,7 @@ export const needCluster = async (
   }
   const cluster = isObject(answer) ? answer.cluster : undefined;
   if (!isObject(cluster)) throw missing;
-  return { name, version: text(cluster, 'version') };
+  return { name, version: text(cluster, 'version'), status: text(cluster, 'status') };
 };
 
 export const findGroup = async (
@@ -79,9 +88,8 @@ export const findGroup = async (
   clusterName: string,
   name: string,
 ): Promise<NodeGroup | undefined> => {
-  const found = await kube.get<NodeGroup>(resourceTypes.nodegroups, { name });
-  if (found.kind === 'gone' || found.object.spec.clusterName !== clusterName) return undefined;
-  return found.object;
+  const group = await readNodeGroup(kube, name);
+  return group?.spec.clusterName === clusterName ? group : undefined;
 };
 
 /** Throws ResourceNotFoundException, as EKS words it. */
@@ -100,7 +108,7 @@ export const groupsOf = async (
   { kube }: EksFaceOptions,
   clusterName: string,
 ): Promise<readonly NodeGroup[]> => {
-  const { items } = await kube.list<NodeGroup>(resourceTypes.nodegroups);
+  const items = await listNodeGroups(kube);
   return items.filter((group) => group.spec.clusterName === clusterName);
 };
 

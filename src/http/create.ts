@@ -42,6 +42,7 @@ import {
   findGroup,
   inUse,
   invalid,
+  invalidRequest,
   type NamedGroup,
   needCluster,
 } from './context.ts';
@@ -60,6 +61,18 @@ interface Machines {
   readonly releaseVersion?: string;
 }
 
+/** In EKS' words: an image of the template decides what type and version otherwise would. */
+const ownImageComplaint = (input: AwsInput): string | undefined => {
+  const amiType = optionalText(input, 'amiType') ?? 'CUSTOM';
+  if (amiType !== 'CUSTOM') {
+    return 'You cannot specify an AMI Type other than CUSTOM, when specifying an image id in your launch template.';
+  }
+  const field = ['version', 'releaseVersion'].find((name) => name in input);
+  if (field === undefined) return undefined;
+  const what = field === 'version' ? 'kubernetes version' : 'release version';
+  return `You cannot specify a ${what} to use when specifying an image id to use within the launch template.`;
+};
+
 const chooseMachines = async (
   { cloud }: EksFaceOptions,
   input: AwsInput,
@@ -76,12 +89,7 @@ const chooseMachines = async (
   const types = await needTypes({ cloud }, names, named);
   const architecture = types[0]?.architectures.includes('arm64') === true ? 'arm64' : 'x86_64';
   if (template !== undefined && 'ImageId' in template.data) {
-    if ('amiType' in input || 'releaseVersion' in input || 'version' in input) {
-      throw invalid(
-        'You cannot specify an AMI Type, a version or a release version when the launch template has an image id.',
-        named,
-      );
-    }
+    complain(ownImageComplaint(input), named);
     return { amiType: 'CUSTOM', instanceTypes };
   }
   const amiType = optionalText(input, 'amiType') ?? defaultAmiType(cluster.version, architecture);
@@ -252,6 +260,9 @@ export const createNodegroup = async (
   const token = `${request}/${md5Hex(requestText(input))}`;
   const known = await findGroup(options, clusterName, nodegroupName);
   if (known !== undefined) return repeated(known, token, named);
+  if (cluster.status !== 'ACTIVE') {
+    throw invalidRequest(`Cluster '${clusterName}' is not in ACTIVE status`, named);
+  }
   const spec = await readSpec(options, input, cluster, named);
   const object: JsonObject = {
     apiVersion: 'drover.dev/v1alpha1',

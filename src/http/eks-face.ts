@@ -3,6 +3,7 @@
 import { resourceTypes } from '../api/kube.ts';
 import { deleteAgainAnnotation, type NodeGroup } from '../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../api/nodegroup-update.ts';
+import { clusterSkewComplaint, nextMinor } from '../core/scaling/index.ts';
 import {
   type AwsCallContext,
   type AwsHandler,
@@ -16,6 +17,7 @@ import {
   type EksFaceOptions,
   groupsOf,
   inUse,
+  invalidRequest,
   isUndefinedKind,
   needCluster,
   needGroup,
@@ -108,17 +110,39 @@ const updateHandlers = (options: EksFaceOptions): Readonly<Record<string, AwsHan
   };
 };
 
+/** Where node groups are not defined there are none. */
+const groupsIfDefined = (options: EksFaceOptions, clusterName: string) =>
+  groupsOf(options, clusterName).catch((error): readonly NodeGroup[] => {
+    if (isUndefinedKind(error)) return [];
+    throw error;
+  });
+
 /** A group without an Auto Scaling group, since it could not be made, is attached all the same. */
 const clusterHandlers = (options: EksFaceOptions): Readonly<Record<string, AwsHandler>> => ({
   DeleteCluster: async (input, ctx) => {
     const { name: clusterName } = await needCluster(options, text(input, 'name'), ctx);
-    const groups = await groupsOf(options, clusterName).catch((error) => {
-      // Where they are not defined there are none.
-      if (isUndefinedKind(error)) return [];
-      throw error;
-    });
+    const groups = await groupsIfDefined(options, clusterName);
     if (groups.length > 0) throw inUse('Cluster has nodegroups attached', { clusterName });
     return options.world.DeleteCluster?.(input, ctx);
+  },
+  UpdateClusterVersion: async (input, ctx) => {
+    const { name: clusterName, version: from } = await needCluster(
+      options,
+      text(input, 'name'),
+      ctx,
+    );
+    const to = optionalText(input, 'version') ?? '';
+    // Any other step is refused by whoever has the cluster.
+    if (to === nextMinor(from)) {
+      const groups = await groupsIfDefined(options, clusterName);
+      const versions = groups.map(({ metadata, spec, status }) => ({
+        name: metadata.name,
+        version: status?.version ?? spec.version,
+      }));
+      const complaint = clusterSkewComplaint({ from, to }, versions);
+      if (complaint !== undefined) throw invalidRequest(complaint, { clusterName });
+    }
+    return options.world.UpdateClusterVersion?.(input, ctx);
   },
 });
 

@@ -54,6 +54,9 @@ const isAboutNodegroup = (input: AwsInput): boolean =>
   optionalText(input, 'nodegroupName') !== undefined ||
   (optionalText(input, 'resourceArn') ?? '').includes(':nodegroup/');
 
+/** Calls about a cluster that depend on its node groups; the face hands them on to the world. */
+const aboutGroupsToo: ReadonlySet<string> = new Set(['DeleteCluster', 'UpdateClusterVersion']);
+
 /** The world's services, with what the face has to say about node groups. */
 const withNodegroups = (services: AwsHandlers, face: AwsHandlers): AwsHandlers => {
   const merged: Record<string, Record<string, AwsHandler>> = { ...services };
@@ -61,7 +64,7 @@ const withNodegroups = (services: AwsHandlers, face: AwsHandlers): AwsHandlers =
     const own = services[service] ?? {};
     const entries = Object.entries(operations).map(([name, handler]) => {
       const other = own[name];
-      const isOurs = name === 'DeleteCluster' || other === undefined;
+      const isOurs = aboutGroupsToo.has(name) || other === undefined;
       const either: AwsHandler = (input, ctx) =>
         isOurs || isAboutNodegroup(input) ? handler(input, ctx) : other(input, ctx);
       return [name, either] as const;

@@ -123,6 +123,22 @@ const strict =
     return refused(400, `unknown field ${unknown.join(', ')}: this call takes ${takes}`);
   };
 
+/** EC2 sends notices of interruption for spot instances only. */
+const onDemandNode = (world: World, node: string | undefined): string | undefined => {
+  const instanceId = node === undefined ? undefined : instanceOfNode(world, node);
+  if (instanceId === undefined) return undefined;
+  const input = { Filters: [{ Name: 'instance-id', Values: [instanceId] }] };
+  const { Reservations } = objectOr(world.aws.call('ec2', 'DescribeInstances', input));
+  const [reservation] = Array.isArray(Reservations) ? Reservations : [];
+  const { Instances } = objectOr(reservation);
+  const [instance] = Array.isArray(Instances) ? Instances : [];
+  if (instance === undefined || objectOr(instance).InstanceLifecycle === 'spot') return undefined;
+  return (
+    `${node} is an on-demand instance, and EC2 interrupts spot instances only: aim at a node of a ` +
+    'group with capacityType SPOT, or take instance-death or instance-retirement'
+  );
+};
+
 const inject = (world: World, input: JsonObject): ControlAnswer => {
   const kind = String(input.kind ?? '');
   if (!isFaultKind(kind)) {
@@ -143,6 +159,8 @@ const inject = (world: World, input: JsonObject): ControlAnswer => {
   const missing = unknownPlace(world, target);
   if (missing !== undefined) return refused(400, missing);
   if (target.group !== undefined) target.group = groupKey(world, kind, target.group);
+  const onDemand = kind === 'spot-interruption' ? onDemandNode(world, target.node) : undefined;
+  if (onDemand !== undefined) return refused(409, onDemand);
   const once = happen[kind];
   if (once === undefined) return done({ ...world.faults.inject(kind, target) });
   if (target.node === undefined) return refused(400, `${kind} needs --node NAME`);

@@ -97,6 +97,7 @@ describe('a data directory', () => {
 
   it('names the reason when it cannot be made', () => {
     writeFileSync(join(root, 'file'), 'x');
+    expect(readSettings(dataDirAt(join(root, 'file', 'sub')))).toBeUndefined();
     expect(() => prepareDirectory(dataDirAt(join(root, 'file', 'sub')))).toThrow(
       /cannot use .*sub as data directory \(ENOTDIR.*\): choose one you may write to with --data-dir/,
     );

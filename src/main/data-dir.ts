@@ -3,9 +3,11 @@
 import { randomBytes } from 'node:crypto';
 import {
   accessSync,
+  closeSync,
   constants,
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -15,6 +17,7 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { isObject } from '../api/json.ts';
+import { unsafeReason } from './private-dir.ts';
 
 export class DataDirError extends Error {
   override readonly name = 'DataDirError';
@@ -99,8 +102,36 @@ const parseSettings = (file: string): Settings => {
   };
 };
 
+const refuseUnsafe = ({ path }: DataDir): void => {
+  const reason = unsafeReason(path);
+  if (reason === undefined) return;
+  throw new DataDirError(
+    `cannot use ${path} as data directory: it ${reason}; it would hold tokens and keys: make it ` +
+      'your own (chown, chmod 700), or choose another with --data-dir',
+  );
+};
+
+/** True once a world in this directory has said that it is ready: its files stand beside each other. */
+export const hasAnswered = (settings: Settings | undefined): boolean =>
+  settings !== undefined && settings.frontPort !== 0;
+
+/** A file of a world that is missing or empty; nothing is made in its place. */
+export const lostFile = (file: string, how: 'missing' | 'empty'): DataDirError =>
+  new DataDirError(
+    `${file} is ${how} beside the files of a world: put a copy of it back, move the directory away, ` +
+      'or pass another --data-dir',
+  );
+
+export const damagedFile = (file: string, error: unknown): DataDirError =>
+  new DataDirError(
+    `${file} is damaged (${error instanceof Error ? error.message : String(error)}): put a copy of ` +
+      'it back, move the directory away, or pass another --data-dir',
+    { cause: error },
+  );
+
 /** The settings of an existing world, or undefined. Throws DataDirError when it is not ours. */
 export const readSettings = (dir: DataDir): Settings | undefined => {
+  refuseUnsafe(dir);
   if (existsSync(dir.settingsFile)) return parseSettings(dir.settingsFile);
   if (!existsSync(dir.path)) return undefined;
   if (!statSync(dir.path).isDirectory()) {
@@ -180,11 +211,20 @@ export const prepareDirectory = (dir: DataDir): (() => void) => {
   }
 };
 
+const { O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_WRONLY } = constants;
+
 /** Writes a file whole or not at all; readable by the owner only. Throws DataDirError. */
 export const writePrivate = (file: string, text: string): void => {
   const draft = `${file}.new`;
   try {
-    writeFileSync(draft, text, { mode: 0o600 });
+    // What a crash has left, or a link that somebody has laid: never written through.
+    rmSync(draft, { force: true });
+    const descriptor = openSync(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+    try {
+      writeFileSync(descriptor, text);
+    } finally {
+      closeSync(descriptor);
+    }
     renameSync(draft, file);
   } catch (error) {
     rmSync(draft, { force: true });

@@ -1,6 +1,8 @@
 // Standard output and error of the command line: lines, one line of progress that is replaced, and a
-// screen of lines that is drawn over and over. Where it is no terminal only lines arrive.
+// screen of lines that is drawn over and over. Where it is no terminal only lines arrive. Whatever a
+// cluster, a cloud or a file says is printed as text: only what stands here moves the cursor.
 import type { CliContext } from '../cli/context.ts';
+import { visible, visibleText } from '../cli/visible.ts';
 
 /** The part of a NodeJS.WriteStream that is used. */
 export interface Output {
@@ -29,19 +31,19 @@ export const createTerminal = (
   });
   const progress = (line: string): void => {
     if (!shown && line === '') return;
-    stdout.write(`${clearLine}${line.slice(0, size().columns - 1)}`);
+    stdout.write(`${clearLine}${visible(line).slice(0, size().columns - 1)}`);
     shown = line !== '';
   };
   const draw = (lines: readonly string[]): void => {
     const before = drawn === 0 ? '' : clearUp(drawn);
-    const text = lines.map((line) => `${line}\n`).join('');
+    const text = lines.map((line) => `${visible(line)}\n`).join('');
     if (before !== '' || text !== '') stdout.write(`${before}${text}`);
     drawn = lines.length;
   };
-  const write = (stream: Output) => (line: string) => {
+  const write = (stream: Output) => (line: string, form?: 'bytes') => {
     progress('');
     draw([]);
-    stream.write(`${line}\n`);
+    stream.write(`${form === 'bytes' ? line : visibleText(line)}\n`);
   };
   return {
     out: write(stdout),

@@ -1,11 +1,11 @@
 // `drover up`: the one wiring of the embedded world as a process: state, time, listeners, faces,
 // controllers, in the order in which they need each other.
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { AuditFile } from '../adapters/audit/index.ts';
 import type { Pki } from '../adapters/signer/pki.ts';
 import { openSqliteStore } from '../adapters/store/index.ts';
-import type { Json } from '../api/json.ts';
+import { objectOr } from '../api/json.ts';
 import type { UpOptions } from '../cli/context.ts';
 import { type Log, type Store, StoreError } from '../ports/index.ts';
 import {
@@ -20,8 +20,11 @@ import { createAwsFront } from './aws-front.ts';
 import { createControlRoutes } from './control-routes.ts';
 import {
   type DataDir,
+  damagedFile,
   dataDirAt,
   environmentOf,
+  hasAnswered,
+  lostFile,
   movedTo,
   newSettings,
   prepareDirectory,
@@ -66,9 +69,23 @@ const loadTables = (store: Store): Tables => {
 /** An earlier version's world has no certificate for a controller outside. */
 type EarlierPki = Omit<Pki, 'controller'> & Partial<Pki>;
 
-const loadPki = async (dir: DataDir): Promise<Pki> => {
-  const known = existsSync(dir.pkiFile) ? readFileSync(dir.pkiFile, 'utf8') : undefined;
-  const parsed = known === undefined ? undefined : (JSON.parse(known) as EarlierPki);
+const readPki = ({ pkiFile }: DataDir): EarlierPki | undefined => {
+  if (!existsSync(pkiFile)) return undefined;
+  try {
+    const parsed: unknown = JSON.parse(readFileSync(pkiFile, 'utf8'));
+    const { ca, server } = objectOr(parsed);
+    const isPair = (one: unknown): boolean => typeof objectOr(one).certificate === 'string';
+    if (!isPair(ca) || !isPair(server)) throw new Error('it holds no certificates');
+    return parsed as EarlierPki;
+  } catch (error) {
+    throw damagedFile(pkiFile, error);
+  }
+};
+
+const loadPki = async (dir: DataDir, stored: Settings | undefined): Promise<Pki> => {
+  const parsed = readPki(dir);
+  // Nodes and clients trust the authority that is lost.
+  if (parsed === undefined && hasAnswered(stored)) throw lostFile(dir.pkiFile, 'missing');
   if (parsed?.controller !== undefined) return { ...parsed, controller: parsed.controller };
   // The certificate library is needed once in a world's life and costs 40 MB: imported only here.
   const { addController, createPki } = await import('../adapters/signer/index.ts');
@@ -76,6 +93,15 @@ const loadPki = async (dir: DataDir): Promise<Pki> => {
   const pki = await (parsed === undefined ? createPki(now) : addController(parsed, now));
   writePrivate(dir.pkiFile, JSON.stringify(pki));
   return pki;
+};
+
+/** Never a fresh state beside the files of a world that has answered. */
+const openStore = ({ databaseFile }: DataDir, stored: Settings | undefined): Store => {
+  if (hasAnswered(stored)) {
+    if (!existsSync(databaseFile)) throw lostFile(databaseFile, 'missing');
+    if (statSync(databaseFile).size === 0) throw lostFile(databaseFile, 'empty');
+  }
+  return openSqliteStore(databaseFile);
 };
 
 const chosenPorts = (options: UpOptions, stored: Settings | undefined): [number, number] => {
@@ -144,10 +170,10 @@ const begin = async ({ options, deps, dir, stored, closers }: Beginning): Promis
   let settings = stored ?? newSettings({ seed: options.seed ?? randomSeed(), demo: options.demo });
   // First of all files: a directory that is left half-made by a crash is then known as ours.
   if (stored === undefined) writeSettings(dir, settings);
-  const store = openSqliteStore(dir.databaseFile);
+  const store = openStore(dir, stored);
   closers.push(() => store.close());
   const audit = openAudit(dir, log);
-  const pki = await loadPki(dir);
+  const pki = await loadPki(dir, stored);
   const pastMicros = settings.demo ? demoPastMicros : 0;
   const world = createWorld({
     seed: settings.seed,
@@ -162,6 +188,7 @@ const begin = async ({ options, deps, dir, stored, closers }: Beginning): Promis
       certificateAuthorityData: Buffer.from(pki.ca.certificate).toString('base64'),
     }),
   });
+  if (hasAnswered(stored) && !world.restored) throw lostFile(dir.databaseFile, 'empty');
   const pacer = new Pacer({
     kernel: world.kernel,
     wallMs: () => performance.now(),
@@ -267,7 +294,7 @@ const createListeners = (options: {
       authenticateToken: async (token) =>
         world.kube.userOfToken(token) ?? (await aws.userOfToken(token)),
       // Few clients send YAML, and the parser would cost every start.
-      parseYaml: async (text) => (await import('yaml')).parse(text) as Json,
+      parseYaml: async (text) => (await import('./request-yaml.ts')).parseRequestYaml(text),
     },
     { port: () => settings().kubePort, onError },
   );

@@ -21,6 +21,13 @@ const hookSpecification = (hook: NewHook) => ({
   ...(hook.notificationTarget === undefined
     ? {}
     : { NotificationTargetARN: hook.notificationTarget }),
+  ...(hook.metadata === undefined ? {} : { NotificationMetadata: hook.metadata }),
+});
+
+/** PutLifecycleHook. */
+export const putHookRequest = (autoScalingGroupName: string, hook: NewHook) => ({
+  AutoScalingGroupName: autoScalingGroupName,
+  ...hookSpecification(hook),
 });
 
 const groupTags = (group: NewGroup) =>
@@ -74,6 +81,14 @@ export const createGroupRequest = (group: NewGroup) => ({
   LifecycleHookSpecificationList: group.hooks.map(hookSpecification),
 });
 
+/** Whether an InstancesDistribution starts Spot Instances alone; absent, Auto Scaling starts On-Demand ones. */
+export const isSpotAlone = (distribution: {
+  readonly OnDemandBaseCapacity?: unknown;
+  readonly OnDemandPercentageAboveBaseCapacity?: unknown;
+}): boolean =>
+  (distribution.OnDemandBaseCapacity ?? 0) === 0 &&
+  distribution.OnDemandPercentageAboveBaseCapacity === 0;
+
 /** A template of its own is told by id and name, and taken by one of the two. */
 const overrideAgain = (override: JsonObject): JsonObject => {
   const template = override.LaunchTemplateSpecification;
@@ -118,6 +133,11 @@ export const tagGroupRequest = (name: string, tags: Readonly<Record<string, stri
   })),
 });
 
+/** DeleteTags, of one group. */
+export const untagGroupRequest = (name: string, keys: readonly string[]) => ({
+  Tags: keys.map((Key) => ({ ResourceId: name, ResourceType: 'auto-scaling-group', Key })),
+});
+
 export const createTemplateRequest = (
   template: Pick<LaunchTemplate, 'name' | 'tags' | 'data'>,
 ) => ({
@@ -147,7 +167,8 @@ export const newestActivities = 100;
 
 /** Whether an error says that the thing named does not exist: for callers to whom that is a value. */
 export const isAbsence = (code: string, message: string): boolean =>
-  /NotFound|NoSuchEntity/.test(code) || /AutoScalingGroup name not found/.test(message);
+  /NotFound|NoSuchEntity/.test(code) ||
+  /AutoScalingGroup name not found|No Lifecycle Hook found/.test(message);
 
 /** The zone that an activity's Details name: JSON in a text, as Auto Scaling gives it. */
 export const activityZone = (details: string | undefined): { readonly zone?: string } => {

@@ -1,6 +1,7 @@
 // The cloud as the controllers and the command line need it: Auto Scaling, its hooks, one queue,
 // instances, stacks. Implementations: adapters/aws (SDK) and sim (the world in process).
 // Absence is a value; every other failure is a CloudError with a code of the table below.
+import type { EpochMs } from '../api/brand.ts';
 import type { JsonObject } from '../api/json.ts';
 import type { ClusterNetwork, InstanceNetwork } from '../api/network.ts';
 import type { CloudAccess } from './cloud-access.ts';
@@ -36,6 +37,8 @@ export interface QueueMessage {
   readonly body: string;
   /** How often the queue has handed it out, this time included. */
   readonly receiveCount: number;
+  /** When the queue took it in, by the queue's clock; absent where the queue does not say. */
+  readonly sentAt?: EpochMs;
 }
 
 export interface ScalingInstance {
@@ -54,6 +57,8 @@ export interface ScalingInstance {
 
 export interface ScalingGroup {
   readonly name: string;
+  /** Names its account and region; absent where Auto Scaling does not say. */
+  readonly arn?: string;
   readonly minSize: number;
   readonly maxSize: number;
   readonly desiredCapacity: number;
@@ -70,8 +75,12 @@ export interface ScalingGroup {
    * all, as they go back to it with another version of the template.
    */
   readonly overrides?: readonly JsonObject[];
+  /** Its mixed instances policy starts Spot Instances alone; absent: it does not. */
+  readonly isSpot?: boolean;
   /** Where it starts instances; none where it names zones alone. */
   readonly subnets?: readonly string[];
+  /** Whether spot instances that EC2 recommends to rebalance are replaced; absent where not said. */
+  readonly capacityRebalance?: boolean;
   /** EC2 Auto Scaling's own words, e.g. AZRebalance. */
   readonly suspendedProcesses?: readonly string[];
 }
@@ -85,6 +94,8 @@ export interface LifecycleHook {
   readonly heartbeatTimeoutSeconds: number;
   readonly globalTimeoutSeconds: number;
   readonly defaultResult: 'CONTINUE' | 'ABANDON';
+  /** NotificationMetadata: text that Auto Scaling keeps with the hook and sends with its messages. */
+  readonly metadata?: string;
 }
 
 export interface CloudInstance {
@@ -93,6 +104,8 @@ export interface CloudInstance {
   readonly state: string;
   readonly privateDnsName: string;
   readonly instanceType: string;
+  /** True of a spot instance; absent where EC2 was not understood to say. */
+  readonly isSpot?: boolean;
   readonly imageId: string;
   readonly availabilityZone: string;
   /** RFC 3339. */
@@ -135,6 +148,8 @@ export interface InstanceProfile {
   readonly name: string;
   /** At most one: IAM's own limit. */
   readonly roles: readonly string[];
+  /** Of that role. */
+  readonly roleArn?: string;
   readonly tags: Readonly<Record<string, string>>;
 }
 
@@ -156,7 +171,10 @@ export interface NewGroup {
 }
 
 export interface NewHook
-  extends Pick<LifecycleHook, 'name' | 'transition' | 'heartbeatTimeoutSeconds' | 'defaultResult'> {
+  extends Pick<
+    LifecycleHook,
+    'name' | 'transition' | 'heartbeatTimeoutSeconds' | 'defaultResult' | 'metadata'
+  > {
   readonly notificationTarget?: string;
 }
 
@@ -224,11 +242,14 @@ export interface Stack {
 /** Names of the outputs of a stack that hold its nodes' role. */
 export const nodeRoleOutputs: readonly string[] = ['InstanceRoleARN', 'NodeInstanceRole'];
 
+/**
+ * The lifecycle action of one instance. An instance waits once in a hook at most, so its id names the
+ * action; a token would be that of a message, and a forged one is refused.
+ */
 export interface HookCall {
   readonly autoScalingGroupName: string;
   readonly hookName: string;
   readonly instanceId: string;
-  readonly token?: string;
 }
 
 interface CallOptions {
@@ -257,6 +278,17 @@ export interface CloudApi extends CloudAccess {
     autoScalingGroupName: string,
     options?: CallOptions,
   ): Promise<readonly LifecycleHook[]>;
+  /** Creates the hook, or changes the one of that name. */
+  installHook(autoScalingGroupName: string, hook: NewHook, options?: CallOptions): Promise<void>;
+  /**
+   * Ends what waits in the hook, as Auto Scaling does it: instances that start are terminated, instances that
+   * terminate go on. `false` when there was none.
+   */
+  removeHook(
+    autoScalingGroupName: string,
+    hookName: string,
+    options?: CallOptions,
+  ): Promise<boolean>;
   /** Throws NoActiveLifecycleAction when there is nothing (any more) to complete. */
   completeHook(
     call: HookCall & { readonly result: 'CONTINUE' | 'ABANDON' },
@@ -272,6 +304,11 @@ export interface CloudApi extends CloudAccess {
     instanceIds: readonly string[],
     options?: CallOptions,
   ): Promise<readonly CloudInstance[]>;
+  /**
+   * The cloud's own time, to the second, as the Date header of an answer has it. Costs one call
+   * that changes nothing. Throws CloudError.
+   */
+  time(options?: CallOptions): Promise<EpochMs>;
   /** Of all running instances of the account; EC2 keeps those that are over for about a week. */
   describeScheduledEvents(options?: CallOptions): Promise<readonly ScheduledEvent[]>;
   /** What a launch template version launches; `$Latest` and `$Default` are allowed. */
@@ -331,6 +368,8 @@ export interface CloudApi extends CloudAccess {
     tags: Readonly<Record<string, string>>,
     options?: CallOptions,
   ): Promise<void>;
+  /** Removes tags by their keys; a key that the group does not have is skipped. */
+  untagGroup(name: string, keys: readonly string[], options?: CallOptions): Promise<void>;
   /** Of processes that are suspended, or not, already: nothing. */
   setProcesses(
     change: {
@@ -358,6 +397,8 @@ export interface CloudApi extends CloudAccess {
   ): Promise<readonly InstanceTypeFacts[]>;
   /** Amazon's images of this name; `*` stands for anything. */
   describeImages(name: string, options?: CallOptions): Promise<readonly Image[]>;
+  /** An image by its id, whoever owns it; undefined where EC2 knows none. */
+  findImage(id: string, options?: CallOptions): Promise<Image | undefined>;
   /** What new nodes are told about their EKS cluster; undefined where EKS knows none. */
   describeCluster(name: string, options?: CallOptions): Promise<ClusterAccess | undefined>;
   consoleOutput(instanceId: string, options?: CallOptions): Promise<string>;

@@ -126,9 +126,26 @@ interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
+export interface ClusterUpdateFacts {
+  /** EKS' own word: InProgress, Successful, Failed, Cancelled. */
+  readonly status: string;
+  readonly errors: readonly { readonly code: string; readonly message: string }[];
+}
+
 export interface ProvisioningApi {
   listClusters(options?: CallOptions): Promise<readonly string[]>;
   describeCluster(name: string, options?: CallOptions): Promise<ClusterFacts | undefined>;
+  /** EKS starts at once and goes on by itself; returns the update's id. */
+  updateClusterVersion(
+    cluster: string,
+    request: { readonly version: string; readonly force: boolean },
+    options?: CallOptions,
+  ): Promise<string>;
+  describeClusterUpdate(
+    cluster: string,
+    updateId: string,
+    options?: CallOptions,
+  ): Promise<ClusterUpdateFacts>;
   /** Node groups that EKS knows, by name; those of self-managed groups are not among them. */
   listNodegroups(cluster: string, options?: CallOptions): Promise<readonly string[]>;
   describeNodegroup(

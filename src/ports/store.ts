@@ -10,17 +10,20 @@ export interface RowChange {
 }
 
 export interface Store {
-  /** Every row, in no particular order. */
+  /** Every row, in no particular order. Throws StoreError. */
   load(): Iterable<{ readonly table: string; readonly key: string; readonly value: Json }>;
   /** Atomic: after a crash either all changes are there or none. Throws StoreError. */
   commit(changes: readonly RowChange[]): void;
   close(): void;
 }
 
-/** code: why the store cannot be used. full = disk full, foreign = not ours, newer = other version. */
+/**
+ * code: why the store cannot be used. full = disk full, foreign = not ours, newer = other version,
+ * unencodable = a row is not JSON, whatever the disk is like.
+ */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
-  readonly code: 'full' | 'unwritable' | 'foreign' | 'newer' | 'locked' | 'corrupt';
+  readonly code: 'full' | 'unwritable' | 'foreign' | 'newer' | 'locked' | 'corrupt' | 'unencodable';
   constructor(code: StoreError['code'], message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;

@@ -99,11 +99,6 @@ export class Informer<T extends KubeObject> {
   index(name: string, value: string): readonly T[] {
     return this.#cache.indexed(name, value);
   }
-  /** The last of these: of several that were seen, the one that changed last. */
-  latest(name: string, value: string): T | undefined {
-    return this.#cache.latest(name, value);
-  }
-
   /**
    * Calls `listener` for every change, and at once for every object already known. A listener only
    * enqueues; what it throws is logged and counted. Returns how to stop listening.

@@ -1,8 +1,8 @@
 // Merge patches, checked against applying them.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isObject, type Json, objectOr } from '../api/json.ts';
-import { jsonEqual, mergePatchBetween } from './merge-diff.ts';
+import { isObject, type Json, jsonEqual, objectOr } from '../api/json.ts';
+import { mergePatchBetween } from './merge-diff.ts';
 
 /** RFC 7386, section 2. */
 const apply = (target: Json | undefined, patch: Json): Json => {

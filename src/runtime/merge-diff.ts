@@ -1,19 +1,6 @@
 // The JSON merge patch (RFC 7386) that turns one value into another: what vanished becomes null,
 // which spreading the new value over the old one would leave standing. Lists are replaced whole.
-import { isObject, type Json, type JsonObject } from '../api/json.ts';
-
-/** Deep equality of JSON; an undefined field is an absent one. */
-export const jsonEqual = (a: unknown, b: unknown): boolean => {
-  if (a === b) return true;
-  if (Array.isArray(a)) {
-    if (!Array.isArray(b) || a.length !== b.length) return false;
-    return a.every((item, i) => jsonEqual(item, b[i]));
-  }
-  if (!isObject(a) || !isObject(b)) return false;
-  for (const key of Object.keys(a)) if (!jsonEqual(a[key], b[key])) return false;
-  for (const key of Object.keys(b)) if (b[key] !== undefined && a[key] === undefined) return false;
-  return true;
-};
+import { isObject, type Json, type JsonObject, jsonEqual } from '../api/json.ts';
 
 /** The patch from `before` to `after`; undefined when there is nothing to change. */
 export const mergePatchBetween = (before: unknown, after: object): JsonObject | undefined => {

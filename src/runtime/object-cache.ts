@@ -68,15 +68,6 @@ export class ObjectCache<T extends KubeObject> {
     const found = values.get(value);
     return found === undefined ? [] : [...found.values()];
   }
-  /** The last of these, without a list of them. */
-  latest(index: string, value: string): T | undefined {
-    const values = this.#indexes.get(index);
-    if (values === undefined) throw new Error(`no index ${index}`);
-    let last: T | undefined;
-    for (const object of values.get(value)?.values() ?? []) last = object;
-    return last;
-  }
-
   /** Takes one event; returns what it changed, nothing when it is old news. */
   apply(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): readonly Change<T>[] {
     const { uid, resourceVersion } = object.metadata;

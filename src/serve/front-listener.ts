@@ -4,8 +4,10 @@ import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { HttpRequest, HttpResponse } from '../api/http.ts';
 import { type Json, type JsonObject, objectOr } from '../api/json.ts';
+import { maxJsonDepth, parseJson } from '../api/parse-json.ts';
 import { checkHostAndOrigin } from './guard.ts';
-import { jsonResponse, readRequest, writeResponse } from './message.ts';
+import { type ListenerLimits, listenerLimits, maxConnections } from './limits.ts';
+import { headersOf, jsonResponse, readRequest, writeResponse } from './message.ts';
 
 export type ControlAnswer =
   | { readonly kind: 'ok'; readonly body: JsonObject }
@@ -54,9 +56,9 @@ const control = async (
   let input: Json = {};
   if (request.body.length > 0) {
     try {
-      input = JSON.parse(Buffer.from(request.body).toString('utf8')) as Json;
+      input = parseJson(Buffer.from(request.body).toString('utf8'));
     } catch {
-      return errorResponse(400, 'the body is not JSON');
+      return errorResponse(400, `the body is not JSON of at most ${maxJsonDepth} levels`);
     }
   }
   const answer = await route(objectOr(input), new URLSearchParams(request.query));
@@ -82,25 +84,32 @@ const serveOne = async (
   options: FrontListenerOptions,
   port: number,
 ): Promise<void> => {
+  const verdict = checkHostAndOrigin(headersOf(message), port);
+  if (verdict.kind === 'refused') {
+    return writeResponse(response, errorResponse(403, verdict.why));
+  }
   const read = await readRequest(message);
   if (read.kind === 'gone') return;
   if (read.kind === 'tooLarge') {
     return writeResponse(response, errorResponse(413, 'the request is larger than 3 MiB'));
-  }
-  const verdict = checkHostAndOrigin(read.request.headers, port);
-  if (verdict.kind === 'refused') {
-    return writeResponse(response, errorResponse(403, verdict.why));
   }
   writeResponse(response, await route(read.request, options));
 };
 
 export const createFrontListener = (
   options: FrontListenerOptions,
-  more: { readonly port: () => number; readonly onError: (error: unknown) => void },
-): Server =>
-  createServer({ keepAliveTimeout: 60_000, requestTimeout: 0 }, (message, response) => {
+  more: {
+    readonly port: () => number;
+    readonly onError: (error: unknown) => void;
+    readonly limits?: ListenerLimits;
+  },
+): Server => {
+  const server = createServer({ ...listenerLimits, ...more.limits }, (message, response) => {
     serveOne(message, response, options, more.port()).catch((error: unknown) => {
       more.onError(error);
       writeResponse(response, errorResponse(500, 'the world failed on this request'));
     });
   });
+  server.maxConnections = maxConnections;
+  return server;
+};

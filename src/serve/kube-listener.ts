@@ -16,7 +16,8 @@ import type {
 import { nodeManagerUser } from '../world/identities.ts';
 import { type DecodedBody, decodeBody } from '../world/kube/server/index.ts';
 import { checkHostAndOrigin } from './guard.ts';
-import { jsonResponse, maxBodyBytes, readRequest, writeResponse } from './message.ts';
+import { type ListenerLimits, listenerLimits, maxConnections } from './limits.ts';
+import { headersOf, jsonResponse, maxBodyBytes, readRequest, writeResponse } from './message.ts';
 import type { Pacer } from './pacer.ts';
 
 export interface KubeListenerOptions {
@@ -25,8 +26,10 @@ export interface KubeListenerOptions {
   readonly tls: { readonly ca: string; readonly cert: string; readonly key: string };
   /** The user behind a bearer token, or undefined. */
   readonly authenticateToken: (token: string) => Promise<UserInfo | undefined>;
-  /** One YAML document as JSON; rejects with the parser's words. */
-  readonly parseYaml: (text: string) => Promise<Json>;
+  /** One YAML document as JSON, and what it has twice; rejects with the parser's words. */
+  readonly parseYaml: (
+    text: string,
+  ) => Promise<{ readonly value: Json; readonly duplicates: readonly string[] }>;
 }
 
 /** A watcher that reads this much slower than the world writes is cut off, as etcd would. */
@@ -70,7 +73,8 @@ const decode = async (
   }
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(request.body);
-    return { kind: 'ok', body: await parseYaml(text) };
+    const { value, duplicates } = await parseYaml(text);
+    return { kind: 'ok', body: value, sent: { form: 'yaml', duplicates } };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     const doing = media === 'application/yaml' ? '' : 'error decoding YAML: ';
@@ -123,7 +127,7 @@ const impersonated = (message: IncomingMessage, user: UserInfo): UserInfo | stri
 const toApiRequest = (
   request: HttpRequest,
   user: UserInfo,
-  body: Json | undefined,
+  { body, sent }: Extract<DecodedBody, { kind: 'ok' }>,
 ): ApiRequest => ({
   method: request.method as ApiRequest['method'],
   path: decodeURIComponent(request.path),
@@ -131,6 +135,7 @@ const toApiRequest = (
   contentType: request.headers['content-type'] ?? 'application/json',
   accept: request.headers.accept ?? 'application/json',
   ...(body === undefined ? {} : { body }),
+  ...(sent === undefined ? {} : { sent }),
   user,
   userAgent: request.headers['user-agent'] ?? '',
   sourceIp: request.remoteAddress,
@@ -212,6 +217,8 @@ const serveOne = async (
   port: number,
 ): Promise<void> => {
   const refuse = (body: ApiStatus): void => writeResponse(response, jsonResponse(body.code, body));
+  const verdict = checkHostAndOrigin(headersOf(message), port);
+  if (verdict.kind === 'refused') return refuse(status(403, 'Forbidden', verdict.why));
   const read = await readRequest(message);
   if (read.kind === 'gone') return;
   if (read.kind === 'tooLarge') {
@@ -220,8 +227,6 @@ const serveOne = async (
     return;
   }
   const { request } = read;
-  const verdict = checkHostAndOrigin(request.headers, port);
-  if (verdict.kind === 'refused') return refuse(status(403, 'Forbidden', verdict.why));
   if (!methods.has(request.method)) {
     return refuse(status(405, 'MethodNotAllowed', `${request.method} is not served here`));
   }
@@ -236,7 +241,7 @@ const serveOne = async (
   if (decoded.kind === 'error') return refuse(decoded.status);
   let apiRequest: ApiRequest;
   try {
-    apiRequest = toApiRequest(request, user, decoded.body);
+    apiRequest = toApiRequest(request, user, decoded);
   } catch {
     return refuse(status(400, 'BadRequest', 'the path is not valid URL encoding'));
   }
@@ -250,7 +255,11 @@ const serveOne = async (
 /** The listener, not yet listening. `port()` is asked per request, since 0 picks a free one. */
 export const createKubeListener = (
   options: KubeListenerOptions,
-  more: { readonly port: () => number; readonly onError: (error: unknown) => void },
+  more: {
+    readonly port: () => number;
+    readonly onError: (error: unknown) => void;
+    readonly limits?: ListenerLimits;
+  },
 ): Server => {
   const server = createServer(
     {
@@ -260,8 +269,8 @@ export const createKubeListener = (
       requestCert: true,
       // A bearer token may stand in for the certificate; `authenticate` decides.
       rejectUnauthorized: false,
-      keepAliveTimeout: 120_000,
-      requestTimeout: 0,
+      ...listenerLimits,
+      ...more.limits,
     },
     (message, response) => {
       serveOne(message, response, options, more.port()).catch((error: unknown) => {
@@ -273,5 +282,6 @@ export const createKubeListener = (
       });
     },
   );
+  server.maxConnections = maxConnections;
   return server;
 };

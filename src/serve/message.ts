@@ -23,7 +23,10 @@ const lowerHeaders = (message: IncomingMessage): Readonly<Record<string, string>
   return headers;
 };
 
-/** Reads the whole request; `gone` when the client went away first. */
+/** A request's head alone, as it stands before the body is read. */
+export const headersOf = lowerHeaders;
+
+/** Reads the whole request; `gone` when the client went away first, or was cut off. */
 export const readRequest = async (message: IncomingMessage): Promise<ReadResult> => {
   const chunks: Buffer[] = [];
   let size = 0;

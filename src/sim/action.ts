@@ -10,6 +10,8 @@ export const nodeGroups = { group: 'drover.dev', resource: 'nodegroups' } as con
 export interface ActionContext {
   readonly world: World;
   readonly random: Random;
+  /** Which instances EC2's notices about spot capacity name. */
+  readonly spotRandom: Random;
   /** A person with kubectl. */
   readonly user: WorldClient;
   readonly onFault: (fault: string, what: 'on' | 'off') => void;

@@ -31,6 +31,7 @@ import {
   askForVersion,
   changeUpdateConfig,
   pauseUpdate,
+  scaleDown,
   suspendProcess,
 } from './version-actions.ts';
 
@@ -88,15 +89,31 @@ export const setUpGroup = (
   user.patch(nodeGroups, { name: group.name }, { type: 'merge', body });
 };
 
+/** Of notices about spot capacity; the others name any instance, as a forged message may. */
+const genuineShare = 0.85;
+
+const isSpot = ({ world }: ActionContext, { instanceId }: NodeFacts): boolean => {
+  const row = world.kernel.tables.open<JsonObject>('aws/ec2/instances').get(instanceId);
+  return row?.capacityType === 'SPOT';
+};
+
+const spotNode = (context: ActionContext): NodeFacts | undefined => {
+  const all = liveNodes(context);
+  const any = pickOf(context.random, all);
+  const isGenuine = context.spotRandom.next() < genuineShare;
+  const spots = isGenuine ? all.filter((node) => isSpot(context, node)) : [];
+  return pickOf(context.spotRandom, spots) ?? any;
+};
+
 const spot = (context: ActionContext): void => {
-  const node = pickOf(context.random, liveNodes(context));
+  const node = spotNode(context);
   if (node === undefined) return;
   context.world.aws.interrupt(node.instanceId);
   context.onWarning('spot-interruption');
 };
 
 const rebalance = (context: ActionContext): void => {
-  const node = pickOf(context.random, liveNodes(context));
+  const node = spotNode(context);
   if (node === undefined) return;
   context.world.aws.recommendRebalance(node.instanceId);
   context.onWarning('rebalance-recommendation');
@@ -328,6 +345,7 @@ const ofVersions: typeof weighted = [
   [1, askForSequence],
   [1, changeSequence],
   [1, annotateNode],
+  [2, scaleDown],
   [1, suspendProcess],
 ];
 

@@ -9,6 +9,7 @@ import {
   type InstanceProfile,
   type InstanceTypeFacts,
   isOverEvent,
+  isSpotAlone,
   type LifecycleHook,
   type ScalingGroup,
   type ScalingInstance,
@@ -44,6 +45,9 @@ export const toProfile = (profile: JsonObject): InstanceProfile => ({
   name: textOf(profile.InstanceProfileName),
   roles: objects(profile.Roles).map((role) => textOf(role.RoleName)),
   tags: tagsOf(profile.Tags),
+  ...objects(profile.Roles)
+    .slice(0, 1)
+    .map((role) => ({ roleArn: textOf(role.Arn) }))[0],
 });
 
 const mixedOf = (group: JsonObject): JsonObject =>
@@ -65,6 +69,7 @@ export const toGroup = (group: JsonObject): ScalingGroup => {
   const launchTemplate = templateOf(group);
   return {
     name,
+    arn: textOf(group.AutoScalingGroupARN),
     minSize: numberOf(group.MinSize),
     maxSize: numberOf(group.MaxSize),
     desiredCapacity: numberOf(group.DesiredCapacity),
@@ -72,8 +77,12 @@ export const toGroup = (group: JsonObject): ScalingGroup => {
     instances: objects(group.Instances).map((instance) => toInstance(name, instance)),
     tags: tagsOf(group.Tags),
     subnets: textOf(group.VPCZoneIdentifier).split(',').filter(Boolean),
+    capacityRebalance: group.CapacityRebalance === true,
     suspendedProcesses: objects(group.SuspendedProcesses).map((one) => textOf(one.ProcessName)),
     ...(launchTemplate === undefined ? {} : { launchTemplate }),
+    ...(isSpotAlone(objectOr(objectOr(group.MixedInstancesPolicy).InstancesDistribution))
+      ? { isSpot: true }
+      : {}),
     ...(isObject(group.MixedInstancesPolicy)
       ? { overrides: objects(mixedOf(group).Overrides) }
       : {}),
@@ -87,6 +96,7 @@ export const toHook = (hook: JsonObject): LifecycleHook => ({
   heartbeatTimeoutSeconds: numberOf(hook.HeartbeatTimeout),
   globalTimeoutSeconds: numberOf(hook.GlobalTimeout),
   defaultResult: hook.DefaultResult === 'CONTINUE' ? 'CONTINUE' : 'ABANDON',
+  ...(typeof hook.NotificationMetadata === 'string' ? { metadata: hook.NotificationMetadata } : {}),
 });
 
 export const toCloudInstance = (instance: JsonObject): CloudInstance => ({
@@ -94,6 +104,7 @@ export const toCloudInstance = (instance: JsonObject): CloudInstance => ({
   state: isObject(instance.State) ? textOf(instance.State.Name) : '',
   privateDnsName: textOf(instance.PrivateDnsName),
   instanceType: textOf(instance.InstanceType),
+  isSpot: instance.InstanceLifecycle === 'spot',
   imageId: textOf(instance.ImageId),
   availabilityZone: isObject(instance.Placement) ? textOf(instance.Placement.AvailabilityZone) : '',
   launchTime: timeOf(instance.LaunchTime),
@@ -151,7 +162,5 @@ export const toInstanceType = (type: JsonObject): InstanceTypeFacts => ({
 export const hookInput = (call: HookCall): JsonObject => ({
   AutoScalingGroupName: call.autoScalingGroupName,
   LifecycleHookName: call.hookName,
-  ...(call.token === undefined
-    ? { InstanceId: call.instanceId }
-    : { LifecycleActionToken: call.token, InstanceId: call.instanceId }),
+  InstanceId: call.instanceId,
 });

@@ -1,16 +1,15 @@
 // The CloudApi port over the world's AWS services in the same process: the same operations as the
 // SDK adapter calls, in virtual time. Never reads the world's tables directly.
-import { objectOr } from '../api/json.ts';
+import { type EpochMs, epochMs } from '../api/brand.ts';
+import { type JsonObject, objectOr } from '../api/json.ts';
 import {
   activityZone,
   type CloudApi,
   type CloudInstance,
   type ClusterAccess,
   createGroupRequest,
-  type HookCall,
   type Image,
   type InstanceTypeFacts,
-  type LifecycleHook,
   type NewGroup,
   newestActivities,
   nodeRoleOutputs,
@@ -21,7 +20,6 @@ import {
   type Stack,
   type Subnet,
   scheduledEventsRequest,
-  tagGroupRequest,
   updateGroupRequest,
 } from '../ports/index.ts';
 import { accessCalls } from './cloud-access.ts';
@@ -32,9 +30,9 @@ import {
   type WorldAwsCall,
   type WorldReceive,
 } from './cloud-calls.ts';
+import { hookCalls } from './cloud-hooks.ts';
 import { SimTemplates } from './cloud-templates.ts';
 import {
-  hookInput,
   numberOf,
   objects,
   tagsOf,
@@ -43,7 +41,6 @@ import {
   toCloudInstance,
   toClusterNetwork,
   toGroup,
-  toHook,
   toInstanceType,
   toScheduledEvents,
 } from './cloud-values.ts';
@@ -54,6 +51,7 @@ export class SimCloudApi implements CloudApi {
   readonly #calls: CloudCalls;
   readonly #receive: WorldReceive;
   readonly #network: Network;
+  readonly #now: () => EpochMs;
   readonly deleteGroup: CloudApi['deleteGroup'];
   readonly describeLaunchTemplate: CloudApi['describeLaunchTemplate'];
   readonly findLaunchTemplate: CloudApi['findLaunchTemplate'];
@@ -63,6 +61,13 @@ export class SimCloudApi implements CloudApi {
   readonly findInstanceProfile: CloudApi['findInstanceProfile'];
   readonly ensureInstanceProfile: CloudApi['ensureInstanceProfile'];
   readonly deleteInstanceProfile: CloudApi['deleteInstanceProfile'];
+  readonly describeHooks: CloudApi['describeHooks'];
+  readonly installHook: CloudApi['installHook'];
+  readonly removeHook: CloudApi['removeHook'];
+  readonly completeHook: CloudApi['completeHook'];
+  readonly heartbeatHook: CloudApi['heartbeatHook'];
+  readonly tagGroup: CloudApi['tagGroup'];
+  readonly untagGroup: CloudApi['untagGroup'];
   readonly hasKeyPair: CloudApi['hasKeyPair'];
   readonly findSecurityGroups: CloudApi['findSecurityGroups'];
   readonly createSecurityGroup: CloudApi['createSecurityGroup'];
@@ -75,11 +80,14 @@ export class SimCloudApi implements CloudApi {
     readonly call: WorldAwsCall;
     readonly receive: WorldReceive;
     readonly network: Network;
+    /** The world's time. */
+    readonly now: () => EpochMs;
     readonly onCall?: (call: SentCall) => void;
   }) {
     this.#calls = new CloudCalls(options);
     this.#receive = options.receive;
     this.#network = options.network;
+    this.#now = options.now;
     this.deleteGroup = deleteGroupBy(this.#calls);
     const templates = new SimTemplates(this.#calls);
     this.describeLaunchTemplate = templates.describeLaunchTemplate.bind(templates);
@@ -90,6 +98,14 @@ export class SimCloudApi implements CloudApi {
     this.findInstanceProfile = templates.findInstanceProfile.bind(templates);
     this.ensureInstanceProfile = templates.ensureInstanceProfile.bind(templates);
     this.deleteInstanceProfile = templates.deleteInstanceProfile.bind(templates);
+    const hooks = hookCalls(this.#calls);
+    this.describeHooks = hooks.describeHooks;
+    this.installHook = hooks.installHook;
+    this.removeHook = hooks.removeHook;
+    this.completeHook = hooks.completeHook;
+    this.heartbeatHook = hooks.heartbeatHook;
+    this.tagGroup = hooks.tagGroup;
+    this.untagGroup = hooks.untagGroup;
     const access = accessCalls(this.#calls);
     this.hasKeyPair = access.hasKeyPair;
     this.findSecurityGroups = access.findSecurityGroups;
@@ -167,29 +183,6 @@ export class SimCloudApi implements CloudApi {
     );
   }
 
-  async describeHooks(name: string, options: Options = {}): Promise<readonly LifecycleHook[]> {
-    const input = { AutoScalingGroupName: name };
-    const output = await this.#calls.send('autoscaling', 'DescribeLifecycleHooks', input, options);
-    return objects(output.LifecycleHooks).map(toHook);
-  }
-
-  async completeHook(
-    call: HookCall & { readonly result: 'CONTINUE' | 'ABANDON' },
-    options: Options = {},
-  ): Promise<void> {
-    const input = { ...hookInput(call), LifecycleActionResult: call.result };
-    await this.#calls.send('autoscaling', 'CompleteLifecycleAction', input, options);
-  }
-
-  async heartbeatHook(call: HookCall, options: Options = {}): Promise<void> {
-    await this.#calls.send(
-      'autoscaling',
-      'RecordLifecycleActionHeartbeat',
-      hookInput(call),
-      options,
-    );
-  }
-
   async terminateInGroup(
     instanceId: string,
     options: Options & { readonly decrementDesired: boolean },
@@ -217,6 +210,12 @@ export class SimCloudApi implements CloudApi {
       (reservation) => objects(reservation.Instances).map(toCloudInstance),
     );
     return reservations.flat();
+  }
+
+  /** Whole seconds, as a Date header has them. */
+  async time(options: Options = {}): Promise<EpochMs> {
+    await this.#calls.send('autoscaling', 'DescribeAutoScalingGroups', { MaxRecords: 1 }, options);
+    return epochMs(Math.floor(this.#now() / 1000) * 1000);
   }
 
   async describeScheduledEvents(options: Options = {}): Promise<readonly ScheduledEvent[]> {
@@ -294,15 +293,6 @@ export class SimCloudApi implements CloudApi {
     );
   }
 
-  async tagGroup(
-    name: string,
-    tags: Readonly<Record<string, string>>,
-    options: Options = {},
-  ): Promise<void> {
-    const input = tagGroupRequest(name, tags);
-    await this.#calls.send('autoscaling', 'CreateOrUpdateTags', input, options);
-  }
-
   async describeActivities(
     name: string,
     options: Options = {},
@@ -353,6 +343,15 @@ export class SimCloudApi implements CloudApi {
 
   async describeImages(name: string, options: Options = {}): Promise<readonly Image[]> {
     const input = { Filters: [{ Name: 'name', Values: [name] }] };
+    return this.#images(input, options);
+  }
+
+  async findImage(id: string, options: Options = {}): Promise<Image | undefined> {
+    const input = { Filters: [{ Name: 'image-id', Values: [id] }] };
+    return (await this.#images(input, options))[0];
+  }
+
+  #images(input: JsonObject, options: Options): Promise<readonly Image[]> {
     return this.#calls.all('ec2', 'DescribeImages', input, 'Images', options, (image) => ({
       id: textOf(image.ImageId),
       name: textOf(image.Name),

@@ -30,6 +30,7 @@ import {
   drawScenario,
   drawSize,
   type Scenario,
+  withSpotGroups,
 } from './scenario.ts';
 import { resumeSequences } from './sequence-actions.ts';
 import { traceHash } from './trace-hash.ts';
@@ -117,13 +118,17 @@ class Life {
       leases: 'implied',
       tables: new Tables({ saved: false }),
       managers: false,
+      accountVolumes: false,
       onWrite: (record) => recorder.request(record),
       trail: false,
     });
     const random = this.#world.kernel.random('life.scenario');
     const { maxNodes, chaosSeconds } = drawSize(this.#world.kernel.random('life.size'));
     this.#chaosSeconds = options.chaosSeconds ?? chaosSeconds;
-    this.#scenario = drawScenario(random, { maxNodes: options.maxNodes ?? maxNodes });
+    this.#scenario = withSpotGroups(
+      drawScenario(random, { maxNodes: options.maxNodes ?? maxNodes }),
+      this.#world.kernel.random('life.spot-groups'),
+    );
     this.#driver = new Driver(this.#world.kernel, options.settle);
     recorder.attach(this.#world);
     this.#world.kube.onChange(resources.groups, ({ object }) => {
@@ -225,6 +230,7 @@ class Life {
     const context = {
       world: this.#world,
       random,
+      spotRandom: kernel.random('life.spot-notices'),
       updates: this.#scenario.updates,
       user: this.#user(),
       onFault: (fault: string, what: 'on' | 'off') => {

@@ -23,17 +23,18 @@ const longestWaitMs = 2 * 24 * 3_600_000;
 
 /**
  * A drain without a deadline against budgets may stand for ever: that is what was asked for. It must
- * then name nothing but budgets.
+ * then name nothing but budgets. So may one that waits for its turn, not begun.
  */
 const isBlockedForGood = (disruption: JsonObject, nowMs: number): boolean => {
   const status = objectOr(disruption.status);
   const { waitingOn, deadline, phase } = status;
-  if (phase !== 'Draining') return false;
+  if (phase !== 'Draining' && phase !== 'Pending') return false;
   const endsAt = typeof deadline === 'string' ? parseTime(deadline) : undefined;
   if (endsAt !== undefined && endsAt - nowMs < longestWaitMs) return false;
   const blockers: readonly unknown[] = Array.isArray(waitingOn) ? waitingOn : [];
   const kinds = blockers.map((blocker) => objectOr(blocker).kind);
-  return kinds.length > 0 && kinds.every((kind) => kind === 'pdb' || kind === 'multiplePdbs');
+  const forGood = phase === 'Pending' ? ['turn'] : ['pdb', 'multiplePdbs'];
+  return kinds.length > 0 && kinds.every((kind) => forGood.includes(String(kind)));
 };
 
 /** Instances that wait in a termination's hook. */

@@ -1,8 +1,9 @@
 // All ports of one controller process over a world in the same process and the same time.
+import { epochMs } from '../api/brand.ts';
 import type { Clock, CloudApi, KubeApi, Random } from '../ports/index.ts';
 import type { AwsCallContext } from '../wire/index.ts';
 import type { World } from '../world/index.ts';
-import type { Micros } from '../world/kernel/index.ts';
+import { type Micros, microsPerMs } from '../world/kernel/index.ts';
 import { SimClock } from './clock.ts';
 import { SimCloudApi } from './cloud.ts';
 import type { SentCall } from './cloud-calls.ts';
@@ -72,10 +73,12 @@ export const createInProcessPorts = (
                 receiptHandle,
                 body: message.body,
                 receiveCount: message.receiveCount,
+                sentAt: epochMs(message.sentAt),
               })),
             ),
         }),
       network,
+      now: () => epochMs(Math.floor(kernel.now() / microsPerMs)),
       ...(options.onCloudCall === undefined ? {} : { onCall: options.onCloudCall }),
     }),
     clock: new SimClock(kernel, {

@@ -121,6 +121,17 @@ export const drawScenario = (random: Random, options: { readonly maxNodes: numbe
   return { groups, apps, addons, settings, updates };
 };
 
+/** A third of the groups: most lives with several have instances of both markets. */
+const spotShare = 0.35;
+
+/** The scenario with the groups that launch spot instances; their stream of chance is their own. */
+export const withSpotGroups = (scenario: Scenario, random: Random): Scenario => ({
+  ...scenario,
+  groups: scenario.groups.map((group) =>
+    random.next() < spotShare ? { ...group, capacityType: 'SPOT' } : group,
+  ),
+});
+
 export const appNamespace = 'life';
 
 const metadataOf = (name: string): JsonObject => ({ name, namespace: appNamespace });

@@ -122,6 +122,7 @@ export class TraceRecorder {
         at: this.#now(),
         instanceId,
         state,
+        market: row?.capacityType === 'SPOT' ? 'spot' : 'on-demand',
         privateDnsName: text(row?.privateDnsName),
         addresses: [text(row?.privateIp)],
       });

@@ -9,6 +9,7 @@ import { AwsError } from '../wire/index.ts';
 import type { WorldClient } from '../world/contracts.ts';
 import type { World } from '../world/index.ts';
 import { type ActionContext, nodeGroups, pickOf, tryAws } from './action.ts';
+import { autoscalerAnnotation, scaleDownCall } from './autoscaler.ts';
 import { liveNodes, nodes } from './node-causes.ts';
 import { resources } from './open-work.ts';
 import { drawSoak, drawUpdateConfig } from './update-config.ts';
@@ -177,10 +178,17 @@ export const annotateNode = (context: ActionContext): void => {
   const { random, user } = context;
   const node = pickOf(random, liveNodes(context));
   if (node === undefined) return;
-  const value = random.next() < 0.6 ? 'true' : null;
-  const annotations = { 'cluster-autoscaler.kubernetes.io/scale-down-disabled': value };
+  const roll = random.next();
+  const value = roll < 0.4 ? 'true' : roll < 0.6 ? 'false' : null;
+  const annotations = { [autoscalerAnnotation]: value };
   const body = { metadata: { annotations } };
   user.patch(nodes, { name: node.name }, { type: 'merge', body });
+};
+
+/** The cluster autoscaler takes an empty node that nothing keeps it from, with its place. */
+export const scaleDown = (context: ActionContext): void => {
+  const call = scaleDownCall(context.world);
+  if (call !== undefined) tryAws(context, call.operation, call.input);
 };
 
 /** Somebody wants no instances moved between zones, or wants them moved again. */

@@ -68,6 +68,23 @@ describe('an answered call', () => {
     });
   });
 
+  it.each(['AttributeNames', 'MessageSystemAttributeNames'])(
+    'of ReceiveMessage takes the names of a message’s attributes in %s, and no others',
+    async (member) => {
+      const { handle } = dispatcher({ sqs: { ReceiveMessage: () => ({}) } });
+      const receive = (name: string) => {
+        const body = JSON.stringify({ QueueUrl: 'q', [member]: [name] });
+        return handle(json('sqs', 'AmazonSQS.ReceiveMessage', body));
+      };
+      for (const name of ['All', 'SentTimestamp', 'ApproximateReceiveCount', 'SenderId']) {
+        expect(await receive(name)).toMatchObject({ status: 200 });
+      }
+      const refused = await receive('RedrivePolicy');
+      expect(refused.status).toBe(400);
+      expect(refused.body).toContain('Unknown Attribute RedrivePolicy.');
+    },
+  );
+
   it('in rest-json takes labels, query string and body together', async () => {
     const { handle, records } = dispatcher({
       eks: { ListUpdates: () => ({ updateIds: [] }), UpdateNodegroupConfig: () => ({}) },

@@ -1,5 +1,6 @@
 // JSON bodies (json 1.0, json 1.1, and the body part of rest-json) to a plain input object. Members
 // that the model does not know are ignored, as AWS's JSON services do.
+import { parseJson } from '../api/parse-json.ts';
 import type { AwsError } from './aws-error.ts';
 import {
   elementOf,
@@ -25,9 +26,9 @@ export function readJson(context: JsonContext, body: Uint8Array): JsonObject {
   if (text === '') return {};
   let json: unknown;
   try {
-    json = JSON.parse(text);
+    json = parseJson(text);
   } catch {
-    throw context.malformed('The request body is not valid JSON.');
+    throw context.malformed('The request body is not valid JSON of at most 400 levels.');
   }
   if (!isObject(json)) throw context.malformed(`Unexpected ${kindOf(json)}: expected START_OBJECT`);
   return json;

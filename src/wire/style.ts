@@ -84,7 +84,7 @@ function invalidSqs(violation: Violation): AwsError {
       message: `The request must contain the parameter ${violation.field}.`,
     });
   }
-  if (violation.shape === 'QueueAttributeName') {
+  if (['QueueAttributeName', 'MessageSystemAttributeName'].includes(violation.shape)) {
     const name = (violation.shown ?? '').replace(/^'|'$/g, '');
     return new AwsError({ code: 'InvalidAttributeName', message: `Unknown Attribute ${name}.` });
   }

@@ -25,6 +25,14 @@ export interface ApiRequest {
   readonly user: UserInfo;
   readonly userAgent: string;
   readonly sourceIp: string;
+  /** How the body came over the wire; undefined for callers in this process. */
+  readonly sent?: SentBody;
+}
+
+/** Members that an object of the body has twice: their paths in JSON, sentences with lines in YAML. */
+export interface SentBody {
+  readonly form: 'json' | 'yaml';
+  readonly duplicates: readonly string[];
 }
 
 export interface WatchFrame {

@@ -24,7 +24,7 @@ import {
 import { defaultPrinter, printers } from './kube/tables/index.ts';
 import { LateSeed } from './late-seed.ts';
 
-/** The one Kubernetes version that the world speaks, in EKS' form. */
+/** The Kubernetes version that a world begins with, in EKS' form. */
 export const worldVersion = {
   gitVersion: 'v1.32.9-eks-113cf36',
   major: '1',
@@ -47,6 +47,8 @@ export interface WorldOptions {
   readonly trail?: boolean;
   /** False keeps no managedFields, for simulations that read none. */
   readonly managers?: boolean;
+  /** False gives pods no volume with their account's token. */
+  readonly accountVolumes?: boolean;
   /** Origin of the AWS endpoint, once it is known: queue URLs carry it. */
   readonly endpoint?: () => string;
   readonly clusterAccess?: () => ClusterAccess | undefined;
@@ -71,13 +73,22 @@ export interface World {
   readonly restored: boolean;
 }
 
+const inEksForm = (patch: string): string =>
+  `v${patch}${worldVersion.gitVersion.slice(worldVersion.gitVersion.indexOf('-'))}`;
+
+/** The cluster's version once there is a cluster: its update shows in `kubectl version`. */
+const servedVersion = (aws: AwsWorld) => {
+  const patch = aws.kubernetesPatch();
+  if (patch === undefined) return worldVersion;
+  const [major = '', minor = ''] = patch.split('.');
+  return { gitVersion: inEksForm(patch), major, minor: `${minor}+` };
+};
+
 /** A node's versions follow its image; an image that EKS did not publish runs Amazon Linux 2. */
 const releaseOf = (aws: AwsWorld, imageId: string): NodeRelease | undefined => {
   const facts = aws.imageFacts(imageId);
   if (facts === undefined) return undefined;
-  const build = worldVersion.gitVersion.slice(worldVersion.gitVersion.indexOf('-'));
-  const kubeletVersion = `v${facts.kubernetesPatch}${build}`;
-  return nodeReleases[facts.system](kubeletVersion, facts.windowsYear);
+  return nodeReleases[facts.system](inEksForm(facts.kubernetesPatch), facts.windowsYear);
 };
 
 /** Where nobody listens the cluster is reachable all the same, for machines that live in here alone. */
@@ -99,7 +110,8 @@ export const createWorld = (options: WorldOptions): World => {
     ...(audit === undefined ? {} : { audit }),
     ...(onWrite === undefined ? {} : { onWrite }),
     ...(options.managers === undefined ? {} : { managers: options.managers }),
-    version: worldVersion,
+    ...(options.accountVolumes === undefined ? {} : { accountVolumes: options.accountVolumes }),
+    version: () => servedVersion(aws),
     accessPolicies: (user) => policiesOf(user),
     printers,
     defaultPrinter,

@@ -39,6 +39,113 @@ const csrOf = (env: ContractEnv, request: string, more: JsonObject = {}): Promis
   });
 
 const cases: Readonly<Record<string, (env: ContractEnv) => Promise<void>>> = {
+  'mounts the token of its account in every container of a pod, unless it is told not to': async (
+    env,
+  ) => {
+    const namespace = await env.namespace();
+    const path = `/api/v1/namespaces/${namespace}/pods`;
+    const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount';
+    const own = { name: 'x', mountPath: '/x' };
+    const containers = [
+      { name: 'a', image: 'x' },
+      { name: 'b', image: 'x', volumeMounts: [own] },
+    ];
+    const volumes = [{ name: 'x', emptyDir: {} }];
+    const create = (more: JsonObject): Promise<RawAnswer> =>
+      env.raw('POST', `${path}?dryRun=All`, {
+        body: { metadata: { name: 'p' }, spec: { containers, volumes, ...more } },
+      });
+    const made = await eventually('the account', async () => {
+      const answer = await create({ initContainers: [{ name: 'i', image: 'x' }] });
+      return answer.code === 201 ? answer : undefined;
+    });
+    const spec = made.body.spec as JsonObject;
+    const [, volume] = spec.volumes as readonly JsonObject[];
+    assert.match(String(volume?.name), /^kube-api-access-[a-z0-9]{5}$/);
+    assert.deepEqual(volume?.projected, {
+      defaultMode: 420,
+      sources: [
+        { serviceAccountToken: { expirationSeconds: 3607, path: 'token' } },
+        { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+        {
+          downwardAPI: {
+            items: [
+              {
+                path: 'namespace',
+                fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' },
+              },
+            ],
+          },
+        },
+      ],
+    });
+    const mount = { mountPath, name: volume?.name, readOnly: true };
+    const all = [...(spec.initContainers as JsonObject[]), ...(spec.containers as JsonObject[])];
+    assert.deepEqual(
+      all.map(({ volumeMounts }) => volumeMounts),
+      [[mount], [mount], [own, mount]],
+    );
+    const none = (await create({ automountServiceAccountToken: false })).body.spec as JsonObject;
+    assert.deepEqual(none.volumes, volumes);
+    await env.raw('POST', `/api/v1/namespaces/${namespace}/serviceaccounts`, {
+      body: { metadata: { name: 'quiet' }, automountServiceAccountToken: false },
+    });
+    const quiet = await eventually('the account quiet', async () => {
+      const answer = await create({ serviceAccountName: 'quiet' });
+      return answer.code === 201 ? (answer.body.spec as JsonObject) : undefined;
+    });
+    assert.deepEqual(quiet.volumes, volumes);
+    assert.equal(
+      (await create({ serviceAccountName: 'nobody' })).body.message,
+      `pods "p" is forbidden: error looking up service account ${namespace}/nobody: ` +
+        'serviceaccount "nobody" not found',
+    );
+  },
+
+  'lets the active deadline of a pod come nearer only': async (env) => {
+    const namespace = await env.namespace();
+    await env.pod(namespace, 'p', 'pending');
+    const path = `/api/v1/namespaces/${namespace}/pods/p`;
+    const set = async (activeDeadlineSeconds: number | null): Promise<unknown> => {
+      const body = { spec: { activeDeadlineSeconds } };
+      const contentType = 'application/merge-patch+json';
+      const answer = await env.raw('PATCH', path, { body, contentType });
+      return answer.code === 200 ? 200 : answer.body.message;
+    };
+    const words = 'Pod "p" is invalid: spec.activeDeadlineSeconds: Invalid value: ';
+    assert.match(String(await set(0)), /^Pod "p" is invalid: .*must be between 1 and 2147483647/);
+    assert.equal(await set(60), 200);
+    assert.equal(await set(30), 200);
+    assert.equal(await set(31), `${words}31: must be less than or equal to previous value`);
+    assert.match(String(await set(null)), /must not update from a positive integer to nil value/);
+  },
+
+  'reviews a token: whose it is and for whom it is meant': async (env) => {
+    const { namespace, path } = await account(env);
+    const review = (spec: JsonObject): Promise<RawAnswer> =>
+      env.raw('POST', '/apis/authentication.k8s.io/v1/tokenreviews', { body: { spec } });
+    const token = tokenOf(await tokenFor(env, path, { audiences: ['vault', 'other'] }));
+    const found = await review({ token, audiences: ['vault', 'unknown'] });
+    assert.equal(found.code, 201);
+    const { user, audiences, authenticated } = found.body.status as JsonObject;
+    const { username, groups } = user as JsonObject;
+    assert.deepEqual([authenticated, audiences], [true, ['vault']]);
+    assert.equal(username, `system:serviceaccount:${namespace}:robot`);
+    assert.deepEqual(groups, [
+      'system:serviceaccounts',
+      `system:serviceaccounts:${namespace}`,
+      'system:authenticated',
+    ]);
+    const elsewhere = (await review({ token, audiences: ['unknown'] })).body.status as JsonObject;
+    assert.equal(elsewhere.authenticated, undefined);
+    assert.match(String(elsewhere.error), /is invalid for the target audiences \["unknown"\]/);
+    const { status } = (await review({ token: 'nonsense' })).body;
+    assert.deepEqual(status, { user: {}, error: 'invalid bearer token' });
+    const none = await review({});
+    assert.equal(none.code, 400);
+    assert.equal(none.body.message, 'token is required for TokenReview in authentication');
+  },
+
   'gives an account a token that says whose it is, and lets it in while the account is there':
     async (env) => {
       const { namespace, path } = await account(env);

@@ -6,14 +6,19 @@ import type { KubeApi } from '../../src/ports/index.ts';
 import type { RawKube } from '../support/kube-raw.ts';
 import { accessCases } from './kube-api-access.ts';
 import { admissionCases } from './kube-api-admission.ts';
+import { adoptionCases } from './kube-api-adoption.ts';
 import { applyCases } from './kube-api-apply.ts';
+import { bodyCases } from './kube-api-bodies.ts';
+import { endpointCases } from './kube-api-endpoints.ts';
 import { type ContractCase, type ContractEnv, contractEnv } from './kube-api-env.ts';
 import { evictionCases } from './kube-api-evictions.ts';
 import { limitCases } from './kube-api-limits.ts';
+import { nodeCases } from './kube-api-nodes.ts';
 import { objectCases } from './kube-api-objects.ts';
 import { patchCases } from './kube-api-patches.ts';
 import { rbacCases } from './kube-api-rbac.ts';
 import { schedulingCases } from './kube-api-scheduling.ts';
+import { tableCases } from './kube-api-tables.ts';
 import { watchCases } from './kube-api-watches.ts';
 import { webhookCases } from './kube-api-webhooks.ts';
 import { workloadCases } from './kube-api-workloads.ts';
@@ -27,10 +32,15 @@ export const kubeApiCases: readonly ContractCase[] = [
   ...admissionCases,
   ...webhookCases,
   ...workloadCases,
+  ...adoptionCases,
+  ...bodyCases,
+  ...endpointCases,
   ...schedulingCases,
   ...rbacCases,
+  ...nodeCases,
   ...accessCases,
   ...limitCases,
+  ...tableCases,
 ];
 
 export type ContractTarget =

@@ -69,6 +69,8 @@ const cause: Full<DisruptionCause> = {
   holdTermination: true,
   terminationFreeAt: t,
   cancelledAt: t,
+  confirmation: { state: 'Confirmed', at: t, reason: 'r' },
+  window: { startsAt: t, endsAt: t },
 };
 const launchTemplate = { id: 'l', name: 'n', version: '1' } as const;
 const pod = 'ns/p';
@@ -76,6 +78,7 @@ const owner = 'ReplicaSet/r';
 const waitingOn: {
   readonly [Kind in WaitingOn['kind']]: Full<Extract<WaitingOn, { readonly kind: Kind }>>;
 } = {
+  turn: { kind: 'turn', message: 'm' },
   pdb: {
     kind: 'pdb',
     pod,
@@ -264,6 +267,8 @@ const nodeGroup: { spec: Full<NodeGroupSpec>; status: Full<NodeGroupStatus> } = 
         },
       ],
     },
+    lifecycleHooks: 'Leave',
+    deletionPolicy: 'Retain',
     drain: { timeoutSeconds: 1, onDeadline: 'fail' },
   },
   status: {
@@ -275,6 +280,18 @@ const nodeGroup: { spec: Full<NodeGroupSpec>; status: Full<NodeGroupStatus> } = 
     instances: 1,
     ready: 1,
     perZone: { a: 1 },
+    adopted: {
+      clusterName: 'c',
+      capacityType: 'SPOT',
+      instanceTypes: ['m5.large'],
+      subnets: ['subnet-1'],
+      nodeRole: 'arn:aws:iam::111111111111:role/r',
+      launchTemplate: { id: 'lt-1', name: 'lt', version: '1' },
+      version: '1.32',
+      imageId: 'ami-1',
+      minSize: 0,
+      maxSize: 1,
+    },
     perTemplateVersion: { 1: 1 },
     templateGeneration: 1,
     updating: {
@@ -299,6 +316,7 @@ const nodeGroup: { spec: Full<NodeGroupSpec>; status: Full<NodeGroupStatus> } = 
       retiring: 1,
       carried: 1,
       left: 1,
+      takenUntil: t,
       next: { desired: 1, maxSize: 1, carried: 1 },
     },
     sizeCalls: [
@@ -349,6 +367,7 @@ const nodeGroupUpdate: { spec: Full<NodeGroupUpdateSpec>; status: Full<NodeGroup
     },
     action: 'Rollback',
     force: true,
+    replaceEqual: true,
     strategy: 'SURGE',
     reason: 'r',
     policies,

@@ -342,6 +342,10 @@ describe('the aws CLI', {
         /No active Lifecycle Action found with instance ID/,
       ],
       [`ec2 describe-instances --instance-ids ${no}`, /InvalidInstanceID\.NotFound/],
+      [
+        `ec2 terminate-instances --instance-ids ${no} --dry-run`,
+        /DryRunOperation.*Request would have succeeded, but DryRun flag is set/,
+      ],
       ['ec2 describe-instances --instance-ids nonsense', /InvalidInstanceID\.Malformed/],
       ['ec2 describe-instances --filters Name=nope,Values=1', /The filter 'nope' is invalid/],
       [
@@ -365,7 +369,7 @@ describe('the aws CLI', {
         /Member must satisfy enum value set: \[EventId, EventName/,
       ],
       ['ec2 describe-volumes', /NotImplemented.*ec2:DescribeVolumes is not implemented/],
-      [`autoscaling describe-policies ${of}`, /NotImplemented.*DescribePolicies/],
+      ['autoscaling describe-metric-collection-types', /NotImplemented.*DescribeMetricColl/],
       ['s3 ls', /NotImplemented.*The service s3 is not part of Drover's world, which has: eks, /],
     ];
     for (let at = 0; at < refusals.length; at += 4) {

@@ -141,7 +141,14 @@ const mount = async (name: string, options: string): Promise<string | undefined>
   const path = join(root, name);
   mkdirSync(path);
   try {
-    const { code } = await run('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', path]);
+    const { code } = await run('mount', [
+      '-t',
+      'tmpfs',
+      '-o',
+      `${options},mode=700`,
+      'tmpfs',
+      path,
+    ]);
     return code === 0 ? path : undefined;
   } catch {
     return undefined;

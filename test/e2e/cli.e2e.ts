@@ -183,18 +183,19 @@ const theCommandLine = (): void => {
     const { stdout } = await world.drover('explain', first, '-o', 'json');
     const { name } = JSON.parse(stdout).disruption;
     const cause = {
-      kind: 'RebalanceRecommendation',
-      id: 'rebalance/test',
+      kind: 'ScaleIn',
+      id: 'scale-in/test',
       receivedAt: '2026-01-01T00:00:00.000Z',
       onDeadline: 'fail',
       followUp: 'Release',
+      confirmation: { state: 'Confirmed', at: '2026-01-01T00:00:00Z', reason: 'EC2' },
     };
     const patch = JSON.stringify([{ op: 'add', path: '/spec/causes/-', value: cause }]);
     const patched = await world.kubectl('patch', 'nd', name, '--type=json', '-p', patch);
     assert.equal(patched.code, 0, patched.stderr);
     const refused = await world.drover('undrain', first);
     assert.equal(refused.code, 3, refused.stdout);
-    assert.match(refused.stderr, /is held by RebalanceRecommendation/);
+    assert.match(refused.stderr, /is held by ScaleIn/);
   });
 
   const bad: readonly (readonly [string, readonly string[], number, RegExp])[] = [

@@ -17,6 +17,7 @@ const nothingLeaves = {
   'evictions-within-budgets': noLeaving,
   'nothing-forced-early': noLeaving,
   'marks-before-eviction': noLeaving,
+  'evictions-sent-once': noLeaving,
   'only-drainable-pods': noLeaving,
   'hooks-never-run-out': noLeaving,
   'hooks-complete-when-empty': noLeaving,

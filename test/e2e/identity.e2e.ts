@@ -18,6 +18,7 @@ const noDrain = {
   'evictions-within-budgets': why,
   'nothing-forced-early': why,
   'marks-before-eviction': why,
+  'evictions-sent-once': why,
   'only-drainable-pods': why,
   'marks-undone': why,
   'intent-before-effect': why,

@@ -64,7 +64,7 @@ describe('a blue/green update on a real API server', {
           async () => (text.test(await kubectl.ok(command)) ? true : undefined),
           300_000,
         );
-      await make([cronJob, ...hookRights('eks:node-manager')]);
+      await make([cronJob, ...hookRights('eks:node-manager', namespace)]);
       const spec = JSON.stringify({ spec: { updateConfig } });
       await kubectl.ok('patch ng demo-ng --type=merge -p', spec);
       await until('the group rests', 'get ng demo-ng', /ACTIVE/);

@@ -110,3 +110,38 @@ describe('causes for which an update fails', {
     await goesOn(release);
   });
 });
+
+describe('a node group that is updated and deleted beside a budget', {
+  skip: skipWhen('a node group that is updated and deleted beside a budget', whyNot),
+  timeout: 300_000,
+}, () => {
+  const exempt = {
+    'evictions-within-budgets': 'the only budget lets no pod go',
+    'hooks-never-run-out': 'the group whose nodes wait in hooks is deleted in this story',
+  };
+  const suite = suiteWorld({ judged: { settled: true, exempt } });
+
+  it('a budget that never lets go is told before the update, and while the group is deleted', async () => {
+    const story = await UpdateStory.begin(suite.world);
+    await story.createGroup({ nodes: 1, zones: 1 });
+    await story.apply([webApp(1), budget('web', { minAvailable: 1 })]);
+    // No new node is on its way when the group is deleted.
+    const flags = ['--release-version', story.newest, '--strategy', 'MINIMAL', '--no-wait'];
+    const asked = await suite.world.drover('update', 'nodegroup', 'ng-v1', ...flags);
+    assert.equal(asked.code, 0, asked.stderr);
+    const recorded = asked.stdout.indexOf('recorded');
+    const warned = asked.stdout.search(/PodDisruptionBudget default\/web: .*; remedy: /);
+    assert.ok(warned >= 0 && warned < recorded, asked.stdout);
+
+    const words = ['delete', 'nodegroup', 'ng-v1', '--cluster', 'ironman-2022', '--wait'];
+    const held = await suite.world.drover(...words, '--timeout', '8s');
+    assert.equal(held.code, 4, held.stderr);
+    assert.match(
+      held.stdout,
+      /node ip-\S+: pod default\/web-\S+ of ReplicaSet\/web-\S+ waits for budget default\/web \(.*needs 1 healthy pods and has 1/,
+    );
+    await story.kubectl.ok('delete pdb web');
+    const deleted = await suite.world.drover(...words);
+    assert.equal(deleted.code, 0, deleted.stderr);
+  });
+});

@@ -121,6 +121,7 @@ const exempt = {
   'evictions-within-budgets': unmoved,
   'nothing-forced-early': unmoved,
   'marks-before-eviction': unmoved,
+  'evictions-sent-once': unmoved,
   'only-drainable-pods': unmoved,
 } as const;
 

@@ -230,6 +230,7 @@ export class Stage {
       receivedAt: now,
       onDeadline: 'force',
       followUp: 'Release',
+      confirmation: { state: 'Confirmed', at: now, reason: 'Auto Scaling: Terminating:Wait' },
       hook: {
         autoScalingGroupName: AutoScalingGroupName,
         name: 'Terminate-LC-Hook',

@@ -35,6 +35,13 @@ const stories = {
     stage.dropBudget('app');
     await stage.advance(5 * minutes);
   },
+  /** Both instances of a group are to be retired in two weeks: one after the other. */
+  'two-retirements-at-once': async (stage: Stage) => {
+    const { first, second } = pick(stage.nodes());
+    stage.schedule(first);
+    stage.schedule(second);
+    await stage.advance(20 * minutes);
+  },
   /** A budget that is used up, which the watch has not shown. */
   'somebody-else-takes-the-last-token': async (stage: Stage) => {
     const { first, second } = pick(stage.nodes());

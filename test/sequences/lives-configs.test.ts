@@ -26,6 +26,7 @@ const setUp = () => {
     world,
     user,
     random: world.kernel.random('test'),
+    spotRandom: world.kernel.random('test.spot'),
     updates: true,
     onFault: () => {},
     onCall: () => {},

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { emptyBatch, mergeBatch, reportBatch } from '../../src/sim/batch.ts';
 import { runLife } from '../../src/sim/life.ts';
+import { drawScenario, withSpotGroups } from '../../src/sim/scenario.ts';
+import { SeededRandom } from '../../src/world/kernel/index.ts';
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const seeds = Array.from({ length: 12 }, (_, i) => i + 1);
@@ -17,6 +19,17 @@ describe('random lives of a cluster', () => {
     const [first, again, other] = [await hash(5), await hash(5), await hash(6)];
     expect(again).toBe(first);
     expect(other).not.toBe(first);
+  });
+
+  it('have spot groups beside on-demand ones, and keep all else that a seed draws', () => {
+    const types = seeds.flatMap((seed) => {
+      const plain = drawScenario(SeededRandom.split(seed, 'all'), { maxNodes: 6 });
+      const mixed = withSpotGroups(plain, SeededRandom.split(seed, 'spot'));
+      const groups = mixed.groups.map(({ capacityType: _, ...group }) => group);
+      expect({ ...mixed, groups }).toEqual(plain);
+      return mixed.groups.map(({ capacityType = 'ON_DEMAND' }) => capacityType);
+    });
+    expect(new Set(types)).toEqual(new Set(['SPOT', 'ON_DEMAND']));
   });
 
   it('fail as a batch when a fault never fired, a phase was never entered or an oracle saw nothing', () => {

@@ -68,6 +68,22 @@ describe('CreateNodegroup', () => {
     await life.end();
   });
 
+  it('refuses a cluster that is not ACTIVE, until it is', async () => {
+    const { life } = await begun();
+    const request = life.request({});
+    const name = String(request.clusterName);
+    const logging = { clusterLogging: [{ types: ['api'], enabled: false }] };
+    life.world.aws.call('eks', 'UpdateClusterConfig', { name, logging });
+    expect(await life.refused('CreateNodegroup', request)).toBe(
+      `InvalidRequestException: Cluster '${name}' is not in ACTIVE status`,
+    );
+    expect(life.group()).toBeUndefined();
+    await life.driver.advance(60);
+    await life.eks('CreateNodegroup', request);
+    expect(life.group()).toBeDefined();
+    await life.end();
+  });
+
   it.each([
     ['diskSize', { diskSize: 20 }, {}, 'Disk size must be specified within the launch template.'],
     [

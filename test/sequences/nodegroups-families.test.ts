@@ -114,7 +114,12 @@ describe('a node group whose launch template has an image', () => {
     const life = await GroupLife.begin();
     const userData = script('c', '--node-labels=eks.amazonaws.com/nodegroup=ng,own=yes');
     const id = ownTemplate(life, userData);
-    await life.create({ launchTemplate: { id }, instanceTypes: [], ...asked });
+    const own = { launchTemplate: { id }, instanceTypes: [], ...asked };
+    const bottlerocket = life.request({ ...own, amiType: 'BOTTLEROCKET_x86_64' });
+    expect(await life.refused('CreateNodegroup', bottlerocket)).toContain('other than CUSTOM');
+    const old = life.request({ ...own, version: '1.32' });
+    expect(await life.refused('CreateNodegroup', old)).toContain('specify a kubernetes version');
+    await life.create({ ...own, amiType: 'CUSTOM' });
     await life.until('the group is ACTIVE', () => life.isActive(2));
     expect(life.group()?.spec.amiType).toBe('CUSTOM');
     const derived = `eks-${life.group()?.metadata.uid}`;

@@ -110,6 +110,10 @@ const imageOf = (life: GroupLife, path: string): string => {
   return String(objectOr(objectOr(found).Parameter).Value);
 };
 
+/** bootstrap.sh is on images of Amazon Linux 2 alone. */
+const usualImage = (userData: string): string =>
+  userData.includes('bootstrap.sh') ? 'amazon-linux-2' : 'amazon-linux-2023/x86_64/standard';
+
 const withUserData = async (
   life: GroupLife,
   userData: string,
@@ -118,7 +122,7 @@ const withUserData = async (
   const made = life.world.aws.call('ec2', 'CreateLaunchTemplate', {
     LaunchTemplateName: 'mine',
     LaunchTemplateData: {
-      ImageId: image === undefined ? 'ami-00000000000000001' : imageOf(life, image),
+      ImageId: imageOf(life, image ?? usualImage(userData)),
       UserData: btoa(userData),
     },
   });
@@ -199,6 +203,8 @@ describe('a planted mistake is named first', () => {
       name: 'c',
       resourcesVpcConfig: JSON.parse(JSON.stringify(resourcesVpcConfig)) as JsonObject,
     });
+    const cluster = () => objectOr(objectOr(call('eks', 'DescribeCluster', { name: 'c' })).cluster);
+    await life.until('the cluster is ACTIVE again', () => cluster().status === 'ACTIVE', 1200);
     const group = { GroupName: 'mine', Description: 'mine', VpcId: life.facts.vpcId };
     const { GroupId } = objectOr(call('ec2', 'CreateSecurityGroup', group));
     const LaunchTemplateData = { SecurityGroupIds: [String(GroupId)] };

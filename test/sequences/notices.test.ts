@@ -29,6 +29,8 @@ const nobodyDrains: Exempt = {
   'evictions-within-budgets': noDrain,
   'nothing-forced-early': noDrain,
   'marks-before-eviction': noDrain,
+  'evictions-sent-once': noDrain,
+  'unconfirmed-notices-move-nothing': noDrain,
   'only-drainable-pods': noDrain,
   'hooks-never-run-out': noDrain,
   'hooks-complete-when-empty': noDrain,

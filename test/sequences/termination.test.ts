@@ -42,6 +42,7 @@ const neverBegun = {
   'evictions-within-budgets': notBegun,
   'nothing-forced-early': notBegun,
   'marks-before-eviction': notBegun,
+  'evictions-sent-once': notBegun,
   'only-drainable-pods': notBegun,
 };
 const evictions = (life: TerminationLife) => life.writes('pods', 'eviction');

@@ -99,8 +99,10 @@ describe('PodEvictionFailure', () => {
     const life = await begin();
     await runApp(life, 3, 0);
     askFor(life, newest);
-    const names = [/default\/web-/, /ReplicaSet\/web/, /budget default\/web/];
+    const numbers = /Budget default\/web: .*needs 3 healthy pods and has 3 currently/;
+    const names = [/default\/web-/, /ReplicaSet\/web/, /budget default\/web/, numbers];
     await expectFailed(life, { code: 'PodEvictionFailure', names, size: 2 });
+    expect(latest(life)?.status?.errors?.[0]?.resourceIds).toEqual([expect.stringMatching(/^ip-/)]);
     life.unmake({ group: 'policy', resource: 'poddisruptionbudgets' }, 'default', 'web');
     await expectGoesOn(life, 2);
   });
@@ -157,7 +159,7 @@ describe('PodEvictionFailure', () => {
     });
     expect(latest(life)?.status?.message).toContain('1 new node more than asked for');
     expect(life.group()?.spec.scaling).toMatchObject({ desired: 2, maxSize: 4 });
-    expect(life.group()?.status?.surge).toEqual({ desired: 1, maxSize: 1, left: 0 });
+    expect(life.group()?.status?.surge).toMatchObject({ desired: 1, maxSize: 0, left: 0 });
     expect(life.nodes().map(isCordoned)).toEqual([false, false, false]);
     await life.driver.advance(1800);
     expect(life.nodes()).toHaveLength(3);
@@ -243,9 +245,61 @@ describe('NodeCreationFailure', () => {
       expect(one).toMatchObject({
         instanceId: expect.stringMatching(/^i-/),
         code: 'NodeCreationFailure',
-        message: 'its instance runs and has not become a node',
+        message: expect.stringMatching(
+          /^its instance runs and has not become a node: its console /,
+        ),
       });
     }
+    await untilOver(life);
+    const [error] = latest(life)?.status?.errors ?? [];
+    expect(error?.code).toBe('NodeCreationFailure');
+    // As it was told while the update waited: each instance, the last line of its console and what that means.
+    for (const { instanceId = '' } of missing) {
+      expect(error?.resourceIds).toContain(instanceId);
+      expect(error?.message).toMatch(
+        new RegExp(`${instanceId} in eu-west-1a.* its console ends with`),
+      );
+    }
+    life.world.faults.clear();
+    await life.end();
+  });
+
+  it('of one zone is told within a minute, with EC2’s words, and named in the end', async () => {
+    const life = await begin({ zones: 3, desired: 3 });
+    life.world.faults.inject('no-capacity', { zone: 'eu-west-1b' });
+    const since = life.seconds;
+    askFor(life, newest);
+    await life.until('it is told', () => latest(life)?.status?.missing !== undefined, 90);
+    expect(life.seconds - since).toBeLessThan(60);
+    const told = { zone: 'eu-west-1b', message: expect.stringContaining('sufficient') };
+    expect(latest(life)?.status?.missing).toEqual([expect.objectContaining(told)]);
+    // It stays told while the zone has none, also where Auto Scaling started the instance elsewhere.
+    await life.driver.advance(600);
+    expect(latest(life)?.status).toMatchObject({ phase: 'ScalingUp', missing: [told] });
+    await untilOver(life);
+    const { errors = [] } = latest(life)?.status ?? {};
+    expect(errors[0]?.code).toBe('NodeCreationFailure');
+    expect(errors[0]?.message).toMatch(/A launch in eu-west-1b fails since \S+: .*sufficient/);
+    expect(errors[0]?.resourceIds).toContain('eu-west-1b');
+    life.world.faults.clear();
+    await life.end();
+  });
+
+  it('of a new node whose kubelet stops says so', async () => {
+    const life = await begin({ updateConfig: { updateStrategy: 'MINIMAL' } });
+    const before = namesOf(life);
+    askFor(life, newest);
+    const fresh = () => namesOf(life).find((name) => !before.includes(name));
+    await life.until('a new node comes', () => fresh() !== undefined, 900);
+    const node = fresh() ?? '';
+    life.world.faults.inject('kubelet-stop', { node });
+    await untilOver(life);
+    const [error] = latest(life)?.status?.errors ?? [];
+    expect(error).toMatchObject({
+      code: 'NodeCreationFailure',
+      message: expect.stringMatching(new RegExp(`its node ${node} is not Ready \\(.*[Kk]ubelet`)),
+      resourceIds: [expect.stringMatching(/^i-/)],
+    });
     life.world.faults.clear();
     await life.end();
   });

@@ -86,7 +86,7 @@ describe('the surplus of DEFAULT', () => {
     expect(podsOf(life)).toEqual(pods);
     const { message, errors, failedNodes } = named(life, id)?.status ?? {};
     expect(message).toMatch(
-      /\(budget default\/web\)\. \d+ new nodes? more than asked for stays? for now/,
+      /\(budget default\/web\)\. Budget default\/web: .+\. \d+ new nodes? more than asked for stays? for now/,
     );
     expect(errors?.[0]?.resourceIds).toEqual([failedNodes?.[0]?.node]);
     expect(life.check().violations).toEqual([]);

@@ -185,6 +185,10 @@ export class ServedWorld {
   kubectlInput(input: string, ...args: readonly string[]): Promise<Ran> {
     return run('kubectl', args, { env: this.env, input });
   }
+  /** Of another cloud than this world's. */
+  awsAt(endpoint: string, env: Readonly<Record<string, string>>, ...args: readonly string[]) {
+    return run('aws', [...args, '--endpoint-url', endpoint], { env: { ...this.env, ...env } });
+  }
   aws(...args: readonly string[]): Promise<Ran> {
     const endpoint = String(this.env.AWS_ENDPOINT_URL);
     return run('aws', [...args, '--endpoint-url', endpoint], { env: this.env });

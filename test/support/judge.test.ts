@@ -112,6 +112,7 @@ const absent: Exempt = {
   'certificates-name-their-instance':
     'no kubelet asks for a certificate, or the platform approves it',
   'nothing-left-after-delete': 'no node group is deleted',
+  'unconfirmed-notices-move-nothing': 'the cloud denies no notice',
   'blockers-are-named': 'nothing waits in this log',
   'held-nodes-keep-their-pods': 'no update holds a node',
   'updates-keep-their-times': 'no cause of an update is in this log',

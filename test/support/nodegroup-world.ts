@@ -253,11 +253,16 @@ export class GroupLife {
 
   /** A web app of `replicas` on the nodes of the group, and a budget that allows `unavailable`. */
   deploy(replicas: number, unavailable: number, group = 'ng'): void {
+    this.deployOn({ 'eks.amazonaws.com/nodegroup': group }, replicas, unavailable);
+  }
+
+  /** The same on nodes with these labels. */
+  deployOn(nodeSelector: JsonObject, replicas: number, unavailable: number): void {
     const labels = { app: 'web' };
     const selector = { matchLabels: labels };
     const meta = { name: 'web', namespace: 'default' };
     const spec = {
-      nodeSelector: { 'eks.amazonaws.com/nodegroup': group },
+      nodeSelector,
       containers: [{ name: 'web', image: 'web:1' }],
     };
     this.make({ group: 'apps', resource: 'deployments' }, 'default', {

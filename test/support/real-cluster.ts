@@ -50,6 +50,7 @@ const controllers = [
   'clusterrole-aggregation-controller',
   'resourcequota-controller',
   'garbage-collector-controller',
+  'endpointslice-mirroring-controller',
   'deployment-controller',
   'replicaset-controller',
   'disruption-controller',

@@ -12,6 +12,6 @@ const subjectOf = (user: string): JsonObject => ({
 export const controllerRights = (user: string): readonly JsonObject[] =>
   controllerGrants('drover-controller', subjectOf(user));
 
-/** Those of deploy/hooks.yaml, which come besides. */
-export const hookRights = (user: string): readonly JsonObject[] =>
-  hookGrants('drover-controller-hooks', subjectOf(user));
+/** Those of deploy/hooks.yaml, which come besides, in one namespace. */
+export const hookRights = (user: string, namespace: string): readonly JsonObject[] =>
+  hookGrants('drover-controller-hooks', subjectOf(user), namespace);

@@ -188,6 +188,7 @@ const noEviction = {
   'evictions-within-budgets': nothing,
   'nothing-forced-early': nothing,
   'marks-before-eviction': nothing,
+  'evictions-sent-once': nothing,
   'only-drainable-pods': nothing,
   'marks-undone': nothing,
   'intent-before-effect': nothing,

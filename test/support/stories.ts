@@ -40,6 +40,7 @@ const usual: Exempt = {
   'certificates-name-their-instance':
     'no kubelet asks for a certificate, or the platform approves it',
   'messages-are-durable': 'no trail tells of messages, and no hook is open for five minutes',
+  'unconfirmed-notices-move-nothing': 'the cloud denies no notice',
   'blockers-are-named': 'no pod is held by its budget for fifteen minutes',
   'held-nodes-keep-their-pods': 'no update holds a node',
   'updates-keep-their-times': 'nothing is forced, nothing fails, no instance is ours to terminate',

@@ -229,8 +229,9 @@ export const readStory = (dataDir: string, story: StoryFacts): StoryTrace => {
   const facts: TraceFacts = {
     ownAgents: [...agents].filter(isOurs),
     managedGroups: [
+      // Created, or adopted and maybe released since.
       ...calls
-        .filter(({ operation }) => operation === 'CreateAutoScalingGroup')
+        .filter(({ operation }) => /^(?:CreateAutoScalingGroup|PutLifecycleHook)$/.test(operation))
         .filter(({ userAgent }) => isOurs(userAgent))
         .map(({ input }) => text(input.AutoScalingGroupName)),
       ...rowsOf(tables, 'kube/drover.dev/nodegroups').map(({ spec, status }) =>

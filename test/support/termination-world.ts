@@ -83,6 +83,7 @@ const usual: Exempt = {
   'certificates-name-their-instance':
     'no kubelet asks for a certificate, or the platform approves it',
   'nothing-left-after-delete': 'no node group is deleted',
+  'unconfirmed-notices-move-nothing': 'the cloud denies no notice',
   'blockers-are-named': 'no pod is held by its budget for fifteen minutes',
   'held-nodes-keep-their-pods': 'no update holds a node',
   'updates-keep-their-times': 'nothing is forced, nothing fails, no instance is ours to terminate',
@@ -142,6 +143,7 @@ export class TerminationLife {
   /** A demo cluster whose nodes are Ready and whose controllers run. */
   static async begin(options: LifeOptions = {}): Promise<TerminationLife> {
     const life = new TerminationLife(options);
+    if (options.tuning?.limits?.holdLastReplicas === true) life.#grantReplicaSets();
     life.start();
     await life.driver.advance(90);
     life.node = life.nodesOf('demo-ng')[0] ?? '';
@@ -222,6 +224,26 @@ export class TerminationLife {
     };
   }
 
+  /** The option looks at ReplicaSets, which no role of Drover's files grants. */
+  #grantReplicaSets(): void {
+    const group = 'rbac.authorization.k8s.io';
+    const metadata = { name: 'replicasets' };
+    const rules = [{ apiGroups: ['apps'], resources: ['replicasets'], verbs: ['list', 'watch'] }];
+    const roleRef = { apiGroup: group, kind: 'ClusterRole', name: metadata.name };
+    const subjects = [{ apiGroup: group, kind: 'User', name: nodeManagerUser.username }];
+    const make = (resource: string, object: JsonObject): void =>
+      this.#must(this.#client().create({ group, resource }, undefined, object));
+    const apiVersion = `${group}/v1`;
+    make('clusterroles', { apiVersion, kind: 'ClusterRole', metadata, rules });
+    make('clusterrolebindings', {
+      apiVersion,
+      kind: 'ClusterRoleBinding',
+      metadata,
+      roleRef,
+      subjects,
+    });
+  }
+
   // ---- what people do ----
 
   #client() {
@@ -269,6 +291,44 @@ export class TerminationLife {
   cordon(name: string, unschedulable: boolean): void {
     const patch = { type: 'merge', body: { spec: { unschedulable } } } as const;
     this.#must(this.#client().patch(gr.nodes, { name }, patch));
+  }
+  /** Deletes the Node object; a kubelet registers anew only when it starts again. */
+  deleteNode(name: string): void {
+    this.#must(this.#client().delete(gr.nodes, { name }));
+  }
+  /** Puts a terminate hook on demo-ng's group, or gives it another heartbeat timeout. */
+  hookTimeout(seconds: number, name = 'Terminate-LC-Hook'): void {
+    this.world.aws.call('autoscaling', 'PutLifecycleHook', {
+      AutoScalingGroupName: this.#managedGroups.find((name) => name.startsWith('eks-demo-ng')),
+      LifecycleHookName: name,
+      LifecycleTransition: 'autoscaling:EC2_INSTANCE_TERMINATING',
+      HeartbeatTimeout: seconds,
+      DefaultResult: 'CONTINUE',
+    });
+  }
+  /** Completes a terminate hook of demo-ng's group, as any other caller may. */
+  completeHook(name = 'Terminate-LC-Hook'): void {
+    this.world.aws.call('autoscaling', 'CompleteLifecycleAction', {
+      AutoScalingGroupName: this.#managedGroups.find((name) => name.startsWith('eks-demo-ng')),
+      LifecycleHookName: name,
+      InstanceId: this.instanceId,
+      LifecycleActionResult: 'CONTINUE',
+    });
+  }
+  /** What whoever may write to the queue sends: a termination, with a token that it made up. */
+  forgedHookNotice(token: string): void {
+    const notice = {
+      LifecycleTransition: 'autoscaling:EC2_INSTANCE_TERMINATING',
+      LifecycleHookName: 'Terminate-LC-Hook',
+      AutoScalingGroupName: this.#managedGroups.find((name) => name.startsWith('eks-demo-ng')),
+      EC2InstanceId: this.instanceId,
+      LifecycleActionToken: token,
+    };
+    const MessageBody = JSON.stringify(notice);
+    this.world.aws.call('sqs', 'SendMessage', { QueueUrl: this.#queueUrl, MessageBody });
+  }
+  reboot(instanceId = this.instanceId): void {
+    this.world.aws.call('ec2', 'RebootInstances', { InstanceIds: [instanceId] });
   }
   drainPolicy(drain: JsonObject): void {
     const patch = { type: 'merge', body: { spec: { drain } } } as const;

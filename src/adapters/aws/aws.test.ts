@@ -104,6 +104,15 @@ describe('the AWS cloud', () => {
     expect(asked.get('AutoScalingGroupNames.member.1')).toBe('g50');
   });
 
+  it('tells the cloud’s time by the Date header of an answer', async () => {
+    const { cloud, seen } = await cloudAt((response) => {
+      response.setHeader('date', 'Sat, 28 Dec 2024 14:06:13 GMT');
+      xml(groups(['a']))(response);
+    });
+    expect(await cloud.time()).toBe(Date.parse('2024-12-28T14:06:13Z'));
+    expect(seen[0]?.body).toContain('MaxRecords=1');
+  });
+
   it('finds instances by filter, so that an unknown id is only missing', async () => {
     const { cloud, seen } = await cloudAt(
       xml(`<DescribeInstancesResponse><reservationSet><item><instancesSet><item>
@@ -118,6 +127,7 @@ describe('the AWS cloud', () => {
         state: 'running',
         privateDnsName: 'n1',
         instanceType: 'm5.large',
+        isSpot: false,
         imageId: 'ami-1',
         availabilityZone: 'eu-west-1a',
       },
@@ -140,7 +150,7 @@ describe('the AWS cloud', () => {
       refused('AutoScalingGroup name not found - AutoScalingGroup: g not found'),
       refused('no such hook'),
     );
-    const hook = { autoScalingGroupName: 'g', hookName: 'h', instanceId: 'i-1', token: 't' };
+    const hook = { autoScalingGroupName: 'g', hookName: 'h', instanceId: 'i-1' };
     await expect(cloud.completeHook({ ...hook, result: 'CONTINUE' })).rejects.toMatchObject({
       name: 'CloudError',
       code: 'NoActiveLifecycleAction',
@@ -149,7 +159,7 @@ describe('the AWS cloud', () => {
     await expect(cloud.heartbeatHook(hook)).rejects.toMatchObject(gone);
     await expect(cloud.heartbeatHook(hook)).rejects.toMatchObject({ code: 'InvalidRequest' });
     expect(seen).toHaveLength(3);
-    expect(new URLSearchParams(seen[0]?.body).get('LifecycleActionToken')).toBe('t');
+    expect(new URLSearchParams(seen[0]?.body).get('InstanceId')).toBe('i-1');
   });
 
   it('never sends a termination twice by itself', async () => {
@@ -157,6 +167,27 @@ describe('the AWS cloud', () => {
     const failed = cloud.terminateInGroup('i-1', { decrementDesired: true });
     await expect(failed).rejects.toMatchObject({ code: 'Unreachable' });
     expect(seen).toHaveLength(1);
+  });
+
+  it('reads when SQS took a message in, and how often SQS has handed it out', async () => {
+    const { cloud, seen } = await cloudAt((response, { body }) => {
+      const wanted = JSON.parse(body).MessageSystemAttributeNames as readonly string[];
+      const MD5OfBody = '92eb5ffee6ae2fec3ad71c777531578f';
+      const known = { SentTimestamp: '1735394773000', ApproximateReceiveCount: '2' };
+      const Attributes = Object.fromEntries(
+        Object.entries(known).filter(([name]) => wanted.includes(name)),
+      );
+      const Messages = [{ MessageId: 'm', ReceiptHandle: 'r', Body: 'b', MD5OfBody, Attributes }];
+      response
+        .writeHead(200, { 'content-type': 'application/x-amz-json-1.0' })
+        .end(JSON.stringify({ Messages }));
+    });
+    const options = { waitSeconds: 20, visibilitySeconds: 60 };
+    const messages = await cloud.receiveMessages('http://queue/1/q', options);
+    expect(seen).toHaveLength(1);
+    expect(messages).toEqual([
+      { id: 'm', receiptHandle: 'r', body: 'b', receiveCount: 2, sentAt: 1735394773000 },
+    ]);
   });
 
   it('gives up waiting for messages when aborted', async () => {

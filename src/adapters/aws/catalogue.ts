@@ -1,9 +1,9 @@
 // What EC2 has to choose from: subnets, instance types, images, the cluster; and what an
 // instance wrote to its console. Filters throughout: one unknown id must not fail the whole call.
-import type { _InstanceType, InstanceTypeInfo } from '@aws-sdk/client-ec2';
+import type { _InstanceType, Image as AwsImage, InstanceTypeInfo } from '@aws-sdk/client-ec2';
 import type { VpcConfigResponse } from '@aws-sdk/client-eks';
 import type { ClusterNetwork } from '../../api/network.ts';
-import type { CloudApi, InstanceTypeFacts } from '../../ports/index.ts';
+import type { CloudApi, Image, InstanceTypeFacts } from '../../ports/index.ts';
 import { allPages, type Clients, call } from './clients.ts';
 import { orAbsent } from './errors.ts';
 
@@ -13,6 +13,12 @@ const typeFacts = (type: InstanceTypeInfo): InstanceTypeFacts => ({
   addressesPerInterface: type.NetworkInfo?.Ipv4AddressesPerInterface ?? 0,
   vcpus: type.VCpuInfo?.DefaultVCpus ?? 0,
   architectures: [...(type.ProcessorInfo?.SupportedArchitectures ?? [])],
+});
+
+const imageFacts = (image: AwsImage): Image => ({
+  id: image.ImageId ?? '',
+  name: image.Name ?? '',
+  description: image.Description ?? '',
 });
 
 const networkOf = (config: VpcConfigResponse): ClusterNetwork => ({
@@ -32,6 +38,7 @@ export const catalogueCalls = (
   | 'describeSubnets'
   | 'describeInstanceTypes'
   | 'describeImages'
+  | 'findImage'
   | 'describeCluster'
   | 'consoleOutput'
 > => ({
@@ -74,13 +81,16 @@ export const catalogueCalls = (
         ...(token === undefined ? {} : { NextToken: token }),
       });
       const page = await call('DescribeImages', options, (http) => client.send(command, http));
-      const items = (page.Images ?? []).map((image) => ({
-        id: image.ImageId ?? '',
-        name: image.Name ?? '',
-        description: image.Description ?? '',
-      }));
-      return { items, next: page.NextToken };
+      return { items: (page.Images ?? []).map(imageFacts), next: page.NextToken };
     });
+  },
+  findImage: async (id, options = {}) => {
+    const { sdk, client } = await clients.ec2();
+    const command = new sdk.DescribeImagesCommand({
+      Filters: [{ Name: 'image-id', Values: [id] }],
+    });
+    const answer = await call('DescribeImages', options, (http) => client.send(command, http));
+    return (answer.Images ?? []).map(imageFacts)[0];
   },
   describeCluster: async (name, options = {}) => {
     const { sdk, client } = await clients.eks();

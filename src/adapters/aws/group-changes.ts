@@ -6,8 +6,10 @@ import {
   createGroupRequest,
   isGroupInUse,
   newestActivities,
+  putHookRequest,
   tagGroupRequest,
   throwIfDenied,
+  untagGroupRequest,
   updateGroupRequest,
 } from '../../ports/index.ts';
 import { type Clients, call } from './clients.ts';
@@ -17,7 +19,15 @@ export const groupChanges = (
   clients: Clients,
 ): Pick<
   CloudApi,
-  'createGroup' | 'updateGroup' | 'setProcesses' | 'tagGroup' | 'deleteGroup' | 'describeActivities'
+  | 'createGroup'
+  | 'updateGroup'
+  | 'setProcesses'
+  | 'tagGroup'
+  | 'untagGroup'
+  | 'installHook'
+  | 'removeHook'
+  | 'deleteGroup'
+  | 'describeActivities'
 > => ({
   createGroup: async (group, options = {}) => {
     const { sdk, client } = await clients.autoScaling();
@@ -44,6 +54,26 @@ export const groupChanges = (
     const { sdk, client } = await clients.autoScaling();
     const command = new sdk.CreateOrUpdateTagsCommand(tagGroupRequest(name, tags));
     await call('CreateOrUpdateTags', options, (http) => client.send(command, http));
+  },
+  untagGroup: async (name, keys, options = {}) => {
+    if (keys.length === 0) return;
+    const { sdk, client } = await clients.autoScaling();
+    const command = new sdk.DeleteTagsCommand(untagGroupRequest(name, keys));
+    await call('DeleteTags', options, (http) => client.send(command, http));
+  },
+  installHook: async (name, hook, options = {}) => {
+    const { sdk, client } = await clients.autoScaling();
+    const command = new sdk.PutLifecycleHookCommand(putHookRequest(name, hook));
+    await call('PutLifecycleHook', options, (http) => client.send(command, http));
+  },
+  removeHook: async (name, hookName, options = {}) => {
+    const { sdk, client } = await clients.autoScaling();
+    const input = { AutoScalingGroupName: name, LifecycleHookName: hookName };
+    const command = new sdk.DeleteLifecycleHookCommand(input);
+    const done = await orAbsent(
+      call('DeleteLifecycleHook', options, (http) => client.send(command, http)),
+    );
+    return done !== undefined;
   },
   deleteGroup: async (name, options = {}) => {
     const { sdk, client } = await clients.autoScaling();

@@ -12,6 +12,7 @@ import {
   type CloudInstance,
   type HookCall,
   isOverEvent,
+  isSpotAlone,
   type LifecycleHook,
   type ScalingGroup,
   type ScalingInstance,
@@ -56,6 +57,7 @@ const groupOf = (group: AutoScalingGroup): ScalingGroup => {
   const mixed = policy?.LaunchTemplateSpecification;
   return {
     name,
+    ...(group.AutoScalingGroupARN === undefined ? {} : { arn: group.AutoScalingGroupARN }),
     minSize: group.MinSize ?? 0,
     maxSize: group.MaxSize ?? 0,
     desiredCapacity: group.DesiredCapacity ?? 0,
@@ -63,8 +65,12 @@ const groupOf = (group: AutoScalingGroup): ScalingGroup => {
     instances: (group.Instances ?? []).map((instance) => instanceOf(name, instance)),
     tags: tagsOf(group.Tags),
     subnets: (group.VPCZoneIdentifier ?? '').split(',').flatMap((id) => id.trim() || []),
+    capacityRebalance: group.CapacityRebalance === true,
     suspendedProcesses: (group.SuspendedProcesses ?? []).map(({ ProcessName = '' }) => ProcessName),
     ...launchTemplateOf(group.LaunchTemplate ?? mixed),
+    ...(isSpotAlone(group.MixedInstancesPolicy?.InstancesDistribution ?? {})
+      ? { isSpot: true }
+      : {}),
     // What is not set is not in a value of JSON.
     ...(policy === undefined
       ? {}
@@ -83,14 +89,13 @@ const hookOf = (hook: SdkHook): LifecycleHook => ({
   heartbeatTimeoutSeconds: hook.HeartbeatTimeout ?? 3600,
   globalTimeoutSeconds: hook.GlobalTimeout ?? 172_800,
   defaultResult: hook.DefaultResult === 'CONTINUE' ? 'CONTINUE' : 'ABANDON',
+  ...(hook.NotificationMetadata === undefined ? {} : { metadata: hook.NotificationMetadata }),
 });
 
-/** The token names the action exactly; the instance id finds it where no message brought one. */
 const hookTarget = (hook: HookCall) => ({
   AutoScalingGroupName: hook.autoScalingGroupName,
   LifecycleHookName: hook.hookName,
   InstanceId: hook.instanceId,
-  ...(hook.token === undefined ? {} : { LifecycleActionToken: hook.token }),
 });
 
 const describeSome = async (
@@ -162,6 +167,7 @@ const describeBatch = async (
           state: instance.State?.Name ?? '',
           privateDnsName: instance.PrivateDnsName ?? '',
           instanceType: instance.InstanceType ?? '',
+          isSpot: instance.InstanceLifecycle === 'spot',
           imageId: instance.ImageId ?? '',
           availabilityZone: instance.Placement?.AvailabilityZone ?? '',
           ...(instance.LaunchTime === undefined

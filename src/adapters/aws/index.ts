@@ -9,6 +9,7 @@ import { profileCalls } from './profiles.ts';
 import { queueCalls } from './queue.ts';
 import { stackCalls } from './stacks.ts';
 import { templateCalls } from './templates.ts';
+import { timeCalls } from './time.ts';
 
 export type { AwsOptions } from './clients.ts';
 export { createAwsLogQueries } from './log-queries.ts';
@@ -20,6 +21,7 @@ export const createAwsCloud = (options: AwsOptions): CloudApi => {
   const groups = groupCalls(clients);
   return {
     ...queueCalls(clients),
+    ...timeCalls(clients),
     ...groups,
     ...groupChanges(clients),
     ...templateCalls(clients),

@@ -17,7 +17,9 @@ const find = async (
   const profile = answer?.InstanceProfile;
   if (profile === undefined) return undefined;
   const roles = (profile.Roles ?? []).map(({ RoleName = '' }) => RoleName);
-  return { name, roles, tags: tagsOf(profile.Tags) };
+  const roleArn = profile.Roles?.[0]?.Arn;
+  const tags = tagsOf(profile.Tags);
+  return { name, roles, tags, ...(roleArn === undefined ? {} : { roleArn }) };
 };
 
 export const profileCalls = (

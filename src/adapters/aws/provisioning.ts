@@ -120,6 +120,29 @@ const clusterCalls = (clients: Clients) => ({
       );
       return clusterOf(cluster ?? {});
     }),
+  updateClusterVersion: async (
+    name: string,
+    { version, force }: { readonly version: string; readonly force: boolean },
+    options: CallOptions = {},
+  ) => {
+    const { sdk, client } = await clients.eks();
+    const asked = { name, version, ...(force ? { force } : {}) };
+    const command = new sdk.UpdateClusterVersionCommand(asked);
+    const { update } = await call('UpdateClusterVersion', options, (http) =>
+      client.send(command, http),
+    );
+    return update?.id ?? '';
+  },
+  describeClusterUpdate: async (name: string, updateId: string, options: CallOptions = {}) => {
+    const { sdk, client } = await clients.eks();
+    const command = new sdk.DescribeUpdateCommand({ name, updateId });
+    const { update } = await call('DescribeUpdate', options, (http) => client.send(command, http));
+    const errors = (update?.errors ?? []).map(({ errorCode = '', errorMessage = '' }) => ({
+      code: errorCode,
+      message: errorMessage,
+    }));
+    return { status: update?.status ?? '', errors };
+  },
   listNodegroups: async (clusterName: string, options: CallOptions = {}) => {
     const { sdk, client } = await clients.eks();
     return allPages(async (nextToken) => {

@@ -1,9 +1,14 @@
 // One SQS queue as the port sees it. Receiving waits on the server, never here.
+import { epochMs } from '../../api/brand.ts';
 import type { CloudApi, QueueMessage } from '../../ports/index.ts';
 import { type Clients, call } from './clients.ts';
 
 /** SQS' own maximum. */
 const messagesAtOnce = 10;
+
+/** SQS writes epoch milliseconds as text. */
+const sentAt = (text: string | undefined): Pick<QueueMessage, 'sentAt'> =>
+  text === undefined || !/^\d+$/.test(text) ? {} : { sentAt: epochMs(Number(text)) };
 
 export const queueCalls = (
   clients: Clients,
@@ -15,7 +20,7 @@ export const queueCalls = (
       MaxNumberOfMessages: messagesAtOnce,
       WaitTimeSeconds: options.waitSeconds,
       VisibilityTimeout: options.visibilitySeconds,
-      MessageSystemAttributeNames: ['ApproximateReceiveCount'],
+      MessageSystemAttributeNames: ['ApproximateReceiveCount', 'SentTimestamp'],
     });
     const answer = await call('ReceiveMessage', options, (http) => client.send(command, http));
     return (answer.Messages ?? []).map(
@@ -24,6 +29,7 @@ export const queueCalls = (
         receiptHandle: message.ReceiptHandle ?? '',
         body: message.Body ?? '',
         receiveCount: Number(message.Attributes?.ApproximateReceiveCount ?? 1),
+        ...sentAt(message.Attributes?.SentTimestamp),
       }),
     );
   },

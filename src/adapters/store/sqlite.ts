@@ -24,7 +24,8 @@ const codeOf = (error: unknown): StoreError['code'] => {
 const remedy: Readonly<Record<StoreError['code'], string>> = {
   full: 'free some space and start again; nothing was half-written',
   locked: 'another drover runs on it: `drover env` says where it answers, `drover down` stops it',
-  corrupt: 'move the directory away, or pass another --data-dir',
+  corrupt: 'put a copy of it back, move the directory away, or pass another --data-dir',
+  unencodable: 'the state on disk is that of the last commit; report this as a bug of drover',
   unwritable: 'check that the directory exists and that you may write to it',
   foreign: "pass another --data-dir; this file is not Drover's and is left untouched",
   newer: 'start it with the newer drover that wrote it, or pass another --data-dir',
@@ -37,6 +38,15 @@ const fail = (code: StoreError['code'], what: string, cause?: unknown): never =>
 
 const pragma = (db: DatabaseSync, name: string): number =>
   Number(Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0] ?? 0);
+
+const textOf = ({ table, key, value }: RowChange): string | undefined => {
+  if (value === undefined) return undefined;
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    return fail('unencodable', `${table} ${key} cannot be written as JSON`, error);
+  }
+};
 
 class SqliteStore implements Store {
   readonly #db: DatabaseSync;
@@ -54,22 +64,28 @@ class SqliteStore implements Store {
   }
 
   *load(): Iterable<{ table: string; key: string; value: Json }> {
-    const rows = this.#db.prepare('SELECT tbl, key, value FROM rows ORDER BY rowid').iterate();
-    for (const row of rows) {
-      yield {
-        table: String(row.tbl),
-        key: String(row.key),
-        value: JSON.parse(String(row.value)) as Json,
-      };
+    let reading = 'its first row';
+    try {
+      const rows = this.#db.prepare('SELECT tbl, key, value FROM rows ORDER BY rowid').iterate();
+      for (const row of rows) {
+        const [table, key] = [String(row.tbl), String(row.key)];
+        reading = `row ${table} ${key}`;
+        yield { table, key, value: JSON.parse(String(row.value)) as Json };
+      }
+    } catch (error) {
+      fail('corrupt', `${this.#file} is damaged at ${reading}`, error);
     }
   }
 
   commit(changes: readonly RowChange[]): void {
+    // Before the disk is touched: what fails here is not the disk's.
+    const texts = changes.map((change) => textOf(change));
     try {
       this.#db.exec('BEGIN IMMEDIATE');
-      for (const change of changes) {
-        if (change.value === undefined) this.#drop.run(change.table, change.key);
-        else this.#put.run(change.table, change.key, JSON.stringify(change.value));
+      for (const [i, { table, key }] of changes.entries()) {
+        const text = texts[i];
+        if (text === undefined) this.#drop.run(table, key);
+        else this.#put.run(table, key, text);
       }
       this.#db.exec('COMMIT');
     } catch (error) {

@@ -4,15 +4,26 @@
 import type { Command } from 'commander';
 import { durationMs, epochMs } from '../../api/brand.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
-import { forceAnnotation, type NodeGroup } from '../../api/nodegroup.ts';
+import {
+  autoScalingGroupNameOf,
+  forceAnnotation,
+  isRetained,
+  type NodeGroup,
+} from '../../api/nodegroup.ts';
 import { clusterTag, groupTag, nodeGroupStackName } from '../../core/provisioning/index.ts';
 import { roleWithoutPath } from '../../formats/index.ts';
-import type { KubeApi, ProvisioningApi, StackState } from '../../ports/index.ts';
+import {
+  type KubeApi,
+  type ProvisioningApi,
+  readNodeGroup,
+  type StackState,
+} from '../../ports/index.ts';
 import { rolesInUse } from '../aws-auth.ts';
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
-import { waitForStack } from '../create/stack-wait.ts';
+import { tellNews, waitForStack } from '../create/stack-wait.ts';
 import { drainForRemoval } from '../drain/removal.ts';
 import { takeOut } from '../node-role.ts';
+import { noOtherPlace, readHolding } from '../nodegroup/deleting.ts';
 import { type Progress, progressOf } from '../progress.ts';
 import { requireCluster, timeoutMs } from './create.ts';
 import { collectNodeGroups } from './get.ts';
@@ -44,10 +55,8 @@ const lookEveryMs = durationMs(1_000);
 const forcedAfterMs = 15 * 60_000;
 
 const nodeGroupNamed = async ({ kube, name, flags }: Deletion): Promise<NodeGroup | undefined> => {
-  const found = await kube.get<NodeGroup>(resourceTypes.nodegroups, { name });
-  return found.kind === 'found' && found.object.spec.clusterName === flags.cluster
-    ? found.object
-    : undefined;
+  const group = await readNodeGroup(kube, name);
+  return group?.spec.clusterName === flags.cluster ? group : undefined;
 };
 
 /** Drains the nodes of a self-managed group; throws when one of them could not be emptied. */
@@ -94,7 +103,9 @@ const dropIdentity = async (deletion: Deletion, stack: StackState): Promise<void
   await takeOut(access, { arn, group: name });
 };
 
-const waitForObject = async ({ kube, context, name, deadline }: Deletion): Promise<void> => {
+const waitForObject = async (deletion: Deletion): Promise<void> => {
+  const { kube, context, name, deadline, progress } = deletion;
+  let held: ReadonlySet<string> = new Set();
   for (;;) {
     const found = await kube.get<NodeGroup>(resourceTypes.nodegroups, { name });
     if (found.kind === 'gone') return;
@@ -105,8 +116,16 @@ const waitForObject = async ({ kube, context, name, deadline }: Deletion): Promi
           `it goes on: \`kubectl describe nodegroup ${name}\` says what it waits for`,
       );
     }
+    held = tellNews(progress, held, await readHolding(kube, name));
     await context.clock.sleep(lookEveryMs, context.signal).catch(() => undefined);
   }
+};
+
+/** Budgets of pods that have no other place hold it for ever: said before anything is deleted. */
+const warnOfNoPlace = async ({ kube, name, progress }: Deletion): Promise<void> => {
+  const { items } = await kube.list<Node>(resourceTypes.nodes);
+  const warning = noOtherPlace(items, name);
+  if (warning !== undefined) progress.warning(warning);
 };
 
 const deleteStack = async (
@@ -114,17 +133,40 @@ const deleteStack = async (
   stack: string,
   isManaged: boolean,
 ): Promise<void> => {
-  const { api, context, progress, deadline, flags } = deletion;
+  const { api, context, progress, deadline, flags, kube, name } = deletion;
   progress.info(`will delete stack "${stack}"`);
   await api.deleteStack(stack);
   // A self-managed group's identity goes last, so its stack is waited for.
   if (!flags.wait && isManaged) return;
-  const state = await waitForStack({ api, context, progress, deadline }, stack);
+  const holding = isManaged ? { holding: () => readHolding(kube, name) } : {};
+  const state = await waitForStack({ api, context, progress, deadline, ...holding }, stack);
   if (state === undefined) return;
   const [failure] = await api.stackFailures(stack);
   throw new CommandError(
     exitCodes.failed,
     `stack "${stack}" is ${state.status}: ${failure?.reason ?? state.statusReason ?? 'no reason'}`,
+  );
+};
+
+/** Its stack, where it has one, holds the group that stays: only the NodeGroup is deleted. */
+const releaseNodeGroup = async (
+  deletion: Deletion,
+  group: NodeGroup,
+  stack: StackState | undefined,
+): Promise<void> => {
+  const { progress, kube, flags, name } = deletion;
+  const asg = autoScalingGroupNameOf(group);
+  progress.info(
+    `will release nodegroup ${name} of cluster "${flags.cluster}" (deletion policy Retain): Auto ` +
+      `Scaling group ${asg} and its ${group.status?.instances ?? 0} instances stay`,
+  );
+  if (stack !== undefined) progress.info(`stack "${stack.name}" stays`);
+  await kube.delete(resourceTypes.nodegroups, { name });
+  if (flags.wait) await waitForObject(deletion);
+  progress.done(
+    flags.wait
+      ? `released nodegroup ${name}: Drover no longer drains the instances of ${asg}`
+      : `release of nodegroup ${name} has begun: \`kubectl get ng ${name}\` shows it until it is done`,
   );
 };
 
@@ -166,7 +208,9 @@ const deleteNodeGroup = async (
   const stackName = nodeGroupStackName(flags.cluster, name);
   const stack = await api.describeStack(stackName);
   if (group === undefined && stack === undefined) throw await unknown(deletion, connection);
+  if (group !== undefined && isRetained(group)) return releaseNodeGroup(deletion, group, stack);
   progress.info(`will delete 1 nodegroup (${name}) from cluster "${flags.cluster}"`);
+  if (flags.drain && !flags.force) await warnOfNoPlace(deletion);
   if (group === undefined && flags.drain) await drainNodes(deletion);
   if (group !== undefined && (flags.force || !flags.drain)) {
     const body = { metadata: { annotations: { [forceAnnotation]: 'true' } } };

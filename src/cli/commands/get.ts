@@ -104,10 +104,13 @@ export const collectNodeGroups = async (
     (group) => cluster === undefined || group.spec.clusterName === cluster,
   );
   const managedNames = new Set(managed.map((group) => group.metadata.name));
+  // An adopted group may have a stack of another name: it is the NodeGroup's all the same.
+  const adopted = new Set(items.map(autoScalingGroupNameOf));
   const loose = stacks.filter(
     (stack) =>
       stack.tags[nameTag] !== undefined &&
       !managedNames.has(stack.tags[nameTag] ?? '') &&
+      !adopted.has(stack.autoScalingGroupName ?? '') &&
       (cluster === undefined || stack.tags[clusterTag] === cluster),
   );
   const names = [

@@ -1,9 +1,8 @@
 // drover identity show|check|restore: who kube-system/aws-auth lets in, what is wrong there, and what stood
 // there before a write of Drover's. Only `restore` writes, with a backup of what it writes over.
+
 import type { Command } from 'commander';
 import { epochMs } from '../../api/brand.ts';
-import { resourceTypes } from '../../api/kube.ts';
-import type { NodeGroup } from '../../api/nodegroup.ts';
 import {
   type Backup,
   backupsIn,
@@ -12,6 +11,7 @@ import {
   planRestore,
 } from '../../core/identity/index.ts';
 import { awsAuthEntries } from '../../formats/index.ts';
+import { listNodeGroups } from '../../ports/index.ts';
 import { accessEntriesOf, type ShownEntry } from '../access-entries.ts';
 import { changeAwsAuth, readAwsAuth, readBackups, rolesInUse, roleUsers } from '../aws-auth.ts';
 import {
@@ -43,7 +43,7 @@ const clustersHere = async (
   const { embedded } = await context.cluster(connection);
   if (embedded) return (await context.provisioning(connection)).listClusters();
   const kube = await context.kube(connection);
-  const { items } = await kube.list<NodeGroup>(resourceTypes.nodegroups);
+  const items = await listNodeGroups(kube);
   return [...new Set(items.map(({ spec }) => spec.clusterName))];
 };
 

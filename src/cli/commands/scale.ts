@@ -2,6 +2,7 @@
 // carried out by the controller within the budgets; a self-managed group is scaled out directly, and
 // scaled in only after the nodes that go have been drained.
 import type { Command } from 'commander';
+import { completeNodeGroup } from '../../api/adopted.ts';
 import { durationMs, instanceIdOfProviderId } from '../../api/brand.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
@@ -9,7 +10,12 @@ import type { NodeGroup } from '../../api/nodegroup.ts';
 import { classifyPods } from '../../core/drain/index.ts';
 import { clusterTag, groupTag } from '../../core/provisioning/index.ts';
 import { chooseForScaleIn } from '../../core/scaling/index.ts';
-import type { CloudApi, KubeApi, ScalingGroup } from '../../ports/index.ts';
+import {
+  type CloudApi,
+  type KubeApi,
+  readNodeGroup,
+  type ScalingGroup,
+} from '../../ports/index.ts';
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
 import { podsOn } from '../drain/read.ts';
 import { drainForRemoval } from '../drain/removal.ts';
@@ -145,7 +151,7 @@ export const scaleManaged = async (
   );
   progress.info('initiated scaling of nodegroup');
   if (patched.kind === 'gone') throw new CommandError(exitCodes.failed, `${name} is gone`);
-  return patched.object;
+  return completeNodeGroup(patched.object);
 };
 
 const reached = (group: NodeGroup, wanted: NodeGroup): boolean => {
@@ -158,10 +164,10 @@ const reached = (group: NodeGroup, wanted: NodeGroup): boolean => {
 const waitForManaged = async (scaling: Scaling, wanted: NodeGroup): Promise<void> => {
   const { kube, context, name, deadline } = scaling;
   for (;;) {
-    const found = await kube.get<NodeGroup>(resourceTypes.nodegroups, { name });
-    if (found.kind === 'gone') throw new CommandError(exitCodes.failed, `${name} is gone`);
-    const { status } = found.object;
-    if (reached(found.object, wanted)) return;
+    const group = await readNodeGroup(kube, name);
+    if (group === undefined) throw new CommandError(exitCodes.failed, `${name} is gone`);
+    const { status } = group;
+    if (reached(group, wanted)) return;
     const failure = status?.failure;
     if (failure !== undefined && failure.generation >= (wanted.metadata.generation ?? 0)) {
       throw new CommandError(exitCodes.failed, `${name}: ${failure.code}: ${failure.message}`);
@@ -295,12 +301,10 @@ const groupOf = async (
   name: string,
   cluster: string | undefined,
 ): Promise<FoundGroup> => {
-  const found = await kube.get<NodeGroup>(resourceTypes.nodegroups, { name });
-  if (found.kind === 'found') {
-    const { clusterName } = found.object.spec;
-    if (cluster === undefined || cluster === clusterName) {
-      return { group: found.object, cluster: clusterName };
-    }
+  const group = await readNodeGroup(kube, name);
+  if (group !== undefined) {
+    const { clusterName } = group.spec;
+    if (cluster === undefined || cluster === clusterName) return { group, cluster: clusterName };
   }
   const rows = await collectNodeGroups(kube, cloud, cluster);
   const own = rows.filter((one) => one.name === name);

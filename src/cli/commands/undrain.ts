@@ -1,5 +1,5 @@
-// drover undrain: withdraws the drains that people asked for, and waits until the marks that were
-// ours are gone. Causes of others (a hook, EC2) are not ours to withdraw: it refuses then.
+// drover undrain: withdraws drains by hand and rebalance recommendations, and waits until the marks
+// that Drover set are gone. It refuses where another cause (a hook, an interruption) holds the node.
 import type { Command } from 'commander';
 import { formatTime } from '../../api/brand.ts';
 import { withdrawWrite } from '../../api/causes.ts';
@@ -32,8 +32,8 @@ const checkAll = async (kube: KubeApi, nodes: readonly Node[]): Promise<void> =>
   if (refused.length === 0) return;
   throw new CommandError(
     exitCodes.refused,
-    `not withdrawn:\n${refused.join('\n')}\nOnly drains by hand can be withdrawn; what else ends ` +
-      'with its own owner: `drover explain NODE` says with whom and when',
+    `not withdrawn:\n${refused.join('\n')}\nOnly drains by hand and rebalance recommendations can ` +
+      'be withdrawn; `drover explain NODE` says what ends the others, and when',
   );
 };
 
@@ -139,7 +139,9 @@ export const addUndrainCommand = (
 ): void => {
   program
     .command('undrain [node...]')
-    .description('withdraw drains by hand and take away the marks that were set for them')
+    .description(
+      'withdraw drains by hand and rebalance recommendations, and return nodes to service',
+    )
     .option('-l, --selector <labels>', 'the nodes with these labels, as in kubectl')
     .option('--timeout <duration>', 'how long to wait for the marks to go; 0s is for ever', '60s')
     .option('--no-wait', 'return once the withdrawal is recorded')

@@ -6,6 +6,7 @@ import { type CliContext, CommandError, type Connection, exitCodes } from '../co
 import { patienceMs } from '../duration.ts';
 import { askedBy, readPlan, recordedOf, refuseStale } from '../plan/carry-out.ts';
 import { type Progress, progressOf } from '../progress.ts';
+import { warningsBefore } from '../update/blockers.ts';
 import { needFittingPolicies, type PolicyFlags, policiesAsked } from '../update/policies.ts';
 import { addPolicyFlags } from '../update/policy-flags.ts';
 import { needGroup } from '../update/read.ts';
@@ -13,6 +14,7 @@ import { changeWanted, requestUpdate } from '../update/request.ts';
 import { revisionText } from '../update/view.ts';
 import { watchToEnd } from './get-updates.ts';
 import { oneName } from './one-name.ts';
+import { addUpgradeClusterCommand } from './upgrade-cluster.ts';
 
 interface UpdateFlags extends PolicyFlags {
   readonly cluster?: string;
@@ -25,6 +27,7 @@ interface UpdateFlags extends PolicyFlags {
   readonly strategy?: UpdateStrategy;
   readonly forceUpgrade: boolean;
   readonly force: boolean;
+  readonly replaceEqual: boolean;
   readonly region?: string;
   readonly wait: boolean | string;
   readonly timeout: string;
@@ -80,31 +83,32 @@ const update = async (
   const cluster = await provisioning.describeCluster(group.spec.clusterName);
   const around = { group, clusterVersion: cluster?.version };
   const force = asked.force || plan?.request.force === true;
-  const change = await changeWanted(
-    cloud,
-    around,
+  const asks =
     plan === undefined
       ? {
           version: flags.kubernetesVersion,
           releaseVersion: flags.releaseVersion,
           templateVersion: flags.launchTemplateVersion,
         }
-      : askedBy(plan),
-  );
-  if (plan !== undefined) {
-    const now = (await context.cluster(connection)).now;
-    await refuseStale({ kube, cloud, provisioning, now }, group, plan);
-  }
+      : askedBy(plan);
+  const change = await changeWanted(cloud, around, asks);
+  const progress = progressOf(context);
+  const sources = { kube, cloud, provisioning, now: (await context.cluster(connection)).now };
+  if (plan !== undefined) await refuseStale(sources, group, plan);
   const recorded = plan && recordedOf(plan);
   const planned = {
     ...recorded,
     ...(flags.strategy === undefined ? {} : { strategy: flags.strategy }),
     ...(policies === undefined ? {} : { policies }),
+    ...(flags.replaceEqual ? { replaceEqual: true } : {}),
   };
   needFittingPolicies(group, planned);
+  if (plan === undefined) {
+    const intended = { name, asked: asks, strategy: flags.strategy, policies, force };
+    for (const line of await warningsBefore(sources, intended)) progress.warning(line);
+  }
   const request = { group, change, action: 'Update', force, planned } as const;
   const { metadata } = await requestUpdate({ kube }, request);
-  const progress = progressOf(context);
   progress.info(
     `update ${metadata.name} of nodegroup "${name}" to ${revisionText(change)} recorded`,
   );
@@ -117,10 +121,12 @@ export const addUpdateCommand = (
   context: CliContext,
   connection: () => Connection,
 ): void => {
-  const nodegroup = program
+  const family = program
     .command('update')
     .alias('upgrade')
-    .description('move a node group to another version')
+    .description('move a cluster or a node group to another version');
+  addUpgradeClusterCommand(family, context, connection);
+  const nodegroup = family
     .command('nodegroup [name]', { isDefault: true })
     .alias('ng')
     .description(
@@ -139,6 +145,11 @@ export const addUpdateCommand = (
       new Option('--strategy <strategy>', "default: the group's own").choices(updateStrategies),
     )
     .option('--plan <file>', 'as `drover plan update --out` saved it; refused when it is stale')
+    .option(
+      '--replace-equal',
+      'replace nodes although the template version has the same content, as EKS does',
+      false,
+    )
     .option('--force', 'pods that budgets hold after 15 minutes are deleted', false);
   addPolicyFlags(nodegroup)
     .addOption(new Option('--force-upgrade', "eksctl's word for --force").default(false))
@@ -152,6 +163,7 @@ export const addUpdateCommand = (
 Without --strategy the group's own is used (spec.updateConfig.updateStrategy). From --on-timeout to --batch-soak the
 flags are of strategies SURGE and BLUE_GREEN, and say for this update what spec.updateConfig says for all. BLUE_GREEN
 keeps the old nodes for a while: \`drover abort update X\` then goes back to them. ^C ends the watching alone.
+What the plan of such an update finds to block it is told before it is recorded, as a warning.
 With --plan all of this is what was planned, the group included: \`drover plan update\` takes the same flags.
 
 Examples:

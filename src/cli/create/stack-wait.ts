@@ -13,7 +13,19 @@ export interface StackWait {
   readonly context: Pick<CliContext, 'clock' | 'signal'>;
   readonly progress: Progress;
   readonly deadline: number;
+  /** What it waits for besides, where that is known: each line is printed when it is news. */
+  readonly holding?: () => Promise<readonly string[]>;
 }
+
+/** Prints what is new since the last look. */
+export const tellNews = (
+  progress: Pick<Progress, 'info'>,
+  before: ReadonlySet<string>,
+  lines: readonly string[],
+): ReadonlySet<string> => {
+  for (const line of lines) if (!before.has(line)) progress.info(line);
+  return new Set(lines);
+};
 
 const interrupted = (name: string): CommandError =>
   new CommandError(
@@ -29,12 +41,14 @@ export const waitForStack = async (
 ): Promise<StackState | undefined> => {
   const { api, context, progress, deadline } = wait;
   let said = Number.NEGATIVE_INFINITY;
+  let held: ReadonlySet<string> = new Set();
   for (;;) {
     const now = context.clock.now();
     if (now - said >= sayEveryMs) {
       progress.info(`waiting for CloudFormation stack "${name}"`);
       said = now;
     }
+    if (wait.holding !== undefined) held = tellNews(progress, held, await wait.holding());
     const state = await api.describeStack(name);
     if (state === undefined || state.status === 'DELETE_COMPLETE') return undefined;
     if (!state.status.endsWith('_IN_PROGRESS')) return state;

@@ -16,6 +16,7 @@ const skipText: Readonly<Record<SkipReason, string>> = {
   finished: 'has finished',
   daemonSet: 'DaemonSet pod: it would come back at once',
   boomerang: 'was evicted once and put back here by its owner',
+  unstoppable: 'was told to stop, and its kubelet is unreachable: it goes with the instance',
 };
 
 const warningText: Readonly<Record<PodWarning, string>> = {

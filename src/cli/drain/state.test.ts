@@ -72,6 +72,7 @@ describe('drainState and its exit code', () => {
 });
 
 describe('undrainDecision', () => {
+  const rebalance = aManualCause({ kind: 'RebalanceRecommendation', id: 'rebalance/1' });
   const spot = aHookCause({ kind: 'SpotInterruption', id: 'spot/1' });
   it.each<[string, NodeDisruption | undefined, string]>([
     ['nothing recorded', undefined, 'nothing'],
@@ -80,6 +81,13 @@ describe('undrainDecision', () => {
     ['a hook beside it', some({ phase: 'Draining' }, [aManualCause(), aHookCause()]), 'refused'],
     ['a hook alone', some({ phase: 'Marking' }, [aHookCause()]), 'refused'],
     ['a spot notice', some(undefined, [spot]), 'refused'],
+    ['a rebalance recommendation', some({ phase: 'Draining' }, [rebalance]), 'withdraw'],
+    [
+      'a rebalance recommendation that nothing followed',
+      some(ended({ ownedMarks: owned, handledCauses: ['rebalance/1'] }), [rebalance]),
+      'withdraw',
+    ],
+    ['a hook beside a recommendation', some(undefined, [rebalance, aHookCause()]), 'refused'],
     ['ended, cordoned by us', some(ended({ ownedMarks: owned })), 'withdraw'],
     ['ended, nothing of ours left', some(ended({ ownedMarks: none })), 'nothing'],
     [

@@ -1,6 +1,9 @@
 // Where a drain stands, read from its NodeDisruption alone, and what that means for whoever waits.
 // Pure; how often it is asked is wait.ts.
+
 import { epochMs, parseTime } from '../../api/brand.ts';
+import { mayBeWithdrawn } from '../../api/causes.ts';
+import { isInForce } from '../../api/confirmation.ts';
 import type {
   DisruptionCause,
   DisruptionOutcome,
@@ -109,10 +112,9 @@ export type UndrainDecision =
   | { readonly kind: 'refused'; readonly causes: readonly DisruptionCause[] }
   | { readonly kind: 'withdraw' };
 
-const isOthers = ({ kind, cancelledAt }: DisruptionCause): boolean =>
-  kind !== 'Manual' && cancelledAt === undefined;
+const isOthers = (cause: DisruptionCause): boolean => !mayBeWithdrawn(cause) && isInForce(cause);
 
-/** Whether a withdrawal of the drains by hand would give the node back. */
+/** Whether withdrawing what an operator may withdraw returns the node to service. */
 export const undrainDecision = (disruption: NodeDisruption | undefined): UndrainDecision => {
   if (disruption === undefined) return { kind: 'nothing' };
   const { status, spec } = disruption;

@@ -17,11 +17,13 @@ import {
   type ClusterAccess,
   type KubeApi,
   KubeError,
+  listNodeGroups,
   lookAtJoinNetwork,
   orUnknown,
   type ScalingGroup,
 } from '../../ports/index.ts';
 import { CommandError, exitCodes } from '../context.ts';
+import { holdingLines } from '../nodegroup/deleting.ts';
 import { closeNames } from '../nodes.ts';
 import { gatherRequests } from './request-evidence.ts';
 import { gatherWindowsEvidence } from './windows-evidence.ts';
@@ -39,10 +41,22 @@ export interface JoiningGroup {
   readonly hasOwnImage: boolean;
   readonly roleArn: string | undefined;
   readonly autoScalingGroupName: string;
+  /** What is wrong with the group besides, a sentence each. */
+  readonly warnings: readonly string[];
 }
 
 const clusterTag = 'alpha.eksctl.io/cluster-name';
 const nameTag = 'alpha.eksctl.io/nodegroup-name';
+
+/** What people read of a group beside its nodes: terminations that are not seen, what holds its delete. */
+export const warningsOf = (group: NodeGroup): readonly string[] => [
+  ...(group.status?.conditions ?? [])
+    .filter(({ type, status }) => type === 'TerminationsNotSeen' && status === 'True')
+    .map(({ type, message = '' }) => `${type}: ${message}`),
+  ...(group.metadata.deletionTimestamp === undefined
+    ? []
+    : holdingLines(group, [], group.metadata.name)),
+];
 
 const ofObject = (group: NodeGroup): JoiningGroup => ({
   name: group.metadata.name,
@@ -53,8 +67,9 @@ const ofObject = (group: NodeGroup): JoiningGroup => ({
   version: group.spec.version,
   instanceTypes: group.spec.instanceTypes,
   hasOwnImage: group.spec.amiType === 'CUSTOM',
-  roleArn: group.spec.nodeRole,
+  roleArn: group.spec.nodeRole === '' ? undefined : group.spec.nodeRole,
   autoScalingGroupName: autoScalingGroupNameOf(group),
+  warnings: warningsOf(group),
 });
 
 /** Throws CommandError where there is no such group. */
@@ -63,7 +78,7 @@ export const findJoiningGroup = async (
   cloud: CloudApi,
   name: string,
 ): Promise<JoiningGroup> => {
-  const { items } = await kube.list<NodeGroup>(resourceTypes.nodegroups);
+  const items = await listNodeGroups(kube);
   const managed = items.find(({ metadata }) => metadata.name === name);
   if (managed !== undefined) return ofObject(managed);
   const stacks = await cloud.listStacks();
@@ -93,6 +108,7 @@ export const findJoiningGroup = async (
     hasOwnImage: true,
     roleArn: stack.nodeRole,
     autoScalingGroupName: stack.autoScalingGroupName,
+    warnings: [],
   };
 };
 
@@ -106,7 +122,7 @@ export const groupNameOf = async (
     instances.some((one) => one.instanceId === instanceId),
   );
   if (scaling === undefined) return undefined;
-  const { items } = await kube.list<NodeGroup>(resourceTypes.nodegroups);
+  const items = await listNodeGroups(kube);
   const managed = items.find((group) => autoScalingGroupNameOf(group) === scaling.name);
   if (managed !== undefined) return managed.metadata.name;
   const stacks = await cloud.listStacks();
@@ -127,9 +143,9 @@ const rolesOf = async (
     if (access?.authenticationMode === 'API') return { kind: 'unused' };
     const where = { namespace: 'kube-system', name: 'aws-auth' };
     const found = await kube.get<ConfigMap>(resourceTypes.configmaps, where);
-    return found.kind === 'gone'
-      ? { kind: 'absent' }
-      : { kind: 'map', data: found.object.data ?? {} };
+    if (found.kind === 'found') return { kind: 'map', data: found.object.data ?? {} };
+    // kubeadm's and kOps' nodes join by other means.
+    return access === undefined ? { kind: 'unused' } : { kind: 'absent' };
   } catch (error) {
     if (!(error instanceof KubeError) && !(error instanceof CloudError)) throw error;
     return { kind: 'unknown', why: `kube-system/aws-auth was not read: ${error.message}` };

@@ -1,14 +1,15 @@
 // drover explain nodegroup: why instances of a group do not become nodes, the surest cause first, each with
 // what shows it and what mends it. The ranking is core/explain's.
 import { type Command, Option } from 'commander';
+import { type NodeGroupUpdate, updateStatusOf } from '../../api/nodegroup-update.ts';
 import type { JoinCause } from '../../core/explain/index.ts';
-import { joinCauses } from '../../core/explain/index.ts';
+import { healthRemedy, joinCauses } from '../../core/explain/index.ts';
 import { CloudError, type KubeApi, KubeError } from '../../ports/index.ts';
 import { type CliContext, CommandError, type Connection, type OutputFormat } from '../context.ts';
 import { documentVersion } from '../drain/render.ts';
 import { formatDuration } from '../duration.ts';
 import { printDocument } from '../output.ts';
-import { openUpdateOf } from '../update/read.ts';
+import { listUpdates, openUpdateOf } from '../update/read.ts';
 import { typeLines } from '../update/types.ts';
 import {
   findJoiningGroup,
@@ -64,10 +65,43 @@ const typesOf = async (kube: KubeApi, name: string): Promise<readonly string[]> 
   }
 };
 
+/** What the newest update of the group that is over failed with, and what helps; nothing where it did not fail. */
+export const failureLines = (updates: readonly NodeGroupUpdate[]): readonly string[] => {
+  const last = updates.find((one) => updateStatusOf(one) !== 'InProgress');
+  const { status, endedAt, errors = [] } = last?.status ?? {};
+  if (last === undefined || status !== 'Failed') return [];
+  const name = last.spec.nodeGroup;
+  return [
+    `update ${last.metadata.name} failed at ${endedAt ?? 'an unknown time'}:`,
+    ...errors.flatMap((error) => [
+      `   ${error.code}: ${error.message}`,
+      `   remedy:   ${healthRemedy(error, { name })}`,
+    ]),
+  ];
+};
+
+/** A cluster that knows no updates has none. */
+const failureOf = async (kube: KubeApi, name: string): Promise<readonly string[]> => {
+  try {
+    return failureLines(await listUpdates(kube, name));
+  } catch (error) {
+    if (error instanceof CommandError) return [];
+    throw error;
+  }
+};
+
 export const nodegroupLines = (
   gathered: Gathered,
   causes: readonly JoinCause[],
-  { now, types }: { readonly now: number; readonly types: readonly string[] },
+  {
+    now,
+    types,
+    failure = [],
+  }: {
+    readonly now: number;
+    readonly types: readonly string[];
+    readonly failure?: readonly string[];
+  },
 ): readonly string[] => {
   const { group, joined, desired, unseen } = gathered;
   const head = `node group ${group.name} (${group.state}): ${joined} of ${desired} nodes joined and Ready`;
@@ -78,7 +112,9 @@ export const nodegroupLines = (
   return [
     head,
     ...nothing,
+    ...group.warnings,
     ...types,
+    ...failure,
     ...causes.flatMap(causeLines),
     ...bootingLines(gathered, causes, now),
     ...unseen.map((text) => `not looked at: ${text}`),
@@ -123,8 +159,10 @@ export const explainGroup = async (
   const causes = joinCauses(whole.evidence).filter(concerns(instanceId));
   const gathered = narrowed(whole, instanceId);
   const types = await typesOf(kube, name);
+  const failure = await failureOf(kube, name);
   if (output === 'table') {
-    for (const line of nodegroupLines(gathered, causes, { now, types })) context.out(line);
+    const around = { now, types, failure };
+    for (const line of nodegroupLines(gathered, causes, around)) context.out(line);
     return;
   }
   const { group, joined, desired, unseen } = gathered;
@@ -137,6 +175,7 @@ export const explainGroup = async (
     desired,
     causes,
     instanceTypes: types,
+    lastFailure: failure,
     notLookedAt: unseen,
   });
 };

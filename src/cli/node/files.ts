@@ -6,7 +6,7 @@ import { visible, visibleText } from '../visible.ts';
 
 /** What is printed to be read by people or by a node: escaped for the former alone. */
 export const outText = (context: CliContext, text: string): void =>
-  context.out(context.isTerminal ? visibleText(text) : text);
+  context.isTerminal ? context.out(visibleText(text)) : context.out(text, 'bytes');
 
 export const printFiles = (context: CliContext, files: readonly NodeFile[]): void => {
   for (const { path, mode, content } of files.map(redacted)) {

@@ -22,6 +22,7 @@ import {
   evaluateUserData,
   type NodeFacts,
   type NodeFile,
+  nvidiaRuntimeFile,
 } from '../../formats/index.ts';
 import { type HostApi, HostError } from '../../ports/index.ts';
 import { type CliContext, CommandError, exitCodes } from '../context.ts';
@@ -102,6 +103,7 @@ const factsFor = async (host: HostApi, source: Source, flags: InitFlags): Promis
     ...(isOfEks ? {} : { containerdMajor: 1 }),
     ...(facts as NodeFacts),
     kubernetesVersion: version,
+    hasNvidiaRuntime: await isThere(host, nvidiaRuntimeFile),
     lacks: isOfEks ? [] : ['credential-provider', 'pause-image'],
     cluster: {
       ...(flags.endpoint === undefined ? {} : { endpoint: flags.endpoint }),

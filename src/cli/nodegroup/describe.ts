@@ -2,7 +2,12 @@
 // update under way, the newest events, and what to do next. Pure.
 import { type EpochMs, parseTime } from '../../api/brand.ts';
 import type { KubeObject, Taint } from '../../api/kube.ts';
-import { autoScalingGroupNameOf, type HealthIssue, type NodeGroup } from '../../api/nodegroup.ts';
+import {
+  autoScalingGroupNameOf,
+  type HealthIssue,
+  isRetained,
+  type NodeGroup,
+} from '../../api/nodegroup.ts';
 import { type NodeGroupUpdate, updateStatusOf } from '../../api/nodegroup-update.ts';
 import { healthRemedy } from '../../core/explain/index.ts';
 import { strategyOf } from '../../core/update/index.ts';
@@ -53,7 +58,7 @@ const askedAndThere = (asked: string | undefined, there: string | undefined): st
     : `${there}, asked for ${asked}`;
 
 const templateText = ({ spec, status }: NodeGroup): string => {
-  const { launchTemplate: asked } = spec;
+  const asked = spec.launchTemplate ?? status?.adopted?.launchTemplate;
   if (asked === undefined) return "<Drover's own>";
   const version = askedAndThere(asked.version, status?.launchTemplate?.version);
   return `${asked.name ?? asked.id} version ${version}`;
@@ -73,6 +78,11 @@ const updatesText = (group: NodeGroup): string => {
       : `${maxUnavailablePercentage} %`;
   return `${strategyOf(group)}, at most ${most} unavailable`;
 };
+
+const deletionText = (group: NodeGroup): string =>
+  isRetained(group)
+    ? 'Retain: a delete leaves the Auto Scaling group and its instances'
+    : 'Delete: a delete drains and terminates the instances, and deletes the Auto Scaling group';
 
 const specRows = (group: NodeGroup): readonly Row[] => {
   const { metadata, spec, status } = group;
@@ -98,6 +108,8 @@ const specRows = (group: NodeGroup): readonly Row[] => {
     ['Taints', (spec.taints ?? []).map(taintText).join(', ') || '<none>'],
     ['Updates', updatesText(group)],
     ['Drains', timeoutSeconds === undefined ? '15m' : formatDuration(timeoutSeconds)],
+    ['Lifecycle hooks', spec.lifecycleHooks ?? 'Manage'],
+    ['Deletion policy', deletionText(group)],
   ];
 };
 

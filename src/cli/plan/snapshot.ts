@@ -4,7 +4,7 @@ import { type EpochMs, instanceIdOfProviderId } from '../../api/brand.ts';
 import type { UpdateStrategy } from '../../api/nodegroup-update.ts';
 import type { UpdatePolicies } from '../../api/update-policy.ts';
 import type { FullNode } from '../../api/workloads.ts';
-import { maxUnavailableOf, outlookOf, policiesOf } from '../../core/update/index.ts';
+import { isOfRevision, maxUnavailableOf, outlookOf, policiesOf } from '../../core/update/index.ts';
 import type { Snapshot } from '../../core/update/preflight/index.ts';
 import type {
   CloudApi,
@@ -41,21 +41,21 @@ export interface PlanRequest extends Asked {
 type PlannedNode = Snapshot['nodes'][number];
 
 const groupLabel = 'eks.amazonaws.com/nodegroup';
-const imageLabel = 'eks.amazonaws.com/nodegroup-image';
-const templateVersionLabel = 'eks.amazonaws.com/sourceLaunchTemplateVersion';
 const zoneLabel = 'topology.kubernetes.io/zone';
 
+/** As the update itself decides which nodes it replaces. */
 const isOfTarget = (
   node: FullNode,
-  instance: CloudInstance | undefined,
-  target: Snapshot['target'],
+  startedFrom: string | undefined,
+  { imageId, templateVersion, launchTemplate }: Snapshot['target'],
 ): boolean => {
-  const labels = node.metadata.labels ?? {};
-  const image = labels[imageLabel] ?? instance?.imageId;
-  if (target.imageId === undefined || image !== target.imageId) return false;
-  const version = target.launchTemplate?.version;
-  const has = labels[templateVersionLabel];
-  return version === undefined || has === undefined || has === version;
+  if (imageId === undefined) return false;
+  const target = {
+    imageId,
+    ...(templateVersion === undefined ? {} : { templateVersion }),
+    ...(launchTemplate === undefined ? {} : { launchTemplate }),
+  };
+  return isOfRevision(target, { version: startedFrom, restored: undefined }, node);
 };
 
 const plannedNodes = (
@@ -67,11 +67,12 @@ const plannedNodes = (
     readonly target: Snapshot['target'];
   },
 ): readonly PlannedNode[] => {
-  const members = new Set(facts.scaling?.instances.map(({ instanceId }) => instanceId));
+  const members = new Map(facts.scaling?.instances.map((one) => [one.instanceId, one]));
   const byId = new Map(facts.instances.map((one) => [one.instanceId, one]));
   return nodes.map((node): PlannedNode => {
     const id = instanceIdOfProviderId(node.spec.providerID);
     const instance = id === undefined ? undefined : byId.get(id);
+    const startedFrom = id === undefined ? undefined : members.get(id)?.launchTemplateVersion;
     const labels = node.metadata.labels ?? {};
     const isOfGroup =
       facts.scaling === undefined || id === undefined
@@ -80,7 +81,7 @@ const plannedNodes = (
     return {
       node,
       isOfGroup,
-      isOld: isOfGroup && !isOfTarget(node, instance, facts.target),
+      isOld: isOfGroup && !isOfTarget(node, startedFrom, facts.target),
       zone: labels[zoneLabel] ?? instance?.availabilityZone ?? '',
       ...(id === undefined ? {} : { instanceId: id }),
       ...(instance === undefined ? {} : { instanceType: instance.instanceType }),
@@ -198,7 +199,13 @@ export const readSnapshot = async (
     planned,
     collector,
   );
-  const target = await readTarget(cloud, collector, { group, clusterVersion }, request);
+  const around = {
+    group,
+    clusterVersion,
+    managedBy: planned.managedBy,
+    inUse: scaling?.launchTemplate?.version,
+  };
+  const target = await readTarget(cloud, collector, around, request);
   const types = target.instanceTypes ?? group.spec.instanceTypes;
   const instanceTypes = await collector.read<Snapshot['instanceTypes']>('instanceTypes', [], () =>
     cloud.describeInstanceTypes(types),

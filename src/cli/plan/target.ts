@@ -1,7 +1,7 @@
 // What the group is to become, by the rules of an update; what cannot be is told in the plan instead of
 // refused. Reads only.
 import type { NodeGroup } from '../../api/nodegroup.ts';
-import { familyOf, imagePattern, newestImage } from '../../core/scaling/index.ts';
+import { familyOf, imagePattern, newestImage, sameOwnTemplate } from '../../core/scaling/index.ts';
 import type { Snapshot } from '../../core/update/preflight/index.ts';
 import type { CloudApi } from '../../ports/index.ts';
 import { CommandError } from '../context.ts';
@@ -42,28 +42,67 @@ const imageOf = async (
   };
 };
 
-const wanted = async (
+/** Images of releases were found by their names; one that a template names may be gone. */
+const missingImage = async (
   cloud: CloudApi,
-  around: { readonly group: NodeGroup; readonly clusterVersion: string | undefined },
-  asked: Asked,
-): Promise<Target> => {
-  const { group } = around;
+  { imageId }: Pick<Target, 'imageId'>,
+): Promise<Pick<Target, 'missingImage'>> => {
+  if (imageId === undefined || imageId.startsWith('resolve:ssm:')) return {};
+  return (await cloud.findImage(imageId)) === undefined ? { missingImage: imageId } : {};
+};
+
+interface Around {
+  readonly group: NodeGroup;
+  readonly clusterVersion: string | undefined;
+  /** EKS makes a new version for each other number; Drover for other contents. */
+  readonly managedBy: 'drover' | 'eks';
+  /** The version of the derived template that the Auto Scaling group uses. */
+  readonly inUse: string | undefined;
+}
+
+/** Whether the group's new nodes are made of what its derived template holds now. */
+const isUnchanged = async (
+  cloud: CloudApi,
+  { group, managedBy }: Around,
+  target: Target,
+): Promise<boolean> => {
+  const { spec, status } = group;
+  const isCustom = spec.amiType === 'CUSTOM';
+  if (!isCustom && target.imageId !== status?.imageId) return false;
+  const known = status?.launchTemplate ?? spec.launchTemplate;
+  const asked = target.launchTemplate;
+  if (known?.version === asked?.version) return true;
+  // Nodes of images that AWS publishes are told the number of their template.
+  if (!isCustom || managedBy === 'eks' || known === undefined || asked === undefined) return false;
+  const [inUse, next] = await Promise.all(
+    [known, asked].map(({ id, version }) => cloud.findLaunchTemplate({ id, version })),
+  );
+  if (inUse === undefined || next === undefined) return false;
+  return sameOwnTemplate(group, { inUse: inUse.data, asked: next.data });
+};
+
+const wanted = async (cloud: CloudApi, around: Around, asked: Asked): Promise<Target> => {
+  const { group, inUse } = around;
   const { version, releaseVersion, launchTemplate } = await changeWanted(cloud, around, asked);
   const template = await templateFacts(cloud, launchTemplate ?? group.spec.launchTemplate);
   const image = await imageOf(cloud, group, { version, releaseVersion });
-  return {
+  const missing = await missingImage(cloud, { ...template, ...image });
+  const target = {
     ...template,
     ...image,
+    ...missing,
     ...(version === undefined ? {} : { version }),
     ...(releaseVersion === undefined ? {} : { releaseVersion }),
   };
+  const isKept = inUse !== undefined && (await isUnchanged(cloud, around, target));
+  return isKept ? { ...target, templateVersion: inUse } : target;
 };
 
 /** Throws what is neither a refusal by the rules nor one by rights. */
 export const readTarget = (
   cloud: CloudApi,
   collector: Collector,
-  around: { readonly group: NodeGroup; readonly clusterVersion: string | undefined },
+  around: Around,
   asked: Asked,
 ): Promise<Target> => {
   const { version, releaseVersion } = asked;

@@ -1,11 +1,10 @@
 // How long things took in this cluster before: what Auto Scaling did in the group, or in others where it did nothing in
 // this one, and how earlier updates began. Reads only; what may not be read is left out, and the plan says what it assumes.
 import { parseTime } from '../../api/brand.ts';
-import { resourceTypes } from '../../api/kube.ts';
-import { autoScalingGroupNameOf, type NodeGroup } from '../../api/nodegroup.ts';
+import { autoScalingGroupNameOf } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
 import type { Snapshot } from '../../core/update/preflight/index.ts';
-import type { CloudApi, KubeApi } from '../../ports/index.ts';
+import { type CloudApi, type KubeApi, listNodeGroups } from '../../ports/index.ts';
 import type { Collector } from './collect.ts';
 
 type ActivityFacts = NonNullable<Snapshot['times']>['activities'][number];
@@ -32,7 +31,7 @@ export const setupsOf = (updates: readonly NodeGroupUpdate[], group: string): re
 };
 
 const otherGroups = async (kube: KubeApi, own: string | undefined): Promise<readonly string[]> => {
-  const { items } = await kube.list<NodeGroup>(resourceTypes.nodegroups);
+  const items = await listNodeGroups(kube);
   const names = items.flatMap((one) => autoScalingGroupNameOf(one) ?? []);
   return names.filter((name) => name !== own).slice(0, maxOtherGroups);
 };

@@ -2,6 +2,7 @@
 // everything once. Pure.
 
 import type { MissingNode } from '../../api/nodegroup-update.ts';
+import { healthRemedy } from '../../core/explain/index.ts';
 import { hookLines } from './holds.ts';
 import { stateText } from './screen.ts';
 import { fromTo, type NodeView, type UpdateView } from './view.ts';
@@ -98,11 +99,14 @@ export const changeLines = (
   ];
 };
 
-/** How it ended, in EKS' words. */
+/** How it ended, in EKS' words, with the remedy of each error. */
 export const resultLines = (view: UpdateView): readonly string[] => {
   const { errors = [] } = view.update.status ?? {};
   return [
     `update ${view.id}: ${view.status}`,
-    ...errors.map(({ code, message }) => `${code}: ${message}`),
+    ...errors.flatMap((error) => [
+      `${error.code}: ${error.message}`,
+      `remedy: ${healthRemedy(error, { name: view.nodeGroup })}`,
+    ]),
   ];
 };

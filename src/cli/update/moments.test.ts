@@ -48,7 +48,16 @@ describe('the surplus in ScalingDown', () => {
   });
 
   it('that EC2 Auto Scaling chose, with force, is shown too, and none that it chose before or after', () => {
-    const hook = { ...late, kind: 'LifecycleHook', id: 'hook/1', followUp: 'Release' } as const;
+    const confirmed = {
+      confirmation: { state: 'Confirmed', at: late.receivedAt, reason: 'EC2' },
+    } as const;
+    const hook = {
+      ...late,
+      kind: 'LifecycleHook',
+      ...confirmed,
+      id: 'hook/1',
+      followUp: 'Release',
+    } as const;
     const chosen = aPart(1, { deadline: timePlus(1500), onDeadline: 'force' }, hook);
     const update = anUpdate({ spec: { force: true }, status: phase('ScalingDown', 600) });
     expect(view({ update, disruptions: [chosen] }).nodes).toMatchObject([

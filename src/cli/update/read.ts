@@ -6,7 +6,7 @@ import { type Node, resourceTypes } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import { type NodeGroupUpdate, updateStatusOf } from '../../api/nodegroup-update.ts';
 import { inTurn, openInTurn, outdatedTaint } from '../../core/update/index.ts';
-import { type KubeApi, KubeError } from '../../ports/index.ts';
+import { type KubeApi, KubeError, listNodeGroups, readNodeGroup } from '../../ports/index.ts';
 import { CommandError, exitCodes } from '../context.ts';
 import { closeNames } from '../nodes.ts';
 import type { UpdateFacts } from './view.ts';
@@ -30,10 +30,8 @@ const known = async <T>(kind: string, list: Promise<T>): Promise<T> => {
   }
 };
 
-export const listGroups = async (kube: KubeApi): Promise<readonly NodeGroup[]> => {
-  const { items } = await known('NodeGroups', kube.list<NodeGroup>(resourceTypes.nodegroups));
-  return items;
-};
+export const listGroups = (kube: KubeApi): Promise<readonly NodeGroup[]> =>
+  known('NodeGroups', listNodeGroups(kube));
 
 /** Newest first, those of one group in the order of their turns. */
 export const listUpdates = async (
@@ -69,10 +67,10 @@ export const needGroup = async (
   name: string,
   cluster?: string,
 ): Promise<NodeGroup> => {
-  const found = await kube.get<NodeGroup>(resourceTypes.nodegroups, { name });
-  if (found.kind === 'gone') throw await noGroup(kube, name);
-  const { clusterName } = found.object.spec;
-  if (cluster === undefined || clusterName === cluster) return found.object;
+  const group = await readNodeGroup(kube, name);
+  if (group === undefined) throw await noGroup(kube, name);
+  const { clusterName } = group.spec;
+  if (cluster === undefined || clusterName === cluster) return group;
   throw new CommandError(
     exitCodes.failed,
     `node group ${name} is one of cluster ${clusterName}, not of ${cluster}`,
@@ -84,8 +82,8 @@ export const openUpdates = async (
   kube: KubeApi,
   name: string,
 ): Promise<readonly NodeGroupUpdate[]> => {
-  const found = await kube.get<NodeGroup>(resourceTypes.nodegroups, { name });
-  return found.kind === 'gone' ? [] : openInTurn(await listUpdates(kube, name), found.object);
+  const group = await readNodeGroup(kube, name);
+  return group === undefined ? [] : openInTurn(await listUpdates(kube, name), group);
 };
 
 /** By id, by the only one that begins so, or of a group: the open one that goes first, else its newest. */
@@ -132,14 +130,14 @@ export const readFacts = async (kube: KubeApi, id: string): Promise<UpdateFacts 
   const first = update.status === undefined ? await openUpdateOf(kube, nodeGroup) : undefined;
   const before = first?.metadata.name;
   const [group, disruptions] = await Promise.all([
-    kube.get<NodeGroup>(resourceTypes.nodegroups, { name: nodeGroup }),
+    readNodeGroup(kube, nodeGroup),
     // From the server's cache: what is a second old is good enough to be shown.
     kube.list<NodeDisruption>(resourceTypes.nodedisruptions, { resourceVersion: '0' }),
   ]);
   return {
     update,
     ...(before === undefined || before === id ? {} : { behind: before }),
-    group: group.kind === 'found' ? group.object : undefined,
+    group,
     disruptions: disruptions.items.filter(({ spec }) => spec.nodeGroup === nodeGroup),
   };
 };

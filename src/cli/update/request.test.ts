@@ -4,11 +4,12 @@ import { resourceTypes } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdateStatus } from '../../api/nodegroup-update.ts';
 import { updateNameOf } from '../../core/update/index.ts';
+import type { CloudApi } from '../../ports/index.ts';
 import { VirtualClock } from '../../runtime/testing.ts';
 import { FakeKube } from '../../runtime/testing-kube.ts';
 import { changeBack } from '../commands/update-control.ts';
 import { listUpdates, needGroup, needUpdate, openUpdates, readFacts } from './read.ts';
-import { requestUpdate } from './request.ts';
+import { changeWanted, requestUpdate } from './request.ts';
 import { headerLines } from './screen.ts';
 import { aGroup, anUpdate, running } from './testing.ts';
 import { updateView } from './view.ts';
@@ -276,6 +277,18 @@ describe('a rollback', () => {
     const stopped = { ...update, spec: { ...spec, abort: 'Stop' as const } };
     expect(() => changeBack('ng', [stopped])).toThrow(
       /^update u1 is in progress: it is being aborted \(Stop\), and `drover get update u1 --watch` shows its end$/,
+    );
+  });
+});
+
+describe('an update to a version for which the family has no images', () => {
+  it('is refused with the remedy: a node group of another family', async () => {
+    const { group } = await setUp();
+    const old = { ...group, spec: { ...group.spec, amiType: 'AL2_x86_64', version: '1.32' } };
+    const asked = { version: '1.33', releaseVersion: undefined, templateVersion: undefined };
+    const around = { group: old, clusterVersion: '1.33' };
+    await expect(changeWanted({} as CloudApi, around, asked)).rejects.toThrow(
+      /There is no image of AL2_x86_64 for it: make a node group of a newer family/,
     );
   });
 });

@@ -48,7 +48,10 @@ const releasesThere = async (
 ): Promise<string> => {
   const family = familyOf(amiType);
   const none = `There is no image of ${amiType} for it`;
-  if (family === undefined || !hasImages(amiType, version)) return none;
+  if (family === undefined) return none;
+  if (!hasImages(amiType, version)) {
+    return `${none}: make a node group of a newer family (\`drover create nodegroup\`), then delete this one`;
+  }
   const images = await cloud.describeImages(imagePattern(family, version, undefined));
   const releases = images
     .toSorted((a, b) => b.name.localeCompare(a.name, 'en', { numeric: true }))
@@ -131,7 +134,7 @@ export interface Request {
   /** Of a plan that was looked at. */
   readonly planned?: Pick<
     NodeGroupUpdateSpec,
-    'planHash' | 'predicted' | 'waivers' | 'strategy' | 'policies'
+    'planHash' | 'predicted' | 'waivers' | 'strategy' | 'policies' | 'replaceEqual'
   >;
 }
 

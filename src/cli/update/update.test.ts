@@ -270,7 +270,11 @@ describe('lines of what has changed', () => {
   it("tell the end in EKS' words", () => {
     const errors = [{ code: 'PodEvictionFailure', message: 'web-1 stays', resourceIds: [] }];
     const failed = view([], anUpdate({ status: { ...running, status: 'Failed', errors } }));
-    expect(resultLines(failed)).toEqual(['update u1: Failed', 'PodEvictionFailure: web-1 stays']);
+    expect(resultLines(failed)).toEqual([
+      'update u1: Failed',
+      'PodEvictionFailure: web-1 stays',
+      expect.stringMatching(/^remedy: let the budget allow an eviction, or update with --force; /),
+    ]);
   });
 });
 

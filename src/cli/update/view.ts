@@ -1,5 +1,6 @@
 // One update as people look at it: what is asked, how far it is, and each node's part in it, read off the
 // NodeGroupUpdate, its NodeGroup and the NodeDisruptions. Pure; prints nothing.
+import { isConfirmed } from '../../api/confirmation.ts';
 import type { DisruptionCause, NodeDisruption, WaitingOn } from '../../api/disruption.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import {
@@ -180,8 +181,11 @@ const forcedSurplus = (
   const from = phases?.find(({ phase }) => phase === 'ScalingDown')?.at;
   if (force !== true || spec.nodeGroup !== nodeGroup || from === undefined) return undefined;
   const cause = spec.causes.findLast(
-    ({ kind, receivedAt }) =>
-      kind === 'LifecycleHook' && receivedAt >= from && receivedAt <= endedAt,
+    (one) =>
+      one.kind === 'LifecycleHook' &&
+      isConfirmed(one) &&
+      one.receivedAt >= from &&
+      one.receivedAt <= endedAt,
   );
   return cause && { ...cause, followUp: 'Terminate' };
 };

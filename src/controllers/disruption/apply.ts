@@ -4,8 +4,10 @@
 import type { NodeDisruption } from '../../api/disruption.ts';
 import { type Node, type Pod, resourceTypes } from '../../api/kube.ts';
 import type { Plan, Step } from '../../api/plan.ts';
-import { CloudError, KubeError } from '../../ports/index.ts';
+import { CloudError, type CloudInstance, KubeError } from '../../ports/index.ts';
 import { mergePatchBetween } from '../../runtime/index.ts';
+import { withdrawCause } from '../causes.ts';
+import { isInService, nodeOfInstance } from '../informers.ts';
 import type { DisruptionDeps } from './deps.ts';
 import { eventOf, journalStatus, journalStep } from './events.ts';
 import { callCloud, type Heartbeats, type HookStep, serveHook } from './hooks.ts';
@@ -84,6 +86,8 @@ export class Applier {
         return this.#terminate(step, pass);
       case 'Confirm':
         return this.#confirm(step, pass);
+      case 'WithdrawCause':
+        return this.#withdraw(step, pass);
       case 'DeleteDisruption':
         return this.#delete(step, pass);
       case 'Evict':
@@ -191,9 +195,16 @@ export class Applier {
     } else if (step.what === 'noNode') {
       const { items } = await kube.list<Node>(resourceTypes.nodes, { signal });
       memory.nodeListed = { at, found: items.some((node) => isNodeOf(node, pass.disruption)) };
+    } else if (step.what === 'replacement') {
+      memory.replacement = { at, ...(await this.#replacement(step, signal)) };
     } else if (step.what === 'leaving') {
       memory.leaving = { at, found: await this.#isLeaving(step, signal) };
-    } else memory.instance = { at, gone: await this.#instanceIsGone(step.subject, signal) };
+    } else {
+      const instance = await this.#instance(step.subject, signal);
+      const nodeName = instance?.privateDnsName ?? '';
+      const gone = this.#deps.cloud !== undefined && isGone(instance);
+      memory.instance = { at, gone, ...(nodeName === '' ? {} : { nodeName }) };
+    }
     return 'learned';
   }
 
@@ -209,12 +220,16 @@ export class Applier {
   }
 
   async #instanceIsGone(instanceId: string, signal: AbortSignal): Promise<boolean> {
-    if (this.#deps.cloud === undefined) return false;
+    return this.#deps.cloud !== undefined && isGone(await this.#instance(instanceId, signal));
+  }
+
+  /** As EC2 describes it; undefined where EC2 does not know it, or no cloud is configured. */
+  async #instance(instanceId: string, signal: AbortSignal): Promise<CloudInstance | undefined> {
+    if (this.#deps.cloud === undefined) return undefined;
     const found = await callCloud(this.#deps, signal, (cloud, inner) =>
       cloud.describeInstances([instanceId], { signal: inner }),
     );
-    const instance = found.find((each) => each.instanceId === instanceId);
-    return instance === undefined || deadStates.has(instance.state);
+    return found.find((each) => each.instanceId === instanceId);
   }
 
   /** On its way out of its Auto Scaling group (any, where nobody knows which), its hooks included, or past it. */
@@ -232,6 +247,36 @@ export class Applier {
     return this.#instanceIsGone(subject, signal);
   }
 
+  /** What the group has beside the instance: members in service whose nodes are, too. */
+  async #replacement(step: StepOf<'Confirm'>, signal: AbortSignal) {
+    const { cloud, nodes } = this.#deps;
+    const none = { rebalances: false, serving: 0, desired: 0 };
+    const { autoScalingGroupName: name } = step;
+    if (cloud === undefined || name === undefined) return none;
+    const [group] = await callCloud(this.#deps, signal, (api, inner) =>
+      api.describeGroups([name], { signal: inner }),
+    );
+    if (group === undefined) return none;
+    const serving = group.instances.filter(({ instanceId, lifecycleState }) => {
+      const node = nodeOfInstance(nodes, instanceId);
+      const isOther = instanceId !== step.subject && lifecycleState === 'InService';
+      return isOther && node !== undefined && isInService(node);
+    });
+    return {
+      rebalances: group.capacityRebalance === true,
+      serving: serving.length,
+      desired: group.desiredCapacity,
+    };
+  }
+
+  async #withdraw({ causeId }: StepOf<'WithdrawCause'>, pass: Pass): Promise<Outcome> {
+    const { name } = pass.disruption.metadata;
+    await withdrawCause(this.#deps, { name, causeId }, pass.signal);
+    journalStep(this.#deps.journal, name, { kind: 'WithdrawCause', disruption: name, causeId });
+    // The watch brings the cause back as withdrawn: what follows is decided then.
+    return 'stop';
+  }
+
   async #delete(step: StepOf<'DeleteDisruption'>, pass: Pass): Promise<Outcome> {
     const { kube, journal } = this.#deps;
     const { uid, resourceVersion, disruption: name } = step;
@@ -247,6 +292,9 @@ export class Applier {
     return 'done';
   }
 }
+
+const isGone = (instance: CloudInstance | undefined): boolean =>
+  instance === undefined || deadStates.has(instance.state);
 
 const isStale = ({ code }: KubeError): boolean =>
   code === 'Conflict' || code === 'PreconditionFailed';

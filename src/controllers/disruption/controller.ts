@@ -6,7 +6,7 @@ import { defaultDrainTimeoutSeconds } from '../../api/causes.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { resourceTypes } from '../../api/kube.ts';
-import type { Plan } from '../../api/plan.ts';
+import type { Plan, Step } from '../../api/plan.ts';
 import { BudgetIndex, Ledger } from '../../core/drain/index.ts';
 import {
   decideDisruption,
@@ -19,6 +19,7 @@ import {
 } from '../../core/termination/index.ts';
 import { KubeError } from '../../ports/index.ts';
 import { describeError, type PassResult, WorkQueue } from '../../runtime/index.ts';
+import { isInService } from '../informers.ts';
 import { Applier } from './apply.ts';
 import type { DisruptionDeps } from './deps.ts';
 import { DrainTable, type RowSource } from './drain-table.ts';
@@ -33,6 +34,7 @@ import { Lookups } from './lookups.ts';
 import { Owners } from './owners.ts';
 import { PodWatches } from './pod-watches.ts';
 import { type Recollection, Recollections } from './recollection.ts';
+import { Turns } from './turns.ts';
 
 export interface DisruptionController {
   /** Works until `signal` aborts; calls on their way are waited for. Never rejects for a port. */
@@ -67,6 +69,7 @@ class Run {
   readonly #ledger = new Ledger();
   readonly #watches: PodWatches;
   readonly #lookups: Lookups;
+  readonly #turns: Turns;
   readonly #recollections = new Recollections();
   readonly #heartbeats: Heartbeats;
   readonly #applier: Applier;
@@ -88,6 +91,7 @@ class Run {
     this.#budgetInformer = createBudgetInformer(deps);
     this.#daemonSets = createDaemonSetInformer(deps);
     this.#lookups = new Lookups(deps);
+    this.#turns = new Turns(deps, this.#lookups, drainTimeoutMs);
     this.#heartbeats = new Heartbeats(deps, (name) => this.#queue.add(name));
     this.#applier = new Applier(deps, this.#heartbeats, (event) => this.#tell(event));
     this.#watches = new PodWatches(
@@ -159,13 +163,20 @@ class Run {
       disruptions.onChange(({ kind, object }) => {
         this.#lookups.note(object, kind === 'removed');
         this.#enqueue(object, kind === 'removed');
+        for (const name of this.#turns.waitingIn(object.spec.nodeGroup)) this.#queue.add(name);
         this.#shard.add(everyDrain);
       }),
-      nodes.onChange(({ object }) => {
+      nodes.onChange((change) => {
+        const { object } = change;
         for (const name of this.#lookups.concernedBy(object)) this.#queue.add(name);
+        const isSame =
+          change.kind === 'changed' && isInService(change.previous) === isInService(object);
+        const waiting = isSame ? [] : this.#turns.waitingIn(undefined);
+        for (const name of waiting) this.#queue.add(name);
         if (this.#active.size > 0) this.#shard.add(everyDrain);
       }),
       nodeGroups.onChange(({ object }) => {
+        for (const name of this.#turns.waitingIn(object.metadata.name)) this.#queue.add(name);
         for (const name of this.#active.names()) {
           const group = disruptions.get(name)?.spec.nodeGroup;
           if (group === object.metadata.name) this.#queue.add(name);
@@ -210,6 +221,7 @@ class Run {
     const disruption = this.#deps.disruptions.get(name);
     if (disruption === undefined) {
       this.#close(name);
+      this.#turns.forget(name);
       this.#recollections.forget(name);
       return undefined;
     }
@@ -235,6 +247,7 @@ class Run {
     }
     const plan: Plan = decideDisruption(observation);
     const { node } = observation;
+    if (plan.steps.some(isBeginning)) this.#turns.begin(name);
     const pass = { disruption, node, recollection, signal };
     // Stands also where the pass fails: a server that is away must not push heartbeats back.
     if (plan.nextCheckAt !== undefined) this.#queue.addAfter(name, epochMs(plan.nextCheckAt));
@@ -269,6 +282,7 @@ class Run {
     const recollection = known ?? this.#recollections.of(name, disruption.status?.episode ?? 1);
     recollection.memory.firstLookAt ??= this.#deps.clock.now();
     const node = this.#lookups.nodeOf(disruption);
+    const ledger = this.#turns.ledgerFor(disruption);
     return {
       disruption,
       node,
@@ -276,6 +290,7 @@ class Run {
       daemonSetIsGone: (uid) => this.#daemonSetIsGone(uid),
       blockers: this.#evictions.blockersOf(disruption),
       group: this.#lookups.groupOf(disruption),
+      ...(ledger === undefined ? {} : { ledger }),
       memory: recollection.memory,
       now: this.#deps.clock.now(),
       options: this.#options,
@@ -301,6 +316,8 @@ class Run {
     // Marked, it is no part of any batch, and nobody looks at its pods before its turn.
     if (held && phase === 'Draining') {
       this.#close(name);
+      // Its pods are untouched: this process begins to evict them when the cause is lifted.
+      this.#recollections.of(name, disruption.status?.episode ?? 1).resumed = false;
       return 0;
     }
     this.#active.add(name);
@@ -360,3 +377,7 @@ class Run {
     this.#telling.add(telling);
   }
 }
+
+/** The write of the intent to mark a node. */
+const isBeginning = (step: Step): boolean =>
+  step.kind === 'WriteStatus' && step.status.phase === 'Marking';

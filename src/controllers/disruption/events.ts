@@ -1,11 +1,11 @@
 // What the disruption controller tells: journal entries for each effect, Kubernetes events on the
 // node for what a user would otherwise look for in a log. One list of reasons; decides nothing.
 import { type EpochMs, formatKubeTime } from '../../api/brand.ts';
-import type { NodeDisruption, NodeDisruptionStatus } from '../../api/disruption.ts';
+import type { HookStatus, NodeDisruption, NodeDisruptionStatus } from '../../api/disruption.ts';
 import type { JsonObject } from '../../api/json.ts';
 import type { Step } from '../../api/plan.ts';
 import type { Grant } from '../../core/drain/index.ts';
-import { explainWaiting } from '../../core/explain/index.ts';
+import { explainHook, explainWaiting } from '../../core/explain/index.ts';
 import type { Journal } from '../../ports/index.ts';
 
 export const eventReasons = [
@@ -16,6 +16,7 @@ export const eventReasons = [
   'DrainForced',
   'DrainFailed',
   'DrainCancelled',
+  'HookEnded',
 ] as const;
 export type EventReason = (typeof eventReasons)[number];
 
@@ -72,8 +73,23 @@ const toldBy = (
   }
   const ended = phase === 'Ended' && before?.phase !== 'Ended' && outcome !== undefined;
   const how = ended ? ending[outcome] : undefined;
-  return how === undefined ? undefined : { ...how, message: after.message ?? outcome ?? '' };
+  if (how !== undefined) return { ...how, message: after.message ?? outcome ?? '' };
+  const hook = endedHook(before, after);
+  if (hook === undefined) return undefined;
+  return { reason: 'HookEnded', type: 'Warning', message: explainHook(hook) };
 };
+
+/** The first hook that ended between two writes although Drover did not complete it. */
+const endedHook = (
+  before: NodeDisruptionStatus | undefined,
+  { hooks = [] }: NodeDisruptionStatus,
+): HookStatus | undefined =>
+  hooks.find(({ autoScalingGroupName, name, state }) => {
+    const known = before?.hooks?.find(
+      (hook) => hook.name === name && hook.autoScalingGroupName === autoScalingGroupName,
+    );
+    return known?.state === 'Open' && (state === 'Expired' || state === 'Gone');
+  });
 
 /** metav1's limit is 1024 characters; longer ones are refused. */
 const maxMessage = 1000;
@@ -173,6 +189,9 @@ export const journalStep = (
       });
       return;
     }
+    case 'WithdrawCause':
+      journal.record({ type: 'cause:withdrawn', subject, facts: { cause: step.causeId } });
+      return;
     case 'DeleteDisruption':
       journal.record({ type: 'disruption:deleted', subject, facts: {} });
   }

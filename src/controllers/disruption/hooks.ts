@@ -71,13 +71,8 @@ export const serveHook = async (
 };
 
 const sendHook = (cloud: CloudApi, step: HookStep, signal: AbortSignal): Promise<void> => {
-  const { autoScalingGroupName, hookName, instanceId, token } = step;
-  const call: HookCall = {
-    autoScalingGroupName,
-    hookName,
-    instanceId,
-    ...(token === undefined ? {} : { token }),
-  };
+  const { autoScalingGroupName, hookName, instanceId } = step;
+  const call: HookCall = { autoScalingGroupName, hookName, instanceId };
   if (step.kind === 'HeartbeatHook') return cloud.heartbeatHook(call, { signal });
   return cloud.completeHook({ ...call, result: step.result ?? 'CONTINUE' }, { signal });
 };

@@ -4,6 +4,7 @@ import { objectOr } from '../../api/json.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import { KubeError } from '../../ports/index.ts';
 import { aGroupSpec, anInstance, setUpControllers } from '../testing.ts';
+import { account, region } from '../testing-cloud.ts';
 import { createIntakeController } from './index.ts';
 
 const term = (n: number, more: object = {}) => ({
@@ -16,12 +17,17 @@ const term = (n: number, more: object = {}) => ({
   ...more,
 });
 
+const lifecycleState = 'Terminating:Wait';
+
 const setUp = async (isLeader = () => true) => {
   const it = setUpControllers();
   const { kube, cloud } = it;
   kube.put(resourceTypes.nodegroups, { name: 'ng', spec: aGroupSpec() });
   cloud.putGroup('asg-1', {
-    instances: Array.from({ length: 40 }, (_, n) => ({ instanceId: anInstance(n) })),
+    instances: Array.from({ length: 40 }, (_, n) => ({
+      instanceId: anInstance(n),
+      lifecycleState,
+    })),
   });
   cloud.putHook({ name: 'Terminate-LC-Hook', autoScalingGroupName: 'asg-1' });
   const intake = createIntakeController({ ...it, queueUrl: 'q', isLeader });
@@ -47,6 +53,31 @@ describe('intake', () => {
     expect(journal.types()).toEqual(['notice:recorded']);
   });
 
+  it('records a termination while the cloud does not say what time it is', async () => {
+    const { cloud, clock, disruption } = await setUp();
+    cloud.hang('time');
+    cloud.send(term(1));
+    await clock.advance(6_000);
+    const { causes = [] } = disruption(anInstance(1))?.spec ?? {};
+    expect(causes).toMatchObject([{ confirmation: { state: 'Confirmed' } }]);
+  });
+
+  it('records an interruption unconfirmed while EC2 does not answer', async () => {
+    const { cloud, clock, disruption } = await setUp();
+    cloud.hang('describeInstances');
+    cloud.send({
+      source: 'aws.ec2',
+      account,
+      region,
+      time: '2026-01-01T00:00:00Z',
+      'detail-type': 'EC2 Spot Instance Interruption Warning',
+      detail: { 'instance-id': anInstance(1), 'instance-action': 'terminate' },
+    });
+    await clock.advance(11_000);
+    const { causes = [] } = disruption(anInstance(1))?.spec ?? {};
+    expect(causes).toMatchObject([{ confirmation: { state: 'Pending' } }]);
+  });
+
   it('ends in the same objects whatever is doubled or comes late', async () => {
     const { cloud, clock, kube, disruption, intake } = await setUp();
     for (const n of [3, 1, 2, 1, 3, 3]) cloud.send(term(n));
@@ -61,8 +92,11 @@ describe('intake', () => {
 
   it('merges causes of different kinds in one object', async () => {
     const { cloud, clock, disruption } = await setUp();
+    cloud.spot.add(anInstance(1));
     cloud.send(term(1));
     cloud.send({
+      account,
+      region,
       'detail-type': 'EC2 Spot Instance Interruption Warning',
       source: 'aws.ec2',
       time: '2026-01-01T00:00:00Z',
@@ -72,6 +106,34 @@ describe('intake', () => {
     const kinds = disruption(anInstance(1))?.spec.causes.map((cause) => cause.kind);
     expect(kinds?.toSorted()).toEqual(['LifecycleHook', 'SpotInterruption']);
   });
+
+  it.each([-300_000, 300_000])(
+    'takes a fresh spot notice with a clock that is off by %i ms',
+    async (aheadMs) => {
+      const { cloud, clock, disruption } = await setUp();
+      cloud.aheadMs = aheadMs;
+      cloud.spot.add(anInstance(1));
+      const warn = (sentMs: number) =>
+        cloud.send({
+          account,
+          region,
+          'detail-type': 'EC2 Spot Instance Interruption Warning',
+          source: 'aws.ec2',
+          time: new Date(clock.now() + aheadMs - sentMs).toISOString(),
+          detail: { 'instance-id': anInstance(1), 'instance-action': 'terminate' },
+        });
+      const state = () => disruption(anInstance(1))?.spec.causes.at(-1)?.confirmation?.state;
+      warn(150_000);
+      await clock.advance(1_000);
+      expect(state()).toBe('Refuted');
+      const now = clock.now();
+      warn(20_000);
+      await clock.advance(1_000);
+      expect(state()).toBe('Confirmed');
+      const { deadline = '' } = disruption(anInstance(1))?.spec.causes.at(-1) ?? {};
+      expect(Math.abs(Date.parse(deadline) - now - 100_000)).toBeLessThan(1_500);
+    },
+  );
 
   it('asks the cloud once for a burst, not once per message', async () => {
     const { cloud, clock, intake } = await setUp();
@@ -119,7 +181,10 @@ describe('intake', () => {
     const { cloud, clock, kube, intake } = await setUp();
     kube.fail('create', 'Unreachable', { times: 10_000 });
     cloud.putGroup('asg-1', {
-      instances: Array.from({ length: 400 }, (_, n) => ({ instanceId: anInstance(n) })),
+      instances: Array.from({ length: 400 }, (_, n) => ({
+        instanceId: anInstance(n),
+        lifecycleState,
+      })),
     });
     for (let n = 0; n < 400; n++) cloud.send(term(n));
     await clock.advance(1_000);
@@ -135,7 +200,10 @@ describe('intake', () => {
   it('reads a burst with ten readers, and goes back to two that wait', async () => {
     const { cloud, clock } = await setUp();
     cloud.putGroup('asg-1', {
-      instances: Array.from({ length: 200 }, (_, n) => ({ instanceId: anInstance(n) })),
+      instances: Array.from({ length: 200 }, (_, n) => ({
+        instanceId: anInstance(n),
+        lifecycleState,
+      })),
     });
     const receive = cloud.receiveMessages.bind(cloud);
     const reading = { now: 0, most: 0 };
@@ -243,7 +311,7 @@ describe('intake', () => {
     const { cloud, clock, intake } = await setUp();
     cloud.send(term(50));
     await clock.advance(5_000);
-    cloud.putGroup('asg-1', { instances: [{ instanceId: anInstance(50) }] });
+    cloud.putGroup('asg-1', { instances: [{ instanceId: anInstance(50), lifecycleState }] });
     await clock.advance(100_000);
     expect(intake.stats()).toEqual({ 'kept:notMember': 1, recorded: 1 });
   });

@@ -1,32 +1,36 @@
 // Reads the queue and turns messages into causes on NodeDisruptions. A message is deleted only when
 // what it says is durable, or when it says nothing to us; until then it is kept in flight. Drains,
 // marks and completes nothing.
-import type { InstanceId } from '../../api/brand.ts';
-import type { NodeDisruption } from '../../api/disruption.ts';
+import { durationMs, type InstanceId } from '../../api/brand.ts';
+import type { CauseKind, NodeDisruption } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { Notice } from '../../api/notice.ts';
 import { parseNotice } from '../../formats/index.ts';
-import type {
-  Clock,
-  CloudApi,
-  Journal,
-  KubeApi,
-  Log,
-  QueueMessage,
-  Random,
+import {
+  type Clock,
+  type CloudApi,
+  CloudError,
+  type Journal,
+  type KubeApi,
+  type Log,
+  type QueueMessage,
+  type Random,
 } from '../../ports/index.ts';
 import {
   Backoff,
+  DeadlineError,
   describeError,
   type Informer,
   linkedAbort,
   retry,
   sleepOrAbort,
+  withDeadline,
 } from '../../runtime/index.ts';
 import { type OwnsHook, ownHooks, recordCause, withdrawCause } from '../causes.ts';
 import { GroupDirectory } from '../group-directory.ts';
 import { groupsNaming, nodeOfInstance } from '../informers.ts';
+import { InstanceFactsReader } from '../instance-facts.ts';
 import {
   decideMessage,
   keptAsFull,
@@ -76,6 +80,13 @@ const maxInHand = 200;
 /** A queue that answers an empty long poll at once is not asked again faster than this. */
 const emptyPollMs = 1_000;
 
+/** How often the cloud's clock is compared with ours. */
+const measureEveryMs = 60_000;
+/** A notice is recorded without the cloud's time where it takes longer to answer. */
+const answerWithinMs = durationMs(5_000);
+/** A Date header has whole seconds, and answers take time: below this the clocks agree. */
+const clocksAgreeMs = 2_000;
+
 export const createIntakeController = (deps: IntakeDeps): IntakeController => {
   const intake = new Intake(deps);
   return { run: (signal) => intake.run(signal), stats: () => Object.fromEntries(intake.counts) };
@@ -85,7 +96,10 @@ class Intake {
   readonly counts = new Map<string, number>();
   readonly #deps: IntakeDeps;
   readonly #directory: GroupDirectory;
+  readonly #instances: InstanceFactsReader;
   readonly #ownsHook: OwnsHook;
+  /** How far the cloud's clock is ahead of ours. */
+  #ahead: { readonly at: number; readonly ms: Promise<number> } | undefined;
   /** Readers beside the two that always read. */
   readonly #helping = new Set<Promise<void>>();
   /** Messages at work. */
@@ -94,6 +108,7 @@ class Intake {
   constructor(deps: IntakeDeps) {
     this.#deps = deps;
     this.#directory = new GroupDirectory(deps);
+    this.#instances = new InstanceFactsReader({ ...deps, directory: this.#directory });
     this.#ownsHook = deps.ownsHook ?? ownHooks();
   }
 
@@ -216,8 +231,9 @@ class Intake {
   /** Makes it durable; gives what became of it. Throws KubeError. */
   async #carryOut(decision: MessageDecision, signal: AbortSignal): Promise<MessageDecision> {
     if (decision.kind === 'withdraw') {
-      const { subject, causeId } = decision;
-      await withdrawCause(this.#deps, { name: subject.name, causeId }, signal);
+      const { subject, cause } = decision;
+      await recordCause(this.#deps, decision, signal);
+      await withdrawCause(this.#deps, { name: subject.name, causeId: cause.id }, signal);
       return decision;
     }
     if (decision.kind !== 'record') return decision;
@@ -236,14 +252,18 @@ class Intake {
     const plain: MessageFacts = {
       now: clock.now(),
       receiveCount: message.receiveCount,
+      ...(message.sentAt === undefined ? {} : { sentAt: message.sentAt }),
+      instance: {},
+      cloudAheadMs: 0,
       group: undefined,
       member: false,
       ownsHook: false,
       hookTimes: undefined,
       nodeName: undefined,
     };
-    const instanceId = instanceOf(notice);
-    if (instanceId === undefined) return plain;
+    const claim = claimOf(notice);
+    const instanceId = claim?.instanceId;
+    if (claim === undefined || instanceId === undefined) return plain;
     const named = notice.kind === 'terminate' ? notice.autoScalingGroupName : undefined;
     if (named !== undefined && groupsNaming(nodeGroups, named).length === 0) {
       return plain;
@@ -252,7 +272,21 @@ class Intake {
     const name = named ?? found;
     const group = name === undefined ? undefined : this.#directory.holderOf(name);
     const nodeName = nodeOfInstance(nodes, instanceId)?.metadata.name;
-    const facts = { ...plain, now: clock.now(), group, member: found === name, nodeName };
+    const asked = { kind: claim.kind, notBefore: receivedAt };
+    const isOurs = group !== undefined && found === name;
+    const instance = isOurs ? await this.#instances.of(instanceId, asked, signal) : {};
+    const cloudAheadMs = isOurs ? await this.#cloudAhead(signal) : 0;
+    const owner = name === undefined ? undefined : this.#directory.ownerOf(name);
+    const facts: MessageFacts = {
+      ...plain,
+      now: clock.now(),
+      ...(owner === undefined ? {} : { owner }),
+      cloudAheadMs,
+      instance,
+      group,
+      member: found === name,
+      nodeName,
+    };
     if (notice.kind !== 'terminate' || !this.#ownsHook(notice.hookName)) return facts;
     const { autoScalingGroupName, hookName } = notice;
     const hooks = await this.#directory.hooks(autoScalingGroupName, signal, hookName);
@@ -267,6 +301,27 @@ class Intake {
     if (decision.kind === 'keep' && decision.why === 'full') {
       log.error('a cause has no place among those in force', { cause: decision.detail });
     }
+  }
+
+  /** One measure for all messages of a minute; the last one, or none, where the cloud does not say. */
+  #cloudAhead(signal: AbortSignal): Promise<number> {
+    const { clock, cloud } = this.#deps;
+    const known = this.#ahead;
+    if (known !== undefined && clock.now() - known.at < measureEveryMs) return known.ms;
+    const before = clock.now();
+    const options = { clock, within: answerWithinMs, signal };
+    const ms = withDeadline(options, (inner) => cloud.time({ signal: inner })).then(
+      (time) => {
+        const apart = time + 500 - (before + clock.now()) / 2;
+        return Math.abs(apart) < clocksAgreeMs ? 0 : apart;
+      },
+      (error: unknown) => {
+        if (!(error instanceof CloudError || error instanceof DeadlineError)) throw error;
+        return known?.ms ?? 0;
+      },
+    );
+    this.#ahead = { at: before, ms };
+    return ms;
   }
 
   async #delete(message: QueueMessage, signal: AbortSignal): Promise<void> {
@@ -295,15 +350,19 @@ class Intake {
   }
 }
 
-/** The instance to look up, where the decision depends on one. */
-const instanceOf = (notice: Notice): InstanceId | undefined => {
+/** The instance to look up, where the decision depends on one, and what the notice would ask for. */
+const claimOf = (
+  notice: Notice,
+): { readonly instanceId: InstanceId | undefined; readonly kind: CauseKind } | undefined => {
   switch (notice.kind) {
     case 'terminate':
+      return { instanceId: notice.instanceId, kind: 'LifecycleHook' };
     case 'spotInterruption':
+      return { instanceId: notice.instanceId, kind: 'SpotInterruption' };
     case 'rebalance':
-      return notice.instanceId;
+      return { instanceId: notice.instanceId, kind: 'RebalanceRecommendation' };
     case 'scheduledChange':
-      return notice.instanceIds[0];
+      return { instanceId: notice.instanceIds[0], kind: 'Maintenance' };
     default:
       return undefined;
   }

@@ -1,6 +1,6 @@
 // One row per kind of message and circumstance.
 import { describe, expect, it } from 'vitest';
-import { parseInstanceId } from '../../api/brand.ts';
+import { epochMs, parseInstanceId, parseTime } from '../../api/brand.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { HookNotice, Notice, ScheduledChangeNotice } from '../../api/notice.ts';
 import { testStart } from '../../runtime/testing.ts';
@@ -22,6 +22,9 @@ const group = (drain?: NodeGroup['spec']['drain']): NodeGroup => ({
 const facts = (more: Partial<MessageFacts> = {}): MessageFacts => ({
   now: testStart,
   receiveCount: 1,
+  sentAt,
+  cloudAheadMs: 0,
+  instance: { lifecycleState: 'Terminating:Wait', market: 'spot', scheduled: [] },
   group: group(),
   member: true,
   ownsHook: true,
@@ -29,7 +32,10 @@ const facts = (more: Partial<MessageFacts> = {}): MessageFacts => ({
   nodeName: 'n1',
   ...more,
 });
-const terminate = (at = '2025-12-31T23:59:50.000Z'): HookNotice => ({
+/** Ten seconds in the queue. */
+const sentAt = parseTime('2025-12-31T23:59:50.000Z') ?? testStart;
+
+const terminate = (at = '2025-12-31T23:59:49.000Z'): HookNotice => ({
   kind: 'terminate',
   source: 'sns',
   at,
@@ -60,6 +66,11 @@ describe('a termination of a managed instance', () => {
           startedAt: '2025-12-31T23:59:50.000Z',
           heartbeatTimeoutSeconds: 1800,
           globalTimeoutSeconds: 172_800,
+        },
+        confirmation: {
+          state: 'Confirmed',
+          at: '2026-01-01T00:00:00.000Z',
+          reason: 'Auto Scaling: Terminating:Wait',
         },
         requestedBy: 'EC2 Auto Scaling',
         reason: 'lifecycle hook Terminate-LC-Hook',
@@ -96,11 +107,24 @@ describe('a termination of a managed instance', () => {
     expect(decideMessage(terminate(), facts(more))).toMatchObject({ kind: 'record', cause });
   });
 
-  it('does not begin in the future, whatever the sender’s clock says', () => {
-    expect(decideMessage(terminate('2027-01-01T00:00:00Z'), facts())).toMatchObject({
-      cause: { hook: { startedAt: '2026-01-01T00:00:00.000Z' } },
+  it.each([
+    ['in the future by the queue', testStart + 3_600_000],
+    ['so long ago that the hook had ended', testStart - 200 * 3_600_000],
+  ])('begins when it is first read where it was sent %s', (_, at) => {
+    expect(decideMessage(terminate(), facts({ sentAt: epochMs(at) }))).toMatchObject({
+      cause: {
+        hook: { startedAt: '2026-01-01T00:00:00.000Z' },
+        deadline: '2026-01-01T00:15:00.000Z',
+      },
     });
   });
+
+  it.each(['2020-01-01T00:00:00Z', '2027-01-01T00:00:00Z'])(
+    'takes no time from the message: %s',
+    (at) => {
+      expect(decideMessage(terminate(at), facts())).toEqual(decideMessage(terminate(), facts()));
+    },
+  );
 });
 
 describe('spot messages', () => {
@@ -170,10 +194,13 @@ describe('scheduled maintenance', () => {
     startsAt: '2026-01-08T00:00:00Z',
     ...more,
   });
+  const scheduled = [
+    { code: 'system-reboot', notBefore: '2026-01-08T00:00:00Z', isOver: false },
+  ] as const;
   const id = 'maintenance/arn:aws:health:eu-west-1::event/EC2/X/1';
 
   it('becomes a cause that replaces the instance before its window opens', () => {
-    expect(decideMessage(maintenance(), facts())).toEqual({
+    expect(decideMessage(maintenance(), facts({ instance: { scheduled } }))).toEqual({
       kind: 'record',
       subject: { name: instanceId, instanceId, nodeGroup: 'ng', nodeName: 'n1' },
       cause: {
@@ -183,6 +210,12 @@ describe('scheduled maintenance', () => {
         deadline: '2026-01-08T00:00:00.000Z',
         onDeadline: 'force',
         followUp: 'Replace',
+        confirmation: {
+          state: 'Confirmed',
+          at: '2026-01-01T00:00:00.000Z',
+          reason: 'EC2: system-reboot is scheduled',
+        },
+        window: { startsAt: '2026-01-08T00:00:00.000Z' },
         requestedBy: 'AWS Health',
         reason: 'AWS_EC2_SYSTEM_REBOOT_MAINTENANCE_SCHEDULED at 2026-01-08T00:00:00Z',
       },
@@ -193,7 +226,11 @@ describe('scheduled maintenance', () => {
     [
       'leaves two minutes where the window is open already',
       { startsAt: '2025-12-31T00:00:00Z', status: 'open' },
-      {},
+      {
+        instance: {
+          scheduled: [{ code: 'system-reboot', notBefore: '2025-12-31T00:00:00Z', isOver: false }],
+        },
+      },
       { cause: { deadline: '2026-01-01T00:02:00.000Z' } },
     ],
     [
@@ -206,11 +243,14 @@ describe('scheduled maintenance', () => {
       'is withdrawn when it is called off',
       { status: 'closed' },
       {},
-      { kind: 'withdraw', causeId: id },
+      { kind: 'withdraw', cause: { id, cancelledAt: '2026-01-01T00:00:00.000Z' } },
     ],
     ['of others’ instances is dropped', {}, { group: undefined }, { why: 'foreignGroup' }],
   ])('%s', (_, notice, more, expected) => {
-    expect(decideMessage(maintenance(notice), facts(more))).toMatchObject(expected);
+    const listed = { instance: { scheduled: notice.status === 'closed' ? [] : scheduled } };
+    expect(decideMessage(maintenance(notice), facts({ ...listed, ...more }))).toMatchObject(
+      expected,
+    );
   });
 
   it('of several instances is a notice for each', () => {

@@ -1,11 +1,21 @@
 // What to do with one message from the queue: record a cause, drop it, or leave it in the queue.
 // A pure decision over what was observed about it; every outcome has a name that is counted.
-import { type EpochMs, parseTime } from '../../api/brand.ts';
+import { type EpochMs, epochMs, parseTime } from '../../api/brand.ts';
 import type { DisruptionSubject } from '../../api/causes.ts';
+import type { InstanceFacts } from '../../api/confirmation.ts';
 import type { DisruptionCause } from '../../api/disruption.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { HookNotice, Notice, ScheduledChangeNotice } from '../../api/notice.ts';
-import { type HookTimes, hookCause, maintenanceCause, shortestHook, spotCause } from '../causes.ts';
+import { confirmCause, refuteCause } from '../../core/termination/index.ts';
+import {
+  closedCause,
+  type HookTimes,
+  hookCause,
+  maintenanceCause,
+  shortestHook,
+  spotCause,
+} from '../causes.ts';
+import type { Owner } from '../group-directory.ts';
 
 /** A message that we cannot make sense of is dropped when it was handed out this often. */
 const maxReceives = 3;
@@ -24,6 +34,10 @@ type DropReason =
   | 'foreignHook'
   /** Names a managed group that the instance is not in, three times: gone, or never was. */
   | 'notMember'
+  /** Another account or region closes the event of an instance of ours. */
+  | 'foreignSender'
+  /** EC2 still lists the event that the message closes. */
+  | 'stillScheduled'
   /** The launch hook is completed by the lifecycle controller when the node is Ready. */
   | 'launch'
   /** The node's own lifecycle tells the same. */
@@ -41,14 +55,26 @@ export type MessageDecision =
       readonly subject: DisruptionSubject;
       readonly cause: DisruptionCause;
     }
-  /** What was announced is called off, or over. */
-  | { readonly kind: 'withdraw'; readonly subject: DisruptionSubject; readonly causeId: string }
+  /** What was announced is cancelled or over: `cause` records that. */
+  | {
+      readonly kind: 'withdraw';
+      readonly subject: DisruptionSubject;
+      readonly cause: DisruptionCause;
+    }
   | { readonly kind: 'drop'; readonly why: DropReason; readonly detail: string }
   | { readonly kind: 'keep'; readonly why: KeepReason; readonly detail: string };
 
 /** What was found out about a notice before deciding. */
 export interface MessageFacts {
   readonly now: EpochMs;
+  /** When the queue took the message in; absent where it does not say. */
+  readonly sentAt?: EpochMs;
+  /** How far the cloud's clock, in which messages are dated, is ahead of ours, milliseconds. */
+  readonly cloudAheadMs: number;
+  /** Whose the group is; absent where Auto Scaling does not say. */
+  readonly owner?: Owner;
+  /** What the cloud says of the instance. */
+  readonly instance: InstanceFacts;
   readonly receiveCount: number;
   /** The managed group that the message names, or that its instance is in. */
   readonly group: NodeGroup | undefined;
@@ -93,18 +119,55 @@ export const decideMessage = (notice: Notice, facts: MessageFacts): MessageDecis
     case 'spotInterruption':
     case 'rebalance': {
       const { instanceId, at } = notice;
-      if (facts.group === undefined) return drop('foreignGroup', instanceId);
+      const { group, sentAt, cloudAheadMs, now } = facts;
+      if (group === undefined) return drop('foreignGroup', instanceId);
       const kind = notice.kind === 'rebalance' ? 'RebalanceRecommendation' : 'SpotInterruption';
-      return {
-        kind: 'record',
-        subject: subjectOf(instanceId, facts.group, facts),
-        cause: spotCause({ kind, instanceId, at, now: facts.now }),
-      };
+      const cause = spotCause({ kind, instanceId, at, sentAt, cloudAheadMs, now });
+      return record(notice, { cause, subject: subjectOf(instanceId, group, facts) }, facts);
     }
     default:
       return assertNever(notice);
   }
 };
+
+/** Why a message cannot be about an instance of this owner; undefined where it may be. */
+const foreignSender = (
+  { account, region }: Sender,
+  owner: Owner | undefined,
+): string | undefined => {
+  if (owner === undefined) return undefined;
+  if (account !== undefined && account !== owner.account) {
+    return `the message is of account ${account.slice(0, 64)}, the instance of ${owner.account}`;
+  }
+  if (region === undefined || region === owner.region) return undefined;
+  return `the message is of ${region.slice(0, 64)}, the instance of ${owner.region}`;
+};
+
+type Sender = Pick<HookNotice, 'account' | 'region'>;
+
+/** The cause is recorded whatever the cloud says of it; only what it confirms is acted on. */
+const record = (
+  notice: Sender,
+  { cause, subject }: { readonly cause: DisruptionCause; readonly subject: DisruptionSubject },
+  { owner, instance, now }: MessageFacts,
+): MessageDecision => {
+  const foreign = foreignSender(notice, owner);
+  return {
+    kind: 'record',
+    subject,
+    cause:
+      foreign === undefined ? confirmCause(cause, instance, now) : refuteCause(cause, foreign, now),
+  };
+};
+
+/** EC2's own list says that an event which begins when this one does is still to come. */
+const isStillScheduled = (
+  { startsAt }: ScheduledChangeNotice,
+  { scheduled = [] }: InstanceFacts,
+): boolean =>
+  scheduled.some(
+    ({ isOver, notBefore }) => !isOver && parseTime(notBefore) === parseTime(startsAt),
+  );
 
 /** An event about several instances is one notice for each, see `noticesIn`. */
 const decideScheduledChange = (
@@ -118,8 +181,11 @@ const decideScheduledChange = (
   }
   const subject = subjectOf(instanceId, group, facts);
   const cause = maintenanceCause({ notice, group, now });
-  if (notice.status === 'closed') return { kind: 'withdraw', subject, causeId: cause.id };
-  return { kind: 'record', subject, cause };
+  if (notice.status !== 'closed') return record(notice, { cause, subject }, facts);
+  const foreign = foreignSender(notice, facts.owner);
+  if (foreign !== undefined) return drop('foreignSender', foreign);
+  if (isStillScheduled(notice, facts.instance)) return drop('stillScheduled', notice.eventArn);
+  return { kind: 'withdraw', subject, cause: closedCause(cause, now) };
 };
 
 /** What one message tells, each about one instance at most. */
@@ -142,12 +208,12 @@ const decideTerminate = (notice: HookNotice, facts: MessageFacts): MessageDecisi
     autoScalingGroupName,
     hookName,
     token,
-    startedAt: parseTime(notice.at) ?? now,
+    startedAt: facts.sentAt === undefined ? now : epochMs(facts.sentAt - facts.cloudAheadMs),
     times: facts.hookTimes ?? shortestHook,
     group,
     now,
   });
-  return { kind: 'record', subject: subjectOf(instanceId, group, facts), cause };
+  return record(notice, { cause, subject: subjectOf(instanceId, group, facts) }, facts);
 };
 
 const subjectOf = (

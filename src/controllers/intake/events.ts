@@ -1,5 +1,6 @@
 // What intake tells about messages: one journal entry each, and a count per outcome. Never the body
 // of a message, which is not ours to repeat.
+import { isConfirmed, isRefuted } from '../../api/confirmation.ts';
 import type { Journal } from '../../ports/index.ts';
 import type { MessageDecision } from './decide.ts';
 
@@ -11,11 +12,17 @@ export const journalDecision = (
   if (decision.kind === 'record') {
     const { cause, subject } = decision;
     const facts = { cause: cause.id, kind: cause.kind, message: messageId };
-    journal.record({ type: 'notice:recorded', subject: subject.name, facts });
+    if (isConfirmed(cause)) {
+      journal.record({ type: 'notice:recorded', subject: subject.name, facts });
+      return;
+    }
+    const why = cause.confirmation?.reason ?? '';
+    const type = isRefuted(cause) ? 'notice:refuted' : 'notice:unconfirmed';
+    journal.record({ type, subject: subject.name, facts: { ...facts, why } });
     return;
   }
   if (decision.kind === 'withdraw') {
-    const facts = { cause: decision.causeId, message: messageId };
+    const facts = { cause: decision.cause.id, message: messageId };
     journal.record({ type: 'notice:withdrawn', subject: decision.subject.name, facts });
     return;
   }
@@ -27,9 +34,12 @@ export const journalDecision = (
   });
 };
 
-/** The name under which a decision is counted: `recorded`, `dropped:test`, `kept:malformed`, ... */
+/** What a decision is counted as: `recorded`, `unconfirmed`, `refuted`, `dropped:test`, ... */
 export const outcomeOf = (decision: MessageDecision): string => {
-  if (decision.kind === 'record') return 'recorded';
+  if (decision.kind === 'record') {
+    if (isConfirmed(decision.cause)) return 'recorded';
+    return isRefuted(decision.cause) ? 'refuted' : 'unconfirmed';
+  }
   if (decision.kind === 'withdraw') return 'withdrawn';
   return `${decision.kind === 'drop' ? 'dropped' : 'kept'}:${decision.why}`;
 };

@@ -132,7 +132,7 @@ describe('the lifecycle backstop', () => {
     expect(disruption(i1)?.spec.causes).toMatchObject([
       {
         id: 'hook/asg-1/Terminate-LC-Hook/t1',
-        hook: { token: 't1', startedAt: '2025-12-31T23:59:00.000Z' },
+        hook: { token: 't1', startedAt: '2026-01-01T00:00:00.000Z' },
       },
     ]);
   });

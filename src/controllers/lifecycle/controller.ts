@@ -5,12 +5,14 @@ import { type EpochMs, epochMs, instanceIdOfProviderId, parseTime } from '../../
 import type { NodeDisruption } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
+import { launchHookName, terminateHookName } from '../../core/scaling/index.ts';
 import {
   type Clock,
   type CloudApi,
   CloudError,
   type Journal,
   type KubeApi,
+  type LifecycleHook,
   type Log,
   type Random,
   type ScalingInstance,
@@ -118,8 +120,7 @@ class Lifecycle {
       const group = this.#directory.holderOf(name);
       const waiting = instances.filter((instance) => instance.lifecycleState.endsWith(':Wait'));
       if (group === undefined || waiting.length === 0) continue;
-      const all = await this.#directory.hooks(name, signal);
-      const hooks = all.filter((hook) => this.#ownsHook(hook.name));
+      const hooks = await this.#ownHooksOf(name, waiting, signal);
       const untold = waiting.filter((instance) => this.#isUntold(instance));
       const since = await this.#terminations(name, untold, signal);
       for (const instance of waiting) {
@@ -132,6 +133,23 @@ class Lifecycle {
       }
     }
     return found;
+  }
+
+  /** Asks once more where an instance waits and no hook of ours explains it: one may have been installed since. */
+  async #ownHooksOf(
+    group: string,
+    waiting: readonly ScalingInstance[],
+    signal: AbortSignal,
+  ): Promise<readonly LifecycleHook[]> {
+    const own = (all: readonly LifecycleHook[]) => all.filter(({ name }) => this.#ownsHook(name));
+    const known = own(await this.#directory.hooks(group, signal));
+    const isExplained = ({ lifecycleState }: ScalingInstance): boolean =>
+      known.some(({ transition }) => transition === transitionOf(lifecycleState));
+    const odd = waiting.find((instance) => !isExplained(instance));
+    if (odd === undefined) return known;
+    const isEnding = transitionOf(odd.lifecycleState) === 'autoscaling:EC2_INSTANCE_TERMINATING';
+    const name = isEnding ? terminateHookName : launchHookName;
+    return own(await this.#directory.hooks(group, signal, name));
   }
 
   /** It waits to be terminated, and no hook of its group has been recorded. */
@@ -256,6 +274,11 @@ class Lifecycle {
     }
   }
 }
+
+const transitionOf = (state: string): LifecycleHook['transition'] =>
+  state.startsWith('Terminating')
+    ? 'autoscaling:EC2_INSTANCE_TERMINATING'
+    : 'autoscaling:EC2_INSTANCE_LAUNCHING';
 
 const becameReady = (change: Change<Node>): boolean => {
   if (change.kind === 'removed' || !isReady(change.object)) return false;

@@ -41,6 +41,13 @@ const node = (status: 'True' | 'False'): Node => ({
   status: { conditions: [{ type: 'Ready', status }] },
 });
 const known = (token: string | undefined, more: Partial<DisruptionCause> = {}): NodeDisruption => {
+  const confirmed = {
+    confirmation: {
+      state: 'Confirmed',
+      at: '2026-01-01T00:00:00.000Z',
+      reason: 'Terminating:Wait',
+    },
+  } as const;
   const cause = hookCause({
     autoScalingGroupName: 'asg-1',
     hookName: 'term',
@@ -54,7 +61,7 @@ const known = (token: string | undefined, more: Partial<DisruptionCause> = {}): 
     apiVersion: 'drover.dev/v1alpha1',
     kind: 'NodeDisruption',
     metadata: metadata(i1),
-    spec: { instanceId: i1, causes: [{ ...cause, ...more }] },
+    spec: { instanceId: i1, causes: [{ ...cause, ...confirmed, ...more }] },
   };
 };
 const waiting = (lifecycleState: string, more: Partial<WaitingInstance> = {}): WaitingInstance => ({

@@ -4,6 +4,7 @@ import { resourceTypes } from '../../api/kube.ts';
 import type { ScheduledEvent } from '../../ports/index.ts';
 import { createIntakeController } from '../intake/index.ts';
 import { aGroupSpec, anInstance, setUpControllers } from '../testing.ts';
+import { account, region } from '../testing-cloud.ts';
 import { createLifecycleController } from './index.ts';
 
 const i1 = anInstance(1);
@@ -19,6 +20,8 @@ const anEvent = (more: Partial<ScheduledEvent> = {}): ScheduledEvent => ({
 const eventArn = 'arn:aws:health:eu-west-1::event/EC2/X/1';
 const aMessage = (statusCode: 'upcoming' | 'closed') => ({
   source: 'aws.health',
+  account,
+  region,
   'detail-type': 'AWS Health Event',
   detail: {
     service: 'EC2',
@@ -63,12 +66,37 @@ describe('maintenance that EC2 has scheduled', () => {
         followUp: 'Replace',
         requestedBy: 'EC2',
         reason: 'found scheduled: system-reboot at 2026-01-08T00:00:00Z',
+        confirmation: {
+          state: 'Confirmed',
+          at: '2026-01-01T00:01:00.000Z',
+          reason: 'EC2: system-reboot is scheduled',
+        },
       },
     ]);
     expect(disruption(i1)?.spec).toMatchObject({ nodeName: 'n1', nodeGroup: 'ng' });
     await clock.advance(600_000);
     expect(kube.count('create') + kube.count('patch')).toBe(1);
     expect(journal.types()).toEqual(['lifecycle:maintenance:found']);
+  });
+
+  it('is found where a message that was not so named a sooner start', async () => {
+    const { cloud, clock, kube, start, causes } = await setUp();
+    const at = '2026-01-01T00:00:00.000Z';
+    const refuted = {
+      kind: 'Maintenance',
+      id: `maintenance/${eventArn}`,
+      receivedAt: at,
+      deadline: '2026-01-02T00:00:00.000Z',
+      onDeadline: 'force',
+      followUp: 'Replace',
+      confirmation: { state: 'Refuted', at, reason: 'EC2 lists no such event' },
+    };
+    const spec = { instanceId: i1, nodeName: 'n1', nodeGroup: 'ng', causes: [refuted] };
+    kube.put(resourceTypes.nodedisruptions, { name: i1, spec });
+    cloud.scheduledEvents = [anEvent()];
+    await start();
+    await clock.advance(60_000);
+    expect(causes()).toMatchObject([refuted, { id: 'maintenance/instance-event-0a' }]);
   });
 
   it('costs one call a minute, however many instances of others have events', async () => {
@@ -151,8 +179,8 @@ describe('maintenance that EC2 has scheduled', () => {
     await start();
     startIntake();
     const tell = (startsAt: string): void => {
-      if (source === 'list') cloud.scheduledEvents = [anEvent({ notBefore: startsAt })];
-      else {
+      cloud.scheduledEvents = [anEvent({ notBefore: startsAt })];
+      if (source === 'message') {
         const { detail, ...message } = aMessage('upcoming');
         cloud.send({
           ...message,

@@ -2,6 +2,7 @@
 // which of them nobody has recorded, and which recorded ones are over. Pure; drains nothing.
 import { type EpochMs, parseTime } from '../../api/brand.ts';
 import type { DisruptionSubject } from '../../api/causes.ts';
+import { isRefuted } from '../../api/confirmation.ts';
 import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
@@ -39,9 +40,11 @@ export const decideScheduled = (
         .map((cause) => ({ kind: 'withdraw', subject, causeId: cause.id }));
     }
     const cause = scheduledEventCause({ event, group, now });
-    // Its start may move under its id; what was taken back stays so.
+    // Its start may move under its id; a withdrawn cause stays so. A refuted one stands for nothing.
     const isTold = causes.some((known) =>
-      isInForce(known) ? endsInTime(known, cause) : known.id === cause.id,
+      known.cancelledAt === undefined
+        ? !isRefuted(known) && endsInTime(known, cause)
+        : known.id === cause.id,
     );
     // One at a time for each instance: what comes later is in time with the soonest.
     if (isTold || recorded.has(event.instanceId)) return [];
@@ -63,8 +66,6 @@ const subjectOf = ({ event, group, node }: ScheduledInstance): DisruptionSubject
 
 const maintenanceOf = (disruption: NodeDisruption | undefined): readonly DisruptionCause[] =>
   (disruption?.spec.causes ?? []).filter(({ kind }) => kind === 'Maintenance');
-
-const isInForce = ({ cancelledAt }: DisruptionCause): boolean => cancelledAt === undefined;
 
 /** AWS Health and EC2 have no name in common for one event: its instance and its start tell it. */
 const isOf = (cause: DisruptionCause, event: ScheduledEvent): boolean =>

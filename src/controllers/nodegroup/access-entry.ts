@@ -61,6 +61,7 @@ export const dropEntry = async (
   asked: { readonly isUsed: () => Promise<boolean>; readonly signal: AbortSignal },
 ): Promise<boolean> => {
   const { signal } = asked;
+  if (group.spec.nodeRole === '') return false;
   const wanted = wantedFor(group);
   const cluster = await deps.cloud.describeCluster(wanted.clusterName, { signal });
   if (cluster === undefined || !hasEntries(cluster)) return false;

@@ -2,7 +2,7 @@
 // with it. Tags know no compare and swap, so whoever takes a group that names nobody waits after the
 // mark, looks again, and goes on only if the mark is still its own (Fischer's mutual exclusion).
 import { type EpochMs, epochMs } from '../../api/brand.ts';
-import type { NodeGroup } from '../../api/nodegroup.ts';
+import { isRetained, type NodeGroup } from '../../api/nodegroup.ts';
 import { adoptionTags, type Ownership } from '../../core/scaling/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
@@ -39,7 +39,10 @@ export const adopt = async (
   const isNew = group.status?.nodeMarks === undefined;
   if (group.spec.autoScalingGroupName === undefined || ownership.kind === 'foreign') return held;
   if (ownership.kind !== 'own') {
-    if (isNew && group.metadata.deletionTimestamp !== undefined) return { kind: 'none' };
+    const isLeaving = group.metadata.deletionTimestamp !== undefined;
+    // A release removes the mark before the NodeGroup goes.
+    if (isLeaving && isRetained(group) && !isNew) return held;
+    if (isNew && isLeaving) return { kind: 'none' };
     mustLead(deps);
     await deps.cloud.tagGroup(scaling.name, adoptionTags(group, scaling.tags), { signal });
     memory.markedAt = deps.clock.now();

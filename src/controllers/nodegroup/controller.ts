@@ -6,7 +6,7 @@ import { autoScalingGroupNameOf, type NodeGroup, nodeGroupFinalizer } from '../.
 import type { ScalingGroup } from '../../ports/index.ts';
 import { type Change, type PassResult, WorkQueue } from '../../runtime/index.ts';
 import { GroupDirectory } from '../group-directory.ts';
-import { isReady } from '../informers.ts';
+import { isInService, isReady } from '../informers.ts';
 import { type NodeGroupDeps, NotLeading } from './deps.ts';
 import { mayBeMade, PassMemories } from './memory.ts';
 import { NodeRoles } from './node-roles.ts';
@@ -170,12 +170,13 @@ class NodeGroups {
   }
 }
 
-/** Heartbeats change nodes all the time; a group is concerned by who is there and by readiness. */
+/** Heartbeats change nodes all the time; a group is concerned by who is there and who is in service. */
 const matters = (change: Change<Node>): boolean => {
   if (instanceIdOfProviderId(change.object.spec.providerID) === undefined) return false;
   if (change.kind !== 'changed') return true;
   const { object, previous } = change;
   const isAnother = object.metadata.uid !== previous.metadata.uid;
-  const isReadier = isReady(object) !== isReady(previous);
+  const isReadier =
+    isReady(object) !== isReady(previous) || isInService(object) !== isInService(previous);
   return isAnother || isReadier || previous.spec.providerID === undefined;
 };

@@ -22,11 +22,12 @@ import {
   releaseComplaint,
   releaseOf,
   roleNameOf,
+  standardHooks,
   type TemplateFacts,
   templateData,
   templateTags,
 } from '../../core/scaling/index.ts';
-import type { LaunchTemplate, NewGroup, NewHook, Subnet } from '../../ports/index.ts';
+import type { LaunchTemplate, NewGroup, Subnet } from '../../ports/index.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { Impossible } from './impossible.ts';
 import { ensureRemoteAccess, findRemoteAccess } from './remote-access.ts';
@@ -182,16 +183,6 @@ const ensureTemplate = async (
 const eksTopic = (region: string): string =>
   `arn:aws:sns:${region}:346952985317:eks-asg-lifecycle-hook-topic`;
 
-/** Article 001's two hooks, number for number. */
-const hooks = (target: string | undefined): readonly NewHook[] =>
-  (['LAUNCHING', 'TERMINATING'] as const).map((transition) => ({
-    name: transition === 'LAUNCHING' ? 'Launch-LC-Hook' : 'Terminate-LC-Hook',
-    transition: `autoscaling:EC2_INSTANCE_${transition}`,
-    heartbeatTimeoutSeconds: 1800,
-    defaultResult: 'CONTINUE',
-    ...(target === undefined ? {} : { notificationTarget: target }),
-  }));
-
 const checkSubnets = async (
   { cloud }: NodeGroupDeps,
   group: NodeGroup,
@@ -234,7 +225,7 @@ export const createGroup = async (
     spot: group.spec.capacityType === 'SPOT',
     tags: instanceTags(group),
     ownTags: ownerTags(group),
-    hooks: hooks(target),
+    hooks: standardHooks(target),
   };
   const takeBack = asks();
   try {

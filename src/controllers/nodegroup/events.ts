@@ -48,6 +48,9 @@ export const journalTerminate = (journal: Journal, group: NodeGroup, instanceId:
 export const journalRemoved = (journal: Journal, group: NodeGroup): void =>
   journal.record({ type: 'nodegroup:removed', subject: group.metadata.name, facts: {} });
 
+export const journalReleased = (journal: Journal, group: NodeGroup): void =>
+  journal.record({ type: 'nodegroup:released', subject: group.metadata.name, facts: {} });
+
 /** Of aws-auth: the role with which the group's nodes are let in. */
 export const journalRole = (journal: Journal, group: NodeGroup, what: 'added' | 'removed'): void =>
   journal.record({

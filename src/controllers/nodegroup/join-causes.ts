@@ -36,9 +36,9 @@ const rolesOf = async (
   const access = await describing;
   if (access?.authenticationMode === 'API') return { kind: 'unused' };
   const found = await kube.get<ConfigMap>(resourceTypes.configmaps, awsAuth, { signal });
-  return found.kind === 'gone'
-    ? { kind: 'absent' }
-    : { kind: 'map', data: found.object.data ?? {} };
+  if (found.kind === 'found') return { kind: 'map', data: found.object.data ?? {} };
+  // kubeadm's and kOps' nodes join by other means.
+  return access === undefined ? { kind: 'unused' } : { kind: 'absent' };
 };
 
 const userDataOf = async (
@@ -88,7 +88,7 @@ export const joinCausesOf = async (
     now: clock.now(),
     network,
     cluster: spec.clusterName,
-    roleArn: spec.nodeRole,
+    roleArn: spec.nodeRole === '' ? undefined : spec.nodeRole,
     isWindows: spec.amiType.startsWith('WINDOWS'),
     roles: roles ?? { kind: 'unknown', why: 'kube-system/aws-auth was not read' },
     userData: await orUnknown(userDataOf(deps, group, scaling, signal)),

@@ -56,7 +56,8 @@ describe('an Auto Scaling group that is missing from an answer', () => {
 const aLoneGroup = async (desired: number, found: 'found' | 'not found' = 'found') => {
   const it = setUpControllers();
   const { kube, cloud, clock } = it;
-  const spec = aGroupSpec({ scaling: { minSize: 0, maxSize: 10, desired } });
+  const scaling = { minSize: 0, maxSize: 10, desired };
+  const spec = aGroupSpec({ scaling, deletionPolicy: 'Delete' });
   kube.put(nodegroups, { name: 'ng', spec });
   const put = (): void => cloud.putGroup('asg-1', { instances: instances.slice(0, desired) });
   if (found === 'found') put();

@@ -12,11 +12,12 @@ import {
   backupsName,
   planAdmission,
   planBackup,
+  planDisowning,
   planRetirement,
   awsAuthName as where,
 } from '../../core/identity/index.ts';
 import { familyOf, mappedRoleOf } from '../../core/scaling/index.ts';
-import { CloudError, KubeError } from '../../ports/index.ts';
+import { CloudError, KubeError, listNodeGroups } from '../../ports/index.ts';
 import { admitByEntry, dropEntry, hasEntries } from './access-entry.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { journalRole } from './events.ts';
@@ -90,6 +91,8 @@ export class NodeRoles {
   async keep(group: NodeGroup, memory: ModeMemory, signal: AbortSignal): Promise<void> {
     const lookedAt = this.#deps.clock.now();
     if (memory.mode !== undefined && lookedAt < memory.mode.lookedAt + modeLookMs) return;
+    // Of an adopted group whose role could not be read.
+    if (group.spec.nodeRole === '') return;
     const name = await this.#follow(group, memory.mode?.name, signal);
     memory.mode = { name, lookedAt };
   }
@@ -139,6 +142,32 @@ export class NodeRoles {
     });
   }
 
+  /**
+   * The group's release: its nodes live on, so its role stays in aws-auth and is Drover's no more. Where aws-auth cannot be
+   * written the role stays Drover's: a group is not kept for it.
+   */
+  async leaveToOwner(group: NodeGroup, signal: AbortSignal): Promise<void> {
+    const { kube, log } = this.#deps;
+    const role = mappedRoleOf(group);
+    const what = `leave ${role} to others with node group ${group.metadata.name}`;
+    await this.#alone(async () => {
+      try {
+        const found = await kube.get<AwsAuthMap>(configmaps, where, { signal });
+        if (found.kind === 'gone' || !addedRolesOf(found.object).includes(role)) return;
+        await this.#swap({ what, plan: (map) => planDisowning(map, role) }, signal);
+      } catch (error) {
+        const isRefused =
+          error instanceof Impossible || (error instanceof KubeError && error.retry === 'never');
+        if (!isRefused) throw error;
+        log.warn('the role of a released node group stays in aws-auth as Drover’s', {
+          group: group.metadata.name,
+          role,
+          error: error.message,
+        });
+      }
+    });
+  }
+
   async #takeOut(group: NodeGroup, signal: AbortSignal): Promise<boolean> {
     const role = mappedRoleOf(group);
     const found = await this.#deps.kube.get<AwsAuthMap>(configmaps, where, { signal });
@@ -158,7 +187,7 @@ export class NodeRoles {
   /** By another group, past every cache, or by a self-managed group's stack. */
   async #isUsed(group: NodeGroup, role: string, signal: AbortSignal): Promise<boolean> {
     const { kube, cloud } = this.#deps;
-    const { items } = await kube.list<NodeGroup>(resourceTypes.nodegroups, { signal });
+    const items = await listNodeGroups(kube, { signal });
     const others = items.filter(
       ({ metadata }) =>
         metadata.uid !== group.metadata.uid &&

@@ -6,9 +6,13 @@ import type { MissingNode } from '../../api/nodegroup-update.ts';
 import {
   isLate,
   joinIssue,
+  joinTimeoutMs,
+  type KnownCause,
   lateAt,
   launchIssues,
   type Unjoined,
+  usualJoinMs,
+  whyUnjoined,
 } from '../../core/scaling/index.ts';
 import { failedLaunches } from '../../core/update/index.ts';
 import { CloudError, type ScalingGroup } from '../../ports/index.ts';
@@ -22,7 +26,7 @@ export interface Health {
   readonly issues: readonly HealthIssue[];
   /** Of launches that fail, and instances that are no Ready node: what is known of them at once. */
   readonly launches: readonly MissingNode[];
-  readonly unjoined: readonly Unjoined[];
+  readonly unjoined: readonly (Unjoined & { readonly why?: string })[];
   /** When somebody becomes late. */
   readonly nextAt: EpochMs | undefined;
 }
@@ -70,23 +74,24 @@ export interface LateFindings {
   readonly at: EpochMs;
   /** Who was late then. */
   readonly ids: string;
-  readonly issue: HealthIssue | undefined;
+  readonly instances: readonly LateInstance[];
+  readonly causes: readonly KnownCause[];
 }
 
 /** Consoles and configurations change slowly, and passes come every two seconds while an update runs. */
 const lookAgainMs = 30_000;
 
 /** Why they do not join; what was found out just before stands while the same ones are late. */
-const lateIssue = async (
+const findLate = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
   { scaling, unjoined, memory }: Looked,
   signal: AbortSignal,
-): Promise<HealthIssue | undefined> => {
+): Promise<Pick<LateFindings, 'instances' | 'causes'>> => {
   const ids = unjoined.map(({ instanceId }) => instanceId).join(' ');
   const { late: before } = memory;
   const now = deps.clock.now();
-  if (before?.ids === ids && now - before.at < lookAgainMs) return before.issue;
+  if (before?.ids === ids && now - before.at < lookAgainMs) return before;
   const late: LateInstance[] = [];
   for (const one of unjoined) {
     const console =
@@ -95,10 +100,13 @@ const lateIssue = async (
   }
   const causes =
     late.length === 0 ? [] : await joinCausesOf(deps, group, { scaling, late }, signal);
-  const issue = joinIssue(late, causes);
-  memory.late = { at: now, ids, issue };
-  return issue;
+  memory.late = { at: now, ids, instances: late, causes };
+  return memory.late;
 };
+
+/** An update in this phase waits for the first new nodes of each zone, also where as many run as were asked for. */
+const awaitsNewNodes = ({ updates }: NodeGroupDeps, { status }: NodeGroup): boolean =>
+  updates.get(status?.updating?.name ?? '')?.status?.phase === 'ScalingUp';
 
 interface Looked {
   readonly scaling: ScalingGroup;
@@ -115,14 +123,28 @@ export const observeHealth = async (
   const now = deps.clock.now();
   const isShort = countedOf(scaling).length < scaling.desiredCapacity;
   const name = autoScalingGroupNameOf(group);
-  const activities = isShort ? await lookAtActivities(deps, { scaling, memory }, signal) : [];
+  const isWaiting = awaitsNewNodes(deps, group);
+  const activities =
+    isShort || isWaiting ? await lookAtActivities(deps, { scaling, memory }, signal) : [];
   const unjoined = await unjoinedOf(deps, group, scaling, signal);
-  const late = unjoined.filter((each) => isLate(each, now));
-  const join = await lateIssue(deps, group, { scaling, unjoined: late, memory }, signal);
+  // An update says why they do not join long before its time is over.
+  const afterMs = group.status?.updating === undefined ? joinTimeoutMs : usualJoinMs;
+  const overdue = unjoined.filter((each) => isLate(each, now, afterMs));
+  const looked = { scaling, unjoined: overdue, memory };
+  const { instances, causes } = await findLate(deps, group, looked, signal);
+  const late = instances.filter((each) => isLate(each, now));
+  const join = joinIssue(late, causes);
+  const whyOf = new Map(instances.map((one) => [one.instanceId, whyUnjoined(one, causes)]));
   return {
-    issues: [...launchIssues(activities, name), ...(join === undefined ? [] : [join])],
+    issues: [
+      ...(isShort ? launchIssues(activities, name) : []),
+      ...(join === undefined ? [] : [join]),
+    ],
     launches: failedLaunches(activities),
-    unjoined,
-    nextAt: lateAt(unjoined, now),
+    unjoined: unjoined.map((one) => {
+      const why = whyOf.get(one.instanceId);
+      return why === undefined ? one : { ...one, why };
+    }),
+    nextAt: lateAt(unjoined, now, afterMs) ?? lateAt(unjoined, now),
   };
 };

@@ -5,8 +5,10 @@ import type { ProbeResult } from '../../api/update-pacing.ts';
 import type { HookRun } from '../../core/update/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
 import type { ActivityMemory } from './activities.ts';
+import type { AdoptedMemory } from './adopted.ts';
 import type { AdoptionMemory } from './adoption.ts';
 import type { Made } from './create.ts';
+import type { HooksMemory } from './hooks.ts';
 import type { LateMemory } from './late-processes.ts';
 import type { HeldMemory } from './leaving-issues.ts';
 import type { LeftMemory } from './left.ts';
@@ -16,7 +18,15 @@ import type { GateMemory } from './rollout-pods.ts';
 import type { WindowsMemory } from './windows.ts';
 
 /** What is tried each for itself: that one succeeds says nothing about another. */
-export type Effect = 'adopt' | 'marks' | 'create' | 'identity' | 'template' | 'sizes' | 'update';
+export type Effect =
+  | 'adopt'
+  | 'marks'
+  | 'create'
+  | 'identity'
+  | 'template'
+  | 'sizes'
+  | 'update'
+  | 'release';
 
 /** Those that are over, and webhooks that were asked and are not. */
 export interface HookMemory {
@@ -26,7 +36,7 @@ export interface HookMemory {
 }
 
 /** Known to this process alone; a restart costs a look or a call more. */
-export interface PassMemory extends AdoptionMemory, ModeMemory {
+export interface PassMemory extends AdoptionMemory, AdoptedMemory, ModeMemory, HooksMemory {
   /** Our last change of the cloud: what was seen before it is not believed after it. */
   actedAt: number;
   /** The last look past the shared ones. */
@@ -62,6 +72,8 @@ export interface PassMemory extends AdoptionMemory, ModeMemory {
   readonly held: HeldMemory;
   /** Of what an earlier leader has suspended late. */
   readonly lateCall: LateMemory;
+  /** What a release waits for, a sentence. */
+  releasing?: string | undefined;
   /** Since when something of a group that ends cannot be deleted. */
   inUseSince?: number;
 }

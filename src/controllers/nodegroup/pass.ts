@@ -1,8 +1,10 @@
 // One pass over one node group: observe, follow or carry out, report. Every effect comes after the
 // status that tells of it, and is safe to repeat.
+import { completeNodeGroup } from '../../api/adopted.ts';
 import { type EpochMs, epochMs } from '../../api/brand.ts';
 import {
   autoScalingGroupNameOf,
+  isRetained,
   type NodeGroup,
   type NodeGroupStatus,
 } from '../../api/nodegroup.ts';
@@ -15,11 +17,13 @@ import {
 } from '../../core/scaling/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
 import { groupsNaming } from '../informers.ts';
+import { readAdopted, withClusterName } from './adopted.ts';
 import { adopt } from './adoption.ts';
 import { endUpdate } from './config-update.ts';
 import { createGroup } from './create.ts';
 import type { NodeGroupDeps } from './deps.ts';
 import { journalWriteBack } from './events.ts';
+import { keepHooks } from './hooks.ts';
 import { syncTemplate } from './labels.ts';
 import { resumeLate } from './late-processes.ts';
 import { leaveTry } from './leave.ts';
@@ -27,15 +31,16 @@ import { leaveIssues } from './leaving-issues.ts';
 import { leftOf } from './left.ts';
 import { Marking } from './marking.ts';
 import { askedFor, isMissingFor, mayStand, wasSeen } from './memory.ts';
-import { type Health, observeHealth } from './observe.ts';
+import { observeHealth } from './observe.ts';
 import type { Effect, PassInput } from './pass-input.ts';
+import { releaseGroup } from './release.ts';
 import { endRest, isEmpty, openBounds } from './remove.ts';
 import { type ReportFacts, report } from './report.ts';
 import { noSurge, seeSizes, sizesNow, withCall } from './request.ts';
 import { setSizes } from './resize.ts';
 import { type Rollout, rollOut } from './rollout.ts';
 import { beginUpdate } from './rollout-begin.ts';
-import { retiringOf } from './rollout-input.ts';
+import { type RolloutInput, retiringOf } from './rollout-input.ts';
 import { isStale, tendUpdates } from './rollout-lost.ts';
 import {
   isForced,
@@ -83,8 +88,9 @@ export class Pass {
     this.#marking = new Marking(deps, group, input.memory);
     this.#isMissing = isMissingFor(input.memory, found, deps.clock.now());
     if (found !== undefined) {
+      this.#group = withClusterName(deps, group, found);
       const others = groupsNaming(deps.nodeGroups, found.name);
-      this.#found = { scaling: found, ownership: ownershipOf(group, found.tags, others) };
+      this.#found = { scaling: found, ownership: ownershipOf(this.#group, found.tags, others) };
       if (this.#found.ownership.kind !== 'foreign') this.#scaling = found;
     }
     const { status, metadata } = group;
@@ -100,7 +106,10 @@ export class Pass {
     let goesOn: boolean;
     try {
       if (!(await this.#adopt())) goesOn = await this.#wait();
-      else goesOn = isLeaving ? await this.#leave() : await this.#live();
+      else {
+        await this.#read();
+        goesOn = isLeaving ? await this.#leave() : await this.#live();
+      }
     } finally {
       if (this.#hasActed) this.#input.memory.actedAt = this.#deps.clock.now();
     }
@@ -127,14 +136,17 @@ export class Pass {
     return isHeld;
   }
 
+  async #read(): Promise<void> {
+    if (this.#scaling === undefined) return;
+    this.#group = await readAdopted(this.#deps, this.#group, this.#scaling, this.#input);
+  }
+
   /** Told where the mark is refused; otherwise a group has no status before it is ours. */
   async #wait(): Promise<boolean> {
     this.#scaling = undefined;
     if (!this.#input.memory.trouble.has('adopt')) return true;
     return this.#report({ target: this.#group.spec.scaling.desired ?? 0 });
   }
-
-  // ---- a group that lives ----
 
   /** False: the object is gone. */
   async #live(): Promise<boolean> {
@@ -153,6 +165,7 @@ export class Pass {
     }
     const { memory, roles } = this.#input;
     memory.trouble.delete('create');
+    await keepHooks(this.#deps, this.#group, { scaling, memory }, signal);
     await this.#attempt('identity', () => roles.keep(this.#group, memory, signal));
     await this.#mark(scaling);
     if (!(await this.#resize(scaling, update))) return false;
@@ -171,7 +184,7 @@ export class Pass {
   async #rollOut(
     scaling: ScalingGroup,
     update: NodeGroupUpdate | undefined,
-    known: { readonly health: Health; readonly wanted: number },
+    known: Pick<RolloutInput, 'health' | 'wanted' | 'taken'>,
   ): Promise<Rollout | undefined> {
     const { signal, memory } = this.#input;
     memory.isMoving = false;
@@ -229,7 +242,11 @@ export class Pass {
     const { late, ...read } = readSizes(this.#deps, this.#group, scaling, left);
     const seen = seeSizes(read.group, read.scaling, left);
     if (!(await this.#follow(seen.followed))) return false;
-    const rollout = await this.#rollOut(scaling, update, { health, wanted: seen.wanted });
+    const rollout = await this.#rollOut(scaling, update, {
+      health,
+      wanted: seen.wanted,
+      taken: seen.settled.taken,
+    });
     const surge = rollout?.surge ?? leftoverSurge(this.#deps, this.#group, scaling);
     const isUpdating = rollout !== undefined;
     const retiring = retiringOf(this.#deps, scaling, update);
@@ -253,7 +270,7 @@ export class Pass {
     }
     const sums = { ...this.#group.spec.scaling, target, lower: rollout?.lower };
     if (isUpdating) this.#surge = withCall(this.#surge, seen.settled, scaling, sums);
-    const asked = { sums, surge: this.#surge, scaleIn, late, left };
+    const asked = { sums, surge: this.#surge, isUpdating, scaleIn, late, left };
     const { change, sizeCalls } = planCalls(this.#deps, this.#group, scaling, asked);
     const told = { target, scaleIn, failure, issues, sizeCalls, updating: rollout?.updating };
     if (!(await this.#report(told))) return false;
@@ -306,14 +323,15 @@ export class Pass {
     const update = openUpdate(this.#deps, this.#group);
     if (update !== undefined) await failUpdate(this.#deps, this.#group, update, signal);
     await releaseUpdates(this.#deps, this.#group.metadata.name, { isGroupGone: true }, signal);
-    // It goes with the rest of the group.
-    this.#surge = noSurge;
+    // It goes with the rest of the group; a release sets it back.
+    if (!isRetained(this.#group)) this.#surge = noSurge;
     const now = this.#deps.clock.now();
     if (mayStand(this.#input.memory, this.#group, this.#found, now)) {
       this.#wake(epochMs(now + missingLookMs));
       return true;
     }
     const scaling = this.#scaling;
+    if (scaling !== undefined && isRetained(this.#group)) return this.#release(scaling);
     if (scaling === undefined || isEmpty(scaling)) return this.#end();
     const { keep, dueAt, ...told } = leaveTry(this.#deps, this.#group, scaling, this.#input.memory);
     this.#wake(dueAt);
@@ -327,6 +345,19 @@ export class Pass {
     return true;
   }
 
+  async #release(scaling: ScalingGroup): Promise<boolean> {
+    const { updating, scaleIn } = this.#group.status ?? {};
+    const releasing = this.#input.memory.releasing ?? '';
+    const told = { target: scaling.desiredCapacity, releasing, updating, scaleIn };
+    if (!(await this.#report(told))) return false;
+    this.#acted();
+    let isReleased = false;
+    await this.#attempt('release', async () => {
+      isReleased = await releaseGroup(this.#deps, this.#group, scaling, this.#input);
+    });
+    return !isReleased;
+  }
+
   async #end(): Promise<boolean> {
     const rest = await endRest(this.#deps, this.#group, this.#input);
     if (rest.kind === 'gone') return false;
@@ -334,8 +365,6 @@ export class Pass {
     const issues = leaveIssues(this.#group, rest);
     return rest.failure === undefined || this.#report({ target: 0, failure: rest.failure, issues });
   }
-
-  // ---- shared ----
 
   /** Runs an effect; what no retry mends becomes a health issue instead of an error. */
   async #attempt(name: Effect, effect: () => Promise<void>): Promise<void> {
@@ -370,7 +399,7 @@ export class Pass {
   #take(written: NodeGroup | undefined): boolean {
     if (written === undefined) return false;
     this.#wrote ||= written !== this.#group;
-    this.#group = written;
+    this.#group = completeNodeGroup(written, this.#input.memory.adopted?.facts);
     return true;
   }
 

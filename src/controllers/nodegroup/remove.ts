@@ -77,6 +77,16 @@ const removeProfile = async (
   await cloud.deleteInstanceProfile(name, { signal });
 };
 
+/** Launch template and instance profile that Drover derived. Throws CloudError while they are in use. */
+export const removeDerived = async (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  signal: AbortSignal,
+): Promise<void> => {
+  await removeTemplate(deps, group, signal);
+  await removeProfile(deps, group, signal);
+};
+
 /**
  * What must be set before the first drain: nobody is started any more, desired may fall to 0. The maximum that an update
  * had made larger comes back as nodes go: a delete may wait for budgets for long.
@@ -122,8 +132,7 @@ const removeRest = async (
   }
   // Template and profile that an adopted group came with are those of whoever has the group.
   if (isOwn || group.spec.autoScalingGroupName === undefined) {
-    await removeTemplate(deps, group, signal);
-    await removeProfile(deps, group, signal);
+    await removeDerived(deps, group, signal);
   }
   await removeRemoteAccess(deps, group, signal);
   const letGo = async (): Promise<void> => {

@@ -1,12 +1,19 @@
 // What a pass tells of its group: the status, written when it says something new, and what others are told with it.
-import type { HealthIssue, NodeGroup, NodeGroupStatus } from '../../api/nodegroup.ts';
+import type { Node } from '../../api/kube.ts';
+import {
+  autoScalingGroupNameOf,
+  type HealthIssue,
+  type NodeGroup,
+  type NodeGroupStatus,
+} from '../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
 import { type Ownership, type StatusFacts, statusOf } from '../../core/scaling/index.ts';
 import { failedRequestOf, failedUpdateOf, waitingChangeText } from '../../core/update/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
-import { isReady, nodeOfInstance } from '../informers.ts';
+import { isInService, isReady, nodeOfInstance } from '../informers.ts';
 import type { NodeGroupDeps } from './deps.ts';
 import { journalStatus } from './events.ts';
+import { type HooksMemory, hookIssues } from './hooks.ts';
 import type { Marking } from './marking.ts';
 import type { PassInput } from './pass-input.ts';
 import { tellStatus } from './tell.ts';
@@ -25,6 +32,8 @@ export interface ReportFacts {
   readonly sizeCalls?: NodeGroupStatus['sizeCalls'];
   /** The version update that is under way; left out: as it was told before. */
   readonly updating?: NodeGroupStatus['updating'];
+  /** Set while the group is released: what that waits for. */
+  readonly releasing?: string;
 }
 
 interface PassFacts extends ReportFacts {
@@ -56,6 +65,9 @@ const updatingOf = (facts: PassFacts): Pick<NodeGroupStatus, 'updating'> => {
   return updating === undefined ? {} : { updating };
 };
 
+const hookFacts = ({ hooks }: HooksMemory): Pick<StatusFacts, 'hookLack'> =>
+  hooks?.lack === undefined ? {} : { hookLack: hooks.lack };
+
 /** One that may not begin yet has done nothing to the group. */
 const isUnderWay = (update: NodeGroupUpdate | undefined): boolean =>
   update !== undefined && update.status?.phase !== 'Pending';
@@ -70,19 +82,30 @@ export const report = async (
   const { group, scaling, marking, surge, templateGeneration } = facts;
   const updates = deps.updates.list();
   const windows = await windowsLacks(deps, group, memory, signal);
-  const asked = requestedRevision(deps, group);
+  // Of an adopted group that AWS was not asked about yet nothing is known that could be taken note of.
+  const isUnread = group.stated !== undefined && memory.adopted === undefined;
+  const asked = isUnread ? group.status?.requestedRevision : requestedRevision(deps, group);
   const waitingChange = waitingChangeText(updates, group, asked);
+  const is = (instanceId: string, what: (node: Node) => boolean): boolean => {
+    const node = nodeOfInstance(nodes, instanceId);
+    return node !== undefined && what(node);
+  };
   const status = statusOf({
     ...(waitingChange === undefined ? {} : { waitingChange }),
     ...(windows === undefined ? {} : { windows }),
     group,
     scaling,
     isMissing: facts.isMissing,
-    isReady: (instanceId) => {
-      const node = nodeOfInstance(nodes, instanceId);
-      return node !== undefined && isReady(node);
-    },
-    issues: [...ownIssues(memory.trouble.values(), group, facts.found), ...(facts.issues ?? [])],
+    isReady: (instanceId) => is(instanceId, isReady),
+    isInService: (instanceId) => is(instanceId, isInService),
+    ...(memory.adopted?.facts === undefined ? {} : { adopted: memory.adopted.facts }),
+    ...hookFacts(memory),
+    ...(facts.releasing === undefined ? {} : { releasing: facts.releasing }),
+    issues: [
+      ...ownIssues(memory.trouble.values(), group, facts.found),
+      ...hookIssues(memory, autoScalingGroupNameOf(group)),
+      ...(facts.issues ?? []),
+    ],
     requested: group.spec.scaling,
     requestedRevision: asked,
     surge,

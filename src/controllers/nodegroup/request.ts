@@ -114,7 +114,7 @@ export const sizesNow = (
 ): SizesNow => {
   const { isUpdating, retiring } = around;
   const { desired, maxSize } = around.surge;
-  const { people, carried, left } = settled;
+  const { people, carried, left, takenUntil } = settled;
   const isNoted = group.spec.scaling.desired === undefined;
   const isOurs = isUpdating || retiring > 0 || !sameSurge(around.surge, noSurge);
   const target = wanted + desired + retiring;
@@ -125,6 +125,7 @@ export const sizesNow = (
     ...(retiring > 0 ? { retiring } : {}),
     ...(isThere || carried === desired + retiring ? {} : { carried }),
     left,
+    ...(takenUntil === undefined ? {} : { takenUntil }),
   };
   return {
     // Those that leave keep their places until then.
@@ -202,7 +203,11 @@ export const scaleInNow = (
 };
 
 /** The maximum with room for what is an update's: with the call that follows it is what it will be then. */
-export const withRoom = (surge: SizesNow['surge'], wanted: WantedSizes): WantedSizes => ({
+export const withRoom = (
+  surge: SizesNow['surge'],
+  wanted: WantedSizes,
+  isUpdating: boolean,
+): WantedSizes => ({
   ...wanted,
-  maxSize: surge.next?.maxSize ?? wanted.maxSize + roomOf(surge),
+  maxSize: surge.next?.maxSize ?? wanted.maxSize + roomOf(surge, isUpdating),
 });

@@ -20,7 +20,7 @@ import { resumeLost } from './rollout-lost.ts';
 import { failUpdate, holdUpdate, writeUpdate } from './updates.ts';
 import { writeSpec } from './write.ts';
 
-type BeginInput = Omit<RolloutInput, 'health' | 'memory' | 'wanted'>;
+type BeginInput = Omit<RolloutInput, 'health' | 'memory' | 'taken' | 'wanted'>;
 
 /**
  * A group that could not be made has nothing to update, and is made by its spec alone: there what is wrong has to be

@@ -19,7 +19,8 @@ import { askWebhooks } from './rollout-webhooks.ts';
 
 const { jobs, cronjobs } = resourceTypes;
 
-const rightsRemedy = 'The controller has the rights for hooks by deploy/hooks.yaml.';
+const rightsRemedy =
+  '`kubectl apply -n NAMESPACE -f deploy/hooks.yaml` grants the controller the rights for hooks in a namespace.';
 
 const wordsOf = (error: KubeError): string =>
   error.code === 'Forbidden' ? `${error.message}. ${rightsRemedy}` : error.message;

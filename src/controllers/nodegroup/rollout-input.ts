@@ -26,6 +26,8 @@ export interface RolloutInput {
   readonly health: Health;
   /** How many people want now, without what is an update's. */
   readonly wanted: number;
+  /** How many instances of the surplus others have terminated since the last pass. */
+  readonly taken: number;
   readonly memory: PassMemory;
   readonly signal: AbortSignal;
 }
@@ -87,10 +89,17 @@ export const instancesOf = (
   });
 };
 
-const notReadyFields = (node: Node | undefined): Pick<UpdateInstance, 'notReadySince'> => {
+const notReadyFields = (
+  node: Node | undefined,
+): Pick<UpdateInstance, 'notReadySince' | 'notReadyWhy'> => {
   if (node === undefined || isReady(node)) return {};
   const ready = node.status?.conditions?.find(({ type }) => type === 'Ready');
-  return { notReadySince: ready?.lastTransitionTime ?? node.metadata.creationTimestamp };
+  const told = [ready?.reason, ready?.message].filter(Boolean).join(': ');
+  const status = ready === undefined ? 'no status' : `Ready=${ready.status}`;
+  return {
+    notReadySince: ready?.lastTransitionTime ?? node.metadata.creationTimestamp,
+    notReadyWhy: told === '' ? `its kubelet posts ${status}` : told,
+  };
 };
 
 const discouragedFields = (node: Node | undefined) => {

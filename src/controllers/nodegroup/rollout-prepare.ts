@@ -118,7 +118,8 @@ const prepare = async (deps: NodeGroupDeps, input: RolloutInput): Promise<void> 
   await checkTemplate(deps, group, update, signal);
   const complaint = policyComplaint(group.spec, update.spec, status.strategy);
   if (complaint !== undefined) throw new Impossible('OperationNotPermitted', complaint);
-  const target = await makeTarget(deps, group, scaling, signal);
+  const replaceEqual = update.spec.replaceEqual === true;
+  const target = await makeTarget(deps, group, { scaling, replaceEqual }, signal);
   const desired = input.wanted;
   const maxUnavailable = maxUnavailableOf(group.spec.updateConfig, desired);
   const surge = await surgeOf(deps, input, status.strategy, target, { desired, maxUnavailable });

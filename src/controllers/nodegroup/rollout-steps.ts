@@ -13,14 +13,14 @@ import { resourceTypes } from '../../api/kube.ts';
 import { quarantineLabel } from '../../api/update-policy.ts';
 import { nextCauseId } from '../../core/scaling/index.ts';
 import {
-  autoscalerAnnotation,
   outdatedTaint,
   ownCause,
   type Policies,
   policiesOf,
   type StepHolds,
-  shieldAnnotation,
+  shieldPatch,
   type UpdateStep,
+  unshieldPatch,
   updateCauseId,
 } from '../../core/update/index.ts';
 import { KubeError } from '../../ports/index.ts';
@@ -160,17 +160,16 @@ const lift = async (deps: NodeGroupDeps, input: Input, instanceId: string): Prom
   await write(deps, instanceId, liftWrite(known, cause.id, drainNow(deps, input)), signal);
 };
 
-/** Two annotations in one patch: where ours stands, the autoscaler's is ours to take away. */
+/** Whose it is and what it was before stand beside it, in one patch. */
 const shield = async (
   deps: NodeGroupDeps,
   { update, signal }: Input,
   name: string,
   isShielded: boolean,
 ): Promise<void> => {
-  const annotations = {
-    [autoscalerAnnotation]: isShielded ? 'true' : null,
-    [shieldAnnotation]: isShielded ? update.metadata.name : null,
-  };
+  const node = deps.nodes.list().find(({ metadata }) => metadata.name === name);
+  if (node === undefined) return;
+  const annotations = isShielded ? shieldPatch(node, update.metadata.name) : unshieldPatch(node);
   mustLead(deps);
   const patch = { type: 'merge', body: { metadata: { annotations } } } as const;
   const found = await deps.kube.patch(resourceTypes.nodes, { name }, patch, { signal });

@@ -3,9 +3,13 @@
 import type { JsonObject } from '../../api/json.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { Revision } from '../../api/nodegroup-update.ts';
-import { isTemplateProblem, ownsDerived, templateData } from '../../core/scaling/index.ts';
+import {
+  isTemplateProblem,
+  ownsDerived,
+  sameTemplateData,
+  templateData,
+} from '../../core/scaling/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
-import { mergePatchBetween } from '../../runtime/index.ts';
 import { templateFacts } from './create.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { Impossible } from './impossible.ts';
@@ -13,11 +17,14 @@ import { labelled, laterVersion } from './labels.ts';
 import { type RolloutInput, willAct } from './rollout-input.ts';
 import { writeUpdate } from './updates.ts';
 
-/** The revision that the spec asks for now, with its template version made. Throws Impossible, CloudError. */
+/**
+ * The revision that the spec asks for now, with its template version made. `replaceEqual`: also where the latest has the
+ * same content; a crash may then leave one that nothing uses. Throws Impossible, CloudError.
+ */
 export const makeTarget = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
-  scaling: ScalingGroup,
+  { scaling, replaceEqual }: { readonly scaling: ScalingGroup; readonly replaceEqual: boolean },
   signal: AbortSignal,
 ): Promise<Revision> => {
   const { cloud } = deps;
@@ -40,7 +47,7 @@ export const makeTarget = async (
   const data = templateData(facts);
   if (isTemplateProblem(data)) throw new Impossible(data.code, data.message);
   let { version: templateVersion } = latest;
-  if (mergePatchBetween(latest.data, data as JsonObject) !== undefined) {
+  if (replaceEqual || !sameTemplateData(latest.data, data)) {
     mustLead(deps);
     templateVersion = await cloud.addLaunchTemplateVersion({ id: use.id, data }, { signal });
   }

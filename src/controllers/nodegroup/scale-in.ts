@@ -79,26 +79,23 @@ const isOrphaned = (
   spec.nodeGroup === group &&
   !updates.list().some(({ metadata }) => isOfRequest(cause.id, updateCauseId(metadata.name)));
 
-/**
- * Nobody's wish any more: causes of ours on instances that stay. One that leaves has been taken: its
- * node is not given back.
- */
-export const withdrawOthers = async (
+/** Cancels causes on instances that stay. An instance that is being terminated keeps its causes. */
+export const withdrawCauses = async (
   deps: NodeGroupDeps,
-  { group, scaling }: { readonly group: NodeGroup; readonly scaling: ScalingGroup },
-  keep: (disruption: NodeDisruption, cause: DisruptionCause) => boolean,
+  what: {
+    readonly scaling: ScalingGroup;
+    readonly cancelledAt: string;
+    readonly isDone: (disruption: NodeDisruption, cause: DisruptionCause) => boolean;
+  },
   signal: AbortSignal,
 ): Promise<void> => {
-  const { disruptions, clock } = deps;
-  const { name } = group.metadata;
-  const cancelledAt = formatTime(clock.now());
+  const { scaling, cancelledAt } = what;
+  const { disruptions } = deps;
   const isLeaving = ({ lifecycleState }: ScalingInstance): boolean =>
     /^Terminat/.test(lifecycleState);
   const leaving = new Set(scaling.instances.filter(isLeaving).map(({ instanceId }) => instanceId));
   for (const disruption of disruptions.list()) {
-    const isDone = (cause: DisruptionCause): boolean =>
-      (isOwnScaleIn(cause, name) && !keep(disruption, cause)) ||
-      isOrphaned(deps, disruption, cause, name);
+    const isDone = (cause: DisruptionCause): boolean => what.isDone(disruption, cause);
     if (leaving.has(disruption.metadata.name) || !disruption.spec.causes.some(isDone)) continue;
     mustLead(deps);
     const causes = disruption.spec.causes.map(
@@ -119,6 +116,21 @@ export const withdrawOthers = async (
       await disruptions.observedAtLeast(found.object.metadata.resourceVersion, signal);
     }
   }
+};
+
+/** Causes of scale-ins and updates that no longer apply, as far as `keep` does not hold them. */
+export const withdrawOthers = async (
+  deps: NodeGroupDeps,
+  { group, scaling }: { readonly group: NodeGroup; readonly scaling: ScalingGroup },
+  keep: (disruption: NodeDisruption, cause: DisruptionCause) => boolean,
+  signal: AbortSignal,
+): Promise<void> => {
+  const { name } = group.metadata;
+  const cancelledAt = formatTime(deps.clock.now());
+  const isDone = (disruption: NodeDisruption, cause: DisruptionCause): boolean =>
+    (isOwnScaleIn(cause, name) && !keep(disruption, cause)) ||
+    isOrphaned(deps, disruption, cause, name);
+  await withdrawCauses(deps, { scaling, isDone, cancelledAt }, signal);
 };
 
 const causeOf = (

@@ -27,8 +27,11 @@ const seenNow = (
   epoch,
   actual: sizesOf(scaling),
   told: status,
-  isShrinking: status?.scaleIn !== undefined || left.most > (status?.surge?.left ?? 0),
-  gone: leftAnew(status?.surge, left),
+  isShrinking:
+    status?.scaleIn !== undefined ||
+    left.most > (status?.surge?.left ?? 0) ||
+    (left.taken?.count ?? 0) > 0,
+  gone: leftAnew(status?.surge, left) + (left.taken?.count ?? 0),
   now: clock.now(),
 });
 
@@ -66,6 +69,7 @@ export const planCalls = (
     /** `lower`: what an update asks for itself. */
     readonly sums: WantedSizes & { readonly lower: number | undefined };
     readonly surge: SizesNow['surge'];
+    readonly isUpdating: boolean;
     readonly scaleIn: ScaleIn | undefined;
     readonly late: Partial<Sizes>;
     readonly left: Left;
@@ -76,7 +80,7 @@ export const planCalls = (
 } => {
   const { sums, surge, scaleIn } = asked;
   const actual = sizesOf(scaling);
-  const wanted = withRoom(surge, sums);
+  const wanted = withRoom(surge, sums, asked.isUpdating);
   const change = sizeChange(wanted, actual);
   const { desiredCapacity, ...bounds } = change ?? {};
   const lower = sums.lower ?? (scaleIn && loweredBy(group, scaling, scaleIn));

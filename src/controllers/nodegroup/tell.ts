@@ -39,8 +39,11 @@ const stateTold = (
     }
     case 'UPDATING':
       return normal('Updating', 'an update is in progress: kubectl get ngu');
-    case 'DELETING':
+    case 'DELETING': {
+      const releasing = after.conditions?.find(({ reason }) => reason === 'Releasing');
+      if (releasing !== undefined) return normal('Releasing', releasing.message ?? '');
       return normal('Deleting', `${after.instances} instances are drained, then everything goes`);
+    }
     // Their issues are told.
     case 'DEGRADED':
     case 'CREATE_FAILED':

@@ -30,7 +30,7 @@ export const openUpdate = (
   group: Pick<NodeGroup, 'metadata' | 'status'>,
 ): NodeGroupUpdate | undefined => openInTurn(updates.list(), group)[0];
 
-/** New nodes that the last update could not take back; fewer when people ask for more by now. */
+/** New nodes that the last update could not take back; fewer when people ask for more since. */
 export const leftoverSurge = (
   { updates }: Pick<NodeGroupDeps, 'updates'>,
   group: NodeGroup,
@@ -43,9 +43,11 @@ export const leftoverSurge = (
     .at(-1);
   const { status, leftover = 0 } = last?.status ?? {};
   if (status === 'InProgress' || leftover === 0) return noSurge;
-  const more = Math.max(0, scaling.desiredCapacity - netDesired(group, scaling));
+  const wanted = netDesired(group, scaling);
+  const more = Math.max(0, scaling.desiredCapacity - wanted);
   const count = Math.min(leftover, more);
-  return { desired: count, maxSize: count };
+  // The maximum is the user's as far as they fit into it.
+  return { desired: count, maxSize: Math.max(0, wanted + count - group.spec.scaling.maxSize) };
 };
 
 /** How many ended updates of a group are kept, to be looked up and told apart by their tokens. */

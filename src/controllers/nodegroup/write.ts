@@ -1,5 +1,6 @@
 // The writes on NodeGroups: each carries the version it was made from, so that nobody's change is
 // overwritten unseen. A status that says nothing new is not written.
+import { completeNodeGroup } from '../../api/adopted.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import {
@@ -31,7 +32,7 @@ const patch = async (
   const subresource = what.status === undefined ? {} : { subresource: 'status' };
   const options = { type: 'merge', body, ...subresource } as const;
   const found = await deps.kube.patch<NodeGroup>(type, { name }, options, { signal });
-  return found.kind === 'found' ? found.object : undefined;
+  return found.kind === 'found' ? completeNodeGroup(found.object) : undefined;
 };
 
 /** Held until nothing of it is left in the cloud: stands before anything is created there. */

@@ -25,6 +25,7 @@ import {
   textOf,
   textsOf,
   unknownKubeletFields,
+  unknownOption,
 } from '../../formats/index.ts';
 import { labelChecks, settingChecks } from './checks-managed.ts';
 import type { LintOptions } from './options.ts';
@@ -50,6 +51,9 @@ const container: Check = ({ data, bootstrap }) => [
     .map(({ kind, at, message }) =>
       problem(kind === 'no-parts' ? 'MIME003' : 'MIME007', at, message),
     ),
+  ...(data.family === 'al2023' ? [] : (data.mime?.faults ?? []))
+    .filter(({ kind }) => kind === 'no-close')
+    .map(({ at, message }) => problem('MIME009', at, message)),
   ...data.parts
     .filter((part) => part.kind === 'other' && part.type !== undefined)
     .filter((part) => !otherCloudInitTypes.includes(part.type ?? ''))
@@ -64,6 +68,11 @@ const scripts: Check = ({ data, bootstrap }, { launchedBy }) => [
     : bootstrap.calls.map(({ at }) =>
         problem('SH002', at, 'Amazon Linux 2023 has no /etc/eks/bootstrap.sh'),
       )),
+  ...bootstrap.calls.flatMap(({ ignored }) =>
+    ignored.map((word) =>
+      problem('SH011', word.at(0), `${unknownOption(word)}; after the name it is passed over`),
+    ),
+  ),
   ...(launchedBy === 'managed' && data.family !== 'al2023'
     ? [
         ...bootstrap.calls.map(({ at }) => at),
@@ -98,6 +107,23 @@ const kubeletFields: Check = ({ bootstrap }, { kubernetesVersion }) =>
     const kubelet = find(config.value, 'spec', 'kubelet', 'config');
     return kubelet === undefined ? [] : unknownKubeletFields(kubelet, minorOf(kubernetesVersion));
   });
+
+/** EKS published no image of a later minor before nodeadm left its own quotes out. */
+const lastMinorWithOldImages = 30;
+
+const flagQuotes: Check = ({ data, bootstrap }, { kubernetesVersion }) =>
+  data.family !== 'al2023' || minorOf(kubernetesVersion) > lastMinorWithOldImages
+    ? []
+    : bootstrap.nodeConfigs
+        .flatMap(({ config }) => textsOf(find(config.value, 'spec', 'kubelet', 'flags')))
+        .filter(({ text }) => text.includes('"'))
+        .map(({ text, at }) =>
+          problem(
+            'FL001',
+            lineAt(at, 0, text.indexOf('"')),
+            'the quotes end the ones that nodeadm of images before 2024-07-15 writes around all flags',
+          ),
+        );
 
 const unknownValues = (spec: Located | undefined): readonly Problem[] => {
   const { featureGates, strategies, mounts } = nodeConfigFacts;
@@ -278,6 +304,7 @@ export const checks: readonly Check[] = [
   scripts,
   nodeConfigs,
   kubeletFields,
+  flagQuotes,
   unsets,
   dns,
   pods,

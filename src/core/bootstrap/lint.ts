@@ -12,6 +12,7 @@ import {
   guessFamily,
   type Position,
   type Problem,
+  readLimitBytes,
   sizeLimitBytes,
 } from '../../formats/index.ts';
 import { checks, isFragment } from './checks.ts';
@@ -130,6 +131,15 @@ const distinct = (findings: readonly Finding[]): readonly Finding[] => {
 const isNoUserData = ({ text, faults, sizeBytes }: ReturnType<typeof decode>): boolean =>
   faults.length === 0 && sizeBytes <= sizeLimitBytes && guessFamily(text) === undefined;
 
+/** Of a file that is too long to be read: what its size alone says. */
+const lintSize = ({ bytes }: LintFile, options: LintOptions): LintResult => {
+  const { obstacles } = evaluateWith(bytes, options).node;
+  const findings = obstacles
+    .filter(({ rule }) => rule === 'SIZE001')
+    .map((problem) => findingOf(problem, undefined));
+  return { findings, suppressed: 0, texts: 1 };
+};
+
 export interface LintFile {
   readonly name: string;
   readonly bytes: Uint8Array;
@@ -139,6 +149,7 @@ export const lint = (file: LintFile, asked: Partial<LintOptions> = {}): LintResu
   const options = { ...defaultLintOptions, ...asked };
   const decoded = decode(file.bytes);
   const { text } = decoded;
+  if (decoded.sizeBytes > readLimitBytes) return lintSize(file, options);
   const auth = authProblems(text, options.windowsRoles) ?? accessEntryProblems(text);
   const embedded = auth === undefined ? embeddedTexts(file.name, text) : undefined;
   const found: { problem: Problem; where: string | undefined }[] = [];

@@ -18,7 +18,33 @@ interface Bucket {
   readonly budgets: Map<string, PodDisruptionBudget>;
   /** Grows when a selector comes, goes or changes; a budget's status never moves it. */
   selectors: number;
+  /** Of which `selectors`: budgets by a label that their pods must have, and those that name none. */
+  byLabel?: {
+    readonly selectors: number;
+    readonly named: ReadonlyMap<string, readonly string[]>;
+    readonly others: readonly string[];
+  };
 }
+
+const labelOf = (key: string, value: string): string => `${key}=${value}`;
+
+/** So a pod is compared with budgets of its own labels, and not with all of its namespace. */
+const byLabelOf = ({ budgets, selectors }: Bucket): NonNullable<Bucket['byLabel']> => {
+  const named = new Map<string, string[]>();
+  const others: string[] = [];
+  for (const [key, { spec }] of budgets) {
+    const [first] = Object.entries(spec.selector?.matchLabels ?? {});
+    if (first === undefined) {
+      others.push(key);
+      continue;
+    }
+    const label = labelOf(...first);
+    const known = named.get(label);
+    if (known === undefined) named.set(label, [key]);
+    else known.push(key);
+  }
+  return { selectors, named, others };
+};
 
 const sameSelector = (a: PodDisruptionBudget, b: PodDisruptionBudget): boolean =>
   a.metadata.uid === b.metadata.uid &&
@@ -59,9 +85,12 @@ export class BudgetIndex implements BudgetLookup {
   #keysOf(pod: Pod, bucket: Bucket): readonly string[] {
     const known = this.#matches.get(pod);
     if (known?.selectors === bucket.selectors) return known.keys;
-    const keys = [...bucket.budgets]
-      .filter(([, budget]) => selectorMatches(budget.spec.selector, pod.metadata.labels))
-      .map(([key]) => key)
+    if (bucket.byLabel?.selectors !== bucket.selectors) bucket.byLabel = byLabelOf(bucket);
+    const { named, others } = bucket.byLabel;
+    const { labels = {} } = pod.metadata;
+    const candidates = Object.entries(labels).flatMap((one) => named.get(labelOf(...one)) ?? []);
+    const keys = [...candidates, ...others]
+      .filter((key) => selectorMatches(bucket.budgets.get(key)?.spec.selector, labels))
       .sort();
     this.#matches.set(pod, { selectors: bucket.selectors, keys });
     return keys;

@@ -3,9 +3,9 @@
 import { type EpochMs, parseTime } from '../../api/brand.ts';
 import type { Boomerang } from '../../api/disruption.ts';
 import type { Pod, Toleration } from '../../api/kube.ts';
-import { controllerOf, isFinished } from './pods.ts';
+import { controllerOf, isFinished, unstoppableFrom } from './pods.ts';
 
-export type SkipReason = 'mirror' | 'finished' | 'daemonSet' | 'boomerang';
+export type SkipReason = 'mirror' | 'finished' | 'daemonSet' | 'boomerang' | 'unstoppable';
 /** What the owner should know: nothing brings the pod back, or its emptyDir is lost. */
 export type PodWarning = 'unmanaged' | 'emptyDir' | 'orphanOfDaemonSet';
 
@@ -28,6 +28,8 @@ export interface ClassifyOptions {
   readonly daemonSetIsGone?: (uid: string) => boolean;
   /** Recorded in the status: pods that came back and are evicted once. */
   readonly boomerangs?: readonly Boomerang[];
+  /** Now, where no kubelet confirms that a pod has stopped and the instance is to end. */
+  readonly unreachableAt?: EpochMs;
 }
 
 /** The kubelet's mark on the API copy of a static pod. */
@@ -82,9 +84,16 @@ type Verdict =
   | { readonly skip: SkipReason }
   | { readonly orphan: boolean; readonly cameBackFor?: string };
 
+/** It was told to stop, and only the end of its instance stops it. */
+const isUnstoppable = (pod: Pod, { unreachableAt }: ClassifyOptions): boolean => {
+  const from = unstoppableFrom(pod);
+  return from !== undefined && unreachableAt !== undefined && from <= unreachableAt;
+};
+
 const judge = (pod: Pod, options: ClassifyOptions): Verdict => {
   if (isMirror(pod)) return { skip: 'mirror' };
   if (isFinished(pod)) return { skip: 'finished' };
+  if (isUnstoppable(pod, options)) return { skip: 'unstoppable' };
   const daemonSetPod = isDaemonSetPod(pod);
   if (daemonSetPod) {
     const gone = options.daemonSetIsGone?.(controllerOf(pod)?.uid ?? '') ?? false;

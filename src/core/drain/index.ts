@@ -24,6 +24,7 @@ export {
   isTerminating,
   ownerName,
   podRef,
+  unstoppableFrom,
 } from './pods.ts';
 export { selectorMatches, selectorText } from './selector.ts';
 export { isAwaited, type PodEvent, unreadyOf, unreadyPodText, waitsForReady } from './unready.ts';

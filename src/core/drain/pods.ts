@@ -45,6 +45,15 @@ export const terminationStart = (pod: Pod): EpochMs | undefined => {
   return epochMs(end - grace * 1000);
 };
 
+/**
+ * From when on a terminating pod of an unreachable kubelet is waited for no longer: 30 s after it was told to
+ * stop. Whatever its grace is, no kubelet counts it. Cluster API waits 1 s (`SkipWaitForDeleteTimeoutSeconds`).
+ */
+export const unstoppableFrom = (pod: Pod): EpochMs | undefined => {
+  const start = terminationStart(pod);
+  return start === undefined ? undefined : epochMs(start + 30_000);
+};
+
 /** Critical to the cluster or its nodes: the two built-in priority classes. */
 export const isSystemCritical = (pod: Pod): boolean =>
   pod.spec.priorityClassName?.startsWith('system-') ?? false;

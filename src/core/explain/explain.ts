@@ -1,5 +1,6 @@
 // A disruption and a plan as plain lines, for the command line, events and the page. Says what
 // is and what will be; decides nothing and reads no clock.
+import { isConfirmed, isRefuted } from '../../api/confirmation.ts';
 import type {
   DisruptionCause,
   HookStatus,
@@ -18,12 +19,21 @@ const phaseText: Readonly<Record<NodeDisruptionStatus['phase'], string>> = {
   Ended: 'over',
 };
 
+/** A cause that counts needs no word more. */
+const doubt = (cause: DisruptionCause): string => {
+  if (cause.cancelledAt !== undefined || isConfirmed(cause)) return '';
+  const why = cause.confirmation?.reason ?? 'the cloud has not been asked yet';
+  return isRefuted(cause)
+    ? `; not acted on, the cloud does not confirm it: ${why}`
+    : `; not acted on before the cloud confirms it: ${why}`;
+};
+
 const explainCause = (cause: DisruptionCause): string => {
   const { kind, requestedBy, reason, receivedAt, cancelledAt } = cause;
   const by = requestedBy === undefined ? '' : ` by ${requestedBy}`;
   const why = reason === undefined ? '' : ` (${reason})`;
   const withdrawn = cancelledAt === undefined ? '' : `, withdrawn ${cancelledAt}`;
-  return `because of ${kind}${by}${why}, received ${receivedAt}${withdrawn}`;
+  return `because of ${kind}${by}${why}, received ${receivedAt}${withdrawn}${doubt(cause)}`;
 };
 
 const deadlineText: Readonly<Record<'force' | 'fail', string>> = {
@@ -31,10 +41,16 @@ const deadlineText: Readonly<Record<'force' | 'fail', string>> = {
   fail: 'the drain gives up then and forces nothing',
 };
 
-const explainHook = ({ name, autoScalingGroupName, state, endsAt }: HookStatus): string => {
-  const tail = state === 'Open' ? `, kept open until ${endsAt} at the latest` : '';
-  return `hook ${name} of ${autoScalingGroupName}: ${state.toLowerCase()}${tail}`;
+const hookText: Readonly<Record<HookStatus['state'], (hook: HookStatus) => string>> = {
+  Open: ({ endsAt }) => `open, kept open until ${endsAt} at the latest`,
+  Completed: () => 'completed',
+  Expired: () => 'ended by Auto Scaling: it timed out, and its default result applies',
+  Gone: () => 'ended: Auto Scaling no longer waits in it (another caller may have completed it)',
 };
+
+/** One line about a hook: whether it waits, or how it ended. */
+export const explainHook = (hook: HookStatus): string =>
+  `hook ${hook.name} of ${hook.autoScalingGroupName}: ${hookText[hook.state](hook)}`;
 
 const podsText = ({ podsRemaining, podsTotal }: NodeDisruptionStatus): readonly string[] => {
   if (podsRemaining === undefined) return [];
@@ -88,11 +104,12 @@ export const explainDisruption = (
 const pod = ({ namespace, name }: { readonly namespace: string; readonly name: string }): string =>
   `${namespace}/${name}`;
 
-const confirmText: Readonly<Record<'nodeEmpty' | 'noNode' | 'instance' | 'leaving', string>> = {
+const confirmText: Readonly<Record<Extract<Step, { kind: 'Confirm' }>['what'], string>> = {
   nodeEmpty: 'ask the server whether the node is empty:',
   noNode: 'ask the server whether there is really no node of',
   instance: 'ask the cloud whether there still is instance',
   leaving: 'ask the cloud whether it is taking instance',
+  replacement: 'ask the cloud whether the group replaces instance',
 };
 
 export const explainStep = (step: Step): string => {
@@ -121,6 +138,8 @@ export const explainStep = (step: Step): string => {
       return `record in ${step.disruption}: ${phaseText[step.status.phase]}`;
     case 'Confirm':
       return `${confirmText[step.what]} ${step.subject}`;
+    case 'WithdrawCause':
+      return `withdraw cause ${step.causeId}`;
     case 'DeleteDisruption':
       return `forget ${step.disruption}`;
   }

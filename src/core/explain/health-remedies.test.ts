@@ -9,6 +9,10 @@ describe('the remedy of a drain that was not over in time', () => {
   it.each([
     ['Held by a/b (budget a/c)', /let the budget allow an eviction, or update with --force/],
     ['Held by a/b (budget a/c, a/d)', /one budget: Kubernetes evicts none/],
+    [
+      'Held by a/b (budget a/c). Budget a/c: The disruption budget c needs 3 healthy pods and has 3 currently',
+      /^let the budget need fewer pods, .*one replica more helps only where minAvailable/,
+    ],
     ['Held by a/b of ReplicaSet/b, which tolerates every taint and comes back', /toleration/],
     [
       'Held by a/b (budget a/c). Budget a/c waits for a/e, not Ready since t on node n (subnet-1): ' +
@@ -37,6 +41,18 @@ describe('the remedy of new nodes that do not come', () => {
       /what the hook says/,
     ],
     ['i-1: it never became a node', /drover explain nodegroup ng/],
+    [
+      'A launch in a fails since t: AsgInstanceLaunchFailures: We currently do not have sufficient m5.large capacity',
+      /add instance types or zones .*nodegroup ng --strategy SURGE --on-shortage Minimal/,
+    ],
+    [
+      'i-1 in a: its node n is not Ready (NodeStatusUnknown: Kubelet stopped',
+      /kubectl describe no/,
+    ],
+    [
+      'i-1 in a: its instance runs and has not become a node: its console ends with "x"',
+      /console's last line/,
+    ],
   ])('%s', (message, expected) => {
     const issue = { code: 'NodeCreationFailure', message };
     expect(healthRemedy(issue, { name: 'ng' })).toMatch(expected);

@@ -53,6 +53,11 @@ const ofEvictions: readonly (readonly [RegExp, string])[] = [
     /\(budget [^)]+, [^)]+\)/,
     `leave each of these pods one budget: Kubernetes evicts none that several select; then ${goOn}`,
   ],
+  [
+    /needs (\d+) healthy pods and has \1 currently/,
+    'let the budget need fewer pods, or update with --force; one replica more helps only where ' +
+      `minAvailable is a number; then ${goOn}`,
+  ],
 ];
 
 /** Why new nodes do not come is often known, beside the code. */
@@ -66,6 +71,19 @@ const ofCreation: readonly (readonly [RegExp, string])[] = [
   [
     /InstanceLimitExceeded|VcpuLimitExceeded/,
     `ask for a higher quota of EC2, or for fewer or smaller instances; then ${goOn}`,
+  ],
+  [
+    /InsufficientInstanceCapacity|do not have sufficient .*capacity/,
+    'add instance types or zones to the group, or wait until EC2 has capacity there; ' +
+      '`drover update nodegroup {name} --strategy SURGE --on-shortage Minimal` needs none beside the old nodes',
+  ],
+  [
+    /its node \S+ is not Ready \(/,
+    `fix what the kubelet of that node reports (\`kubectl describe node\`); then ${goOn}`,
+  ],
+  [
+    /has not become a node: its console ends with/,
+    `fix what the console's last line names (user data, node role, network); then ${goOn}`,
   ],
 ];
 

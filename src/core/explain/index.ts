@@ -1,5 +1,5 @@
 // Public entry of explain: typed reasons and plans as plain lines.
-export { explainDisruption, explainPlan } from './explain.ts';
+export { explainDisruption, explainHook, explainPlan } from './explain.ts';
 export { healthRemedy } from './health-remedies.ts';
 export { joinCauses } from './joining.ts';
 export type {

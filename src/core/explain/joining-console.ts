@@ -75,6 +75,12 @@ const sayings: readonly Said[] = [
   },
 ];
 
+/** Where no aws-auth is read, how a kubelet is known depends on who set the cluster up. */
+const remedyWithoutMap = [
+  'EKS: $ aws eks list-access-entries --cluster-name {cluster} names the node role, of type EC2_LINUX or EC2_WINDOWS',
+  'kubeadm: $ kubeadm token create --print-join-command, and put the new token into the user data',
+];
+
 /** A bootstrap that gave up: what it says after its name. */
 const userDataPattern =
   /bootstrap: user data: (?<said>.*)$|nodeadm.*"error":\s?"(?<error>[^"]*)"|cluster name is not defined!/;
@@ -153,7 +159,9 @@ export const consoleCause = (
   }
   const saying = sayings.find(({ pattern }) => pattern.test(line));
   if (saying === undefined) return undefined;
-  const { code, what, remedy } = saying;
+  const { code, what } = saying;
+  const isRole = code === 'NotAuthorized' || code === 'RoleMappedWrongly';
+  const remedy = isRole && evidence.roles.kind === 'unused' ? remedyWithoutMap : saying.remedy;
   const said = {
     ...base,
     code,
@@ -164,6 +172,6 @@ export const consoleCause = (
     const own = networkCauses(evidence).filter(({ instances }) => instances.includes(instanceId));
     return refined(said, own, ['EndpointAccess', 'SecurityGroups']);
   }
-  if (code !== 'NotAuthorized' && code !== 'RoleMappedWrongly') return said;
+  if (!isRole) return said;
   return refined(said, roleCauses(evidence), ['RoleNotMapped', 'RoleMappedWrongly']);
 };

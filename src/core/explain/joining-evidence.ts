@@ -83,7 +83,7 @@ export type RoleMap =
   | { readonly kind: 'map'; readonly data: AwsAuthData }
   /** There is no kube-system/aws-auth. */
   | { readonly kind: 'absent' }
-  /** The cluster has access entries alone. */
+  /** The cluster reads none: it has access entries alone, or is not EKS' and has no such ConfigMap. */
   | { readonly kind: 'unused' }
   | { readonly kind: 'unknown'; readonly why: string };
 

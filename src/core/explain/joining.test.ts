@@ -134,6 +134,13 @@ describe('what a console says', () => {
     expect(cause).toMatchObject({ code: 'NotAuthorized', certainty: 'shown' });
   });
 
+  it('an instance that is refused where no aws-auth is read is not sent to aws-auth', () => {
+    const instances = [anInstance({ console: 'err="Unauthorized"' })];
+    const cause = first({ roles: { kind: 'unused' }, instances });
+    expect(cause?.remedy.join(' ')).toContain('kubeadm token create');
+    expect(cause?.remedy.join(' ')).not.toContain('aws-auth');
+  });
+
   it('names a cause once for all instances that say it, before what one says', () => {
     const says = (instanceId: string, console: string) => anInstance({ instanceId, console });
     const causes = joinCauses(

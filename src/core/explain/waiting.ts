@@ -86,6 +86,7 @@ const renderers: { readonly [K in WaitingOn['kind']]: (waiting: Of<K>) => string
   terminationHold: ({ by }) =>
     `drained; the instance is terminated when ${by} lets it go, which runs its hooks first`,
   hold: ({ by }) => `the node is marked and waits for its turn in ${by}`,
+  turn: ({ message }) => `waits for its turn: ${message}`,
   api: ({ what, message }) => `${what}: ${message}`,
   instance: ({ message }) => `instance: ${message}`,
 };

@@ -137,6 +137,15 @@ export const planRetirement = (map: AwsAuthMap | undefined, roleArn: string): Aw
   return planOf(map, removeNodeRole(map?.data ?? {}, role), { added, leaving: role, warned: [] });
 };
 
+/** Leaves the role where it is, and to others: no later delete of a node group takes it out. */
+export const planDisowning = (map: AwsAuthMap | undefined, roleArn: string): AwsAuthPlan => {
+  const role = roleWithoutPath(roleArn);
+  const known = addedRolesOf(map);
+  if (!known.includes(role)) return { kind: 'unchanged', warnings: [] };
+  const added = known.filter((one) => one !== role);
+  return { kind: 'write', data: map?.data ?? {}, added, warnings: [] };
+};
+
 /** What makes `write` true of `map`: a create where there is none, else a merge patch. */
 export const awsAuthRequest = (
   map: AwsAuthMap | undefined,

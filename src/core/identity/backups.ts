@@ -3,6 +3,7 @@
 import { type EpochMs, formatTime } from '../../api/brand.ts';
 import { type JsonObject, objectOr } from '../../api/json.ts';
 import type { KubeObject } from '../../api/kube.ts';
+import { parseJson } from '../../api/parse-json.ts';
 import { type AwsAuthData, awsAuthEntries } from '../../formats/index.ts';
 import { type AwsAuthMap, type AwsAuthPlan, addedRolesOf, letsIn } from './aws-auth.ts';
 
@@ -38,7 +39,7 @@ const backupOf = (key: string, text: string): Backup | undefined => {
   if (!/^\d{6}$/.test(key)) return undefined;
   let read: JsonObject;
   try {
-    read = objectOr(JSON.parse(text));
+    read = objectOr(parseJson(text));
   } catch {
     return undefined;
   }

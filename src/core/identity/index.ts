@@ -7,6 +7,7 @@ export {
   awsAuthRequest,
   isAdmitted,
   planAdmission,
+  planDisowning,
   planRetirement,
 } from './aws-auth.ts';
 export {

@@ -83,7 +83,7 @@ const bootstrapFile =
   '[string]$EKSBootstrapScriptFile = "$env:ProgramFiles\\Amazon\\EKS\\Start-EKSBootstrap.ps1"';
 const startKubelet =
   '& $EKSBootstrapScriptFile -EKSClusterName "c" -APIServerEndpoint "https://e" ' +
-  `-Base64ClusterCA "QQ==" -KubeletExtraArgs "${flags} ${taints}"`;
+  `-Base64ClusterCA "QQ==" -DNSClusterIP "10.100.0.10" -ServiceCIDR "10.100.0.0/16" -KubeletExtraArgs "${flags} ${taints}"`;
 const powershell = lines('<powershell>', bootstrapFile, startKubelet, '</powershell>');
 
 const mime = lines(

@@ -75,13 +75,23 @@ export interface Unjoined {
   readonly console: string | undefined;
 }
 
-export const isLate = ({ launchTime }: Unjoined, now: EpochMs): boolean =>
-  now - (parseTime(launchTime) ?? now) >= joinTimeoutMs;
+/** A node needs a minute or more from its launch on: before that nothing is wrong. */
+export const usualJoinMs = 120_000;
+
+export const isLate = (
+  { launchTime }: Unjoined,
+  now: EpochMs,
+  afterMs: number = joinTimeoutMs,
+): boolean => now - (parseTime(launchTime) ?? now) >= afterMs;
 
 /** When the first of them is late. */
-export const lateAt = (unjoined: readonly Unjoined[], now: EpochMs): EpochMs | undefined => {
+export const lateAt = (
+  unjoined: readonly Unjoined[],
+  now: EpochMs,
+  afterMs: number = joinTimeoutMs,
+): EpochMs | undefined => {
   const times = unjoined
-    .map(({ launchTime }) => (parseTime(launchTime) ?? now) + joinTimeoutMs)
+    .map(({ launchTime }) => (parseTime(launchTime) ?? now) + afterMs)
     .filter((at) => at > now);
   return times.length === 0 ? undefined : epochMs(Math.min(...times));
 };
@@ -100,18 +110,24 @@ export interface KnownCause {
   readonly instances: readonly string[];
 }
 
-const describe = (
-  { instanceId, state, launchTime, hasNode, console }: Unjoined,
+/** The last line of its console, and what that or anything else means. Without a full stop. */
+export const whyUnjoined = (
+  { instanceId, console }: Pick<Unjoined, 'instanceId' | 'console'>,
   causes: readonly KnownCause[],
 ): string => {
-  const node = hasNode ? 'its node is not Ready' : 'it never became a node';
   const line = lastLine(console);
   const said = line === '' ? 'its console says nothing' : `its console ends with "${line}"`;
   const cause =
     causes.find(({ instances }) => instances.includes(instanceId)) ??
     causes.find(({ instances }) => instances.length === 0);
   const means = cause === undefined ? '' : ` (${cause.what})`;
-  return `${instanceId} (${state} since ${launchTime ?? '?'}): ${node}, ${said}${means}`;
+  return `${said}${means}`;
+};
+
+const describe = (one: Unjoined, causes: readonly KnownCause[]): string => {
+  const { instanceId, state, launchTime, hasNode } = one;
+  const node = hasNode ? 'its node is not Ready' : 'it never became a node';
+  return `${instanceId} (${state} since ${launchTime ?? '?'}): ${node}, ${whyUnjoined(one, causes)}`;
 };
 
 /** EKS' sentence, then what is known of each: `causes`, the surest first. */

@@ -1,14 +1,30 @@
 // Public entry of scaling: the decisions about node groups.
+export { adoptedFacts, clusterNameOf, profileNameOf } from './adopted.ts';
+
+export { clusterSkewComplaint, nextMinor } from './cluster-version.ts';
 export {
   bounded,
   codeOfRefusal,
   isLate,
   joinIssue,
   joinTimeoutMs,
+  type KnownCause,
   lateAt,
   launchIssues,
   type Unjoined,
+  usualJoinMs,
+  whyUnjoined,
 } from './health.ts';
+export {
+  type HookLack,
+  hookLack,
+  installedHooks,
+  launchHookName,
+  missingHooks,
+  standardHooks,
+  terminateHookName,
+  waitsInHook,
+} from './hooks.ts';
 export {
   defaultAmiType,
   familyOf,
@@ -41,6 +57,7 @@ export {
   ownershipOf,
   ownerTags,
   ownsDerived,
+  releasedTags,
   roleNameOf,
   templateTags,
 } from './ownership.ts';
@@ -61,6 +78,8 @@ export {
   encodedUserData,
   isMixedGroup,
   isTemplateProblem,
+  sameOwnTemplate,
+  sameTemplateData,
   type TemplateFacts,
   templateData,
   userDataFor,

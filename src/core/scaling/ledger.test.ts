@@ -68,3 +68,43 @@ describe('instances that are ended with decrement', () => {
     expect(settled).toMatchObject({ people: 2, carried: 0, before: { desired: 2 } });
   });
 });
+
+describe('instances that others terminate with their places', () => {
+  const until = '2026-01-01T00:05:00Z';
+  const by = (count: number, more: Partial<Left> = {}): Left => ({
+    ...nobody,
+    ...more,
+    taken: { count, until },
+  });
+  /** Three are wanted, six more are the update's. */
+  const surplus = told(9, 15, noted({ desired: 6, maxSize: 6 }));
+  const raised = { desired: 9, maxSize: 15, carried: 6 };
+  const raise = told(3, 9, noted({ desired: 6, maxSize: 6, carried: 0, next: raised }));
+  const spent = told(3, 9, noted({ desired: 0, maxSize: 0 }));
+
+  it.each([
+    ['one of the surplus', surplus, now(8, 15), by(1), 3, 5, 1],
+    ['five of the surplus', surplus, now(4, 15), by(5), 3, 1, 5],
+    ['more than the surplus', surplus, now(2, 15), by(7), 2, 0, 6],
+    ['one, beside a size that is set one lower', surplus, now(7, 15), by(1), 2, 5, 1],
+    ['one, beside a size that is set one higher', surplus, now(9, 15), by(1), 4, 5, 1],
+    ['one, right after the call that makes the surplus', raise, now(8, 15), by(1), 3, 5, 1],
+    ['one, where no surplus is left', spent, now(2), by(1), 2, 0, 0],
+  ])('%s', (_, status, actual, left, people, carried, taken) => {
+    const settled = settle(status, actual, left);
+    expect(settled).toMatchObject({ people, carried, taken, takenUntil: until });
+    expect(settled.before?.desired).toBe(3);
+  });
+
+  it('beside one that the update ends itself', () => {
+    const retiring = told(5, 11, noted({ desired: 1, maxSize: 2, retiring: 1 }));
+    const settled = settle(retiring, now(3, 11), by(1, { sure: 1, most: 1 }));
+    expect(settled).toMatchObject({ people: 3, carried: 0, left: 1, taken: 1 });
+  });
+
+  it('are counted once: what was noted stays noted', () => {
+    const status = told(8, 15, noted({ desired: 6, maxSize: 6, carried: 5, takenUntil: until }));
+    const settled = settle(status, now(8, 15), nobody);
+    expect(settled).toMatchObject({ people: 3, carried: 5, taken: 0, takenUntil: until });
+  });
+});

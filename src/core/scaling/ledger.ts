@@ -9,6 +9,12 @@ type NotedSurge = NonNullable<NodeGroupStatus['surge']>;
 export interface Left {
   readonly sure: number;
   readonly most: number;
+  /** What others terminated with its place since `surge.takenUntil`; absent: nothing, or nobody looked. */
+  readonly taken?: {
+    readonly count: number;
+    /** When the newest of these terminations began, in Auto Scaling's time. */
+    readonly until: string;
+  };
 }
 
 const nobodyLeft: Left = { sure: 0, most: 0 };
@@ -23,6 +29,9 @@ export interface Settled {
   /** By how much the maximum is larger for it. */
   readonly room: number;
   readonly left: number;
+  /** How many instances of what was the update's others have terminated with their places. */
+  readonly taken: number;
+  readonly takenUntil: string | undefined;
 }
 
 const carriedOf = ({ carried, desired, retiring = 0 }: NotedSurge): number =>
@@ -61,10 +70,14 @@ const withLeft = (
 export const leftAnew = (surge: NotedSurge | undefined, left: Left): number =>
   Math.max(0, left.sure - Math.min(surge?.left ?? left.most, left.most));
 
-/** By how much the maximum is to be larger: as long as something of the group's size is the update's. */
-export const roomOf = (surge: NotedSurge): number => Math.max(surge.maxSize, carriedOf(surge));
+/**
+ * By how much the maximum is to be larger. While an update runs, by all that is the update's: the maximum is the witness of
+ * its calls. After that by what does not fit into the user's.
+ */
+export const roomOf = (surge: NotedSurge, isUpdating: boolean): number =>
+  isUpdating ? Math.max(surge.maxSize, carriedOf(surge)) : surge.maxSize;
 
-type Told = Pick<NodeGroupStatus, 'desired' | 'maxSize' | 'surge' | 'requested'>;
+type Told = Pick<NodeGroupStatus, 'desired' | 'maxSize' | 'surge' | 'requested' | 'updating'>;
 
 /**
  * Whether the call that was noted has been made. It sets desired and maximum at once, and where an update's part changes it
@@ -94,14 +107,20 @@ const lastOf = (status: Told, surge: NotedSurge, actual: Sizes) => {
     desired,
     maxSize,
     carried: carriedOf(surge),
-    room: next === undefined ? roomOf(surge) : had,
+    room: next === undefined ? roomOf(surge, status.updating !== undefined) : had,
   };
 };
 
+/**
+ * What others terminate with its place, as the cluster autoscaler does, comes off what is the update's as long as there is
+ * any of that: a node that runs nothing is what the update has too many of. A size that is set as a number is a wish.
+ */
 export const settle = (status: Told | undefined, actual: Sizes, left: Left): Settled => {
   const noted = status?.surge;
+  const takenUntil = left.taken?.until ?? noted?.takenUntil;
   if (status === undefined || noted === undefined) {
-    return { people: actual.desired, before: status, carried: 0, room: 0, left: left.sure };
+    const none = { carried: 0, room: 0, left: left.sure, taken: 0 };
+    return { people: actual.desired, before: status, ...none, takenUntil };
   }
   const surge = withLeft(noted, status, left);
   // Fewer than noted: another update began, or their records have had their day.
@@ -109,11 +128,15 @@ export const settle = (status: Told | undefined, actual: Sizes, left: Left): Set
   const least = Math.max(0, left.sure - known);
   const most = Math.max(least, left.most - known);
   // Each takes its place along when it goes, which is nobody's wish to have fewer.
-  const last = lastOf(status, surge, { ...actual, desired: actual.desired + least });
-  const gone = Math.max(least, Math.min(most, last.desired - actual.desired));
+  const others = left.taken?.count ?? 0;
+  const last = lastOf(status, surge, { ...actual, desired: actual.desired + least + others });
+  const gone = Math.max(least, Math.min(most, last.desired - actual.desired - others));
   // Those beyond what was the update's make the group as small as it is asked to be.
-  const carried = Math.max(0, last.carried - gone);
+  const stays = Math.max(0, last.carried - gone);
+  const taken = Math.min(others, stays);
+  const carried = stays - taken;
   const { maxSize, room } = last;
-  const before = { desired: last.desired - gone - carried, maxSize };
-  return { people: actual.desired - carried, before, carried, room, left: known + gone };
+  const before = { desired: last.desired - gone - stays, maxSize };
+  const people = actual.desired - carried;
+  return { people, before, carried, room, left: known + gone, taken, takenUntil };
 };

@@ -87,15 +87,29 @@ export const holdsGroup = (group: Named, tags: Tags): boolean => {
   return kind === 'own' || kind === 'named';
 };
 
+/** On an adopted group: which tags besides adoption added, for a release to remove. */
+const addedTag = 'drover.dev/added-tags';
+
 /** What adoption writes on a group before anything else; what it has already stays as it is. */
-export const adoptionTags = (group: Named, has: Tags): Tags =>
-  Object.fromEntries(
-    Object.entries({
-      [clusterNameTag]: group.spec.clusterName,
-      [groupNameTag]: group.metadata.name,
-      [ownerTag]: group.metadata.uid,
-    }).filter(([key]) => has[key] === undefined),
-  );
+export const adoptionTags = (group: Named, has: Tags): Tags => {
+  const names = Object.entries({
+    [clusterNameTag]: group.spec.clusterName,
+    [groupNameTag]: group.metadata.name,
+  }).filter(([key]) => has[key] === undefined);
+  const added = names.map(([key]) => key).join(' ');
+  return {
+    ...Object.fromEntries(names),
+    ...(added === '' || has[addedTag] !== undefined ? {} : { [addedTag]: added }),
+    ...(has[ownerTag] === undefined ? { [ownerTag]: group.metadata.uid } : {}),
+  };
+};
+
+/** Keys of the tags that a release removes: Drover's own, and those that adoption added. */
+export const releasedTags = (has: Tags): readonly string[] => {
+  const added = (has[addedTag] ?? '').split(' ');
+  const names = [clusterNameTag, groupNameTag].filter((key) => added.includes(key));
+  return [...names, addedTag, ownerTag].filter((key) => has[key] !== undefined);
+};
 
 /** `arn:aws:iam::111122223333:role/path/name` -> `name`. */
 export const roleNameOf = ({ spec }: NodeGroup): string =>

@@ -301,7 +301,10 @@ describe('a status', () => {
     message: 'ä'.repeat(length),
     resourceIds: Array.from({ length: 30 }, (_, i) => `${n}-${i}-`.padEnd(250, 'x')),
   });
-  const told = (issues: readonly ReturnType<typeof issue>[]) =>
+  const told = (
+    issues: readonly ReturnType<typeof issue>[],
+    more: Partial<Parameters<typeof statusOf>[0]> = {},
+  ) =>
     statusOf({
       group: {
         metadata: { name: 'ng', uid: 'u', creationTimestamp: '2026-01-01T00:00:00Z' },
@@ -310,6 +313,7 @@ describe('a status', () => {
       scaling: undefined,
       isMissing: false,
       isReady: () => false,
+      isInService: () => false,
       issues,
       surge: { desired: 0, maxSize: 0 },
       sizeCalls: [],
@@ -322,7 +326,21 @@ describe('a status', () => {
       marked: {},
       templateGeneration: undefined,
       now: epochMs(Date.parse('2026-01-01T00:00:00Z')),
+      ...more,
     });
+
+  it('is ACTIVE once its nodes have joined, although one is drained already', () => {
+    const scaling = {
+      desiredCapacity: 1,
+      minSize: 0,
+      maxSize: 1,
+      instances: [{ instanceId: 'i-1', lifecycleState: 'InService', availabilityZone: 'a' }],
+    };
+    const status = told([], { scaling, failure: undefined, target: 1, isReady: () => true });
+    expect(status).toMatchObject({ state: 'ACTIVE', ready: 0 });
+    const unjoined = told([], { scaling, failure: undefined, target: 1 });
+    expect(unjoined).toMatchObject({ state: 'CREATING', ready: 0 });
+  });
 
   it('is at most 16 KB, however much is wrong, and names what is', () => {
     const many = Array.from({ length: 40 }, (_, n) => issue(n, 5000));

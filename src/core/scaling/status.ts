@@ -1,5 +1,6 @@
 // The status of a NodeGroup, given its Auto Scaling group, its nodes and what is under way: counts,
 // EKS' state word, conditions. Pure; asks nobody.
+import type { AdoptedFacts } from '../../api/adopted.ts';
 import { type EpochMs, formatKubeTime } from '../../api/brand.ts';
 import type { Condition } from '../../api/kube.ts';
 import {
@@ -11,6 +12,7 @@ import {
   type NodeGroupStatus,
 } from '../../api/nodegroup.ts';
 import { bounded, boundedIssue, joinTimeoutMs, maxHalvings } from './health.ts';
+import type { HookLack } from './hooks.ts';
 import type { MarksStatus } from './nodes.ts';
 
 export interface GroupInstance {
@@ -34,6 +36,12 @@ export interface WindowsLack {
 }
 
 export interface StatusFacts {
+  /** Why terminations by Auto Scaling are not seen; undefined where they are. */
+  readonly hookLack?: HookLack;
+  /** Of an adopted group: what AWS says. */
+  readonly adopted?: AdoptedFacts;
+  /** Set while a deleted group is released: what that waits for, a sentence. */
+  readonly releasing?: string;
   /** Undefined: no Windows group. */
   readonly windows?: readonly WindowsLack[];
   readonly group: NodeGroup;
@@ -41,7 +49,10 @@ export interface StatusFacts {
   readonly scaling: GroupView | undefined;
   /** It has known none for so long that no answer which came too early says it. */
   readonly isMissing: boolean;
+  /** Its node is Ready for the kubelet. */
   readonly isReady: (instanceId: string) => boolean;
+  /** It is Ready, and no drain holds it. */
+  readonly isInService: (instanceId: string) => boolean;
   readonly issues: readonly HealthIssue[];
   /** The spec's sizes as taken note of now. */
   readonly requested: NodeGroupScaling;
@@ -87,21 +98,28 @@ const countBy = <T>(items: readonly T[], keyOf: (item: T) => string): Record<str
 
 interface Counts {
   readonly instances: readonly GroupInstance[];
+  /** In service. */
   readonly ready: number;
+  /** Ready for the kubelet, drained or not. */
+  readonly joined: number;
 }
 
-const countsOf = ({ scaling, isReady }: StatusFacts): Counts => {
+const countsOf = ({ scaling, isReady, isInService }: StatusFacts): Counts => {
   const instances = (scaling?.instances ?? []).filter((one) => !isGone(one));
   const serving = instances.filter(({ lifecycleState }) => lifecycleState === 'InService');
-  return { instances, ready: serving.filter(({ instanceId }) => isReady(instanceId)).length };
+  return {
+    instances,
+    ready: serving.filter(({ instanceId }) => isInService(instanceId)).length,
+    joined: serving.filter(({ instanceId }) => isReady(instanceId)).length,
+  };
 };
 
-/** Whole for the first time, or adopted as it is. */
-const createdAt = (facts: StatusFacts, { ready }: Counts): string | undefined => {
+/** When all of its nodes had joined for the first time, drained since or not; adopted ones as they are. */
+const createdAt = (facts: StatusFacts, { joined }: Counts): string | undefined => {
   const { group, scaling, issues, now } = facts;
   if (group.status?.createdAt !== undefined) return group.status.createdAt;
   if (group.spec.autoScalingGroupName !== undefined) return group.metadata.creationTimestamp;
-  const whole = scaling !== undefined && ready >= scaling.desiredCapacity && issues.length === 0;
+  const whole = scaling !== undefined && joined >= scaling.desiredCapacity && issues.length === 0;
   return whole && scaling.desiredCapacity >= facts.target ? formatKubeTime(now) : undefined;
 };
 
@@ -192,7 +210,8 @@ const wholeStatus = (facts: StatusFacts, halvings: number): NodeGroupStatus => {
   const issues = bounded([...facts.issues, ...(failedUpdate?.issues ?? [])], halvings);
   const releaseVersion =
     made?.releaseVersion ?? before?.releaseVersion ?? group.spec.releaseVersion;
-  const imageId = made?.imageId ?? before?.imageId;
+  const adopted = facts.adopted ?? before?.adopted;
+  const imageId = made?.imageId ?? before?.imageId ?? adopted?.imageId;
   const launchTemplate = made?.launchTemplate ?? before?.launchTemplate ?? adoptedTemplate(facts);
   const conditions = conditionsOf({ ...facts, issues }, counts).map((one) =>
     dated({ ...one, ...(generation && { observedGeneration: generation }) }, facts),
@@ -206,10 +225,11 @@ const wholeStatus = (facts: StatusFacts, halvings: number): NodeGroupStatus => {
     perZone: countBy(counts.instances, ({ availabilityZone }) => availabilityZone),
     perTemplateVersion: countBy(counts.instances, (one) => one.launchTemplateVersion || '?'),
     autoScalingGroupName: autoScalingGroupNameOf(group),
-    version: made?.version ?? before?.version ?? group.spec.version,
+    version: made?.version ?? (before?.version || group.spec.version),
     ...(releaseVersion === undefined ? {} : { releaseVersion }),
     ...(imageId === undefined ? {} : { imageId }),
     ...(launchTemplate === undefined ? {} : { launchTemplate }),
+    ...(adopted === undefined ? {} : { adopted }),
     ...(created === undefined ? {} : { createdAt: created }),
     requested: facts.requested,
     ...(facts.requestedRevision === undefined
@@ -262,8 +282,14 @@ const conditionsOf = (facts: StatusFacts, counts: Counts): readonly Condition[] 
       ? condition('Ready', 'True', 'NodesReady', nodes)
       : condition('Ready', 'False', 'NodesNotReady', nodes);
   const progress = withWaiting(progressing(facts, scaling, counts), facts);
-  return [ready, progress, degraded, ...windowsSupported(facts)];
+  return [ready, progress, degraded, ...windowsSupported(facts), ...terminationsNotSeen(facts)];
 };
+
+/** Stands only where Drover cannot drain what Auto Scaling terminates. */
+const terminationsNotSeen = ({ hookLack }: StatusFacts): readonly Condition[] =>
+  hookLack === undefined
+    ? []
+    : [condition('TerminationsNotSeen', 'True', hookLack.reason, hookLack.message)];
 
 /** Beside what is under way: what comes after it, and why not yet. */
 const withWaiting = (progress: Condition, { waitingChange }: StatusFacts): Condition =>
@@ -294,6 +320,10 @@ const progressing = (facts: StatusFacts, scaling: GroupView, { instances }: Coun
     ({ lifecycleState }) => lifecycleState,
   );
   const parts = Object.entries(moving).map(([state, count]) => `${count} ${state}`);
+  if (facts.releasing !== undefined) {
+    const stays = `Auto Scaling group ${autoScalingGroupNameOf(group)} and its ${instances.length} instances stay (deletion policy Retain).`;
+    return condition('Progressing', 'True', 'Releasing', `${stays} ${facts.releasing}`.trim());
+  }
   if (group.metadata.deletionTimestamp !== undefined) {
     const left = `${instances.length} instances are left.`;
     const why = failure === undefined ? left : `${left} ${failure.message}`;

@@ -1,6 +1,6 @@
 // The launch template that EKS derives for a node group, from its spec and the user's own template.
 // Rules: EKS user guide, "launch-templates"; reference aws-api 6. Pure.
-import { isObject, type JsonObject, objectOr } from '../../api/json.ts';
+import { isObject, type JsonObject, jsonEqual, objectOr } from '../../api/json.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import { maxPodsOf } from '../../formats/index.ts';
 import { familyOf } from './images.ts';
@@ -158,6 +158,33 @@ export const templateData = (facts: TemplateFacts): JsonObject | TemplateProblem
       ? { InstanceMarketOptions: { MarketType: 'spot' } }
       : {}),
   };
+};
+
+/**
+ * Whether new nodes are made of what the group's derived template holds already: then an update makes no further version
+ * of it, and what was started from this one is up to date.
+ */
+export const sameTemplateData = (latest: JsonObject, made: JsonObject): boolean =>
+  jsonEqual(latest, made);
+
+/** The same of a template that brings its own image and user data, to which the group adds nothing of the cluster's. */
+export const sameOwnTemplate = (
+  group: NodeGroup,
+  { inUse, asked }: { readonly inUse: JsonObject; readonly asked: JsonObject },
+): boolean => {
+  const dataOf = (source: JsonObject): JsonObject | TemplateProblem =>
+    templateData({
+      group,
+      name: '',
+      source,
+      imageId: textIn(source, 'ImageId') ?? '',
+      types: [],
+      securityGroups: [],
+      cluster: {},
+    });
+  const [before, after] = [dataOf(inUse), dataOf(asked)];
+  const isData = !isTemplateProblem(before) && !isTemplateProblem(after);
+  return isData && sameTemplateData(before, after);
 };
 
 /** Several types need a mixed instances policy; one of Spot's too, for its allocation strategy. */

@@ -100,6 +100,18 @@ const unreadyText = (failed: readonly NodeDisruption[]): string => {
   return told.length === 0 ? '' : `. ${told.join('. ')}`;
 };
 
+/** The numbers of each budget that allowed no eviction, in the API server's words. */
+const budgetsText = (failed: readonly NodeDisruption[]): string => {
+  const waiting = failed.flatMap(({ status }) => status?.waitingOn ?? []);
+  const texts = waiting.flatMap((one) =>
+    one.kind === 'pdb' && one.message !== ''
+      ? [`Budget ${one.budgets.join(', ')}: ${one.message}`]
+      : [],
+  );
+  const told = [...new Set(texts)].slice(0, maxBlockers);
+  return told.length === 0 ? '' : `. ${told.join('. ')}`;
+};
+
 /** The pods and budgets that stood in the way; empty where none is known. */
 export const heldBy = (failed: readonly NodeDisruption[]): string => {
   const blockers = failed.flatMap(({ status }) =>
@@ -113,7 +125,7 @@ export const heldBy = (failed: readonly NodeDisruption[]): string => {
     }),
   );
   const names = [...new Set(blockers)].slice(0, maxBlockers).join('; ');
-  return names === '' ? '' : `Held by ${names}${unreadyText(failed)}`;
+  return names === '' ? '' : `Held by ${names}${budgetsText(failed)}${unreadyText(failed)}`;
 };
 
 export const retriesSentence = (group: string): string =>
@@ -129,6 +141,8 @@ export const evictionFailure = (
   return {
     code: 'PodEvictionFailure',
     message: `${retriesSentence(group)} ${why}`,
-    resourceIds: failed.flatMap(({ status }) => status?.node?.name ?? []),
+    resourceIds: failed.map(
+      ({ status, spec, metadata }) => status?.node?.name ?? spec.nodeName ?? metadata.name,
+    ),
   };
 };

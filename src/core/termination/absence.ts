@@ -1,13 +1,15 @@
 // When there is no node to drain: never joined, deleted, or its instance is gone. Completing a hook
 // on that ground is asked of the servers themselves first, past every cache.
 import { epochMs, formatTime } from '../../api/brand.ts';
-import type { DisruptionOutcome } from '../../api/disruption.ts';
+import type { DisruptionOutcome, NodeDisruption, WaitingOn } from '../../api/disruption.ts';
 import { autoScalingGroupNameOf } from '../../api/nodegroup.ts';
 import type { Step } from '../../api/plan.ts';
-import type { Demand } from './causes.ts';
+import { classifyPods } from '../drain/index.ts';
+import { type Demand, isDue } from './causes.ts';
 import { type Decision, decision } from './decision.ts';
 import { holdBlocker } from './held.ts';
 import type { Observation } from './observation.ts';
+import { classifyOptions, inTheWay } from './pods-left.ts';
 import { type StatusChange, waitingFields, writeStatus } from './status.ts';
 import { endBlockers, mustTerminate } from './terminating.ts';
 
@@ -31,9 +33,14 @@ const questions = ({ disruption, memory, now }: Observation): readonly Step[] =>
   ];
 };
 
-/** Ends the drain of a node that is not there, once that is certain. */
+/** The name under which the node registered, by the journal or by whoever recorded the cause. */
+const registeredName = ({ spec, status }: NodeDisruption): string | undefined =>
+  status?.node?.name ?? spec.nodeName;
+
+/** Ends the drain of an instance without a Node object, once the servers confirm that. */
 export const withoutNode = (observation: Observation, demand: Demand): Decision => {
   const { disruption, memory } = observation;
+  const { instanceId } = disruption.spec;
   if (demand.heldBy !== undefined && memory.instance?.gone !== true) {
     // Its turn has not come: only an instance that is gone has nothing to wait for.
     const ask = askForInstance(observation);
@@ -44,25 +51,86 @@ export const withoutNode = (observation: Observation, demand: Demand): Decision 
     });
   }
   const open = questions(observation);
-  const what = `node of ${disruption.spec.instanceId ?? disruption.spec.nodeName ?? 'nothing'}`;
-  if (open.length > 0) {
+  const name = registeredName(disruption);
+  if (open.length > 0 && !isDeletedAndDue(observation, demand, name)) {
+    const what = `node of ${instanceId ?? name ?? 'nothing'}`;
     const message = 'the cache knows none; asking the server';
     return decision({ steps: open, waitingOn: [{ kind: 'api', what, message }] });
   }
   if (memory.nodeListed?.found === true) {
+    const what = `node of ${instanceId ?? name ?? 'nothing'}`;
     const message = 'the server knows it, the cache not yet';
     const at = epochMs(memory.nodeListed.at + believedMs);
     return decision({ waitingOn: [{ kind: 'api', what, message }], wakeAt: [at] });
   }
-  const gone = memory.instance?.gone === true;
-  const joined = disruption.status?.node !== undefined;
-  const outcome: DisruptionOutcome = gone ? 'InstanceGone' : 'NothingToDrain';
-  const message = gone
-    ? 'the instance is gone'
-    : joined
-      ? 'the node was deleted'
-      : 'the instance never became a node';
-  return complete(observation, demand, { outcome, message });
+  if (memory.instance?.gone === true) {
+    const how = { outcome: 'InstanceGone' as const, message: 'the instance is gone' };
+    return complete(observation, demand, how);
+  }
+  if (instanceId === undefined && name !== undefined) {
+    return complete(observation, demand, { outcome: 'NothingToDrain', message: deleted(name) });
+  }
+  // It may have registered and been deleted before the cause was recorded: pods on its name tell.
+  const likelyName = name ?? memory.instance?.nodeName;
+  return likelyName === undefined
+    ? complete(observation, demand, neverJoined)
+    : whileDeleted(observation, demand, likelyName);
+};
+
+const deleted = (name: string): string => `Node ${name} was deleted`;
+const neverJoined = {
+  outcome: 'NothingToDrain' as const,
+  message: 'the instance never became a node',
+};
+
+/** Its deadline waits for no answer: a server that is away must not let the hook run out. */
+const isDeletedAndDue = (
+  { memory, now }: Observation,
+  demand: Demand,
+  name: string | undefined,
+): boolean => {
+  const isKnown = memory.instance !== undefined && memory.nodeListed !== undefined;
+  return name !== undefined && isKnown && isDue(demand, now);
+};
+
+/**
+ * A deleted Node object is not a deleted instance (CVE-2025-5187: a node may delete its own and
+ * register again without taints). The drain goes on until no pod is bound to that name; the node is
+ * marked again when it registers.
+ */
+const whileDeleted = (observation: Observation, demand: Demand, name: string): Decision => {
+  const { disruption, memory, now } = observation;
+  const { status } = disruption;
+  const { listed } = memory;
+  const options = classifyOptions(observation, status);
+  const left = listed && inTheWay(classifyPods(listed.pods, options), demand);
+  if (left === 0 && fresh(listed, now)) {
+    if (registeredName(disruption) === undefined) return complete(observation, demand, neverJoined);
+    const message = `${deleted(name)}, and no pod is bound to it`;
+    return complete(observation, demand, { outcome: 'NothingToDrain', message });
+  }
+  if (isDue(demand, now)) {
+    const outcome = demand.onDeadline === 'force' ? ('Forced' as const) : ('Failed' as const);
+    const message = `${deleted(name)} and did not register again by the deadline`;
+    return complete(observation, demand, { outcome, message }, { podsRemaining: left ?? 0 });
+  }
+  const message = `${deleted(name)} while the instance runs; marked again when it registers`;
+  const waitingOn: readonly WaitingOn[] = [{ kind: 'instance', message }];
+  const wakeAt = [askAgainAt(observation), demand.deadline];
+  if (!fresh(listed, now)) {
+    const ask: Step = { kind: 'Confirm', what: 'nodeEmpty', subject: name };
+    return decision({ steps: [ask], waitingOn, wakeAt });
+  }
+  const isWritten = status?.waitingOn?.some(
+    (waiting) => waiting.kind === 'instance' && waiting.message === message,
+  );
+  if (isWritten === true) return decision({ waitingOn, wakeAt });
+  const change = { ...waitingFields(waitingOn), podsRemaining: left ?? 0 };
+  return decision({
+    steps: [writeStatus({ disruption, demand, change, now })],
+    waitingOn,
+    wakeAt,
+  });
 };
 
 /** The write that leaves draining behind: from here on only the hooks and the end are left. */

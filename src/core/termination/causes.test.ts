@@ -7,6 +7,7 @@ import {
   aHook,
   aHookCause,
   aManualCause,
+  confirmedByCloud,
   observe,
   timePlus,
   tPlus,
@@ -14,6 +15,7 @@ import {
 
 const untimedSpot: DisruptionCause = {
   kind: 'SpotInterruption',
+  ...confirmedByCloud,
   id: 'spot/1',
   receivedAt: timePlus(60),
   onDeadline: 'force',
@@ -30,6 +32,7 @@ const update: DisruptionCause = {
 const failing = aHookCause({ onDeadline: 'fail' });
 const retiring: DisruptionCause = {
   kind: 'Maintenance',
+  ...confirmedByCloud,
   id: 'maintenance/1',
   receivedAt: timePlus(0),
   deadline: timePlus(14 * 86_400),

@@ -1,7 +1,9 @@
 // Several causes on one instance as one demand: the earliest deadline that forces, the strongest
-// follow-up, every hook of ours. Withdrawn causes and those of earlier episodes do not count.
+// follow-up, every hook of ours. Causes that were withdrawn or that the cloud has not confirmed, and
+// those of earlier episodes, do not count.
 import { type DurationMs, durationMs, type EpochMs, epochMs, parseTime } from '../../api/brand.ts';
 import { spotNoticeMs, wasHandled } from '../../api/causes.ts';
+import { isInForce } from '../../api/confirmation.ts';
 import {
   type DisruptionCause,
   type FollowUp,
@@ -14,9 +16,7 @@ import type { Observation } from './observation.ts';
 
 export const causesInForce = (disruption: NodeDisruption): readonly DisruptionCause[] => {
   const handled = disruption.status?.handledCauses ?? [];
-  return disruption.spec.causes.filter(
-    (cause) => cause.cancelledAt === undefined && !wasHandled(cause, handled),
-  );
+  return disruption.spec.causes.filter((cause) => isInForce(cause) && !wasHandled(cause, handled));
 };
 
 /**
@@ -24,9 +24,7 @@ export const causesInForce = (disruption: NodeDisruption): readonly DisruptionCa
  * drained node that nobody has given back. The marks stand for these too.
  */
 export const standingCauses = ({ spec, status }: NodeDisruption): readonly DisruptionCause[] =>
-  spec.causes.filter(
-    (cause) => cause.cancelledAt === undefined && wasHandled(cause, status?.handledCauses ?? []),
-  );
+  spec.causes.filter((cause) => isInForce(cause) && wasHandled(cause, status?.handledCauses ?? []));
 
 /**
  * The causes that are dealt with now. Once Completing is written these are the ones it was written
@@ -127,6 +125,9 @@ export interface Demand {
   /** The longest that one of the causes wants between the drain's end and our termination. */
   readonly cooldownMs: DurationMs;
 }
+
+export const isDue = ({ deadline }: Demand, at: EpochMs): boolean =>
+  deadline !== undefined && at >= deadline;
 
 interface Term {
   readonly cause: DisruptionCause;

@@ -18,7 +18,6 @@ const completeStep = ({ ref }: KnownHook, instanceId: string): Step => ({
   autoScalingGroupName: ref.autoScalingGroupName,
   hookName: ref.name,
   instanceId,
-  ...(ref.token === undefined ? {} : { token: ref.token }),
   result: 'CONTINUE',
 });
 
@@ -98,6 +97,20 @@ const withoutEndBlockers = ({
   return gone === 0 ? {} : { waitingOn: rest, waitingOnTotal: waitingOnTotal - gone };
 };
 
+/** What is said of a hook that ended before Drover completed it. */
+const endedEarly = (
+  { hooks }: Demand,
+  outcome: NodeDisruptionStatus['outcome'],
+): string | undefined => {
+  const expired = hooks.find(({ status: { state } }) => state === 'Expired');
+  if (expired !== undefined) return `hook ${expired.ref.name} had timed out`;
+  // Elsewhere the answer to our own completion may have been lost.
+  const gone = hooks.find(({ status: { state } }) => state === 'Gone');
+  return gone !== undefined && outcome === 'InstanceGone'
+    ? `hook ${gone.ref.name} had ended`
+    : undefined;
+};
+
 const end = (
   { disruption, now }: Observation,
   demand: Demand,
@@ -105,9 +118,11 @@ const end = (
 ): Decision => {
   const before = disruption.status;
   const reboot = demand.followUp === 'Reboot' && before?.outcome !== 'Failed';
-  const message = reboot
+  const done = reboot
     ? 'drained and left cordoned: this version does not reboot instances'
     : before?.message;
+  const early = endedEarly(demand, before?.outcome);
+  const message = early === undefined ? done : `${done ?? 'ended'}; ${early}`;
   const failed = before?.outcome === 'Failed' || before?.outcome === 'Forced';
   const change = {
     phase: 'Ended' as const,

@@ -10,6 +10,7 @@ import {
   aManualCause,
   aNode,
   aPod,
+  confirmedByCloud,
   kubeTimePlus,
   Model,
   observe,
@@ -18,6 +19,7 @@ import {
 
 const spot: DisruptionCause = {
   kind: 'SpotInterruption',
+  ...confirmedByCloud,
   id: 'spot/1',
   receivedAt: timePlus(0),
   deadline: timePlus(120),

@@ -10,6 +10,7 @@ import {
   aNode,
   aPod,
   blocked,
+  confirmedByCloud,
   draining,
   kubeTimePlus,
   Model,
@@ -59,7 +60,11 @@ describe('Pending', () => {
   it('completes the hook of an instance that never joined, once two servers agree', () => {
     const model = new Model(observe({ node: undefined }));
     expect(stepNames(decideDisruption(model.observation))).toEqual(['Confirm', 'Confirm']);
-    expect(model.settle()).toEqual(['Confirm', 'Confirm', 'Completing', 'CompleteHook', 'Ended']);
+    const asked = ['Confirm', 'Confirm', 'Completing', 'CompleteHook', 'Ended'];
+    const never = model.observation.disruption;
+    const { nodeName: _name, ...spec } = never.spec;
+    model.change({ disruption: { ...never, spec } });
+    expect(model.settle()).toEqual(asked);
     expect(model.status).toMatchObject({
       outcome: 'NothingToDrain',
       message: 'the instance never became a node',
@@ -323,6 +328,7 @@ describe('the deadline', () => {
     const model = draining([aHookCause()]);
     const spot: DisruptionCause = {
       kind: 'SpotInterruption',
+      ...confirmedByCloud,
       id: 'spot/1',
       receivedAt: timePlus(60),
       deadline: timePlus(180),
@@ -382,7 +388,8 @@ describe('heartbeats', () => {
     const gone = { result: 'Gone' as const, failures: 0, lastAttemptAt: tPlus(10) };
     const hooks = new Map([['asg-1/Terminate-LC-Hook', gone]]);
     model.change({ memory: { ...model.observation.memory, hooks } });
-    expect(model.settle()).toEqual(['Confirm']);
+    expect(model.settle()).toEqual(['Confirm', 'Draining']);
+    expect(model.status?.hooks).toMatchObject([{ state: 'Gone' }]);
   });
   it('end with the hook', () => {
     const model = draining([short]);

@@ -2,18 +2,20 @@
 // with no choice left in them; at a fixed state a second decision emits none. Evictions are not
 // here: they are allocated over all drains at once (core/drain).
 import { epochMs } from '../../api/brand.ts';
-import type { DisruptionPhase } from '../../api/disruption.ts';
+import { isPending } from '../../api/confirmation.ts';
+import type { DisruptionPhase, NodeDisruption } from '../../api/disruption.ts';
 import type { Plan, Step } from '../../api/plan.ts';
 import { causesToCome, type Demand, demandOf } from './causes.ts';
 import { decideCompleting } from './completing.ts';
 import { type Decision, decision } from './decision.ts';
 import { decideDraining } from './draining.ts';
 import { decideEnded } from './ended.ts';
-import { heartbeatDue, type KnownHook, knownHooks } from './hooks.ts';
+import { heartbeatDue, hookKey, type KnownHook, knownHooks } from './hooks.ts';
 import { decideMarking, decidePending } from './marking.ts';
 import type { Observation } from './observation.ts';
 import { isSuperseded, isTaken, phaseOf, writeStatus } from './status.ts';
 import { decideUndoing } from './undoing.ts';
+import { withdrawOver } from './waiting-turn.ts';
 
 type Decide = (observation: Observation, demand: Demand) => Decision;
 
@@ -26,14 +28,17 @@ const byPhase: Readonly<Record<DisruptionPhase, Decide>> = {
   Ended: decideEnded,
 };
 
-/** Whose hooks wait for what is done in a phase; those being completed wait no more. */
+/** Whose hooks wait in a phase. Those being completed wait until Auto Scaling confirms their end. */
 const hooksToKeep: Readonly<
   Record<DisruptionPhase, (observation: Observation, demand: Demand) => readonly KnownHook[]>
 > = {
   Pending: (_observation, { hooks }) => hooks,
   Marking: (_observation, { hooks }) => hooks,
   Draining: (_observation, { hooks }) => hooks,
-  Completing: (observation) => knownHooks(observation, causesToCome(observation.disruption)),
+  Completing: (observation, { hooks }) => [
+    ...hooks,
+    ...knownHooks(observation, causesToCome(observation.disruption)),
+  ],
   Undoing: (observation) => knownHooks(observation, causesToCome(observation.disruption)),
   Ended: () => [],
 };
@@ -48,16 +53,24 @@ const heartbeats = (observation: Observation, demand: Demand): Decision => {
   const steps = open
     .filter((hook) => heartbeatDue(hook) <= now)
     .map(({ ref }): Step => {
-      const { autoScalingGroupName, name: hookName, token } = ref;
-      return {
-        kind: 'HeartbeatHook',
-        autoScalingGroupName,
-        hookName,
-        instanceId,
-        ...(token === undefined ? {} : { token }),
-      };
+      const { autoScalingGroupName, name: hookName } = ref;
+      return { kind: 'HeartbeatHook', autoScalingGroupName, hookName, instanceId };
     });
   return decision({ steps, wakeAt: open.map(heartbeatDue) });
+};
+
+/** A hook that has ended since the last write stands in the journal at once, for those who ask. */
+const hooksWrite = (observation: Observation, demand: Demand, { steps }: Decision): Decision => {
+  const { disruption, now } = observation;
+  const { status } = disruption;
+  const isWritten = steps.some(({ kind }) => kind === 'WriteStatus');
+  if (isWritten || status?.hooks === undefined) return decision({});
+  const stateOf = new Map(status.hooks.map((hook) => [hookKey(hook), hook.state]));
+  const hasMoved = demand.hooks.some(
+    ({ ref, status: { state } }) => state !== 'Open' && stateOf.get(hookKey(ref)) === 'Open',
+  );
+  if (!hasMoved) return decision({});
+  return decision({ steps: [writeStatus({ disruption, demand, change: {}, now })] });
 };
 
 /** Every write of the journal says in whose term it was made. */
@@ -66,21 +79,37 @@ const signed = (step: Step, leaderEpoch: number | undefined): Step =>
     ? step
     : { ...step, status: { ...step.status, leaderEpoch } };
 
+/** Nothing begins, and nothing is undone, before the cloud has said whether there is a reason. */
+const awaitsCloud = (disruption: NodeDisruption, { causes }: Demand): boolean => {
+  const phase = phaseOf(disruption);
+  const isOpen = phase === 'Pending' || phase === 'Marking' || phase === 'Draining';
+  return isOpen && causes.length === 0 && disruption.spec.causes.some(isPending);
+};
+
 export const decideDisruption = (observation: Observation): Plan => {
   const { disruption, now, options } = observation;
   if (isSuperseded(disruption, options.epoch)) {
     return { subject: disruption.metadata.name, steps: [], waitingOn: [] };
   }
   const demand = demandOf(observation);
+  if (awaitsCloud(disruption, demand)) {
+    return { subject: disruption.metadata.name, steps: [], waitingOn: [] };
+  }
   const alive = heartbeats(observation, demand);
   const rest = isTaken(disruption, options.epoch)
     ? byPhase[phaseOf(disruption)](observation, demand)
     : decision({ steps: [writeStatus({ disruption, change: {}, now })] });
-  const times = [...alive.wakeAt, ...rest.wakeAt].filter((at) => at !== undefined && at > now);
+  const noted = hooksWrite(observation, demand, rest);
+  const over = withdrawOver(observation);
+  const times = [...alive.wakeAt, ...over.wakeAt, ...rest.wakeAt].filter(
+    (at) => at !== undefined && at > now,
+  );
   const next = Math.min(...times.map((at) => at ?? Number.POSITIVE_INFINITY));
   return {
     subject: disruption.metadata.name,
-    steps: [...alive.steps, ...rest.steps].map((step) => signed(step, options.epoch)),
+    steps: [...alive.steps, ...over.steps, ...rest.steps, ...noted.steps].map((step) =>
+      signed(step, options.epoch),
+    ),
     waitingOn: rest.waitingOn,
     ...(Number.isFinite(next) ? { nextCheckAt: epochMs(next) } : {}),
   };

@@ -11,7 +11,7 @@ import {
   newBoomerangs,
 } from '../drain/index.ts';
 import { askAgainAt, askForInstance, complete, withoutNode } from './absence.ts';
-import { type Demand, wasHeld } from './causes.ts';
+import { type Demand, isDue, wasHeld } from './causes.ts';
 import { type Decision, decision } from './decision.ts';
 import { forceWindow } from './drains.ts';
 import { emptiedText } from './emptied.ts';
@@ -20,6 +20,13 @@ import { lastCompletion } from './hooks.ts';
 import { startMarking, startUndoing } from './marking.ts';
 import { marksAreVisible, settleMs } from './marks.ts';
 import type { Memory, Observation } from './observation.ts';
+import {
+  classifyOptions,
+  inTheWay,
+  isReturning,
+  unstoppableText,
+  unstoppableTimes,
+} from './pods-left.ts';
 import {
   demandMoved,
   forceMoved,
@@ -92,24 +99,14 @@ const drainMarked = (observation: Observation, demand: Demand, marked: Marked): 
     inTheWay(classified, demand) === 0
       ? whenEmpty(observation, demand, marked)
       : whileFull(observation, demand, { ...marked, classified });
-  const wakeAt = [...rest.wakeAt, demand.deadline, again];
+  const wakeAt = [
+    ...rest.wakeAt,
+    demand.deadline,
+    again,
+    ...unstoppableTimes(observation, classified),
+  ];
   return { ...rest, steps: [...asked, ...rest.steps], wakeAt };
 };
-
-const isReturning = ({ reason }: Classified['skip'][number]): boolean => reason === 'boomerang';
-
-/** How many pods keep the node from being empty. */
-const inTheWay = ({ evict, skip }: Classified, { waitsForReturning }: Demand): number =>
-  evict.length + (waitsForReturning ? skip.filter(isReturning).length : 0);
-
-const classifyOptions = (
-  { daemonSetIsGone }: Observation,
-  { markedAt, boomerangs = [] }: NodeDisruptionStatus,
-) => ({
-  markedAt: parseTime(markedAt),
-  boomerangs,
-  ...(daemonSetIsGone === undefined ? {} : { daemonSetIsGone }),
-});
 
 /** The deadline decides: by force what is left goes with the instance, else the drain failed. */
 const atDeadline = (observation: Observation, demand: Demand, marked: Marked): Decision => {
@@ -201,9 +198,6 @@ const untilNamed = (observation: Observation, demand: Demand): Decision | undefi
 const hookBounds = ({ hooks }: Demand): readonly EpochMs[] =>
   hooks.filter(({ status }) => status.state === 'Open').map(({ ref }) => lastCompletion(ref));
 
-const isDue = ({ deadline }: Demand, at: EpochMs): boolean =>
-  deadline !== undefined && at >= deadline;
-
 /**
  * How long past the deadline, or past the first look of a process that came after it, it may be
  * asked whether the node is empty: no hook waits for that.
@@ -255,7 +249,10 @@ const whenEmpty = (
   }
   const forced = status.forcingSince !== undefined;
   const total = totalOf(observation, status);
-  const found = emptiedText(status, total.podsTotal ?? status.podsTotal ?? 0) ?? 'empty';
+  const found =
+    unstoppableText(classifyPods(listed.pods, options)) ??
+    emptiedText(status, total.podsTotal ?? status.podsTotal ?? 0) ??
+    'empty';
   const how = {
     outcome: forced ? ('Forced' as const) : ('Drained' as const),
     message: forced ? 'empty; the last pods went by force' : found,

@@ -2,6 +2,7 @@
 // force. The batch rule is here: nothing is evicted before every node of the batch shows its marks,
 // nor while further notices are arriving.
 import { type EpochMs, epochMs, formatTime, parseTime } from '../../api/brand.ts';
+import { isConfirmed, isInForce } from '../../api/confirmation.ts';
 import type { NodeDisruption, NodeDisruptionStatus, WaitingOn } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
 import type { Classified, Drain, ForceWindow } from '../drain/index.ts';
@@ -9,6 +10,7 @@ import { type Demand, wasHeld } from './causes.ts';
 import { marksAreVisible } from './marks.ts';
 import type { Compat } from './observation.ts';
 import { phaseOf } from './status.ts';
+import { awaitsTurn } from './turns.ts';
 
 /** A node that cannot be marked holds up the others of its batch no longer than this. */
 export const batchWaitMs = 5_000;
@@ -36,9 +38,13 @@ export interface Unmarked {
   readonly receivedAt: EpochMs;
 }
 
-/** When a disruption was first asked for, as far as its causes tell. */
+/** When a disruption was first asked for; never, where nothing that it asks for is confirmed. */
 export const receivedAt = ({ spec }: NodeDisruption): EpochMs =>
-  epochMs(Math.min(...spec.causes.flatMap((cause) => parseTime(cause.receivedAt) ?? [])));
+  epochMs(
+    Math.min(
+      ...spec.causes.filter(isConfirmed).flatMap((cause) => parseTime(cause.receivedAt) ?? []),
+    ),
+  );
 
 /** A disruption whose node still lacks its marks, since when it was asked for. */
 export const unmarkedOf = (
@@ -48,7 +54,8 @@ export const unmarkedOf = (
 ): Unmarked | undefined => {
   const phase = phaseOf(disruption);
   if (node === undefined || (phase !== 'Pending' && phase !== 'Marking')) return undefined;
-  if (marksAreVisible(node, compat)) return undefined;
+  if (!disruption.spec.causes.some(isInForce)) return undefined;
+  if (marksAreVisible(node, compat) || awaitsTurn(disruption, node)) return undefined;
   return { node: node.metadata.name, receivedAt: receivedAt(disruption) };
 };
 

@@ -1,11 +1,20 @@
 // A notice on a node that another cause has drained: the record tells what each of them did.
 import { describe, expect, it } from 'vitest';
-import { aHookCause, aManualCause, aPod, draining, type Model, timePlus } from './testing.ts';
+import {
+  aHookCause,
+  aManualCause,
+  aPod,
+  confirmedByCloud,
+  draining,
+  type Model,
+  timePlus,
+} from './testing.ts';
 
 const update = aManualCause({ kind: 'Update', followUp: 'Release', deadline: timePlus(900) });
 const spot = aManualCause({
   id: 'spot',
   kind: 'SpotInterruption',
+  ...confirmedByCloud,
   receivedAt: timePlus(20),
   onDeadline: 'force',
 });

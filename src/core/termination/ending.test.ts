@@ -9,6 +9,7 @@ import {
   aMarkedNode,
   aNode,
   aPod,
+  confirmedByCloud,
   draining,
   Model,
   marksAnnotation,
@@ -47,7 +48,7 @@ describe('Completing', () => {
   });
   it('terminates an instance that nobody else takes', () => {
     const cause = (kind: DisruptionCause['kind'], followUp: DisruptionCause['followUp']) => {
-      const model = draining([aManualCause({ kind, followUp })], []);
+      const model = draining([aManualCause({ kind, followUp, ...confirmedByCloud })], []);
       model.at(5);
       return model.settle().filter((step) => step === 'TerminateInstance').length;
     };
@@ -191,7 +192,13 @@ describe('withdrawing', () => {
   });
   it('gives no node back whose instance we have had terminated, and one whose drain failed', () => {
     const retired = (more: Partial<DisruptionCause> = {}) =>
-      aManualCause({ kind: 'Maintenance', followUp: 'Replace', deadline: timePlus(60), ...more });
+      aManualCause({
+        kind: 'Maintenance',
+        ...confirmedByCloud,
+        followUp: 'Replace',
+        deadline: timePlus(60),
+        ...more,
+      });
     const isOver = retired({ cancelledAt: timePlus(61) });
     const taken = draining([retired()], []);
     taken.at(5);
@@ -208,7 +215,7 @@ describe('withdrawing', () => {
   });
   describe('when the end of the instance is being asked for', () => {
     const retired = (more: Partial<DisruptionCause> = {}): DisruptionCause =>
-      aManualCause({ kind: 'Maintenance', followUp: 'Replace', ...more });
+      aManualCause({ kind: 'Maintenance', ...confirmedByCloud, followUp: 'Replace', ...more });
     const completing = (cause = retired()): Model => {
       const model = draining([cause], []);
       model.at(5);

@@ -10,7 +10,7 @@ import {
 } from '../../api/brand.ts';
 import { hookWaitSeconds } from '../../api/causes.ts';
 import type { DisruptionCause, HookRef, HookStatus } from '../../api/disruption.ts';
-import type { HookMemory, Observation } from './observation.ts';
+import type { HookMemory, Memory, Observation } from './observation.ts';
 
 const shortestIntervalMs = 10_000;
 const longestIntervalMs = 600_000;
@@ -70,6 +70,20 @@ export interface KnownHook {
   readonly status: HookStatus;
 }
 
+/**
+ * Whether the hook that Auto Scaling no longer knows ended by its heartbeat timeout. Certain only where
+ * this process knows of the last heartbeat, or has looked after the hook from its start.
+ */
+const hasTimedOut = (ref: HookRef, { hooks, firstLookAt }: Memory): boolean => {
+  const seen = hooks.get(hookKey(ref));
+  if (seen?.result !== 'Gone' || seen.lastAttemptAt === undefined) return false;
+  const timeoutMs = ref.heartbeatTimeoutSeconds * 1000;
+  const began = startOf(ref);
+  const knowsStart = firstLookAt !== undefined && firstLookAt - began < timeoutMs;
+  const last = seen.lastHeartbeatAt ?? (knowsStart ? began : undefined);
+  return last !== undefined && seen.lastAttemptAt - last >= timeoutMs;
+};
+
 /** The hooks of these causes with what is known of each, from this process or from the status. */
 export const knownHooks = (
   observation: Observation,
@@ -82,7 +96,8 @@ export const knownHooks = (
     const seen = memory.hooks.get(key);
     const settled = before?.state === 'Open' ? undefined : before?.state;
     const expired = now >= hookEnd(ref) ? 'Expired' : 'Open';
-    const state = seen?.result ?? settled ?? expired;
+    const ended = hasTimedOut(ref, memory) ? 'Expired' : seen?.result;
+    const state = settled ?? ended ?? expired;
     const at = seen?.lastHeartbeatAt;
     const lastHeartbeatAt = at === undefined ? before?.lastHeartbeatAt : formatTime(at);
     const status: HookStatus = {

@@ -1,5 +1,6 @@
 // Public entry of the termination decisions.
 export { causesInForce, demandOf, isHeld } from './causes.ts';
+export { confirmCause, isTerminating, nextLookAt, refuteCause } from './confirmation.ts';
 export { decideDisruption } from './decide.ts';
 export { podsInTheWay } from './draining.ts';
 export { batchBlocker, batchOf, drainOf, receivedAt, unmarkedOf } from './drains.ts';
@@ -14,3 +15,4 @@ export type {
 } from './observation.ts';
 export { noMemory } from './observation.ts';
 export { isTaken, phaseOf, progressDueAt } from './status.ts';
+export { awaitsTurn, dueAt, isOutOfService, type Ledger as GroupLedger } from './turns.ts';

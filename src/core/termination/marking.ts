@@ -1,6 +1,7 @@
 // Pending and Marking: the intent stands in the status before the first patch; nothing is evicted
 // before the marks have come back through the watch.
 import { epochMs, formatTime, parseTime } from '../../api/brand.ts';
+import { isRefuted } from '../../api/confirmation.ts';
 import type { OwnedMarks } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
 import { classifyPods } from '../drain/index.ts';
@@ -20,6 +21,7 @@ import {
 } from './marks.ts';
 import type { Observation } from './observation.ts';
 import { type StatusChange, waitingFields, writeStatus } from './status.ts';
+import { whileWaiting } from './waiting-turn.ts';
 
 /** Writes the intent to mark `node`, then the patches for what is missing. */
 export const startMarking = (observation: Observation, demand: Demand, node: Node): Decision => {
@@ -55,12 +57,16 @@ export const decidePending = (observation: Observation, demand: Demand): Decisio
     const change = {
       phase: 'Ended' as const,
       outcome: 'Cancelled' as const,
-      message: 'withdrawn before anything was done',
+      message: disruption.spec.causes.some(isRefuted)
+        ? 'the cloud does not confirm it: nothing was done'
+        : 'withdrawn before anything was done',
       endedAt: formatTime(now),
     };
     return decision({ steps: [writeStatus({ disruption, change, now })] });
   }
   if (node === undefined) return withoutNode(observation, demand);
+  const waiting = whileWaiting(observation, demand);
+  if (waiting !== undefined) return waiting;
   return goOn(observation, demand, node) ?? startMarking(observation, demand, node);
 };
 

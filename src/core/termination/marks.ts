@@ -4,6 +4,7 @@ import type { OwnedMarks } from '../../api/disruption.ts';
 import { marks } from '../../api/disruption.ts';
 import { isObject, type JsonObject } from '../../api/json.ts';
 import type { Node, Taint } from '../../api/kube.ts';
+import { parseJson } from '../../api/parse-json.ts';
 import type { Step } from '../../api/plan.ts';
 import type { Compat } from './observation.ts';
 
@@ -48,7 +49,7 @@ export const recordedOn = (node: Node, disruption: string): OwnedMarks | undefin
   const text = node.metadata.annotations?.[marks.annotation];
   if (text === undefined) return undefined;
   try {
-    const record: unknown = JSON.parse(text);
+    const record: unknown = parseJson(text);
     if (!isObject(record) || record.disruption !== disruption || !isObject(record.owned)) {
       return undefined;
     }

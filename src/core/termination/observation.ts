@@ -4,6 +4,7 @@ import type { DurationMs, EpochMs } from '../../api/brand.ts';
 import type { NodeDisruption, WaitingOn } from '../../api/disruption.ts';
 import type { Node, Pod } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
+import type { Ledger } from './turns.ts';
 
 /** eks: the two patches of EKS, and its 15 minutes. native: one patch with preconditions. */
 export type Compat = 'eks' | 'native';
@@ -35,9 +36,24 @@ export interface Memory {
   readonly mostPods?: number;
   /** Whether a quorum list of nodes knew this one. */
   readonly nodeListed?: { readonly at: EpochMs; readonly found: boolean };
-  readonly instance?: { readonly at: EpochMs; readonly gone: boolean };
+  /** `nodeName`: its private DNS name, under which kubelets on AWS register by default. */
+  readonly instance?: {
+    readonly at: EpochMs;
+    readonly gone: boolean;
+    readonly nodeName?: string;
+  };
   /** Whether the cloud was taking the instance, or had. */
   readonly leaving?: { readonly at: EpochMs; readonly found: boolean };
+  /**
+   * Whether the group rebalances its capacity, how many of its other members are in service, and how
+   * many it is to have.
+   */
+  readonly replacement?: {
+    readonly at: EpochMs;
+    readonly rebalances: boolean;
+    readonly serving: number;
+    readonly desired: number;
+  };
   readonly terminate?: {
     readonly at: EpochMs;
     readonly done: boolean;
@@ -58,6 +74,8 @@ export interface Observation {
   /** From the allocation over all drains; undefined while it has not looked at this one. */
   readonly blockers: readonly WaitingOn[] | undefined;
   readonly group: NodeGroup | undefined;
+  /** The group's, where the causes may wait for their turn; undefined: nothing is waited for. */
+  readonly ledger?: Ledger;
   readonly memory: Memory;
   readonly now: EpochMs;
   readonly options: TerminationOptions;

@@ -1,6 +1,6 @@
 // For tests only: builders of disruptions, nodes and observations, and a small model in which a
 // plan's steps take effect. Nothing in src imports this outside of tests.
-import { durationMs, type EpochMs } from '../../api/brand.ts';
+import { durationMs, type EpochMs, formatTime } from '../../api/brand.ts';
 import type {
   DisruptionCause,
   HookRef,
@@ -30,9 +30,14 @@ export const aHook = (more: Partial<HookRef> = {}): HookRef => ({
   ...more,
 });
 
+export const confirmedByCloud = {
+  confirmation: { state: 'Confirmed', at: timePlus(0), reason: 'the cloud says so' },
+} as const;
+
 /** A terminate hook of EKS as intake records it: force, 15 minutes. */
 export const aHookCause = (more: Partial<DisruptionCause> = {}): DisruptionCause => ({
   kind: 'LifecycleHook',
+  ...confirmedByCloud,
   id: 'hook/asg-1/Terminate-LC-Hook/token-1',
   receivedAt: timePlus(0),
   deadline: timePlus(900),
@@ -165,6 +170,7 @@ export class Model {
   /** What the cloud and the API server answer. */
   instanceGone = false;
   instanceLeaving = false;
+  replacement = { rebalances: true, serving: 3, desired: 3 };
   deleted = false;
   #revision = 100;
 
@@ -232,6 +238,12 @@ export class Model {
       case 'TerminateInstance':
         this.change({ memory: { ...memory, terminate: { at: now, done: true, failures: 0 } } });
         return;
+      case 'WithdrawCause': {
+        const { causes } = this.observation.disruption.spec;
+        const cancelledAt = formatTime(now);
+        this.causes(causes.map((one) => (one.id === step.causeId ? { ...one, cancelledAt } : one)));
+        return;
+      }
       case 'DeleteDisruption':
         this.deleted = true;
         return;
@@ -247,6 +259,7 @@ export class Model {
       nodeEmpty: { listed: { at, pods } },
       noNode: { nodeListed: { at, found: this.observation.node !== undefined } },
       instance: { instance: { at, gone: this.instanceGone } },
+      replacement: { replacement: { at, ...this.replacement } },
       leaving: { leaving: { at, found: this.instanceLeaving } },
     };
     this.change({ memory: { ...memory, ...answers[what] } });

@@ -6,8 +6,10 @@ import { type Decision, decision } from './decision.ts';
 import { isUndone, noMarks, undoSteps } from './marks.ts';
 import type { Observation } from './observation.ts';
 import { waitingFields, writeStatus } from './status.ts';
+import { overText } from './waiting-turn.ts';
 
-export const decideUndoing = ({ disruption, node, now }: Observation): Decision => {
+export const decideUndoing = (observation: Observation): Decision => {
+  const { disruption, node, now } = observation;
   const { status } = disruption;
   const ours = status?.ownedMarks;
   const same = node !== undefined && status?.node?.uid === node.metadata.uid;
@@ -23,7 +25,7 @@ export const decideUndoing = ({ disruption, node, now }: Observation): Decision 
     outcome: 'Cancelled' as const,
     message:
       standing.length === 0
-        ? 'withdrawn; the marks that were ours are gone'
+        ? (overText(observation) ?? 'withdrawn; the marks that were ours are gone')
         : `withdrawn; the marks stay for ${standing.map(({ kind }) => kind).join(', ')}`,
     endedAt: formatTime(now),
     ...(standing.length === 0 ? { ownedMarks: noMarks } : {}),

@@ -13,6 +13,7 @@ import {
   aManualCause,
   aPod,
   blocked,
+  confirmedByCloud,
   draining,
   kubeTimePlus,
   type Model,
@@ -33,6 +34,7 @@ const update = (more: Partial<DisruptionCause> = {}): DisruptionCause => ({
 });
 const spot: DisruptionCause = {
   kind: 'SpotInterruption',
+  ...confirmedByCloud,
   id: 'spot/1',
   receivedAt: timePlus(0),
   deadline: timePlus(120),
@@ -121,7 +123,7 @@ describe('the time between empty and terminate', () => {
   });
   it('is not waited for a node that is not there', () => {
     const model = draining([update()]);
-    model.change({ node: undefined });
+    model.change({ node: undefined, pods: [] });
     model.at(40);
     model.settle();
     expect(model.status?.outcome).toBe('NothingToDrain');

@@ -18,7 +18,7 @@ import {
 } from './nodes.ts';
 import type { UpdateDecision, UpdateObservation, UpdateStep } from './observation.ts';
 import { isHeld, nextProbeAt, restsInWave } from './pacing/index.ts';
-import { choose, shieldSteps } from './surge.ts';
+import { choose } from './surge.ts';
 import { decideTimeouts } from './timeouts.ts';
 import { awaiting, stay, whileHeld } from './waiting.ts';
 
@@ -57,8 +57,8 @@ export const decideGreenUp = (observation: UpdateObservation, herd: Herd): Updat
   if (!isStarted || !fresh.every(isWhole)) return awaiting(observation, herd, true, here());
   const isToldWaiting = status.waitingSince !== undefined;
   const told = isToldWaiting ? { change: { waitingSince: undefined } } : {};
-  // Closed nodes take no new pods for as long as it is held; and the autoscaler would find the new ones empty.
-  if (isHeld(observation)) return here({ steps: shieldSteps(herd), ...told });
+  // Closed nodes take no new pods for as long as it is held.
+  if (isHeld(observation)) return here(told);
   if (asked < all) return here({ surge: surgeOf(all), ...told });
   return here({ change: { ...told.change, ...enter(observation, 'Marking') } });
 };
@@ -74,14 +74,9 @@ const closeSteps = ({ old }: Herd): readonly UpdateStep[] =>
       : [{ kind: 'Discourage', nodeName, effect: 'NoSchedule' }],
   );
 
-const markSteps = (herd: Herd): readonly UpdateStep[] => [
-  ...closeSteps(herd),
-  ...shieldSteps(herd),
-];
-
 /** Closed, and nothing is evicted yet. */
 export const decideClosing = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
-  const steps = markSteps(herd);
+  const steps = closeSteps(herd);
   const open = herd.old.filter((one) => !isClosed(one));
   if (open.length === 0) return stay(observation, { steps, change: enter(observation, 'Rolling') });
   const late = epochMs(phaseSince(observation) + joinTimeoutMs);
@@ -128,7 +123,7 @@ export const decideEmptying = (observation: UpdateObservation, herd: Herd): Upda
     const next = old.length === 0 ? 'ScalingDown' : 'Soaking';
     return stay(observation, { change: { ...timeouts.change, ...enter(observation, next) } });
   }
-  const marks = [...timeouts.steps, ...markSteps(herd)];
+  const marks = [...timeouts.steps, ...closeSteps(herd)];
   const isPausing = timeouts.steps.some(({ kind }) => kind === 'Pause');
   if (isHeld(observation) || isPausing) {
     return whileHeld(observation, stay(observation, { steps: marks, ...told }));
@@ -160,7 +155,7 @@ export const decideSoaking = (observation: UpdateObservation, herd: Herd): Updat
   if (!herd.old.every(isKept)) {
     return stay(observation, { change: enter(observation, 'Rolling') });
   }
-  const steps = markSteps(herd);
+  const steps = closeSteps(herd);
   // Without a whole herd of new nodes there is no going on; whether there will be one is seen meanwhile.
   if (!isGreenWhole(observation, herd)) {
     return awaiting(observation, herd, true, stay(observation, { steps }));

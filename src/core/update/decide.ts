@@ -20,6 +20,7 @@ import { type Herd, herdOf } from './nodes.ts';
 import type { StatusChange, UpdateDecision, UpdateObservation, UpdateStep } from './observation.ts';
 import { pace, withHolds } from './pacing/index.ts';
 import { decideMarking, decideRolling, decideScalingUp } from './rolling.ts';
+import { withShields } from './shield.ts';
 import { decideSurgeRolling, decideSurgeUp } from './surge.ts';
 import { decideScalingDown } from './surplus.ts';
 
@@ -117,7 +118,8 @@ export const decideUpdate = (seen: UpdateObservation): UpdateDecision => {
     abort(observation) ?? failed(observation, failures) ?? phases[phase](observation, herd),
   );
   const back = goingBack(observation, herd, givenBack(herd, decided));
-  const held = withHolds(observation, withProgress(observation, herd, back));
+  const kept = withShields(observation, herd, back);
+  const held = withHolds(observation, withProgress(observation, herd, kept));
   const told = isMoving(observation, herd) ? { ...held, isMoving: true } : held;
   const changed = {
     ...change,

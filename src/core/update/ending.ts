@@ -20,6 +20,7 @@ import type {
   UpdateSurge,
 } from './observation.ts';
 import { sentences } from './sentences.ts';
+import { unshieldSteps } from './shield.ts';
 import { isKept } from './timeouts.ts';
 
 const givesBack: ReadonlySet<InstanceState['kind']> = new Set(['held', 'hooking', 'failed']);
@@ -132,11 +133,7 @@ export const decideRestoring = (observation: UpdateObservation, herd: Herd): Upd
         ? [{ kind: 'Encourage', nodeName: instance.nodeName }]
         : [],
     ),
-    ...[...old, ...fresh].flatMap(({ instance }): readonly UpdateStep[] =>
-      instance.nodeName !== undefined && instance.shield === 'ours'
-        ? [{ kind: 'Unshield', nodeName: instance.nodeName }]
-        : [],
-    ),
+    ...unshieldSteps(herd),
     ...old.flatMap((one): readonly UpdateStep[] => {
       const { nodeName, isQuarantined } = one.instance;
       const isReleased = isQuarantined === true && !isKept(status, one);

@@ -24,6 +24,7 @@ const some = (zone: string, count: number, isTarget: boolean): readonly UpdateIn
       isReady: true,
       isLabelled: true,
       isDiscouraged: false,
+      shield: 'theirs',
     };
   });
 

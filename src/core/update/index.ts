@@ -43,21 +43,20 @@ export {
 } from './pacing/index.ts';
 export { type Policies, policiesOf, policyComplaint } from './policy.ts';
 export {
-  autoscalerAnnotation,
   hasGroupLabels,
   isAskedBy,
   isOfRevision,
   outdatedTaint,
   revisionAsked,
   sameRevisionAsked,
-  shieldAnnotation,
-  shieldOf,
   withRevision,
 } from './revision.ts';
 export { sentences } from './sentences.ts';
 export { decideSequence, type SequenceNode, type SequenceStep } from './sequence.ts';
+export { shieldOf, shieldPatch, unshieldPatch } from './shield.ts';
 export { shortagePast, shortagesOf } from './shortage.ts';
 export { strategyOf } from './strategy.ts';
 export { inTurn, openInTurn, rollbackNameOf, turnAfter, turnOf } from './succession.ts';
+export { surgeWithout } from './surplus.ts';
 export { eksSurge, maxUnavailableOf, ownSurge } from './unavailable.ts';
 export { waitingChangeText } from './waiting-change.ts';

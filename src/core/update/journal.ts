@@ -2,6 +2,7 @@
 import { epochMs, formatTime, parseTime } from '../../api/brand.ts';
 import type { HealthIssue } from '../../api/nodegroup.ts';
 import type {
+  MissingNode,
   NodeGroupUpdateStatus,
   UpdateEta,
   UpdatePhase,
@@ -9,7 +10,8 @@ import type {
 } from '../../api/nodegroup-update.ts';
 import { bounded, evictionFailure } from '../scaling/index.ts';
 import { planned, tellPace } from './eta.ts';
-import { type Counted, type Herd, ownCause, updateCauseId } from './nodes.ts';
+import { missingNow, missingText } from './missing.ts';
+import { type Counted, type Herd, herdOf, ownCause, updateCauseId } from './nodes.ts';
 import type { StatusChange, UpdateDecision, UpdateObservation } from './observation.ts';
 import { isHeld } from './pacing/index.ts';
 import { sentences } from './sentences.ts';
@@ -44,22 +46,52 @@ export const fail = (
   })),
 });
 
-/** EKS' sentence, and what is known besides. Article 003 prints the first. */
-export const notJoining = ({
-  groupName,
-  issues,
-  instances,
-}: UpdateObservation): readonly HealthIssue[] => {
+/** Each adds a sentence to the error; the rest is counted. */
+const maxCauses = 5;
+
+/** Codes of launches that failed, which the group's health says only until any launch succeeds. */
+const launchErrors = (
+  missing: readonly MissingNode[],
+  known: readonly HealthIssue[],
+): readonly HealthIssue[] => {
+  const codes = new Set(missing.filter(({ instanceId }) => !instanceId).map(({ code }) => code));
+  return [...codes]
+    .filter((code) => known.every((one) => one.code !== code))
+    .map((code) => {
+      const own = missing.filter((one) => one.code === code && one.instanceId === undefined);
+      const message = sentences(own.map(missingText));
+      return { code, message, resourceIds: own.flatMap(({ zone }) => zone ?? []) };
+    });
+};
+
+/** EKS' sentence, and what was known while the update waited. Article 003 prints the first. */
+export const notJoining = (observation: UpdateObservation): readonly HealthIssue[] => {
+  const { groupName, issues, instances } = observation;
+  const missing = missingNow(observation, herdOf(observation));
   const waiting = instances.filter((one) => one.isCounted && one.isTarget && !one.isReady);
-  const why = sentences(issues.map(({ message }) => message));
+  const more = missing.length - maxCauses;
+  const why = sentences([
+    ...missing.slice(0, maxCauses).map(missingText),
+    ...(more > 0 ? [`${more} more are known`] : []),
+    ...issues
+      .filter(({ code }) => missing.every((one) => one.code !== code))
+      .map(({ message }) => message),
+  ]);
   const sentence = `Couldn't proceed with upgrade process as new nodes are not joining node group ${groupName}`;
+  const named = missing.flatMap(({ instanceId, zone }) => instanceId ?? zone ?? []);
+  const ids = new Set([...waiting.map(({ instanceId }) => instanceId), ...named]);
+  const others = issues.filter(({ code }) => code !== 'NodeCreationFailure');
   return [
     {
       code: 'NodeCreationFailure',
       message: why === '' ? sentence : `${sentence}. ${why}`,
-      resourceIds: waiting.map(({ instanceId }) => instanceId).slice(0, 20),
+      resourceIds: (ids.size === 0 ? issues.flatMap((one) => one.resourceIds) : [...ids]).slice(
+        0,
+        20,
+      ),
     },
-    ...issues.filter(({ code }) => code !== 'NodeCreationFailure'),
+    ...others,
+    ...launchErrors(missing, others),
   ];
 };
 

@@ -1,6 +1,7 @@
 // Whether an instance that has left its group did so by our call, which takes its place along, or by somebody else's. Its
 // record tells: no call is made before the drain is over and the node has cooled down. Pure.
 import { type EpochMs, parseTime } from '../../api/brand.ts';
+import { isConfirmed } from '../../api/confirmation.ts';
 import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
 import { ownCause, updateCauseId } from './nodes.ts';
 
@@ -8,7 +9,8 @@ import { ownCause, updateCauseId } from './nodes.ts';
 const toldAt = ({ causes }: NodeDisruption['spec'], { receivedAt }: DisruptionCause): number =>
   Math.min(
     ...causes
-      .filter((one) => one.kind === 'LifecycleHook' && one.receivedAt > receivedAt)
+      .filter((one) => one.kind === 'LifecycleHook' && isConfirmed(one))
+      .filter((one) => one.receivedAt > receivedAt)
       .map((one) => parseTime(one.receivedAt) ?? Number.POSITIVE_INFINITY),
   );
 

@@ -2,12 +2,10 @@
 // and instances that run and have not joined. Told while the update waits; it fails by them when their time is over. Pure.
 import { parseTime } from '../../api/brand.ts';
 import type { MissingNode } from '../../api/nodegroup-update.ts';
-import { codeOfRefusal } from '../scaling/index.ts';
-import { type Counted, type Herd, isJoined } from './nodes.ts';
-import type { StatusChange, UpdateObservation } from './observation.ts';
+import { codeOfRefusal, usualJoinMs } from '../scaling/index.ts';
+import { type Counted, type Herd, isJoined, isWhole } from './nodes.ts';
+import type { StatusChange, UpdateInstance, UpdateObservation } from './observation.ts';
 
-/** A node needs a minute or more from its launch on: before that nothing is wrong. */
-const usualMs = 120_000;
 const maxMissing = 20;
 const maxMessage = 500;
 
@@ -38,36 +36,76 @@ export const failedLaunches = (activities: readonly Activity[]): readonly Missin
   return [...perZone.values()].toSorted((a, b) => (a.zone ?? '').localeCompare(b.zone ?? ''));
 };
 
-const notJoined = ({ unjoined = [], now }: UpdateObservation, { instance }: Counted) => {
-  const { instanceId, zone, nodeName, isReady } = instance;
-  const since = unjoined.find((one) => one.instanceId === instanceId)?.launchTime;
+/** What its node says, or its console and what else is known of an instance that is none. */
+const whyNotJoined = (
+  { nodeName, isReady, notReadyWhy }: UpdateInstance,
+  why: string | undefined,
+): string => {
+  if (nodeName === undefined) {
+    const known = why === undefined ? '' : `: ${why}`;
+    return `its instance runs and has not become a node${known}`;
+  }
+  if (isReady) return `its node ${nodeName} lacks labels of its group`;
+  const says = notReadyWhy === undefined ? '' : ` (${notReadyWhy})`;
+  return `its node ${nodeName} is not Ready${says}`;
+};
+
+const notJoined = (
+  { unjoined = [], now }: UpdateObservation,
+  { instance }: Counted,
+): readonly MissingNode[] => {
+  const { instanceId, zone } = instance;
+  const found = unjoined.find((one) => one.instanceId === instanceId);
+  const since = found?.launchTime;
   const at = parseTime(since) ?? parseTime(instance.notReadySince);
-  if (at === undefined || now - at < usualMs || isJoined(instance)) return [];
-  const message =
-    nodeName === undefined
-      ? 'its instance runs and has not become a node'
-      : isReady
-        ? `its node ${nodeName} lacks labels of its group`
-        : `its node ${nodeName} is not Ready`;
+  if (at === undefined || now - at < usualJoinMs || isJoined(instance)) return [];
+  const message = whyNotJoined(instance, found?.why).slice(0, maxMessage);
   const from = since ?? instance.notReadySince ?? '';
   return [{ instanceId, zone, code: 'NodeCreationFailure', message, since: from }];
 };
 
+/**
+ * A launch that fails keeps the update where an instance is missing. Where another zone started it instead, no instance is,
+ * and the update waits for the first new node of the zone all the same.
+ */
+const launchesThatMatter = (
+  { status, launches = [], actualDesired }: UpdateObservation,
+  { old, fresh }: Herd,
+): readonly MissingNode[] => {
+  if (old.length + fresh.length < actualDesired) return launches;
+  if (status.phase !== 'ScalingUp') return [];
+  const served = new Set(fresh.filter(isWhole).map(({ instance }) => instance.zone));
+  const wants = new Set(old.map(({ instance }) => instance.zone));
+  return launches.filter(({ zone = '' }) => wants.has(zone) && !served.has(zone));
+};
+
+/** All that is known now of new nodes that were asked for and are none. */
+export const missingNow = (observation: UpdateObservation, herd: Herd): readonly MissingNode[] =>
+  [
+    ...launchesThatMatter(observation, herd),
+    ...herd.fresh.flatMap((one) => notJoined(observation, one)),
+  ].slice(0, maxMissing);
+
 const same = (a: MissingNode, b: MissingNode): boolean =>
   a.zone === b.zone && a.instanceId === b.instanceId && a.code === b.code;
 
+/** One in words: where, EC2's code and words, or what the instance says. */
+export const missingText = ({
+  zone = '',
+  instanceId,
+  code,
+  message,
+  since,
+}: MissingNode): string =>
+  instanceId === undefined
+    ? `${zone === '' ? 'A launch' : `A launch in ${zone}`} fails since ${since}: ${code}: ${message}`
+    : `${instanceId}${zone === '' ? '' : ` in ${zone}`}, launched ${since}: ${message}`;
+
 /** Told where it has changed. */
 export const missingChange = (observation: UpdateObservation, herd: Herd): StatusChange => {
-  const { status, launches = [], actualDesired } = observation;
+  const { status } = observation;
   const before = status.missing ?? [];
-  const isOver = status.phase === 'Restoring';
-  const isShort = herd.old.length + herd.fresh.length < actualDesired;
-  const now = isOver
-    ? []
-    : [
-        ...(isShort ? launches : []),
-        ...herd.fresh.flatMap((one) => notJoined(observation, one)),
-      ].slice(0, maxMissing);
+  const now = status.phase === 'Restoring' ? [] : missingNow(observation, herd);
   // Activities of long ago are not told any more: it has been so since it was told first.
   const told = now.map((one) => ({
     ...one,

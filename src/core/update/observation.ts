@@ -28,6 +28,8 @@ export interface UpdateInstance {
   readonly isReady: boolean;
   /** It is a node that is not Ready, since then. */
   readonly notReadySince?: string;
+  /** Reason and message of its condition Ready. */
+  readonly notReadyWhy?: string;
   /** Its node has the group's and the image's label. */
   readonly isLabelled: boolean;
   /** A new node whose hook is not over: it does not count. */
@@ -92,6 +94,8 @@ export interface UpdateObservation extends StepPacing {
   readonly unjoined?: readonly {
     readonly instanceId: string;
     readonly launchTime: string | undefined;
+    /** Its console's last line and what that means, where it was looked at. */
+    readonly why?: string;
   }[];
   /** The group's instance types in people's order, where EC2 Auto Scaling chooses among them. */
   readonly types?: readonly string[];

@@ -9,22 +9,13 @@ const templateVersionLabel = 'eks.amazonaws.com/sourceLaunchTemplateVersion';
 /** Drover's own strategy puts it on old nodes: pods that move land on new ones. */
 export const outdatedTaint = 'drover.dev/outdated';
 
-/** The cluster autoscaler's own, and ours beside it where the first was set by us. */
-export const autoscalerAnnotation = 'cluster-autoscaler.kubernetes.io/scale-down-disabled';
-export const shieldAnnotation = 'drover.dev/scale-down-disabled-by';
-
-export const shieldOf = ({ metadata }: Node): 'ours' | 'theirs' | undefined => {
-  if (metadata.annotations?.[shieldAnnotation] !== undefined) return 'ours';
-  return metadata.annotations?.[autoscalerAnnotation] === undefined ? undefined : 'theirs';
-};
-
 /**
  * Whether an instance is what the update makes: started from its template version or a later one
  * (labels make versions too, which keep the image), or a node that says so itself: that is how an update
- * that is asked for again finds what the last one has done.
+ * that is asked for again finds what the last one has done. Without a template version nodes alone say.
  */
 export const isOfRevision = (
-  target: Revision,
+  target: Pick<Revision, 'imageId' | 'launchTemplate'> & { readonly templateVersion?: string },
   /** `restored`: the version that is again what was before the update, and all after it. */
   template: { readonly version: string | undefined; readonly restored: string | undefined },
   node: Node | undefined,

@@ -260,23 +260,13 @@ export const choose = (observation: UpdateObservation, herd: Herd): readonly Cho
   return chosen;
 };
 
-/** No node of the group is the cluster autoscaler's. */
-export const shieldSteps = ({ old, fresh }: Pick<Herd, 'old' | 'fresh'>): readonly UpdateStep[] =>
-  [...old, ...fresh].flatMap(({ instance }): readonly UpdateStep[] =>
-    instance.nodeName === undefined || instance.shield !== undefined
-      ? []
-      : [{ kind: 'Shield', nodeName: instance.nodeName }],
-  );
-
 /** Old nodes are the last choice for new pods. */
-const markSteps = ({ old, fresh }: Herd): readonly UpdateStep[] => [
-  ...old.flatMap(({ instance }): readonly UpdateStep[] =>
+const markSteps = ({ old }: Herd): readonly UpdateStep[] =>
+  old.flatMap(({ instance }): readonly UpdateStep[] =>
     instance.nodeName === undefined || instance.isDiscouraged === true
       ? []
       : [{ kind: 'Discourage', nodeName: instance.nodeName }],
-  ),
-  ...shieldSteps({ old, fresh }),
-];
+  );
 
 export const decideSurgeRolling = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
   const { surge } = observation;

@@ -2,12 +2,18 @@
 // each is drained under budgets before it is let go, and one that cannot be drained in time ends the update as it would
 // have while nodes were replaced; with force it is as on EKS: Auto Scaling chooses, and its hook drains. Pure.
 import { epochMs, formatTime, parseTime } from '../../api/brand.ts';
+import type { NodeGroupUpdateStatus } from '../../api/nodegroup-update.ts';
 import { heldBy, joinTimeoutMs } from '../scaling/index.ts';
 import { atMost, leave, surplusLeft } from './ending.ts';
 import { isHopeless } from './gate.ts';
 import { fail, notEvicted } from './journal.ts';
 import { type Counted, type Herd, isServing, phaseSince } from './nodes.ts';
-import type { UpdateDecision, UpdateInstance, UpdateObservation } from './observation.ts';
+import type {
+  UpdateDecision,
+  UpdateInstance,
+  UpdateObservation,
+  UpdateSurge,
+} from './observation.ts';
 import { isHeld } from './pacing/index.ts';
 import { stay } from './waiting.ts';
 
@@ -217,4 +223,18 @@ export const decideScalingDown = (observation: UpdateObservation, herd: Herd): U
   const isForced = observation.update.spec.force === true;
   const decide = isForced ? decideByForce : decideByDrains;
   return told(observation, herd, decide(observation, herd));
+};
+
+/**
+ * The surplus after others took some of it: what they took is not started again, but where the update needs it, which is
+ * before an old node is drained and, with BLUE_GREEN, until the old nodes are terminated.
+ */
+export const surgeWithout = (
+  { desired, maxSize }: UpdateSurge,
+  taken: number,
+  { phase, strategy }: Pick<NodeGroupUpdateStatus, 'phase' | 'strategy'>,
+): UpdateSurge => {
+  const isNeeded = phase === 'ScalingUp' || (strategy === 'BLUE_GREEN' && phase !== 'ScalingDown');
+  const less = isNeeded ? 0 : Math.min(taken, desired);
+  return { desired: desired - less, maxSize: Math.max(0, maxSize - less) };
 };

@@ -2,6 +2,8 @@
 // of nodes, and tells whom an entry means. Whatever else stands there, comments and order included,
 // stays as it is.
 import { type Document, isMap, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
+import { Lines } from '../position.ts';
+import { refuseRepeatedKeys } from '../yaml-keys.ts';
 
 /** data of the ConfigMap; all of its values are texts of YAML. */
 export type AwsAuthData = Readonly<Record<string, string>>;
@@ -49,11 +51,16 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Every scalar is a text, which is written as it stood there: `0123` stays. */
-const parsed = (text: string | undefined): Document =>
-  parseDocument(text === undefined || text.trim() === '' ? '[]' : text, {
+const parsed = (text: string | undefined): Document => {
+  const document = parseDocument(text === undefined || text.trim() === '' ? '[]' : text, {
     schema: 'failsafe',
     merge: true,
+    prettyErrors: false,
+    uniqueKeys: false,
   });
+  refuseRepeatedKeys(document);
+  return document;
+};
 
 const writtenIn = (document: Document, seq: YAMLSeq): readonly Written[] | undefined => {
   const values: unknown = document.toJS({ maxAliasCount: maxAliases });
@@ -69,7 +76,9 @@ const readRoles = (text: string | undefined): Roles => {
   const document = parsed(text);
   const [error] = document.errors;
   if (error !== undefined) {
-    return { kind: 'refused', why: `mapRoles is not YAML: ${error.message.split('\n')[0]}` };
+    const { line, column } = new Lines(text ?? '').at(error.pos[0]);
+    const where = `line ${line}, column ${column}`;
+    return { kind: 'refused', why: `mapRoles is not YAML: ${error.message} at ${where}` };
   }
   // Nothing but comments is an empty list with comments.
   document.contents ??= document.createNode([]);

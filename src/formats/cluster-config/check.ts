@@ -3,6 +3,7 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseAllDocuments } from 'yaml';
 import type { Json } from '../../api/json.ts';
 import { editDistance } from '../../api/similar.ts';
+import { refuseRepeatedKeys } from '../yaml-keys.ts';
 import type { MapShape, ObjectShape, Shape } from './shape.ts';
 
 export interface Fault {
@@ -181,7 +182,11 @@ const memberOf = (shape: ObjectShape | MapShape, key: string): Shape | undefined
 /** Reads one YAML document of `text` against `shape`. Duplicate keys and bad YAML are faults too. */
 export const checkYaml = (text: string, shape: Shape): Checked => {
   const lines = new LineCounter();
-  const documents = parseAllDocuments(text, { lineCounter: lines });
+  const documents = parseAllDocuments(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    uniqueKeys: false,
+  });
   const checker = new Checker(lines);
   const [document, second] = Array.isArray(documents) ? documents : [];
   if (document === undefined || document.contents === null) {
@@ -189,6 +194,7 @@ export const checkYaml = (text: string, shape: Shape): Checked => {
     return { kind: 'faults', faults: checker.faults };
   }
   for (const one of documents) {
+    refuseRepeatedKeys(one);
     for (const error of one.errors) {
       const { line, col } = lines.linePos(error.pos[0]);
       const message = error.message.split('\n')[0] ?? error.message;

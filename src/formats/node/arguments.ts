@@ -2,7 +2,7 @@
 // same make together. Never splits a text that the shell or systemd has split already.
 
 import type { Position } from '../position.ts';
-import { labelOf, labelsOf, pieces } from './labels.ts';
+import { labelPieces, labelsOf } from './labels.ts';
 
 /** One word of a command line, as the process gets it. */
 export interface Placed {
@@ -137,14 +137,6 @@ export const parseArguments = (words: readonly Placed[]): Arguments => {
   return { flags, strays };
 };
 
-/** Splits at blanks, as systemd does with an unquoted variable: quotes stay in the words. */
-export const splitWords = (word: Placed): readonly Placed[] =>
-  [...word.text.matchAll(/\S+/g)].map((match) => ({
-    text: match[0],
-    at: (offset) => word.at(match.index + offset),
-    isOpaque: word.isOpaque,
-  }));
-
 /** The last one wins; undefined where there is none. */
 export const lastOf = (flags: readonly Argument[], name: string): Argument | undefined =>
   flags.findLast((flag) => flag.name === name);
@@ -163,10 +155,11 @@ export const placedLabels = (flags: readonly Argument[]): readonly PlacedLabel[]
   allOf(flags, 'node-labels')
     .filter(({ isOpaque }) => !isOpaque)
     .flatMap(({ value = '', valueAt }) =>
-      pieces(value).map(({ text, offset }) => {
-        const [key, said = ''] = labelOf(text);
-        return { key, value: said, at: valueAt(offset) };
-      }),
+      labelPieces(value).map(({ key, value: said = '', offset }) => ({
+        key,
+        value: said,
+        at: valueAt(offset),
+      })),
     );
 
 /** `--node-labels` may stand several times: the kubelet merges them key by key. */

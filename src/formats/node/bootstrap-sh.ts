@@ -4,7 +4,7 @@ import { isAddress, isCidr } from '../addresses.ts';
 import { begin, type Position } from '../position.ts';
 import type { Bootstrap } from '../user-data/bootstrap.ts';
 import { type BootstrapCall, bootstrapOptions } from '../user-data/bootstrap-script.ts';
-import { type Placed, parseArguments, splitWords } from './arguments.ts';
+import { type Placed, parseArguments } from './arguments.ts';
 import { filesOf, ownWords, scriptConfig } from './bootstrap-sh-files.ts';
 import { clusterDnsOf } from './capacity.ts';
 import { authorityFault } from './certificate.ts';
@@ -13,8 +13,9 @@ import { minorOf, type NodeFacts } from './facts.ts';
 import { baseConfig, kubeletView, nodeNameOf } from './kubelet.ts';
 import { argumentProblems } from './kubelet-problems.ts';
 import { nearestName } from './nearest.ts';
-import { dnsOf } from './nodeadm.ts';
+import { dnsOf, isServerUrl } from './nodeadm.ts';
 import { type Obstacle, obstacle } from './problem.ts';
+import { environmentValue, systemdWords } from './words.ts';
 
 /** Parts that cloud-init hands to the kernel, which needs to be told the interpreter. */
 export const scriptProblems = ({ data, scripts }: Bootstrap): readonly Obstacle[] =>
@@ -27,6 +28,16 @@ export const scriptProblems = ({ data, scripts }: Bootstrap): readonly Obstacle[
   });
 
 const option = (call: BootstrapCall, name: string): Placed | undefined => call.options.get(name);
+
+/** Why bootstrap.sh does not know an option, and which one may be meant. */
+export const unknownOption = ({ text }: Placed): string => {
+  const [name = '', value] = text.slice(2).split('=');
+  if (value !== undefined && bootstrapOptions.includes(name)) {
+    return `write --${name} ${value}: bootstrap.sh knows no =`;
+  }
+  const near = nearestName(name, bootstrapOptions);
+  return `bootstrap.sh has no option --${name}${near === undefined ? '' : `; did you mean --${near}?`}`;
+};
 
 const callProblems = (call: BootstrapCall, minor: number): readonly Obstacle[] => {
   const found: Obstacle[] = [];
@@ -44,13 +55,7 @@ const callProblems = (call: BootstrapCall, minor: number): readonly Obstacle[] =
     );
   }
   for (const unknown of call.unknown) {
-    const [name = '', value] = unknown.text.slice(2).split('=');
-    const near = nearestName(name, bootstrapOptions);
-    const why =
-      value !== undefined && bootstrapOptions.includes(name)
-        ? `write --${name} ${value}: bootstrap.sh knows no =`
-        : `bootstrap.sh has no option --${name}${near === undefined ? '' : `; did you mean --${near}?`}`;
-    say('SH005', unknown.at(0), `${why}; it takes the word for a cluster name`);
+    say('SH005', unknown.at(0), `${unknownOption(unknown)}; it takes the word for a cluster name`);
   }
   const authority = option(call, 'b64-cluster-ca');
   const fault =
@@ -59,11 +64,11 @@ const callProblems = (call: BootstrapCall, minor: number): readonly Obstacle[] =
     say('NC003', authority.at(0), `--b64-cluster-ca ${fault}`);
   }
   const endpoint = option(call, 'apiserver-endpoint');
-  if (endpoint !== undefined && !endpoint.isOpaque && !/^https:\/\/[^\s/]+/.test(endpoint.text)) {
+  if (endpoint !== undefined && !endpoint.isOpaque && !isServerUrl(endpoint.text)) {
     say(
       'NC004',
       endpoint.at(0),
-      `--apiserver-endpoint is ${JSON.stringify(endpoint.text)}, no https:// URL`,
+      `--apiserver-endpoint is ${JSON.stringify(endpoint.text)}, not an https:// URL`,
     );
   }
   const dns = option(call, 'dns-cluster-ip');
@@ -151,10 +156,10 @@ export const evaluateBootstrapScript = (bootstrap: Bootstrap, facts: NodeFacts):
   const call = bootstrap.calls.at(-1);
   const dns = dnsAddresses(call, facts);
   const extra = call?.options.get('kubelet-extra-args');
-  const extraWords = extra === undefined ? [] : splitWords(extra);
+  const extraWords = extra === undefined ? [] : systemdWords(environmentValue(extra));
   const user = parseArguments(extraWords);
   const own = ownWords(facts, facts.privateDnsName);
-  const ownPlaced = [...own.unit, ...own.computed].flatMap((one) => splitWords(word(one)));
+  const ownPlaced = [...own.unit, ...own.computed].flatMap((one) => systemdWords(word(one)));
   const { flags } = parseArguments([...ownPlaced, ...extraWords]);
   const usesMaxPods = call?.options.get('use-max-pods')?.text !== 'false';
   const base = baseConfig({

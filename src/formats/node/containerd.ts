@@ -3,7 +3,8 @@
 import type { JsonObject } from '../../api/json.ts';
 import { toJson } from '../user-data/located.ts';
 import { parseToml, printToml } from '../user-data/toml.ts';
-import { has, minorOf, type NodeFacts, publicPauseImage } from './facts.ts';
+import { has, minorOf, type NodeFacts, nvidiaRuntimeFile, publicPauseImage } from './facts.ts';
+import { hasNvidiaGpu } from './instance-types.ts';
 import { layered } from './kubelet.ts';
 import { runtimeSpecFile } from './runtime-spec.ts';
 
@@ -18,12 +19,23 @@ const sandboxOf = (facts: NodeFacts): string =>
   has(facts, 'pause-image') ? 'localhost/kubernetes/pause:latest' : publicPauseImage;
 const registry = { config_path: '/etc/containerd/certs.d:/etc/docker/certs.d' };
 const cni = { bin_dir: '/opt/cni/bin', conf_dir: '/etc/cni/net.d' };
-const runtimes: JsonObject = {
-  runc: {
-    runtime_type: 'io.containerd.runc.v2',
-    base_runtime_spec: runtimeSpecFile,
-    options: { BinaryName: '/usr/sbin/runc', SystemdCgroup: true },
-  },
+/** Default and only one; nodeadm takes NVIDIA's where the image has its binary. */
+const runtimeOf = (facts: NodeFacts): JsonObject => {
+  const isNvidia = facts.hasNvidiaRuntime ?? hasNvidiaGpu(facts.instanceType);
+  const name = isNvidia ? 'nvidia' : 'runc';
+  return {
+    default_runtime_name: name,
+    runtimes: {
+      [name]: {
+        runtime_type: 'io.containerd.runc.v2',
+        base_runtime_spec: runtimeSpecFile,
+        options: {
+          BinaryName: isNvidia ? nvidiaRuntimeFile : '/usr/sbin/runc',
+          SystemdCgroup: true,
+        },
+      },
+    },
+  };
 };
 const soci = { snapshotter: 'soci', disable_snapshot_annotations: false };
 const common = (version: number): JsonObject => ({
@@ -42,10 +54,9 @@ const version2 = ({ facts, usesSoci }: ContainerdOptions): JsonObject => ({
       registry,
       cni,
       containerd: {
-        default_runtime_name: 'runc',
+        ...runtimeOf(facts),
         discard_unpacked_layers: true,
         ...(usesSoci ? soci : {}),
-        runtimes,
       },
     },
   },
@@ -62,7 +73,7 @@ const version3 = ({ facts, usesSoci }: ContainerdOptions): JsonObject => ({
     },
     'io.containerd.cri.v1.runtime': {
       enable_cdi: minorOf(facts.kubernetesVersion) >= 32,
-      containerd: { default_runtime_name: 'runc', runtimes },
+      containerd: runtimeOf(facts),
       cni,
     },
   },

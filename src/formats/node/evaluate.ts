@@ -2,7 +2,7 @@
 // it does not join. The one evaluation for render, lint, explain, diff and the embedded world.
 import { begin } from '../position.ts';
 import { type Bootstrap, readBootstrap } from '../user-data/bootstrap.ts';
-import { sizeLimitBytes } from '../user-data/decode.ts';
+import { readLimitBytes, sizeLimitBytes } from '../user-data/decode.ts';
 import { readUserData, readUserDataText, type UserData } from '../user-data/document.ts';
 import type { Family } from '../user-data/families.ts';
 import { evaluateBootstrapScript } from './bootstrap-sh.ts';
@@ -29,19 +29,27 @@ const evaluators: Readonly<
 /** Windows' EC2Launch knows no gzip; the readers of the other families do. */
 export const takesGzip = (family: Family): boolean => family !== 'windows';
 
-const encodingProblems = ({ decoded, family }: UserData): readonly Obstacle[] => [
-  ...decoded.faults.map(({ at, message }) => obstacle('ENC001', at, `the user data is ${message}`)),
+const sizeMessage = (sizeBytes: number): string =>
+  `${sizeBytes} bytes: "User data is limited to ${sizeLimitBytes} bytes"${
+    sizeBytes > readLimitBytes ? `; Drover reads no more than ${readLimitBytes}` : ''
+  }`;
+
+const encodingProblems = ({ decoded, family, parts }: UserData): readonly Obstacle[] => [
+  // What is too long is not read, so its encoding is not known.
+  ...(decoded.sizeBytes > readLimitBytes ? [] : decoded.faults).map(({ at, message }) =>
+    obstacle('ENC001', at, `the user data is ${message}`),
+  ),
+  // A NodeConfig's are NC006: nodeadm loses all of the user data with it.
+  ...parts
+    .filter(({ kind }) => kind !== 'node-config')
+    .flatMap(({ index, faults }) =>
+      faults.map(({ at, message }) => obstacle('ENC001', at, `part ${index} is ${message}`)),
+    ),
   ...(decoded.layers.includes('gzip') && !takesGzip(family)
     ? [obstacle('ENC001', begin, 'the user data is gzip, which EC2Launch does not read')]
     : []),
   ...(decoded.sizeBytes > sizeLimitBytes
-    ? [
-        obstacle(
-          'SIZE001',
-          begin,
-          `${decoded.sizeBytes} bytes: "User data is limited to ${sizeLimitBytes} bytes"`,
-        ),
-      ]
+    ? [obstacle('SIZE001', begin, sizeMessage(decoded.sizeBytes))]
     : []),
 ];
 

@@ -27,6 +27,8 @@ export interface NodeFacts {
     readonly certificateAuthority?: string;
     readonly serviceCidr?: string;
   };
+  /** Whether the image has NVIDIA's container runtime; by default where EKS picks its NVIDIA image. */
+  readonly hasNvidiaRuntime?: boolean;
   /** What EKS' own images have and this one has not; nothing by default. */
   readonly lacks?: readonly ImagePart[];
   /** The first address of the VPC's CIDR, for families that guess the cluster's DNS from it. */
@@ -44,6 +46,9 @@ export const exampleFacts: NodeFacts = {
   privateDnsName: 'ip-192-168-18-230.eu-west-1.compute.internal',
   lifecycle: 'on-demand',
 };
+
+/** nodeadm looks for it to tell an NVIDIA image. */
+export const nvidiaRuntimeFile = '/usr/bin/nvidia-container-runtime';
 
 export const has = (facts: NodeFacts, part: ImagePart): boolean =>
   facts.lacks?.includes(part) !== true;

@@ -1,5 +1,6 @@
 // Public entry of the node: what it becomes of user data, its capacity, labels and taints.
 export { placedLabels } from './arguments.ts';
+export { unknownOption } from './bootstrap-sh.ts';
 export { bottlerocketFields } from './bottlerocket-settings.ts';
 export {
   evaluateMaxPods,
@@ -13,11 +14,11 @@ export { authorityFault, publicKeyInfo } from './certificate.ts';
 export { type Evaluation, evaluateUserData, takesGzip } from './evaluate.ts';
 export type { EvaluatedNode } from './evaluated.ts';
 export { exampleAuthority } from './example-authority.ts';
-export { exampleFacts, minorOf, type NodeFacts } from './facts.ts';
+export { exampleFacts, minorOf, type NodeFacts, nvidiaRuntimeFile } from './facts.ts';
 export { localDisksFile, type NodeFile, redacted, resolvedFile } from './files.ts';
 export { instanceTypeFacts } from './instance-types.ts';
 export { fieldOf } from './kubelet.ts';
 export { kubeletTypeProblems, unknownKubeletFields } from './kubelet-fields.ts';
-export { splitLabels } from './labels.ts';
+export { kubeletMaySet, splitLabels } from './labels.ts';
 export { nearestName } from './nearest.ts';
 export type { Problem } from './problem.ts';

@@ -30,4 +30,10 @@ export const instanceTypeFacts = (name: string): InstanceTypeFacts | undefined =
   return { name, interfaces, addressesPerInterface, cpus, memoryMiB };
 };
 
+/** Families with NVIDIA GPUs (EC2 user guide, accelerated computing): p2 and later, g3 and later but g4ad. */
+const nvidiaFamily = /^(?:p\d\w*(?:-\w+)?|g(?:[3-9]\w*(?:-\w+)?|r\d\w*))\./;
+
+export const hasNvidiaGpu = (instanceType: string): boolean =>
+  nvidiaFamily.test(instanceType) && !instanceType.startsWith('g4ad.');
+
 export const knownInstanceTypes: readonly string[] = Object.keys(rows);

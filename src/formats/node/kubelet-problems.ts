@@ -13,7 +13,15 @@ import {
 } from './arguments.ts';
 import { featureGateNames, gateState, goneIn } from './feature-gates.ts';
 import { kubeletTypeProblems } from './kubelet-fields.ts';
-import { keyFault, kubeletMaySet, labelOf, pieces, taintOf, valueFault } from './labels.ts';
+import {
+  keyFault,
+  kubeletMaySet,
+  labelOf,
+  labelPieces,
+  pieces,
+  taintOf,
+  valueFault,
+} from './labels.ts';
 import { meant, nearestName } from './nearest.ts';
 import { type Obstacle, obstacle } from './problem.ts';
 
@@ -43,31 +51,24 @@ const flagProblems = (flag: Argument, minor: number): readonly Obstacle[] => {
   if (removed === undefined && !isKnownFlag(name)) {
     return [obstacle('FL004', at, `a kubelet has no flag --${name}${meant(name, flagNames)}`)];
   }
-  if (/^["']/.test(value) && !flag.isOpaque) {
-    const text = `--${name} gets its quotes as part of the value: nothing takes them off`;
-    return [obstacle('FL001', valueAt(0), text)];
-  }
   const wanted = valueProblem(flag);
   if (wanted === undefined) return [];
   return [obstacle('FL003', valueAt(0), `--${name} takes ${wanted}, not ${JSON.stringify(value)}`)];
 };
 
-const labelProblems = (flag: Argument): readonly Obstacle[] => {
-  if (/^["']/.test(flag.value ?? '')) return [];
-  return pieces(flag.value ?? '').flatMap(({ text, offset }) => {
-    const [key, value = ''] = labelOf(text);
+const labelProblems = (flag: Argument): readonly Obstacle[] =>
+  labelPieces(flag.value ?? '').flatMap(({ key, value = '', offset }) => {
     const at = flag.valueAt(offset);
     const fault = keyFault(key) ?? (flag.isOpaque ? undefined : valueFault(value));
     if (fault !== undefined) return [obstacle('LB002', at, fault)];
     return kubeletMaySet(key) ? [] : [obstacle('LB001', at, reservedMessage(key))];
   });
-};
 
 export const reservedMessage = (key: string): string =>
   `the label ${key} is reserved: a kubelet may not set it of itself`;
 
 const taintProblems = (flag: Argument): readonly Obstacle[] =>
-  flag.isOpaque || /^["']/.test(flag.value ?? '')
+  flag.isOpaque
     ? []
     : pieces(flag.value ?? '').flatMap(({ text, offset }) => {
         const taint = taintOf(text);

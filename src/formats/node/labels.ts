@@ -24,13 +24,24 @@ export const labelOf = (text: string): readonly [key: string, value: string | un
   return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
 };
 
-/** Pairs of `--node-labels`; a pair without = has no value, which the kubelet takes for an empty one. */
+export interface LabelPiece {
+  readonly key: string;
+  readonly value: string | undefined;
+  /** Of the key, in the flag's value. */
+  readonly offset: number;
+}
+
+/** Pairs of `--node-labels`, blanks around keys and values removed as the kubelet does. */
+export const labelPieces = (text: string): readonly LabelPiece[] =>
+  pieces(text).map((piece) => {
+    const [key, value] = labelOf(piece.text);
+    const blanks = key.length - key.trimStart().length;
+    return { key: key.trim(), value: value?.trim(), offset: piece.offset + blanks };
+  });
+
+/** A pair without = has no value, which the kubelet takes for an empty one. */
 export const labelsOf = (text: string): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    pieces(text)
-      .map((piece) => labelOf(piece.text))
-      .map(([k, v = '']) => [k, v]),
-  );
+  Object.fromEntries(labelPieces(text).map(({ key, value = '' }) => [key, value]));
 
 const effects: readonly string[] = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 const isEffect = (text: string): text is Taint['effect'] => effects.includes(text);

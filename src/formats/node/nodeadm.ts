@@ -12,7 +12,7 @@ import {
 } from '../user-data/bootstrap.ts';
 import { find, type Located, textOf, textsOf, toJson } from '../user-data/located.ts';
 import { mergeSpecs, specOf } from '../user-data/node-config.ts';
-import { parseArguments, splitWords } from './arguments.ts';
+import { type Placed, parseArguments } from './arguments.ts';
 import { clusterDnsOf, evaluateMaxPods } from './capacity.ts';
 import { authorityFault } from './certificate.ts';
 import { containerdConfig, containerdFault, tomlDocument } from './containerd.ts';
@@ -30,10 +30,12 @@ import {
   type NodeFile,
   resolvedConfig,
 } from './files.ts';
+import { hasNvidiaGpu } from './instance-types.ts';
 import { baseConfig, caFile, kubeletView, nodeNameOf, typeMeta } from './kubelet.ts';
 import { argumentProblems, configProblems } from './kubelet-problems.ts';
 import { type Obstacle, obstacle } from './problem.ts';
 import { runtimeSpec } from './runtime-spec.ts';
+import { environmentFileValue, joinedWords, systemdWords } from './words.ts';
 
 const configFile = '/etc/kubernetes/kubelet/config.json';
 const configDirectory = '/etc/kubernetes/kubelet/config.json.d';
@@ -48,6 +50,9 @@ const required = [
   ['cidr', 'CIDR is missing in cluster configuration'],
 ] as const;
 
+/** The kubelet's kubeconfig takes either scheme; nodeadm looks at neither. */
+export const isServerUrl = (url: string): boolean => /^https?:\/\/[^\s/]+/.test(url);
+
 const clusterProblems = (spec: Located, at: Position): readonly Obstacle[] => {
   const cluster = find(spec, 'cluster');
   const missing = required
@@ -58,8 +63,8 @@ const clusterProblems = (spec: Located, at: Position): readonly Obstacle[] => {
   const found: Obstacle[] = [...missing];
   const endpoint = find(cluster, 'apiServerEndpoint');
   const url = textOf(endpoint) ?? '';
-  if (endpoint !== undefined && url !== '' && !/^https:\/\/[^\s/]+/.test(url)) {
-    const text = `spec.cluster.apiServerEndpoint is ${JSON.stringify(url)}, no https:// URL`;
+  if (endpoint !== undefined && url !== '' && !isServerUrl(url)) {
+    const text = `spec.cluster.apiServerEndpoint is ${JSON.stringify(url)}, not an https:// URL`;
     found.push(obstacle('NC004', endpoint.at, text));
   }
   const authority = find(cluster, 'certificateAuthority');
@@ -125,6 +130,9 @@ const partProblems = (bootstrap: Bootstrap): readonly Obstacle[] => {
   return [...found, obstacle('NC002', data.parts[0]?.at ?? begin, text)];
 };
 
+/** From that minor on nodeadm labels nodes that have an NVIDIA device. */
+const gpuLabelMinor = 35;
+
 const nodeadmFlags = (
   facts: NodeFacts,
   nodeName: string,
@@ -142,8 +150,18 @@ const nodeadmFlags = (
     : []),
   `--kubeconfig=${kubeconfigFile}`,
   `--node-ip=${facts.ipv6 ?? facts.privateIp}`,
+  ...(minorOf(facts.kubernetesVersion) >= gpuLabelMinor && hasNvidiaGpu(facts.instanceType)
+    ? ['--node-labels=nvidia.com/gpu.present=true']
+    : []),
   '--runtime-cgroups=/runtime.slice/containerd.service',
 ];
+
+const flagsOf = (spec: Located): readonly Placed[] =>
+  textsOf(find(spec, 'kubelet', 'flags')).map(({ text, at }) => placedText(text, at));
+
+/** nodeadm joins all flags in one line of the environment file; the unit names it as $VARIABLE. */
+const wordsOf = (flags: readonly Placed[]): readonly Placed[] =>
+  systemdWords(environmentFileValue(joinedWords(flags)));
 
 const textsUnder = (located: Located | undefined): Readonly<Record<string, string>> =>
   located?.kind === 'map'
@@ -204,18 +222,15 @@ export const evaluateNodeadm = (bootstrap: Bootstrap, facts: NodeFacts): Evaluat
   // What a part that does not decode would have said is wrong all the same.
   const meant = mergeSpecs(bootstrap.nodeConfigs.map((one) => specOf(one.config)));
   const meantConfig = find(meant, 'kubelet', 'config');
-  const meantWords = textsOf(find(meant, 'kubelet', 'flags')).flatMap((one) =>
-    splitWords(placedText(one.text, one.at)),
-  );
   const dropIn =
     config?.kind === 'map' && config.members.size > 0
       ? { ...typeMeta, ...objectOr(toJson(config)) }
       : undefined;
-  const flagTexts = textsOf(find(spec, 'kubelet', 'flags'));
-  const userWords = flagTexts.flatMap((one) => splitWords(placedText(one.text, one.at)));
   const nodeName = isOn(spec, 'InstanceIdNodeName') ? facts.instanceId : facts.privateDnsName;
   const ownWords = nodeadmFlags(facts, nodeName, dropIn !== undefined);
-  const { flags } = parseArguments([...ownWords.map(word), ...userWords]);
+  const flagTexts = flagsOf(spec);
+  const inForce = wordsOf([...ownWords.map(word), ...flagTexts]);
+  const { flags } = parseArguments(inForce);
   const base = baseConfig({
     facts,
     maxPods,
@@ -225,14 +240,15 @@ export const evaluateNodeadm = (bootstrap: Bootstrap, facts: NodeFacts): Evaluat
   });
   const usesSoci =
     isOn(spec, 'FastImagePull') && machine.cpus >= 4 && machine.memoryMiB >= 7 * 1024;
-  const words = [...ownWords, ...userWords.map((one) => one.text)];
+  const words = inForce.map((one) => one.text);
+  const written = [...ownWords, ...flagTexts.map((one) => one.text)].join(' ');
   const kubelet = kubeletView(base, dropIn, words, flags);
   const accepted = acceptedConfigs(bootstrap);
   const obstacles = [
     ...mimeProblems(bootstrap),
     ...partProblems(bootstrap),
     ...(accepted.length === 0 ? [] : clusterProblems(spec, accepted[0]?.part.at ?? begin)),
-    ...argumentProblems(parseArguments(meantWords), minor),
+    ...argumentProblems(parseArguments(wordsOf(flagsOf(meant))), minor),
     ...(meantConfig === undefined ? [] : configProblems(meantConfig, minor)),
     ...containerdProblems(
       spec,
@@ -255,7 +271,7 @@ export const evaluateNodeadm = (bootstrap: Bootstrap, facts: NodeFacts): Evaluat
     labels: kubelet.labels,
     taints: kubelet.taints,
     maxPods: kubelet.maxPods,
-    files: filesOf(spec, facts, { base, dropIn, words, usesSoci }),
+    files: filesOf(spec, facts, { base, dropIn, written, usesSoci }),
   };
 };
 
@@ -265,7 +281,8 @@ export const dnsOf = (effective: JsonObject): readonly string[] =>
 interface Parts {
   readonly base: JsonObject;
   readonly dropIn: JsonObject | undefined;
-  readonly words: readonly string[];
+  /** The kubelet's arguments as they stand in the environment file. */
+  readonly written: string;
   readonly usesSoci: boolean;
 }
 
@@ -289,7 +306,7 @@ const filesOf = (spec: Located, facts: NodeFacts, parts: Parts): readonly NodeFi
       environmentFile,
       [
         ...(alpha ? ['KUBELET_CONFIG_DROPIN_DIR_ALPHA=on'] : []),
-        `NODEADM_KUBELET_ARGS=${parts.words.join(' ')}`,
+        `NODEADM_KUBELET_ARGS=${parts.written}`,
         '',
       ].join('\n'),
     ),

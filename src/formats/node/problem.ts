@@ -27,7 +27,6 @@ export const fatalRules = [
   'KC002',
   'KC003',
   'KC004',
-  'FL001',
   'FL002',
   'FL003',
   'FL004',

@@ -3,7 +3,7 @@
 import { begin } from '../position.ts';
 import type { Bootstrap } from '../user-data/bootstrap.ts';
 import { type PowerShellCall, windowsParameters } from '../user-data/powershell.ts';
-import { parseArguments, splitWords } from './arguments.ts';
+import { parseArguments } from './arguments.ts';
 import { clusterDnsOf, recommendedMaxPods } from './capacity.ts';
 import { authorityFault } from './certificate.ts';
 import { type EvaluatedNode, machineOf, word } from './evaluated.ts';
@@ -12,8 +12,9 @@ import { file, jsonFile, kubeconfig } from './files.ts';
 import { baseConfig, kubeletView, nodeNameOf } from './kubelet.ts';
 import { argumentProblems } from './kubelet-problems.ts';
 import { nearestName } from './nearest.ts';
-import { decodedAuthority, dnsOf } from './nodeadm.ts';
+import { decodedAuthority, dnsOf, isServerUrl } from './nodeadm.ts';
 import { type Obstacle, obstacle } from './problem.ts';
+import { windowsWords } from './words.ts';
 
 const containerdPipe = 'npipe:////./pipe/containerd-containerd';
 const root = 'C:\\ProgramData\\kubernetes';
@@ -47,8 +48,8 @@ const callProblems = (call: PowerShellCall): readonly Obstacle[] => {
   if (authority !== undefined && fault !== undefined) {
     found.push(obstacle('NC003', authority.at(0), `-Base64ClusterCA ${fault}`));
   }
-  if (endpoint !== undefined && !endpoint.isOpaque && !/^https:\/\/[^\s/]+/.test(endpoint.text)) {
-    const text = `-APIServerEndpoint is ${JSON.stringify(endpoint.text)}, no https:// URL`;
+  if (endpoint !== undefined && !endpoint.isOpaque && !isServerUrl(endpoint.text)) {
+    const text = `-APIServerEndpoint is ${JSON.stringify(endpoint.text)}, not an https:// URL`;
     found.push(obstacle('NC004', endpoint.at(0), text));
   }
   return found;
@@ -84,7 +85,7 @@ export const evaluateWindows = (bootstrap: Bootstrap, facts: NodeFacts): Evaluat
   const given = (name: string) => call?.parameters.get(name.toLowerCase());
   const machine = machineOf(facts);
   const extra = given('KubeletExtraArgs');
-  const extraWords = extra === undefined ? [] : splitWords(extra);
+  const extraWords = extra === undefined ? [] : windowsWords(extra);
   const user = parseArguments(extraWords);
   const own = [
     '--cloud-provider=external',

@@ -5,6 +5,7 @@
 import { type InstanceId, parseInstanceId, parseTime } from '../../api/brand.ts';
 import { isObject, type JsonObject } from '../../api/json.ts';
 import type { MalformedNotice, Notice, NoticeSource } from '../../api/notice.ts';
+import { parseJson } from '../../api/parse-json.ts';
 
 /** SQS' own bound on a message; a longer text cannot have come from a queue. */
 export const maxNoticeBytes = 256 * 1024;
@@ -49,7 +50,7 @@ const parseMessage = (body: string): Notice => {
 const asObject = (text: string, what: string): JsonObject => {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch (error) {
     if (error instanceof SyntaxError) throw new Malformed(`${what} is not JSON`);
     throw error;
@@ -71,8 +72,10 @@ const parseInner = (message: JsonObject, source: NoticeSource): Notice => {
     };
   }
   if (typeof message.LifecycleTransition === 'string') {
-    const time = timeOf(message, 'Time', 'at');
-    return parseHook(message, { transition: message.LifecycleTransition, source, time });
+    const { AccountId } = message;
+    const account = typeof AccountId === 'string' ? { account: text(message, 'AccountId') } : {};
+    const sender = { source, ...timeOf(message, 'Time', 'at'), ...account };
+    return parseHook(message, message.LifecycleTransition, sender);
   }
   // Auto Scaling's plain notifications (autoscaling:EC2_INSTANCE_TERMINATE, ...) share topics.
   if (typeof message.Event === 'string') return foreign(message.Event);
@@ -88,22 +91,28 @@ const transitions: Readonly<Record<string, 'terminate' | 'launch'>> = {
   'autoscaling:EC2_INSTANCE_LAUNCHING': 'launch',
 };
 
-const parseHook = (
-  fields: JsonObject,
-  from: {
-    readonly transition: string;
-    readonly source: NoticeSource;
-    readonly time: { readonly at?: string };
-  },
-): Notice => {
-  const kind = Object.hasOwn(transitions, from.transition)
-    ? transitions[from.transition]
-    : undefined;
-  if (kind === undefined) return foreign(`lifecycle transition ${from.transition}`);
+/** What every notice says of where it comes from. */
+interface Sender {
+  readonly source: NoticeSource;
+  readonly at?: string;
+  readonly account?: string;
+  readonly region?: string;
+}
+
+/** EventBridge puts account and region into the envelope of every event. */
+const senderOf = (event: JsonObject): Sender => ({
+  source: 'eventbridge',
+  ...timeOf(event, 'time', 'at'),
+  account: text(event, 'account'),
+  region: text(event, 'region'),
+});
+
+const parseHook = (fields: JsonObject, transition: string, sender: Sender): Notice => {
+  const kind = Object.hasOwn(transitions, transition) ? transitions[transition] : undefined;
+  if (kind === undefined) return foreign(`lifecycle transition ${transition}`);
   return {
     kind,
-    source: from.source,
-    ...from.time,
+    ...sender,
     instanceId: instance(fields, 'EC2InstanceId'),
     autoScalingGroupName: text(fields, 'AutoScalingGroupName'),
     hookName: text(fields, 'LifecycleHookName'),
@@ -118,21 +127,18 @@ const eventParsers: Readonly<Record<string, (event: JsonObject, detail: JsonObje
     parseHookEvent(event, detail, 'autoscaling:EC2_INSTANCE_LAUNCHING'),
   'aws.ec2/EC2 Spot Instance Interruption Warning': (event, detail) => ({
     kind: 'spotInterruption',
-    source: 'eventbridge',
-    ...timeOf(event, 'time', 'at'),
+    ...senderOf(event),
     instanceId: instance(detail, 'instance-id'),
     action: interruptionAction(text(detail, 'instance-action')),
   }),
   'aws.ec2/EC2 Instance Rebalance Recommendation': (event, detail) => ({
     kind: 'rebalance',
-    source: 'eventbridge',
-    ...timeOf(event, 'time', 'at'),
+    ...senderOf(event),
     instanceId: instance(detail, 'instance-id'),
   }),
   'aws.ec2/EC2 Instance State-change Notification': (event, detail) => ({
     kind: 'stateChange',
-    source: 'eventbridge',
-    ...timeOf(event, 'time', 'at'),
+    ...senderOf(event),
     instanceId: instance(detail, 'instance-id'),
     state: text(detail, 'state'),
   }),
@@ -153,8 +159,7 @@ const parseHookEvent = (event: JsonObject, detail: JsonObject, expected: string)
   if (transition !== expected) {
     throw new Malformed(`detail-type and LifecycleTransition ${quote(transition)} disagree`);
   }
-  const time = timeOf(event, 'time', 'at');
-  return parseHook(detail, { transition, source: 'eventbridge', time });
+  return parseHook(detail, transition, senderOf(event));
 };
 
 const interruptionAction = (value: string): 'terminate' | 'stop' | 'hibernate' => {
@@ -173,8 +178,7 @@ const parseHealth = (event: JsonObject, detail: JsonObject): Notice => {
   const status = detail.statusCode;
   return {
     kind: 'scheduledChange',
-    source: 'eventbridge',
-    ...timeOf(event, 'time', 'at'),
+    ...senderOf(event),
     instanceIds,
     eventArn: text(detail, 'eventArn'),
     eventTypeCode: text(detail, 'eventTypeCode'),

@@ -19,8 +19,10 @@ export interface BootstrapCall {
   readonly at: Position;
   readonly clusterName: Placed | undefined;
   readonly options: ReadonlyMap<string, Placed>;
-  /** Flags that the script does not know: they and their values become cluster names. */
+  /** Flags before the name that the script does not know: it takes the first for the name. */
   readonly unknown: readonly Placed[];
+  /** Such flags after the name: the script passes over them. */
+  readonly ignored: readonly Placed[];
   /** Positional words after the first. */
   readonly strays: readonly Placed[];
 }
@@ -35,6 +37,7 @@ const callOf = (invocation: Invocation, script: ReadScript): BootstrapCall => {
   const words = invocation.fields.map((field) => placed(field, script));
   const found = new Map<string, Placed>();
   const unknown: Placed[] = [];
+  const ignored: Placed[] = [];
   const positional: Placed[] = [];
   for (let i = 0; i < words.length; i++) {
     const word = words[i];
@@ -44,11 +47,11 @@ const callOf = (invocation: Invocation, script: ReadScript): BootstrapCall => {
     if (name !== undefined && options.has(name)) {
       if (value !== undefined) found.set(name, value);
       i++;
-    } else if (name !== undefined) unknown.push(word);
+    } else if (name !== undefined) (positional.length === 0 ? unknown : ignored).push(word);
     else positional.push(word);
   }
   const [clusterName, ...strays] = positional;
-  return { at: invocation.at, clusterName, options: found, unknown, strays };
+  return { at: invocation.at, clusterName, options: found, unknown, ignored, strays };
 };
 
 const isBootstrap = ({ name }: Invocation): boolean =>

@@ -119,7 +119,7 @@ export const acceptedConfigs = ({ data, nodeConfigs }: Bootstrap): readonly Node
 export const specInForce = (bootstrap: Bootstrap): Located =>
   mergeSpecs(acceptedConfigs(bootstrap).map(({ config }) => specOf(config)));
 
-/** A located text as a word of a command line: systemd splits it, quotes and all. */
+/** A located text as one word, before anything splits it or removes its quotes. */
 export const placedText = (text: string, at: ParseFault['at']): Placed => ({
   text,
   isOpaque: false,

@@ -5,8 +5,11 @@ import { begin, type ParseFault } from '../position.ts';
 
 /** EC2's limit for the raw user data, that is after gzip and before base64. */
 export const sizeLimitBytes = 16_384;
-/** What a gzip may grow to: far above any user data, far below what hurts. */
-const maxInflatedBytes = 4 * 1024 * 1024;
+/**
+ * The largest file that is read as user data, and what a gzip may grow to: 64 times what EC2 takes, since
+ * templates hold several. A larger one is reported by its size alone.
+ */
+export const readLimitBytes = 1024 * 1024;
 
 export type Layer = 'base64' | 'gzip';
 
@@ -17,6 +20,8 @@ export interface Decoded {
   /** As EC2 counts them. */
   readonly sizeBytes: number;
   readonly faults: readonly ParseFault[];
+  /** A character for each byte, where the bytes are not UTF-8: a part of a MIME document may be gzip. */
+  readonly binary?: string;
 }
 
 const bytesOfBase64 = (text: string): Uint8Array | undefined => {
@@ -30,10 +35,10 @@ const isGzip = (bytes: Uint8Array): boolean => bytes[0] === 0x1f && bytes[1] ===
 
 const inflate = (bytes: Uint8Array): Uint8Array | string => {
   try {
-    return gunzipSync(bytes, { maxOutputLength: maxInflatedBytes });
+    return gunzipSync(bytes, { maxOutputLength: readLimitBytes });
   } catch (error) {
     return error instanceof RangeError || /larger than/.test(String(error))
-      ? `gzip that grows beyond ${maxInflatedBytes} bytes`
+      ? `gzip that grows beyond ${readLimitBytes} bytes`
       : `gzip that is cut off or damaged (${error instanceof Error ? error.message : 'unknown'})`;
   }
 };
@@ -64,11 +69,28 @@ const textOfBytes = (bytes: Uint8Array): { readonly text: string; readonly fault
 };
 
 /** One layer as a node undoes it in a part: base64, then gzip, whichever there is. */
-export const decodeBody = (text: string): Decoded => decode(new TextEncoder().encode(text));
+export const decodeBody = (text: string, { isBinary = false } = {}): Decoded =>
+  decode(isBinary ? bytesOfBinary(text) : new TextEncoder().encode(text));
+
+const bytesOfBinary = (binary: string): Uint8Array =>
+  Uint8Array.from(binary, (char) => char.charCodeAt(0));
+
+/** In pieces: a call takes only so many arguments. */
+const binaryOf = (bytes: Uint8Array): string => {
+  let text = '';
+  for (let i = 0; i < bytes.length; i += 8192) {
+    text += String.fromCharCode(...bytes.subarray(i, i + 8192));
+  }
+  return text;
+};
 
 /** Undoes base64 and gzip, in that order and once each, as EC2 and nodeadm do. */
 export const decode = (bytes: Uint8Array): Decoded => {
   const layers: Layer[] = [];
+  if (bytes.length > readLimitBytes) {
+    const message = `${bytes.length} bytes long: Drover reads at most ${readLimitBytes}`;
+    return { text: '', layers, sizeBytes: bytes.length, faults: [{ at: begin, message }] };
+  }
   let raw = bytes;
   const first = textOfBytes(bytes).text;
   const inner = isGzip(bytes) ? undefined : bytesOfBase64(first);
@@ -87,8 +109,9 @@ export const decode = (bytes: Uint8Array): Decoded => {
     raw = inflated;
   }
   const { text, fault } = textOfBytes(raw);
-  const faults = fault === undefined ? [] : [{ at: begin, message: fault }];
-  return { text, layers, sizeBytes, faults };
+  if (fault === undefined) return { text, layers, sizeBytes, faults: [] };
+  const faults = [{ at: begin, message: fault }];
+  return { text, layers, sizeBytes, faults, binary: binaryOf(raw) };
 };
 
 export const sizeOf = (text: string): number => new TextEncoder().encode(text).length;

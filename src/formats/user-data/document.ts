@@ -3,7 +3,7 @@
 import { begin, type ParseFault, type Position } from '../position.ts';
 import { type Decoded, decode, decodeBody } from './decode.ts';
 import { type Family, guessFamily } from './families.ts';
-import { bodyOf, type MimeDocument, type MimePart, parseMime } from './mime.ts';
+import { bodyOf, type MimeDocument, type MimePart, parseMime, transferEncodingOf } from './mime.ts';
 
 export type PartKind =
   | 'node-config'
@@ -76,12 +76,27 @@ const kindOfText = (text: string, family: Family): PartKind => {
 const kindOf = (part: MimePart, text: string, family: Family): PartKind => {
   const known = Object.hasOwn(kindOfType, part.type) ? kindOfType[part.type] : undefined;
   if (known !== undefined) return known;
+  if (gzipTypes.has(part.type)) return kindOfText(text, 'al2');
   if (part.type !== 'text/plain') return 'other';
   return /^#[!c]/.test(text) ? kindOfText(text, family) : 'other';
 };
 
-const readPart = (part: MimePart, family: Family): UserDataPart => {
-  const { text, layers, faults } = decodeBody(bodyOf(part));
+/** Types of a part that cloud-init inflates and then tells by its first line. */
+const gzipTypes: ReadonlySet<string> = new Set([
+  'application/gzip',
+  'application/gzip-compressed',
+  'application/gzipped',
+  'application/x-compress',
+  'application/x-compressed',
+  'application/x-gunzip',
+  'application/x-gzip',
+  'application/x-gzip-compressed',
+]);
+
+const readPart = (part: MimePart, family: Family, isBinary: boolean): UserDataPart => {
+  // Quoted-printable is undone to text already.
+  const isRaw = isBinary && transferEncodingOf(part) !== 'quoted-printable';
+  const { text, layers, faults } = decodeBody(bodyOf(part), { isBinary: isRaw });
   const mergeType = part.headers.find(({ name }) => /^(?:x-)?merge-type$/i.test(name))?.value;
   return {
     index: part.index,
@@ -107,7 +122,8 @@ export const readUserDataText = (text: string, family?: Family): UserData =>
 
 const fromDecoded = (decoded: Decoded, family: Family): UserData => {
   const { text } = decoded;
-  const mime = parseMime(text);
+  const binary = parseMime(decoded.binary ?? '');
+  const mime = binary ?? parseMime(text);
   const whole = (): UserDataPart => ({
     index: 1,
     kind: kindOfText(text, family),
@@ -118,10 +134,14 @@ const fromDecoded = (decoded: Decoded, family: Family): UserData => {
   });
   return {
     family,
-    decoded,
+    // Bytes that are no text are then a fault of the part that has them.
+    decoded: binary === undefined ? decoded : { ...decoded, faults: [] },
     text,
     mime,
-    parts: mime === undefined ? [whole()] : mime.parts.map((part) => readPart(part, family)),
+    parts:
+      mime === undefined
+        ? [whole()]
+        : mime.parts.map((part) => readPart(part, family, binary !== undefined)),
     isLostToNodeadm: mime?.faults.some(({ isFatal }) => isFatal) === true,
   };
 };

@@ -12,7 +12,14 @@ import {
 } from './node-config-fields.ts';
 
 export { specInForce } from './bootstrap.ts';
-export { compress, decode, encodeBase64, sizeLimitBytes, sizeOf } from './decode.ts';
+export {
+  compress,
+  decode,
+  encodeBase64,
+  readLimitBytes,
+  sizeLimitBytes,
+  sizeOf,
+} from './decode.ts';
 export { otherCloudInitTypes } from './document.ts';
 export { type EmbeddedText, embeddedTexts } from './embedded.ts';
 export { type Family, families, familyCalled, guessFamily } from './families.ts';

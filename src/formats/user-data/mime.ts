@@ -58,9 +58,13 @@ interface Headers {
   readonly unfinished: boolean;
 }
 
-const readHeaders = (lines: readonly string[], from: number): Headers => {
+const readHeaders = (
+  lines: readonly string[],
+  from: number,
+  to: number = lines.length,
+): Headers => {
   const headers: MimeHeader[] = [];
-  for (let i = from; i < lines.length; i++) {
+  for (let i = from; i < to; i++) {
     const line = bare(lines[i] ?? '');
     if (line === '') return { headers, next: i + 1, broken: false, unfinished: false };
     const last = headers.at(-1);
@@ -73,7 +77,7 @@ const readHeaders = (lines: readonly string[], from: number): Headers => {
     const [, name = '', value = ''] = match;
     headers.push({ name, value, at: { line: i + 1, column: 1 } });
   }
-  return { headers, next: lines.length, broken: false, unfinished: true };
+  return { headers, next: to, broken: false, unfinished: true };
 };
 
 /** The first of that name: eksctl writes two Content-Types, and both readers take the first. */
@@ -133,11 +137,10 @@ const partOf = (
   { start, end }: Cut,
   index: number,
 ): { readonly part: MimePart; readonly faults: readonly MimeFault[] } => {
-  const own = lines.slice(0, end);
-  const { headers, next, broken, unfinished } = readHeaders(own, start);
+  const { headers, next, broken, unfinished } = readHeaders(lines, start, end);
   const faults: MimeFault[] = [];
   if (broken) {
-    const line = bare(own[next] ?? '');
+    const line = bare(lines[next] ?? '');
     const isBody = headers.length > 0;
     faults.push({
       kind: isBody ? 'no-blank-line' : 'bad-header',
@@ -155,7 +158,7 @@ const partOf = (
       isFatal: true,
     });
   }
-  const body = own.slice(next).join('\n');
+  const body = lines.slice(next, end).join('\n');
   const swallowed = headers.find(({ name }) => bodyKeys.has(name));
   if (faults.length === 0 && swallowed !== undefined && body.trim() === '') {
     faults.push({

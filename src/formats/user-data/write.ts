@@ -1,6 +1,7 @@
 // The user data that Drover and EKS give a node of each family, and the merge with what the user
 // supplies, by that family's own rules. Never loses a part; what cannot be merged is a fault.
 import type { Taint } from '../../api/kube.ts';
+import { clusterDnsOf } from '../node/capacity.ts';
 import { minorOf } from '../node/facts.ts';
 import { printTaint, splitLabels } from '../node/labels.ts';
 import type { Family } from './families.ts';
@@ -166,9 +167,11 @@ const settings = ({ cluster, labels, taints, maxPods, kubeReserved = {} }: Injec
   ].join('\n');
 };
 
+/** Without a service CIDR the script guesses it and the DNS address from the VPC, wrongly for others. */
 const powershellCall = (injection: Injection): readonly string[] => {
-  const { name, endpoint, certificateAuthority } = injection.cluster;
+  const { name, endpoint, certificateAuthority, serviceCidr = '' } = injection.cluster;
   const { maxPods } = injection;
+  const dns = clusterDnsOf(serviceCidr);
   const flags = [
     ...kubeletFlags(injection),
     ...(maxPods === undefined ? [] : [`--max-pods=${maxPods}`]),
@@ -179,6 +182,7 @@ const powershellCall = (injection: Injection): readonly string[] => {
       `& $EKSBootstrapScriptFile -EKSClusterName ${powershellQuoted(name)}`,
       ...(endpoint === undefined ? [] : [`-APIServerEndpoint "${endpoint}"`]),
       ...(certificateAuthority === undefined ? [] : [`-Base64ClusterCA "${certificateAuthority}"`]),
+      ...(dns === undefined ? [] : [`-DNSClusterIP "${dns}"`, `-ServiceCIDR "${serviceCidr}"`]),
       `-KubeletExtraArgs ${powershellQuoted(flags.join(' '))}`,
     ].join(' '),
   ];

@@ -11,6 +11,7 @@ import {
   parseAllDocuments,
 } from 'yaml';
 import { begin, type ParseFault, type Position, within } from '../position.ts';
+import { refuseRepeatedKeys } from '../yaml-keys.ts';
 import type { Located, LocatedMember } from './located.ts';
 
 /** An alias bomb is a kilobyte that wants to be gigabytes; no NodeConfig comes near this. */
@@ -143,9 +144,14 @@ export const parseYaml = (text: string, outer: Position = begin): YamlResult => 
   const reader = new Reader(text, lines, outer);
   try {
     // A pretty error shows the text around it, which takes long in a long line with many of them.
-    const parsed = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false });
+    const parsed = parseAllDocuments(text, {
+      lineCounter: lines,
+      prettyErrors: false,
+      uniqueKeys: false,
+    });
     const list = Array.isArray(parsed) ? parsed : [];
     const documents = list.map((document) => {
+      refuseRepeatedKeys(document);
       for (const error of document.errors) {
         reader.faults.push({ at: reader.position(error.pos[0]), message: plain(error.message) });
       }

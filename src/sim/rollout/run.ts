@@ -135,6 +135,7 @@ class Rollout {
       leases: 'implied',
       tables: new Tables({ saved: false }),
       managers: false,
+      accountVolumes: false,
       onWrite: ({ resource, subresource, code, dryRun, namespace, name }) => {
         const isEviction = resource === 'pods' && subresource === 'eviction' && !dryRun;
         if (isEviction && code === 201) this.#evicted(namespace ?? '', name ?? '');

@@ -26,6 +26,7 @@ import { accessHandlers } from './ec2/access-handlers.ts';
 import { changeHandlers } from './ec2/change-handlers.ts';
 import { instanceReadHandlers } from './ec2/describe-instances.ts';
 import { catalogueHandlers } from './ec2/describe-network.ts';
+import { withDryRun } from './ec2/dry-run.ts';
 import { Images } from './ec2/images.ts';
 import { Instances } from './ec2/instances.ts';
 import { KeyPairs } from './ec2/key-pairs.ts';
@@ -49,6 +50,7 @@ import { AccessEntries } from './platform/access-entries.ts';
 import { accessEntryHandlers } from './platform/access-handlers.ts';
 import { addonHandlers } from './platform/addon-handlers.ts';
 import { clusterHandlers } from './platform/cluster-handlers.ts';
+import { clusterUpdateHandlers } from './platform/cluster-updates.ts';
 import { type ClusterRow, Clusters } from './platform/clusters.ts';
 import { iamChangeHandlers } from './platform/iam-handlers.ts';
 import { Identity, iamHandlers, stsHandlers } from './platform/identity.ts';
@@ -140,6 +142,7 @@ export const buildParts = (options: AwsWorldOptions): AwsParts => {
   const targetGroups = new TargetGroups(scope, instances);
   const launching = { instances, network, templates, targets: targetGroups };
   const engine = new Engine(store, launching, targets);
+  notices.onRebalance = (instanceId) => engine.rebalancer.recommended(instanceId);
   const endpoint = options.endpoint ?? (() => `https://sqs.${options.region}.amazonaws.com`);
   const records = new NetworkRecords(scope);
   const ec2 = { scope, network, records, instances, images, keyPairs, templates };
@@ -179,12 +182,12 @@ export const buildParts = (options: AwsWorldOptions): AwsParts => {
 
 /** Handlers of every service but the EKS node groups, which are Drover's own objects. */
 export const serviceHandlers = (parts: AwsParts): Readonly<Record<string, ServiceHandlers>> => ({
-  ec2: {
+  ec2: withDryRun({
     ...instanceReadHandlers(parts),
     ...catalogueHandlers(parts),
     ...changeHandlers(parts),
     ...accessHandlers(parts),
-  },
+  }),
   autoscaling: {
     ...groupHandlers(parts),
     ...hookHandlers(parts),
@@ -200,7 +203,12 @@ export const serviceHandlers = (parts: AwsParts): Readonly<Record<string, Servic
   sns: snsHandlers(parts),
   events: eventsHandlers(parts),
   cloudformation: stackHandlers(parts),
-  eks: { ...clusterHandlers(parts), ...addonHandlers(parts), ...accessEntryHandlers(parts) },
+  eks: {
+    ...clusterHandlers(parts),
+    ...clusterUpdateHandlers(parts),
+    ...addonHandlers(parts),
+    ...accessEntryHandlers(parts),
+  },
   sts: stsHandlers(parts.identity),
   iam: { ...iamHandlers(parts.identity), ...iamChangeHandlers(parts.identity) },
   ssm: parameterHandlers(parts.scope, parts.images),

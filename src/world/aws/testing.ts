@@ -140,6 +140,8 @@ export interface GroupRequest {
   readonly hooks?: readonly AwsInput[];
   /** How many of the public subnets, in order of zones a, c, b. */
   readonly zones?: number;
+  /** Its template asks for spot instances. */
+  readonly isSpot?: boolean;
 }
 
 /** Creates a launch template and a group `g` over the API. */
@@ -152,6 +154,7 @@ export const aGroup = (world: TestWorld, request: GroupRequest = {}): string => 
       ImageId: image?.imageId,
       InstanceType: 'm5.large',
       UserData: bootstrapScript,
+      ...(request.isSpot === true ? { InstanceMarketOptions: { MarketType: 'spot' } } : {}),
     },
   });
   const subnets = world.foundation.publicSubnets.slice(0, request.zones ?? 3);

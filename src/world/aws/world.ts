@@ -23,6 +23,7 @@ import { queueUrl } from './messaging/sqs-handlers.ts';
 import { type AwsParts, type AwsWorldOptions, buildParts, serviceHandlers } from './parts.ts';
 import { type AccessAnswer, accessOf } from './platform/access-entries.ts';
 import { ensureNetwork, layAccount, type NamedNetwork } from './platform/account.ts';
+import { findVersion } from './platform/cluster-versions.ts';
 import { type NodeAccess, nodeAccess } from './platform/node-access.ts';
 import { type NodeBootstrap, nodeBootstrap } from './platform/node-bootstrap.ts';
 
@@ -76,6 +77,8 @@ export interface AwsWorld {
   seedAccount(): void;
   /** Makes what is missing of a VPC and subnets that a configuration names by id. Throws AwsError. */
   ensureNetwork(network: NamedNetwork): NamedNetwork;
+  /** The patch that the cluster's minor version is served as, e.g. `1.33.5`; undefined without one. */
+  kubernetesPatch(): string | undefined;
   clusterNames(): readonly string[];
   /** Which image family and Kubernetes version an image is of; undefined for a foreign image. */
   imageFacts(imageId: string): ImageFacts | undefined;
@@ -156,6 +159,7 @@ export const worldOf = (parts: AwsParts): AwsWorld => {
       const { vpc, subnets } = ensureNetwork(parts, network);
       return { vpcId: vpc.vpcId, cidr: vpc.cidr, subnets };
     },
+    kubernetesPatch: () => findVersion(parts.clusters.all()[0]?.version ?? '')?.patch,
     clusterNames: () => parts.clusters.all().map((row) => row.name),
     imageFacts: (imageId) => imageFacts(parts, imageId),
     nodeAccess: (instanceId) => nodeAccess(parts, instanceId),

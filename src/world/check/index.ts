@@ -9,6 +9,7 @@ import { capacity } from './oracles/capacity.ts';
 import { certificates } from './oracles/certificates.ts';
 import { drainable } from './oracles/drainable.ts';
 import { economics } from './oracles/economics.ts';
+import { evictedOnce } from './oracles/evicted-once.ts';
 import { fixedState } from './oracles/fixed-state.ts';
 import { forced } from './oracles/forced.ts';
 import { foreignHooks } from './oracles/foreign-hooks.ts';
@@ -22,7 +23,9 @@ import { liveness } from './oracles/liveness.ts';
 import { marksFirst } from './oracles/marks-first.ts';
 import { marksUndone } from './oracles/marks-undone.ts';
 import { messages } from './oracles/messages.ts';
+import { notices } from './oracles/notices.ts';
 import { surgeMoves } from './oracles/surge-moves.ts';
+import { turns } from './oracles/turns.ts';
 import { updateGates } from './oracles/update-gates.ts';
 import { updateMarks } from './oracles/update-marks.ts';
 import { updatePace } from './oracles/update-pace.ts';
@@ -38,11 +41,14 @@ export const oracles: readonly Oracle[] = [
   forced,
   marksFirst,
   drainable,
+  evictedOnce,
   hooksKept,
   hooksCompleted,
   foreignHooks,
   messages,
+  notices,
   capacity,
+  turns,
   held,
   updateTimes,
   updatePace,

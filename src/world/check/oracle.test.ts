@@ -35,7 +35,9 @@ describe('checkTrace', () => {
     const idle = Object.entries(checked).filter(([, count]) => count === 0);
     expect(idle.map(([name]) => name)).toEqual([
       'messages-are-durable',
+      'unconfirmed-notices-move-nothing',
       'desired-within-bounds',
+      'causes-that-may-wait-take-turns',
       'held-nodes-keep-their-pods',
       'updates-keep-their-times',
       'updates-keep-their-pace',

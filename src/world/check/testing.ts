@@ -45,6 +45,7 @@ interface CauseOptions {
   readonly deadline?: number;
   readonly onDeadline?: 'force' | 'fail';
   readonly cancelledAt?: number;
+  readonly answer?: 'Pending' | 'Confirmed' | 'Refuted';
   readonly followUp?: string;
   readonly hook?: string;
   readonly token?: string;
@@ -52,6 +53,8 @@ interface CauseOptions {
   readonly holdTermination?: boolean;
   readonly forceFrom?: number;
   readonly cooldownSeconds?: number;
+  /** From and to, in seconds of the story. */
+  readonly window?: readonly [number, number];
 }
 
 interface DisruptionOptions {
@@ -283,6 +286,7 @@ const excludeLabel = 'node.kubernetes.io/exclude-from-external-load-balancers';
 
 const causeOf = (cause: CauseOptions): JsonObject => ({
   kind: cause.kind ?? 'LifecycleHook',
+  confirmation: { state: cause.answer ?? 'Confirmed', at: timeAt(0), reason: 'the cloud' },
   id: cause.id ?? 'c1',
   receivedAt: timeAt(cause.receivedAt ?? 0),
   onDeadline: cause.onDeadline ?? 'force',
@@ -292,6 +296,9 @@ const causeOf = (cause: CauseOptions): JsonObject => ({
   ...(cause.holdTermination === undefined ? {} : { holdTermination: cause.holdTermination }),
   ...(cause.forceFrom === undefined ? {} : { forceFrom: timeAt(cause.forceFrom) }),
   ...(cause.cooldownSeconds === undefined ? {} : { cooldownSeconds: cause.cooldownSeconds }),
+  ...(cause.window === undefined
+    ? {}
+    : { window: { startsAt: timeAt(cause.window[0]), endsAt: timeAt(cause.window[1]) } }),
   ...(cause.cancelledAt === undefined ? {} : { cancelledAt: timeAt(cause.cancelledAt) }),
   ...(cause.hook === undefined
     ? {}

@@ -25,7 +25,10 @@ export const faultKinds = {
   },
   'no-addresses': { what: 'the subnet has no address left', targets: ['subnet'] },
   'instance-death': { what: 'the instance stops at once, without a notice', targets: ['node'] },
-  'spot-interruption': { what: 'a two-minute spot notice, then the end', targets: ['node'] },
+  'spot-interruption': {
+    what: 'a two-minute spot notice, then the end of a spot instance',
+    targets: ['node'],
+  },
   'instance-retirement': {
     what: 'EC2 schedules the retirement of the instance, in two weeks',
     targets: ['node'],

@@ -1,6 +1,8 @@
 // Runs moto's own tests of EKS node groups and Auto Scaling against a world, and compares what fails
-// with expected-failures.json. MOTO_TESTS names a checkout of getmoto/moto (its tests are not part of
-// this project); without it nothing runs, and that is said. `--write` takes the failures as expected.
+// with expected-failures.json. MOTO_TESTS names a checkout of getmoto/moto: its tests are not part of
+// this project, and python3 needs the packages that they import, freezegun among them. Without it nothing
+// runs, and a line says so. `--write` takes the failures as expected; other words are given to pytest in
+// place of the suites (`tests/test_eks -k nodegroup`).
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,14 +10,15 @@ import { delimiter, join } from 'node:path';
 import { argv, env, exit, stdout } from 'node:process';
 import { serveSettled } from './serve.ts';
 
-const suites = ['tests/test_autoscaling', 'tests/test_eks'];
+const asked = argv.slice(2).filter((word) => word !== '--write');
+const suites = asked.length > 0 ? asked : ['tests/test_autoscaling', 'tests/test_eks'];
 const expectedFile = join(import.meta.dirname, 'expected-failures.json');
 
 const say = (line: string): void => {
   stdout.write(`${line}\n`);
 };
 
-/** Why tests of a kind fail here: the first whose words a failure holds. */
+/** Why tests of a kind fail here: the first whose words a test's name or its failure holds. */
 interface Expected {
   readonly source: string;
   /** moto's version and commit, and how many of its tests ran there: told by docs/conformance.md. */
@@ -116,8 +119,9 @@ const versionOf = (checkout: string): string => {
   return status === 0 ? `${version}, commit ${head.trim()}` : version;
 };
 
-const reasonOf = (failure: string, { reasons }: Expected): string =>
-  reasons.find((one) => failure.includes(one.matches))?.reason ?? failure.slice(0, 160);
+const reasonOf = ({ name, failure = '' }: Result, { reasons }: Expected): string =>
+  reasons.find((one) => `${name}: ${failure}`.includes(one.matches))?.reason ??
+  failure.slice(0, 160);
 
 const judge = (results: readonly Result[], expected: Expected, checkout: string): number => {
   const ran = results.filter((one) => !one.isSkipped);
@@ -126,7 +130,7 @@ const judge = (results: readonly Result[], expected: Expected, checkout: string)
   if (argv.includes('--write')) {
     const failures = Object.fromEntries(
       failed
-        .map((one) => [one.name, reasonOf(one.failure ?? '', expected)] as const)
+        .map((one) => [one.name, reasonOf(one, expected)] as const)
         .sort(([a], [b]) => (a < b ? -1 : 1)),
     );
     const version = versionOf(checkout);

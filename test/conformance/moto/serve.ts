@@ -3,12 +3,15 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { HttpRequest, HttpResponse } from '../../../src/api/http.ts';
+import { type JsonObject, objectOr } from '../../../src/api/json.ts';
+import { resourceTypes } from '../../../src/api/kube.ts';
 import { awsHandlers } from '../../../src/main/aws-front.ts';
 import { seedEmpty } from '../../../src/main/demo.ts';
 import { startEmbeddedControllers } from '../../../src/main/embedded.ts';
 import type { Log } from '../../../src/ports/index.ts';
 import { readRequest, writeResponse } from '../../../src/serve/message.ts';
 import { createAwsDispatcher } from '../../../src/wire/index.ts';
+import { plainFamily } from '../../../src/world/aws/ec2/amazon-linux.ts';
 import { cliUser } from '../../../src/world/aws/index.ts';
 import { createWorld } from '../../../src/world/index.ts';
 import { microsPerMs, microsPerSecond, uuid } from '../../../src/world/kernel/index.ts';
@@ -17,14 +20,18 @@ import { microsPerMs, microsPerSecond, uuid } from '../../../src/world/kernel/in
 const secretAccessKey = 'FOOBARSECRET';
 const account = '123456789012';
 const region = 'us-east-1';
-/** World time that passes with each call: launches, ends and node groups settle within it. */
-const settleSeconds = 40;
+/** World time that passes with each call: launches, ends and replacements settle within it. */
+const settleSeconds = 75;
+/** A cluster or node group that is still on its way by then stays so. */
+const longestSettleSeconds = 900;
+const onTheirWay = /^(?:CREATING|UPDATING|DELETING)$/;
 /** A call that has no answer after so much world time has none. */
 const longestCallSeconds = 600;
 
 const testSubnets = ['subnet-12345ab', 'subnet-67890cd'];
 const testRole = 'role_name';
 const testKeyPair = 'eksKeypair';
+const testImages = ['ami-12c6146b', 'ami-03cf127a'];
 
 const silent: Log = {
   debug: () => {},
@@ -43,7 +50,6 @@ class SettledWorld {
     startAt: Date.now() * microsPerMs,
     account,
     region,
-    clusterAccess: () => ({ endpoint: 'https://world', certificateAuthorityData: 'Y2E=' }),
   });
   readonly #dispatcher = createAwsDispatcher({
     handlers: awsHandlers(this.#world),
@@ -55,7 +61,10 @@ class SettledWorld {
 
   constructor() {
     seedEmpty(this.#world);
-    // moto's tests of EKS name subnets, a role and a key pair that nobody has made: here they stand.
+    // moto's tests name images, subnets, a role and a key pair that they do not make: here they exist.
+    const images = this.#world.kernel.tables.open<JsonObject>('aws/ec2/images');
+    const plain = [...images.values()].find((row) => row.family === plainFamily);
+    for (const imageId of testImages) images.put(imageId, { ...plain, imageId });
     const subnets = testSubnets.map((subnetId) => ({ subnetId, isPublic: true }));
     this.#world.aws.ensureNetwork({ vpcId: 'vpc-0a1b2c3d', subnets });
     const AssumeRolePolicyDocument = JSON.stringify({ Version: '2012-10-17', Statement: [] });
@@ -72,8 +81,25 @@ class SettledWorld {
     });
     await this.#run(longestCallSeconds, () => isDone);
     const response = await answered;
-    await this.#run(settleSeconds, () => false);
+    let passed = 0;
+    do {
+      await this.#run(settleSeconds, () => false);
+      passed += settleSeconds;
+    } while (passed < longestSettleSeconds && this.#states().some((one) => onTheirWay.test(one)));
     return response;
+  }
+
+  /** Of the cluster and of its node groups. */
+  #states(): readonly string[] {
+    const { kube, aws } = this.#world;
+    const groups = [...kube.readAll(resourceTypes.nodegroups)].map(({ status }) =>
+      String(objectOr(status).state ?? 'CREATING'),
+    );
+    const clusters = aws.clusterNames().map((name) => {
+      const answer = objectOr(aws.call('eks', 'DescribeCluster', { name }));
+      return String(objectOr(answer.cluster).status);
+    });
+    return [...clusters, ...groups];
   }
 
   end(): void {

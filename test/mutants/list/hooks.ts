@@ -165,7 +165,7 @@ const completed: readonly Mutant[] = [
     kind: 'timing',
     story: 'a-node-the-watch-has-not-shown',
     edits: [
-      { file: absence, find: 'if (open.length > 0) {', replace: 'if (open.length > 9) {' },
+      { file: absence, find: 'if (open.length > 0 && ', replace: 'if (open.length > 9 && ' },
       {
         file: absence,
         find: 'if (memory.nodeListed?.found === true) {',

@@ -295,8 +295,13 @@ const announced: readonly Mutant[] = [
     edits: [
       {
         file: 'src/core/termination/causes.ts',
-        find: '(cause) => cause.cancelledAt === undefined && !wasHandled(cause, handled),',
-        replace: '(cause) => !wasHandled(cause, handled),',
+        find: '(cause) => isInForce(cause) && !wasHandled(cause, handled)',
+        replace: '(cause) => isConfirmed(cause) && !wasHandled(cause, handled)',
+      },
+      {
+        file: 'src/core/termination/causes.ts',
+        find: "import { isInForce } from '../../api/confirmation.ts';",
+        replace: "import { isConfirmed, isInForce } from '../../api/confirmation.ts';",
       },
     ],
   },

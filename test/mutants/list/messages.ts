@@ -28,9 +28,8 @@ const foreign: readonly Mutant[] = [
     edits: [
       {
         file: 'src/controllers/lifecycle/controller.ts',
-        find: 'const hooks = all.filter((hook) => this.#ownsHook(hook.name));',
-        replace:
-          "const hooks = all.filter((hook) => hook.name !== '' || this.#ownsHook(hook.name));",
+        find: 'all.filter(({ name }) => this.#ownsHook(name));',
+        replace: "all.filter(({ name }) => name !== '' || this.#ownsHook(name));",
       },
     ],
   },
@@ -82,13 +81,9 @@ const durable: readonly Mutant[] = [
     edits: [
       {
         file: 'src/controllers/intake/decide.ts',
-        find: "if (facts.group === undefined) return drop('foreignGroup', instanceId);",
-        replace: "if (notice.kind !== 'rebalance') return drop('foreignGroup', instanceId);",
-      },
-      {
-        file: 'src/controllers/intake/decide.ts',
-        find: 'subject: subjectOf(instanceId, facts.group, facts),',
-        replace: 'subject: { name: instanceId, instanceId },',
+        find: "if (group === undefined) return drop('foreignGroup', instanceId);",
+        replace:
+          "if (notice.kind !== 'rebalance' || group === undefined) return drop('foreignGroup', instanceId);",
       },
     ],
   },
@@ -131,6 +126,66 @@ const durable: readonly Mutant[] = [
         file: 'src/controllers/lifecycle/scheduled.ts',
         find: '.filter((cause) => cause.cancelledAt === undefined && isOf(cause, event))',
         replace: '.filter((cause) => cause.cancelledAt !== undefined && isOf(cause, event))',
+      },
+      {
+        file: 'src/core/termination/confirmation.ts',
+        find: "return state === 'running' ? refuted(reason) : undefined;",
+        replace: "return state === '' ? refuted(reason) : undefined;",
+      },
+    ],
+  },
+];
+
+const confirmation = 'src/core/termination/confirmation.ts';
+const onDemand = "if (market === 'on-demand') return notSpot;";
+
+const confirmed: readonly Mutant[] = [
+  {
+    name: 'what-the-cloud-denies-is-confirmed',
+    oracles: ['unconfirmed-notices-move-nothing'],
+    kind: 'logic',
+    edits: [
+      {
+        file: confirmation,
+        find: "=> ({ state: 'Refuted', reason });",
+        replace: "=> ({ state: 'Confirmed', reason });",
+      },
+    ],
+  },
+  {
+    name: 'unconfirmed-causes-count',
+    oracles: ['unconfirmed-notices-move-nothing'],
+    kind: 'logic',
+    edits: [
+      {
+        file: 'src/api/confirmation.ts',
+        find: 'cause.cancelledAt === undefined && isConfirmed(cause);',
+        replace: 'cause.cancelledAt === undefined;',
+      },
+    ],
+  },
+  {
+    name: 'spot-notices-of-on-demand-instances-count',
+    oracles: ['unconfirmed-notices-move-nothing'],
+    kind: 'logic',
+    edits: [
+      {
+        file: confirmation,
+        find: onDemand,
+        replace: "if (market === 'on-demand') return confirmed('EC2: an instance');",
+      },
+    ],
+  },
+  {
+    name: 'a-denied-notice-counts-in-its-last-minute',
+    oracles: ['unconfirmed-notices-move-nothing'],
+    kind: 'timing',
+    edits: [
+      {
+        file: confirmation,
+        find: onDemand,
+        replace:
+          "if (market === 'on-demand') return now + 60_000 < endsAt ? pending('its end') : confirmed('its end');",
       },
     ],
   },
@@ -188,4 +243,4 @@ const sized: readonly Mutant[] = [
   },
 ];
 
-export const messageMutants: readonly Mutant[] = [...foreign, ...durable, ...sized];
+export const messageMutants: readonly Mutant[] = [...foreign, ...durable, ...confirmed, ...sized];

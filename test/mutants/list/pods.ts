@@ -7,6 +7,46 @@ const allocate = 'src/core/drain/allocate.ts';
 /** The API server is the one that holds evictions to budgets: only a mistake there can break it. */
 const eviction = 'src/world/kube/server/eviction.ts';
 
+const ledger = 'src/core/drain/ledger.ts';
+const sentOnce: readonly Mutant[] = [
+  {
+    name: 'an-eviction-that-succeeded-is-forgotten-at-once',
+    oracles: ['evictions-sent-once'],
+    kind: 'logic',
+    edits: [
+      {
+        file: ledger,
+        find: "    this.#update(uid, { state: 'answered', at, ...budgets });",
+        replace: '    if (budgets !== undefined) this.#forget(uid);',
+      },
+    ],
+  },
+  {
+    name: 'a-pod-that-still-looks-alive-is-evicted-again-too-soon',
+    oracles: ['evictions-sent-once'],
+    kind: 'timing',
+    edits: [
+      {
+        file: ledger,
+        find: 'const unseenPodMs = 30_000;',
+        replace: 'const unseenPodMs = 1;',
+      },
+    ],
+  },
+  {
+    name: 'each-eviction-is-tried-without-effect-first',
+    oracles: ['evictions-sent-once'],
+    kind: 'logic',
+    edits: [
+      {
+        file: 'src/controllers/disruption/evictions.ts',
+        find: '      reusesName(pod) &&\n      watches.mayBeStale(grant.node, deps.clock.now());',
+        replace: '      (reusesName(pod) || watches.version(grant.node) !== undefined);',
+      },
+    ],
+  },
+];
+
 const withinBudgets: readonly Mutant[] = [
   {
     name: 'eviction-ignores-an-empty-budget',
@@ -222,4 +262,9 @@ const drainable: readonly Mutant[] = [
   },
 ];
 
-export const podMutants: readonly Mutant[] = [...withinBudgets, ...forcedEarly, ...drainable];
+export const podMutants: readonly Mutant[] = [
+  ...sentOnce,
+  ...withinBudgets,
+  ...forcedEarly,
+  ...drainable,
+];

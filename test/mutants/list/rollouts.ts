@@ -173,7 +173,7 @@ const remains: readonly Mutant[] = [
     story: setBack,
     edits: [
       {
-        file: ending,
+        file: 'src/core/update/shield.ts',
         find: "instance.nodeName !== undefined && instance.shield === 'ours'",
         replace: 'instance.nodeName !== undefined && instance.shield !== undefined',
       },

@@ -50,6 +50,55 @@ const held: readonly Mutant[] = [
   },
 ];
 
+const turns = 'src/core/termination/turns.ts';
+const waiting: readonly Mutant[] = [
+  {
+    name: 'the-ledger-has-room-for-all',
+    oracles: ['causes-that-may-wait-take-turns'],
+    kind: 'logic',
+    story: 'two-retirements-at-once',
+    edits: [
+      {
+        file: turns,
+        find: 'return ledger.out + (isDated ? ahead.length : 0) < slotsOf(ledger, now);',
+        replace: 'return ledger.out + (isDated ? ahead.length : 0) < slotsOf(ledger, now) + 9;',
+      },
+    ],
+  },
+  {
+    name: 'one-node-more-than-may-be-unavailable',
+    oracles: ['causes-that-may-wait-take-turns'],
+    kind: 'logic',
+    story: 'two-retirements-at-once',
+    edits: [
+      {
+        file: turns,
+        find: 'return Math.max(maxUnavailable, ...needed);',
+        replace: 'return Math.max(maxUnavailable + 1, ...needed);',
+      },
+    ],
+  },
+  {
+    name: 'a-node-that-has-begun-counts-once-it-is-empty',
+    oracles: ['causes-that-may-wait-take-turns'],
+    kind: 'timing',
+    story: 'two-retirements-at-once',
+    edits: [
+      {
+        file: turns,
+        find: "if (phase === 'Marking' || phase === 'Draining' || phase === 'Completing') return true;",
+        replace:
+          "if (phase === 'Completing') return true; else if (phase !== 'Ended') return false;",
+      },
+      {
+        file: 'src/controllers/disruption/turns.ts',
+        find: 'out: Math.max(out, desired - ready),',
+        replace: 'out: Math.max(out, desired - ready) - Math.max(0, desired - ready),',
+      },
+    ],
+  },
+];
+
 const times: readonly Mutant[] = [
   {
     name: 'auto-scaling-chooses-which-of-the-surplus-goes',
@@ -142,4 +191,4 @@ const times: readonly Mutant[] = [
   },
 ];
 
-export const updateMutants: readonly Mutant[] = [...held, ...times];
+export const updateMutants: readonly Mutant[] = [...held, ...waiting, ...times];

@@ -110,6 +110,21 @@ export const containerRules: readonly Rule[] = [
     good: { text: mime(part(nodeType, nodeConfig())) },
   },
   {
+    id: 'MIME009',
+    title: 'The closing boundary is missing, and only cloud-init reads the document',
+    severity: 'warning',
+    consequence:
+      'cloud-init reads the last part to the end of the text. What merges user data (EKS for a managed ' +
+      'group, Karpenter) reads as Go does and refuses it.',
+    fix: 'End the document with `--BOUNDARY--` on a line of its own.',
+    source: 'Go, mime/multipart; Python, email.feedparser',
+    bad: {
+      text: mime(part(shellType, bootstrapCall())).replace('--B--\n', ''),
+      options: { family: 'al2' },
+    },
+    good: { text: mime(part(shellType, bootstrapCall())), options: { family: 'al2' } },
+  },
+  {
     id: 'ENC001',
     title: 'An encoding that the family’s readers do not undo',
     severity: 'error',

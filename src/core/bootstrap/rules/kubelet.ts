@@ -62,13 +62,15 @@ export const kubeletRules: readonly Rule[] = [
   },
   {
     id: 'FL001',
-    title: 'Quotes that become part of a value',
-    severity: 'error',
-    consequence: `systemd splits the arguments at blanks and takes no quotes off. ${exits}`,
-    fix: 'Leave the inner quotes out.',
-    source: 'aws/karpenter-provider-aws#6456',
-    bad: { text: flags('--node-labels="team=red"') },
-    good: { text: flags('--node-labels=team=red') },
+    title: 'Quotes in a flag, for an image that may be older than 2024-07-15',
+    severity: 'warning',
+    consequence:
+      'systemd removes the quotes and the kubelet gets the value without them. nodeadm of images before ' +
+      '2024-07-15 wrote all arguments in quotes of its own: there two quoted flags become one word.',
+    fix: 'Leave the quotes out, or use a newer image.',
+    source: 'systemd.service(5); awslabs/amazon-eks-ami#1880; aws/karpenter-provider-aws#6456',
+    bad: { text: flags('--node-labels="team=red"'), options: { kubernetesVersion: '1.30' } },
+    good: { text: flags('--node-labels="team=red"') },
   },
   {
     id: 'FL002',

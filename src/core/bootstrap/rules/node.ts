@@ -40,7 +40,7 @@ export const nodeRules: readonly Rule[] = [
   },
   {
     id: 'NC004',
-    title: 'The API server’s endpoint is no https URL',
+    title: 'The API server’s endpoint is not a URL',
     severity: 'error',
     consequence: 'The kubelet finds no API server and does not register.',
     fix: 'Copy endpoint of `aws eks describe-cluster` as it is.',

@@ -67,14 +67,23 @@ export const scriptRules: readonly Rule[] = [
   },
   {
     id: 'SH005',
-    title: 'An option that bootstrap.sh does not know',
+    title: 'An option that bootstrap.sh does not know, before the cluster’s name',
     severity: 'error',
-    consequence:
-      'The script takes it, or its value, for the name of the cluster, and finds none of that name.',
+    consequence: 'The script takes it for the name of the cluster, and finds none of that name.',
     fix: 'Write `--option value` with a blank, spelled as the script has it.',
     source: 'amazon-eks-ami, bootstrap.sh; Karpenter, eksbootstrap.go',
-    bad: { text: bootstrapCall('--use-max-pods=false') },
-    good: { text: bootstrapCall('--use-max-pods false') },
+    bad: { text: shell('/etc/eks/bootstrap.sh --use-max-pods=false my-cluster') },
+    good: { text: shell('/etc/eks/bootstrap.sh --use-max-pods false my-cluster') },
+  },
+  {
+    id: 'SH011',
+    title: 'An option that bootstrap.sh does not know, after the cluster’s name',
+    severity: 'warning',
+    consequence: 'The script passes over it: the node joins, and what was meant is not in force.',
+    fix: 'Write `--option value` with a blank; a kubelet’s flag belongs into --kubelet-extra-args.',
+    source: 'amazon-eks-ami, bootstrap.sh',
+    bad: { text: bootstrapCall('--max-pods=110') },
+    good: { text: bootstrapCall("--kubelet-extra-args '--max-pods=110'") },
   },
   {
     id: 'SH006',

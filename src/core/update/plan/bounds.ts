@@ -23,21 +23,26 @@ const drainSeconds = (input: ModelInput): readonly number[] =>
     }, 0),
   );
 
-const slowestBudget = (input: ModelInput) => {
+const slowestBudget = ({ nodes, apps, budgets }: ModelInput) => {
+  const counts = new Map<number, number>();
+  for (const node of nodes) {
+    for (const { app } of node.pods) counts.set(app, (counts.get(app) ?? 0) + 1);
+  }
+  const facts = budgets.map(() => ({ pods: 0, round: Infinity, stop: Infinity }));
+  for (const [app, count] of counts) {
+    const one = apps[app];
+    const known = facts[one?.budget ?? -1];
+    if (one === undefined || known === undefined) continue;
+    const stop = Math.min(one.graceSeconds, one.stop.p50);
+    known.pods += count;
+    known.stop = Math.min(known.stop, stop);
+    known.round = Math.min(known.round, one.replace.p50 + (one.waitsForStop ? stop : 0));
+  }
   let slowest = { seconds: 0, name: undefined as string | undefined };
-  for (const [index, { name, allowed }] of input.budgets.entries()) {
-    const pods = input.nodes.flatMap((node) =>
-      node.pods.filter(({ app }) => input.apps[app]?.budget === index),
-    );
-    if (pods.length === 0) continue;
-    const apps = pods.flatMap(({ app }) => input.apps[app] ?? []);
-    const perRound = Math.min(
-      ...apps.map(({ replace, stop, waitsForStop, graceSeconds }) =>
-        waitsForStop ? replace.p50 + Math.min(graceSeconds, stop.p50) : replace.p50,
-      ),
-    );
-    const stop = Math.min(...apps.map((app) => Math.min(app.graceSeconds, app.stop.p50)));
-    const seconds = (Math.ceil(pods.length / allowed) - 1) * perRound + stop;
+  for (const [index, { pods, round, stop }] of facts.entries()) {
+    const { name, allowed } = budgets[index] ?? { name: '', allowed: 1 };
+    if (pods === 0) continue;
+    const seconds = (Math.ceil(pods / allowed) - 1) * round + stop;
     if (seconds > slowest.seconds) slowest = { seconds, name };
   }
   return slowest;

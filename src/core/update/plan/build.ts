@@ -115,8 +115,8 @@ export const modelOf = (view: View, ofCloud: CloudTimes = {}): ModelInput => {
       ...turnOf(instanceId),
       isHopeless: hopeless.has(node.metadata.name),
       isReady: ready([...(node.status.conditions ?? [])]),
-      pods: view.moved
-        .filter((moved) => moved.node === node.metadata.name)
+      pods: view
+        .movedFrom(node.metadata.name)
         .map((moved) => ({ name: moved.name, app: indexOf.get(keyOf(moved)) ?? -1 })),
     })),
     apps,

@@ -26,7 +26,10 @@ const firstOf = (starts: readonly ReadonlyMap<string, number>[], nodes: readonly
       const at = run.get(node);
       if (at !== undefined && (first === undefined || at < first.at)) first = { node, at };
     }
-    if (first !== undefined) wins.set(first.node, [...(wins.get(first.node) ?? []), first.at]);
+    if (first === undefined) continue;
+    const known = wins.get(first.node);
+    if (known === undefined) wins.set(first.node, [first.at]);
+    else known.push(first.at);
   }
   const [best] = [...wins].toSorted(([a, x], [b, y]) => y.length - x.length || (a < b ? -1 : 1));
   if (best === undefined) return undefined;

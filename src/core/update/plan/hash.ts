@@ -18,10 +18,9 @@ const digest = (text: string): string =>
   [fnvBasis, 0x01000193].map((basis) => fnv1aHex(text, basis)).join('');
 
 /** Owner -> number of its pods, per old node. */
-const podsOn = ({ moved }: View, node: string): Readonly<Record<string, number>> => {
+const podsOn = ({ movedFrom }: View, node: string): Readonly<Record<string, number>> => {
   const counts: Record<string, number> = {};
-  for (const one of moved) {
-    if (one.node !== node) continue;
+  for (const one of movedFrom(node)) {
     const key = one.owner?.key ?? `Pod/${one.name}`;
     counts[key] = (counts[key] ?? 0) + 1;
   }

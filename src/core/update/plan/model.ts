@@ -172,8 +172,13 @@ export const markSettleSeconds = 5;
 /** Of a standard normal, nine of ten are below it. */
 const z90 = 1.2816;
 
-export const draw = ({ p50, p90, most }: Spread, chance: Chance): number => {
+/** What a standard normal is multiplied with in the exponent: the standard deviation of the logarithm. */
+export const spreadFactor = ({ p50, p90 }: Spread): number =>
+  p50 <= 0 ? 0 : Math.log(Math.max(p90, p50) / p50) / z90;
+
+export const draw = (spread: Spread, chance: Chance): number => {
+  const { p50, most } = spread;
   if (p50 <= 0) return 0;
-  const seconds = p50 * Math.exp(chance.normal() * (Math.log(Math.max(p90, p50) / p50) / z90));
+  const seconds = p50 * Math.exp(chance.normal() * spreadFactor(spread));
   return Math.min(seconds, most ?? seconds);
 };

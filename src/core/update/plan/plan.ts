@@ -17,7 +17,7 @@ import { type CloudTimes, modelOf } from './build.ts';
 import { forecastOf, noForecast, quantileOf } from './forecast.ts';
 import { basisOf, hashOf, type PlanBasis } from './hash.ts';
 import type { ModelInput, RunResult, Spread } from './model.ts';
-import { simulate } from './simulate.ts';
+import { mostRuns, runsOf } from './runs.ts';
 
 export type PlanFinding = Finding & { readonly waived?: { readonly reason?: string } };
 
@@ -75,6 +75,8 @@ export interface UpdatePlan {
   };
   /** More nodes at once than this do not lower the bound. */
   readonly kStar?: number;
+  /** Runs of the model that the figures rest on. */
+  readonly runs: number;
   /** Of 100 runs, those in which a drain took longer than it may. */
   readonly lateRunsPercent: number;
   /** EKS drains in an order of chance; Drover by zones, and by chance where these are equal. */
@@ -96,18 +98,12 @@ export interface UpdatePlan {
 
 export interface PlanOptions {
   readonly waivers?: readonly Waiver[];
+  /** At most so many runs of the model. */
   readonly runs?: number;
   /** What the cloud takes, where it is known better than by what usual clouds take. */
   readonly times?: CloudTimes;
 }
 
-/** Enough for quantiles that do not jump: p90 rests on the 20 slowest. */
-const defaultRuns = 200;
-/**
- * Of these in the order that the update will take: for where and when something happens first. All of them where pods
- * may lack room, since how often they do is a finding.
- */
-const orderedShare = 0.25;
 const maxAssumedOwners = 5;
 
 const minutes = (seconds: number): number => Math.round(seconds / 6) / 10;
@@ -189,18 +185,19 @@ const sums = (input: ModelInput, runs: readonly RunResult[]) => {
       ...(isByBudget && budget !== undefined ? { budget } : {}),
     },
     ...(bounds.kStar === undefined ? {} : { kStar: bounds.kStar }),
+    runs: runs.length,
     lateRunsPercent: runs.length === 0 ? 0 : Math.round((100 * late) / runs.length),
   };
 };
 
-const ladderOf = ({ oldNodes, snapshot }: View): Pick<UpdatePlan, 'instanceTypes'> => {
+const ladderOf = ({ oldNodes, snapshot, podsOn }: View): Pick<UpdatePlan, 'instanceTypes'> => {
   const { instanceTypes: types, strategy } = snapshot.group;
   if (!isOwnStrategy(strategy) || types.length < 2) return {};
   const loads = oldNodes.map(({ node }) => {
     const { name } = node.metadata;
     return {
       node: name,
-      asks: podsAsk(snapshot.pods.filter(({ spec }) => spec.nodeName === name)),
+      asks: podsAsk(podsOn(name)),
     };
   });
   const skipped = skippedTypes(types, loads);
@@ -208,11 +205,8 @@ const ladderOf = ({ oldNodes, snapshot }: View): Pick<UpdatePlan, 'instanceTypes
   return { instanceTypes: { order: types.filter((type) => !left.has(type)), skipped } };
 };
 
-const isOrderKnown = ({ nodes }: ModelInput): boolean =>
-  nodes.every(({ turn }) => turn !== undefined);
-
 export const planUpdate = (snapshot: Snapshot, options: PlanOptions = {}): UpdatePlan => {
-  const { waivers = [], runs: count = defaultRuns } = options;
+  const { waivers = [], runs: count = mostRuns } = options;
   const { group, target } = snapshot;
   const { leftover = 0 } = group;
   const view = viewOf(snapshot, noForecast);
@@ -221,17 +215,8 @@ export const planUpdate = (snapshot: Snapshot, options: PlanOptions = {}): Updat
   const hash = hashOf(basis);
   const seed = Number.parseInt(hash.slice(0, 8), 16);
   const isNothing = input.nodes.length === 0;
-  const run = asRun(input);
-  const runs = Array.from({ length: isNothing ? 0 : count }, (_, i) => simulate(run, seed + i));
-  const inTurns = isOrderKnown(run);
-  const share = group.strategy === 'MINIMAL' ? 1 : orderedShare;
-  const ordered = inTurns
-    ? Array.from({ length: Math.ceil(runs.length * share) }, (_, i) =>
-        simulate(run, seed + i, { inTurns }),
-      )
-    : runs;
-  const found = runChecks({ ...view, forecast: forecastOf(run, { runs, ordered }) });
-  const median = simulate(run, seed, { medians: true, inTurns });
+  const { runs, ordered, median } = runsOf(input, { seed, most: count });
+  const found = runChecks({ ...view, forecast: forecastOf(asRun(input), { runs, ordered }) });
   const findings = waivedBy(found, waivers);
   const isBlocked = findings.some(
     ({ severity, waived }) => severity === 'blocker' && waived === undefined,

@@ -46,3 +46,15 @@ export const shuffled = <T>(items: readonly T[], chance: Chance): T[] => {
   }
   return all;
 };
+
+/** Takes so many of `items`, drawn, or all of them in their order where there are no more. */
+export const takeSome = (items: number[], count: number, chance: Chance): number[] => {
+  if (items.length <= count) return items.splice(0);
+  for (let i = items.length - 1; i >= items.length - count; i--) {
+    const j = Math.floor(chance.next() * (i + 1));
+    const [a = 0, b = 0] = [items[i], items[j]];
+    items[i] = b;
+    items[j] = a;
+  }
+  return items.splice(items.length - count);
+};

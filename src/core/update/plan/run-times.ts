@@ -1,10 +1,13 @@
 // How long things take in one run: drawn from their spreads, faster or slower as the cloud is in that run, and each
 // hook as it is in that run. Pure.
 import type { HookKind } from '../../../api/update-hooks.ts';
+import { type CompiledApps, drawReplace } from './compiled.ts';
 import type { HookSpread } from './hooks.ts';
 import { draw, type ModelInput, type Spread } from './model.ts';
 import type { Chance } from './random.ts';
-import { looksAtEnd } from './run-node.ts';
+
+/** Seen to be over, and then seen to be set back; EKS' scale-down is over with its last instance. */
+const looksAtEnd = { SURGE: 2, BLUE_GREEN: 2, MINIMAL: 1, DEFAULT: 0 } as const;
 
 /** Of one hook in one run: what is guessed once, or how much slower it is than it was measured. */
 type HookHabit = { readonly seconds: number } | { readonly pace: number };
@@ -37,6 +40,12 @@ export class RunTimes {
     if (this.#medians) return spread.p50;
     const seconds = pace * draw(spread, this.#chance);
     return Math.min(seconds, spread.most ?? seconds);
+  }
+
+  /** Until the replacement of a pod of `app` is Ready. */
+  replacement(apps: CompiledApps, app: number, pace: number): number {
+    if (this.#medians) return apps.replaceP50[app] ?? 0;
+    return drawReplace(apps, app, { chance: this.#chance, pace });
   }
 
   /** Of no hook: nothing. */

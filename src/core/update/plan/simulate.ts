@@ -1,47 +1,49 @@
 // One run of an update in virtual time: nodes are released, budgets hand out tokens, replacements come
 // up, instances go and come. What cannot be evicted at all is left to the preflight: here everything
 // goes in the end, and what took longer than a drain may last is told as late.
-import { type BudgetLoad, loadsOf } from './gate.ts';
-import { Heap } from './heap.ts';
-import type { ModelApp, ModelInput, RunOptions, RunResult } from './model.ts';
-import { nextOf } from './next.ts';
-import { type Chance, chanceOf } from './random.ts';
+import { Candidates } from './candidates.ts';
+import { type Compiled, compile, type Habits, habitsOf } from './compiled.ts';
+import { DrainLog } from './drain-log.ts';
+import { Events, type Happening, happening } from './events.ts';
+import { Members, state } from './members.ts';
+import type { ModelInput, RunOptions, RunResult } from './model.ts';
+import { type Chance, chanceOf, takeSome } from './random.ts';
 import { Rests } from './rests.ts';
-import type { Habit, Happening, RunNode, RunPod } from './run-node.ts';
-import {
-  habitsOf,
-  hasSpare,
-  isReplaced,
-  isSeen,
-  leastOf,
-  perZoneOf,
-  surplusOf,
-  turnsOf,
-} from './run-node.ts';
+import { Room } from './room.ts';
 import { RunTimes } from './run-times.ts';
+import { Tokens } from './tokens.ts';
+import { turnsOf } from './turns.ts';
+
+const none = -1;
+/** So many pods try each new node, if no more wait: as many as its room twice, where that is more. */
+const mostTried = 256;
 
 class Run {
+  readonly #model: Compiled;
   readonly #input: ModelInput;
   readonly #chance: Chance;
   readonly #times: RunTimes;
   readonly #rests: Rests;
-  readonly #inTurns: boolean;
-  readonly #heap = new Heap<Happening>();
-  readonly #nodes: RunNode[] = [];
-  readonly #pods: RunPod[] = [];
-  readonly #tokens: number[];
-  readonly #queues: number[][];
-  /** Pods per budget: released and not gone yet, and all that are on old nodes yet. */
-  readonly #outstanding: number[];
-  readonly #left: number[];
-  /** Per application: how much slower it is in this run, and how long its pods take to stop. */
-  readonly #habits: readonly Habit[];
+  readonly #events = new Events();
+  readonly #members: Members;
+  /** Where pods are counts only where new nodes may be surplus; else how many places are left. */
+  readonly #room: Room | undefined;
+  #places = 0;
+  readonly #habits: Habits;
+  readonly #candidates: Candidates | undefined;
+  /** Old nodes by their turns, where the strategy takes them so. */
+  readonly #order: readonly number[];
+  #taken = 0;
+  readonly #tokens: Tokens;
+  /** Per pod: how often it was evicted, and the node that it is evicted from. */
+  readonly #evicted: Uint16Array;
+  readonly #homeOf: Int32Array;
+  /** Per node: pods that are not gone yet. */
+  readonly #leftOn: number[] = [];
+  readonly #drains = new DrainLog();
   readonly #homeless: number[] = [];
-  readonly #drains: RunNode[] = [];
   readonly #late: string[] = [];
   readonly #starved: string[] = [];
-  #order: number[] = [];
-  #seq = 0;
   #now = 0;
   #inFlight = 0;
   #launches = 0;
@@ -53,130 +55,135 @@ class Run {
   #emptiedAt = 0;
   /** A place was free and the gate let no node go. */
   #isHeldByGate = false;
-  /** Per old node; their pods stay until they are drained. */
-  readonly #loads: readonly (readonly BudgetLoad[])[];
-  /** Which node each pod is on, for the event of its end. */
-  readonly #homeOf = new Map<number, number>();
 
-  constructor(input: ModelInput, seed: number, { medians = false, inTurns = false }: RunOptions) {
+  constructor(model: Compiled, seed: number, { medians = false, inTurns = false }: RunOptions) {
+    const { input, appOf, apps } = model;
+    this.#model = model;
     this.#input = input;
-    this.#inTurns = inTurns;
-    this.#chance = chanceOf(seed);
-    this.#times = new RunTimes(input, this.#chance, medians);
+    const chance = chanceOf(seed);
+    this.#chance = chance;
+    this.#times = new RunTimes(input, chance, medians);
     this.#rests = new Rests(input);
-    this.#tokens = input.budgets.map(({ allowed }) => allowed);
-    this.#queues = input.budgets.map(() => []);
-    this.#outstanding = input.budgets.map(() => 0);
-    this.#left = input.budgets.map(() => 0);
-    this.#habits = habitsOf(input, this.#chance, medians);
+    this.#habits = habitsOf(input, chance, medians);
+    this.#members = new Members(model);
+    if (input.strategy === 'DEFAULT') this.#room = new Room(input.podRoom, apps.pods);
+    for (let node = this.#members.old; node < this.#members.count; node++) this.#open(node);
+    this.#order = turnsOf(input.nodes, inTurns ? undefined : chance);
+    if (input.strategy === 'SURGE') this.#candidates = new Candidates(model, this.#order);
+    this.#tokens = new Tokens(model);
+    this.#evicted = new Uint16Array(appOf.length);
+    this.#homeOf = new Int32Array(appOf.length).fill(none);
     this.#surgeLeft = input.surge;
-    for (const node of input.nodes) {
-      const pods = node.pods.map(({ app }) => {
-        const budget = input.apps[app]?.budget;
-        if (budget !== undefined) this.#left[budget] = (this.#left[budget] ?? 0) + 1;
-        this.#pods.push({ app, evictions: 0, isWaiting: false });
-        return this.#pods.length - 1;
-      });
-      this.#add({ ...node, isOld: true, state: 'up', pods });
-    }
-    this.#loads = input.nodes.map((node) => loadsOf(input, node));
-    for (let i = 0; i < input.done; i++) this.#addNew('', 'up');
+  }
+
+  #open(node: number): void {
+    this.#room?.open(node);
+    this.#places += this.#input.podRoom;
   }
 
   run(): RunResult {
-    this.#order = turnsOf(this.#input.nodes, this.#inTurns ? undefined : this.#chance);
-    this.#at(this.#times.draw(this.#input.times.setup), 'begin');
+    this.#at(this.#times.draw(this.#input.times.setup), happening.begin);
     do {
-      for (let next = this.#heap.pop(); next !== undefined; next = this.#heap.pop()) {
-        this.#now = next.at;
-        this.#handle(next);
+      while (this.#events.next()) {
+        this.#now = this.#events.at;
+        this.#handle(this.#events);
       }
     } while (this.#unstick());
     return {
       seconds: this.#end(),
       launches: this.#launches,
       evictions: this.#evictions,
-      evictionsOfOnePod: this.#pods.reduce((most, pod) => Math.max(most, pod.evictions), 0),
-      drains: this.#drains
-        .filter(({ isOld }) => isOld)
-        .map(({ name, start, end }) => ({ node: name, startSeconds: start, endSeconds: end })),
+      evictionsOfOnePod: this.#evicted.reduce((most, one) => Math.max(most, one), 0),
+      drains: this.#drains.ofOld(this.#input.nodes),
       late: this.#late,
       starved: this.#starved,
     };
   }
 
   #end(): number {
-    const last = this.#drains.reduce((most, { end }) => Math.max(most, end), this.#lastBoot);
+    const last = this.#drains.lastEnd(this.#lastBoot);
     return Math.max(last, this.#rests.until) + this.#times.last();
+  }
+
+  /** Pods of a node, by index. */
+  #podsOf(node: number): readonly number[] {
+    return this.#members.isOld(node)
+      ? (this.#model.podsOf[node] ?? [])
+      : (this.#room?.podsOf(node) ?? []);
+  }
+
+  #evictWaiting(node: number): void {
+    for (const pod of this.#podsOf(node)) if (this.#tokens.isWaiting(pod)) this.#evict(pod);
   }
 
   /** Pods that wait for a place which only the end of their drain would bring: let go, as by force. */
   #unstick(): boolean {
     const before = this.#evictions;
-    const draining = this.#nodes.flatMap(({ state, pods }) => (state === 'draining' ? pods : []));
-    for (const pod of draining) if (this.#pods[pod]?.isWaiting === true) this.#evict(pod);
+    for (let node = 0; node < this.#members.count; node++) {
+      if (this.#members.is(node, state.draining)) this.#evictWaiting(node);
+    }
     return this.#evictions > before;
   }
 
-  #handle({ kind, node, pod }: Happening): void {
-    const handlers: Readonly<Record<Happening['kind'], () => void>> = {
-      begin: () => this.#begin(),
-      booted: () => this.#booted(node),
-      seen: () => this.#release(true),
-      noticed: () => this.#noticed(this.#nodes[node]),
-      hooked: () => this.#evictFrom(node),
-      stopped: () => this.#stopped(node, pod),
-      retried: () => this.#place(pod, 0),
-      ready: () => this.#replaced(pod),
-      deadline: () => this.#deadline(node),
-      leaving: () => this.#leaving(node),
-      gone: () => this.#gone(node),
-    };
-    handlers[kind]();
+  #handle({ kind, node, pod }: Events): void {
+    if (kind === happening.stopped) this.#stopped(node, pod);
+    else if (kind === happening.ready) this.#replaced(pod);
+    else if (kind === happening.retried) this.#place(pod, 0);
+    else if (kind === happening.begin) this.#begin();
+    else if (kind === happening.booted) this.#booted(node);
+    else if (kind === happening.seen) this.#release(true);
+    else if (kind === happening.noticed) this.#noticed(node);
+    else if (kind === happening.hooked) this.#evictFrom(node);
+    else if (kind === happening.deadline) this.#deadline(node);
+    else if (kind === happening.leaving) this.#leaving(node);
+    else this.#gone(node);
   }
 
-  #at(after: number, kind: Happening['kind'], node = -1, pod = -1): void {
-    this.#heap.push({ at: this.#now + after, seq: this.#seq++, kind, node, pod });
+  #at(after: number, kind: Happening, node = none, pod = none): void {
+    this.#events.add(this.#now + after, kind, node, pod);
   }
 
-  #add(node: Pick<RunNode, 'name' | 'zone' | 'isOld' | 'isReady' | 'state' | 'pods'>): number {
-    const isNoticed = node.state === 'up';
-    this.#nodes.push({ ...node, isNoticed, perApp: new Map(), left: 0, start: 0, end: 0 });
-    return this.#nodes.length - 1;
-  }
-  #addNew(zone: string, state: 'up' | 'booting'): number {
-    return this.#add({ name: '', zone, isOld: false, isReady: true, state, pods: [] });
-  }
-
-  #launch(zone: string): void {
+  #launch(zone: number): void {
     this.#launches++;
     this.#booting++;
-    this.#at(this.#times.untilUp(), 'booted', this.#addNew(zone, 'booting'));
+    const node = this.#members.launch(zone);
+    this.#at(this.#times.untilUp(), happening.booted, node);
   }
 
   #begin(): void {
-    const zones = [...new Set(this.#input.nodes.map(({ zone }) => zone))].toSorted();
-    for (let i = 0; i < this.#input.surge; i++) this.#launch(zones[i % zones.length] ?? '');
-    if (this.#input.surge === 0) this.#at(0, 'seen');
+    const { surge } = this.#input;
+    const zones = Math.max(1, this.#model.zones.length);
+    for (let i = 0; i < surge; i++) this.#launch(i % zones);
+    if (surge === 0) this.#at(0, happening.seen);
   }
 
   #booted(node: number): void {
-    const one = this.#nodes[node];
-    if (one === undefined) return;
-    one.state = 'up';
+    this.#members.become(node, state.up);
+    this.#open(node);
     this.#booting--;
     this.#lastBoot = this.#now;
     const { backoff, look } = this.#input.times;
-    for (const pod of this.#homeless.splice(0))
-      this.#at(this.#times.draw(backoff), 'retried', -1, pod);
+    for (const pod of this.#tried()) {
+      this.#at(this.#times.draw(backoff), happening.retried, none, pod);
+    }
     const seen = this.#times.draw(look);
-    this.#at(seen, 'noticed', node);
-    if (!this.#isRolling && this.#booting === 0) this.#at(seen, 'seen');
+    this.#at(seen, happening.noticed, node);
+    if (!this.#isRolling && this.#booting === 0) this.#at(seen, happening.seen);
   }
 
-  #noticed(one: RunNode | undefined): void {
-    if (one !== undefined) one.isNoticed = true;
+  /** Pods without a place that try a new node: all, or of very many so many that it gets full. */
+  #tried(): readonly number[] {
+    const count = Math.max(mostTried, 2 * this.#input.podRoom);
+    return takeSome(this.#homeless, count, this.#chance);
+  }
+
+  #noticed(node: number): void {
+    this.#members.notice(node);
     this.#release();
+  }
+
+  get #waiting(): number {
+    return this.#candidates?.size ?? this.#order.length - this.#taken;
   }
 
   /** Nothing is drained before every node of the surge is there, and seen. */
@@ -184,18 +191,17 @@ class Run {
     this.#isRolling ||= areSeen;
     if (!this.#isRolling) return;
     this.#isHeldByGate = false;
-    const { maxUnavailable, strategy } = this.#input;
     const limit = this.#limit();
-    const chosen = new Set<number>();
-    while (chosen.size < limit && this.#order.length > 0 && this.#inFlight < maxUnavailable) {
-      const at = strategy === 'SURGE' ? this.#pick(chosen) : this.#following();
-      if (at === undefined) return;
-      const [node] = this.#order.splice(at, 1);
-      if (node === undefined) return;
-      chosen.add(node);
+    const perZone = this.#members.perZone.slice();
+    for (let chosen = 0; chosen < limit && this.#waiting > 0; chosen++) {
+      if (this.#inFlight >= this.#input.maxUnavailable) break;
+      const node = this.#candidates === undefined ? this.#following() : this.#pick(perZone);
+      if (node === none) return;
+      const zone = this.#members.zoneOf(node);
+      perZone[zone] = (perZone[zone] ?? 0) - 1;
       this.#drain(node);
     }
-    const isDone = this.#order.length === 0 && this.#inFlight === 0;
+    const isDone = this.#waiting === 0 && this.#inFlight === 0;
     if (isDone && this.#now >= this.#rests.until) this.#scaleDown();
   }
 
@@ -203,185 +209,175 @@ class Run {
   #limit(): number {
     const { limit, restSeconds } = this.#rests.decide({
       now: this.#now,
-      begun: this.#input.nodes.length - this.#order.length,
+      begun: this.#input.nodes.length - this.#waiting,
       inFlight: this.#inFlight,
       emptiedAt: this.#emptiedAt,
-      isSettled: this.#inFlight === 0 && this.#nodes.every(isSeen),
+      isSettled: this.#inFlight === 0 && this.#members.areSettled,
     });
-    if (restSeconds !== undefined) this.#at(restSeconds, 'seen');
+    if (restSeconds !== undefined) this.#at(restSeconds, happening.seen);
     return limit;
   }
 
   /** EKS' strategies take them in turn; the first in it serve last. */
-  #following(): number | undefined {
-    const isIdle = this.#nodes[this.#order[0] ?? -1]?.isReady === false;
-    return isIdle || hasSpare(this.#input, this.#nodes) ? 0 : undefined;
+  #following(): number {
+    const node = this.#order[this.#taken] ?? none;
+    if (this.#members.isReady(node) && !this.#members.hasSpare) return none;
+    this.#taken++;
+    return node;
   }
 
-  #pick(chosen: ReadonlySet<number>): number | undefined {
-    const { budgets, drainTimeoutSeconds } = this.#input;
-    const candidates = this.#order.flatMap((index) => {
-      const node = this.#nodes[index];
-      const isHopeless = this.#input.nodes[index]?.isHopeless === true;
-      const loads = this.#loads[index] ?? [];
-      return node ? [{ ...node, isHopeless, isEmpty: node.pods.length === 0, loads }] : [];
-    });
-    const choice = nextOf(candidates, {
-      hasSpare: hasSpare(this.#input, this.#nodes),
+  #pick(perZone: Int32Array): number {
+    const { node, isHeldByGate } = this.#candidates?.next({
+      hasSpare: this.#members.hasSpare,
       isAlone: this.#inFlight === 0,
-      perZone: perZoneOf(this.#nodes, { chosen, areKept: this.#input.last !== undefined }),
-      left: (budget) => this.#left[budget] ?? 0,
-      gate: {
-        drainTimeoutSeconds,
-        allowed: (budget) => budgets[budget]?.allowed ?? 1,
-        outstanding: (budget) => this.#outstanding[budget] ?? 0,
-      },
-    });
-    if (choice.isHeldByGate) this.#isHeldByGate = true;
-    return choice.at;
+      perZone,
+      outstanding: this.#tokens.outstanding,
+      left: this.#tokens.left,
+    }) ?? { node: none, isHeldByGate: false };
+    if (isHeldByGate) this.#isHeldByGate = true;
+    return node;
   }
 
-  #appOf(pod: number): ModelApp | undefined {
-    return this.#input.apps[this.#pods[pod]?.app ?? -1];
+  #budgetOf(pod: number): number {
+    return this.#model.apps.budget[this.#model.appOf[pod] ?? none] ?? none;
   }
 
-  #drain(index: number): void {
-    const node = this.#nodes[index];
-    if (node === undefined) return;
+  #drain(node: number): void {
     this.#inFlight++;
-    node.state = 'draining';
-    node.start = this.#now;
-    this.#drains.push(node);
-    const hook = node.isOld ? this.#times.hook('preDrain') : 0;
-    if (hook > 0) this.#at(hook, 'hooked', index);
-    else this.#evictFrom(index);
+    this.#members.become(node, state.draining);
+    if (!this.#members.isOld(node)) this.#room?.close(node);
+    this.#drains.began(node, this.#now);
+    const hook = this.#members.isOld(node) ? this.#times.hook('preDrain') : 0;
+    if (hook > 0) this.#at(hook, happening.hooked, node);
+    else this.#evictFrom(node);
   }
 
-  #evictFrom(index: number): void {
-    const node = this.#nodes[index];
-    if (node === undefined) return;
-    node.left = node.pods.length;
-    if (node.left === 0) {
-      this.#drained(index);
+  #evictFrom(node: number): void {
+    const pods = this.#podsOf(node);
+    this.#leftOn[node] = pods.length;
+    if (pods.length === 0) {
+      this.#drained(node);
       return;
     }
-    this.#at(this.#input.drainTimeoutSeconds, 'deadline', index);
-    for (const pod of node.pods) {
-      const budget = this.#appOf(pod)?.budget;
-      if (budget !== undefined) {
-        this.#outstanding[budget] = (this.#outstanding[budget] ?? 0) + 1;
-        this.#queues[budget]?.push(pod);
-      }
-      const one = this.#pods[pod];
-      if (one !== undefined) one.isWaiting = true;
-      this.#homeOf.set(pod, index);
+    this.#at(this.#input.drainTimeoutSeconds, happening.deadline, node);
+    for (const pod of pods) {
+      const budget = this.#budgetOf(pod);
+      this.#homeOf[pod] = node;
+      if (budget !== none) this.#tokens.ask(budget, pod);
     }
-    for (const pod of node.pods) {
-      const budget = this.#appOf(pod)?.budget;
-      if (budget === undefined) this.#evict(pod);
-      else this.#grant(budget);
+    let free = 0;
+    let stopped = 0;
+    for (const pod of pods) {
+      const budget = this.#budgetOf(pod);
+      if (budget === none) {
+        free++;
+        stopped = Math.max(stopped, this.#let(pod));
+      } else this.#grant(budget);
     }
+    // Pods without a budget keep nothing but their node: one event for the last of them.
+    if (free > 0) this.#at(stopped, happening.stopped, node, -free);
   }
 
   #grant(budget: number): void {
-    const queue = this.#queues[budget];
-    while (queue !== undefined && queue.length > 0 && (this.#tokens[budget] ?? 0) > 0) {
-      const pod = queue.shift();
-      if (pod === undefined) return;
-      if (this.#pods[pod]?.isWaiting !== true) continue;
-      this.#tokens[budget] = (this.#tokens[budget] ?? 0) - 1;
+    for (let pod = this.#tokens.grant(budget); pod !== none; pod = this.#tokens.grant(budget)) {
       this.#evict(pod);
     }
   }
 
   #evict(pod: number): void {
-    const one = this.#pods[pod];
-    const app = this.#appOf(pod);
-    if (one === undefined || app === undefined) return;
-    one.isWaiting = false;
-    one.evictions++;
-    this.#evictions++;
-    const stop = this.#habits[one.app]?.stop ?? 0;
-    this.#at(stop, 'stopped', this.#homeOf.get(pod) ?? -1, pod);
-    this.#place(pod, app.waitsForStop ? stop : 0);
+    const stop = this.#let(pod);
+    this.#at(stop, happening.stopped, this.#homeOf[pod] ?? none, pod);
   }
 
-  /** The new node with the fewest of its like takes it, then the emptiest; without any it waits for the next. */
+  /** Counts and places a pod that is evicted now; seconds until it is gone. */
+  #let(pod: number): number {
+    const app = this.#model.appOf[pod] ?? none;
+    this.#tokens.evicted(pod);
+    this.#evicted[pod] = (this.#evicted[pod] ?? 0) + 1;
+    this.#evictions++;
+    const stop = this.#habits.stop[app] ?? 0;
+    this.#place(pod, this.#model.apps.waitsForStop[app] === 1 ? stop : 0);
+    return stop;
+  }
+
+  /** Without room on a new node it waits for the next one. */
   #place(pod: number, after: number): void {
-    const app = this.#appOf(pod);
-    const kind = this.#pods[pod]?.app;
-    if (app === undefined || kind === undefined) return;
-    const best = leastOf(this.#nodes, { app: kind, podRoom: this.#input.podRoom });
-    if (best === undefined && !this.#input.hasRoomElsewhere) {
+    const app = this.#model.appOf[pod] ?? none;
+    if (!this.#lands(pod, app) && !this.#input.hasRoomElsewhere) {
       this.#homeless.push(pod);
       return;
     }
-    best?.pods.push(pod);
-    best?.perApp.set(kind, (best.perApp.get(kind) ?? 0) + 1);
-    const pace = this.#habits[this.#pods[pod]?.app ?? -1]?.pace ?? 1;
-    this.#at(after + this.#times.draw(app.replace, pace), 'ready', -1, pod);
+    // Nothing waits for a replacement that gives no token back.
+    if (this.#model.apps.budget[app] === none) return;
+    const took = this.#times.replacement(this.#model.apps, app, this.#habits.pace[app] ?? 1);
+    this.#at(after + took, happening.ready, none, pod);
+  }
+
+  /** On a new node, if one has room. */
+  #lands(pod: number, app: number): boolean {
+    if (this.#room === undefined) {
+      const hasPlace = this.#places > 0;
+      if (hasPlace) this.#places--;
+      return hasPlace;
+    }
+    return this.#room.take(app, pod) !== none;
   }
 
   #replaced(pod: number): void {
-    const budget = this.#appOf(pod)?.budget;
-    if (budget === undefined) return;
-    const allowed = this.#input.budgets[budget]?.allowed ?? 1;
-    this.#tokens[budget] = Math.min(allowed, (this.#tokens[budget] ?? 0) + 1);
+    const budget = this.#budgetOf(pod);
+    this.#tokens.replaced(budget);
     this.#grant(budget);
-    if (this.#isHeldByGate) this.#release();
+    if (this.#isHeldByGate && this.#candidates?.hasFree === true) this.#release();
   }
 
-  #stopped(index: number, pod: number): void {
-    const node = this.#nodes[index];
-    if (node === undefined) return;
-    const budget = this.#appOf(pod)?.budget;
-    if (budget !== undefined) {
-      this.#outstanding[budget] = Math.max(0, (this.#outstanding[budget] ?? 0) - 1);
-      if (node.isOld) this.#left[budget] = (this.#left[budget] ?? 0) - 1;
+  /** A pod, or so many without a budget as -`pod` says. */
+  #stopped(node: number, pod: number): void {
+    const budget = pod < 0 ? none : this.#budgetOf(pod);
+    if (budget !== none) {
+      const outstanding = this.#tokens.stopped(budget, { isOld: this.#members.isOld(node) });
+      this.#candidates?.eased(budget, outstanding);
     }
-    node.left--;
-    if (node.left === 0) this.#drained(index);
+    const left = (this.#leftOn[node] ?? 0) - (pod < 0 ? -pod : 1);
+    this.#leftOn[node] = left;
+    if (left === 0) this.#drained(node);
   }
 
-  #drained(index: number): void {
-    const node = this.#nodes[index];
-    if (node === undefined) return;
-    node.pods = [];
+  #drained(node: number): void {
     const { settleSeconds, strategy } = this.#input;
+    const isOld = this.#members.isOld(node);
     // EKS marks all old nodes before the first of them is drained, and surplus as it goes.
-    const isMarkedNow = strategy === 'SURGE' || !node.isOld;
-    const settle = isMarkedNow ? Math.max(0, node.start + settleSeconds - this.#now) : 0;
+    const isMarkedNow = strategy === 'SURGE' || !isOld;
+    const settle = isMarkedNow
+      ? Math.max(0, this.#drains.startOf(node) + settleSeconds - this.#now)
+      : 0;
     this.#emptiedAt = this.#now + settle;
-    this.#at(settle + (node.isOld ? this.#times.cool() : 0), 'leaving', index);
+    this.#at(settle + (isOld ? this.#times.cool() : 0), happening.leaving, node);
   }
 
   /** Auto Scaling starts another one as soon as one is on its way out, not when it is gone. */
-  #leaving(index: number): void {
-    const node = this.#nodes[index];
-    if (node === undefined) return;
-    node.state = 'leaving';
+  #leaving(node: number): void {
+    this.#members.become(node, state.leaving);
+    const isOld = this.#members.isOld(node);
     const { terminate, look } = this.#input.times;
     // Surplus goes one by one: the next when the last one is seen to have left.
     const took = this.#times.draw(terminate);
-    this.#at(took + (node.isOld ? 0 : this.#times.draw(look)), 'gone', index);
-    if (node.isOld && isReplaced(this.#input, this.#nodes)) this.#launch(node.zone);
+    this.#at(took + (isOld ? 0 : this.#times.draw(look)), happening.gone, node);
+    if (isOld && this.#members.isReplaced) this.#launch(this.#members.zoneOf(node));
   }
 
-  #deadline(index: number): void {
-    const node = this.#nodes[index];
-    if (node === undefined || node.state !== 'draining' || node.left === 0) return;
-    if (node.isOld || !this.#input.force) this.#late.push(node.name);
+  #deadline(node: number): void {
+    if (!this.#members.is(node, state.draining) || (this.#leftOn[node] ?? 0) === 0) return;
+    const name = this.#input.nodes[node]?.name ?? '';
+    const isOld = this.#members.isOld(node);
+    if (isOld || !this.#input.force) this.#late.push(name);
     // What waits for a token that only a pod without a place would give back.
-    if (node.isOld && this.#homeless.length > 0) this.#starved.push(node.name);
-    if (!this.#input.force) return;
-    for (const pod of node.pods) if (this.#pods[pod]?.isWaiting === true) this.#evict(pod);
+    if (isOld && this.#homeless.length > 0) this.#starved.push(name);
+    if (this.#input.force) this.#evictWaiting(node);
   }
 
-  #gone(index: number): void {
-    const node = this.#nodes[index];
-    if (node === undefined) return;
-    node.state = 'gone';
-    node.end = this.#now;
+  #gone(node: number): void {
+    this.#members.become(node, state.gone);
+    this.#drains.ended(node, this.#now);
     this.#inFlight--;
     this.#release();
   }
@@ -389,12 +385,16 @@ class Run {
   /** DEFAULT: the surplus goes one by one, and with it the pods that landed there. */
   #scaleDown(): void {
     if (this.#input.strategy !== 'DEFAULT' || this.#surgeLeft === 0 || this.#booting > 0) return;
-    const victim = surplusOf(this.#nodes);
-    if (victim === undefined) return;
+    const victim = this.#members.surplus((node) => this.#podsOf(node).length);
+    if (victim === none) return;
     this.#surgeLeft--;
     this.#drain(victim);
   }
 }
 
+/** One run; `simulate` of many with one `compile`. */
+export const simulateCompiled = (model: Compiled, seed: number, options?: RunOptions): RunResult =>
+  new Run(model, seed, options ?? {}).run();
+
 export const simulate = (input: ModelInput, seed: number, options: RunOptions = {}): RunResult =>
-  new Run(input, seed, options).run();
+  simulateCompiled(compile(input), seed, options);

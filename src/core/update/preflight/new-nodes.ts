@@ -1,6 +1,7 @@
 // What a new node of the group will be, one for each zone that gets any: labels, taints, room. Read off
 // a node that is there, where the target does not say otherwise. Pure.
 import type { Taint } from '../../../api/kube.ts';
+import type { FullPod } from '../../../api/workloads.ts';
 import { classifyPods } from '../../drain/index.ts';
 import { type Amounts, amountsOf, minus, podAmounts, sum, volumesResource } from './quantity.ts';
 import type { Labels, Place } from './scheduling.ts';
@@ -65,9 +66,17 @@ const labelsOf = (snapshot: Snapshot, sample: PlannedNode | undefined, zone: str
   };
 };
 
+export type PodsOn = (node: string) => readonly FullPod[];
+
+export const podsByNode = (pods: readonly FullPod[]): PodsOn => {
+  const byNode = Map.groupBy(pods, ({ spec }) => spec.nodeName);
+  return (node) => byNode.get(node) ?? [];
+};
+
 /** The smallest of the group's nodes: which type a new one gets is not ours to say. */
-const roomOf = (snapshot: Snapshot): Amounts | undefined => {
-  const { target, nodes, csiNodes, pods } = snapshot;
+const roomOf = (snapshot: Snapshot, podsOn: PodsOn): Amounts | undefined => {
+  const { target, nodes, csiNodes } = snapshot;
+  const csiNodeOf = new Map(csiNodes.map((one) => [one.metadata.name, one]));
   const types = target.instanceTypes;
   const samples = nodes.filter(
     ({ isOfGroup, instanceType, node }) =>
@@ -77,10 +86,10 @@ const roomOf = (snapshot: Snapshot): Amounts | undefined => {
   );
   const rooms = samples.map(({ node }) => {
     const { name } = node.metadata;
-    const attachable = csiNodes
-      .find(({ metadata }) => metadata.name === name)
+    const attachable = csiNodeOf
+      .get(name)
       ?.spec.drivers?.flatMap(({ allocatable }) => allocatable?.count ?? []);
-    const there = pods.filter(({ spec }) => spec.nodeName === name);
+    const there = podsOn(name);
     const daemons = classifyPods(there)
       .skip.filter(({ reason }) => reason === 'daemonSet' || reason === 'mirror')
       .map(({ pod }) => pod.metadata.uid);
@@ -98,9 +107,9 @@ const roomOf = (snapshot: Snapshot): Amounts | undefined => {
   return rooms.toSorted((a, b) => (a.cpu ?? 0) - (b.cpu ?? 0))[0];
 };
 
-export const newNodesOf = (snapshot: Snapshot): readonly NewNode[] => {
+export const newNodesOf = (snapshot: Snapshot, podsOn: PodsOn): readonly NewNode[] => {
   const sample = snapshot.nodes.find(({ isOfGroup }) => isOfGroup);
-  const room = roomOf(snapshot);
+  const room = roomOf(snapshot, podsOn);
   return zonesOf(snapshot).map((zone) => ({
     // Nobody knows its name: what is pinned to a host name never matches.
     name: '',

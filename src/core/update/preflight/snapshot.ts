@@ -55,6 +55,13 @@ export interface RevisionFacts {
 export interface TargetFacts extends RevisionFacts {
   /** Why the target cannot be: unknown release, no such template. */
   readonly problem?: string;
+  /**
+   * The version of the group's derived template, where the update makes no further one: what was started from it or later is
+   * up to date. Absent: a further one is made, and only the labels of a node can say that it is up to date.
+   */
+  readonly templateVersion?: string;
+  /** The image of the target, where EC2 knows no such image. */
+  readonly missingImage?: string;
   /** Set where the target's template brings its own. */
   readonly instanceTypes?: readonly string[];
 }

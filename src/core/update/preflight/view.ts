@@ -14,7 +14,7 @@ import { evenSurge } from '../landing.ts';
 import { eksSurge, ownSurge } from '../unavailable.ts';
 import { allowedWhenHealthy } from './budgets.ts';
 import type { Forecast } from './finding.ts';
-import { type NewNode, newNodesOf, zonesOf } from './new-nodes.ts';
+import { type NewNode, newNodesOf, podsByNode, zonesOf } from './new-nodes.ts';
 import type { Place } from './scheduling.ts';
 import type { PlannedNode, Snapshot } from './snapshot.ts';
 
@@ -55,6 +55,10 @@ export interface View {
   readonly forecast: Forecast;
   readonly oldNodes: readonly PlannedNode[];
   readonly moved: readonly MovedPod[];
+  /** The same by node. */
+  readonly movedFrom: (node: string) => readonly MovedPod[];
+  /** All pods of a node, by its name. */
+  readonly podsOn: (node: string) => readonly FullPod[];
   readonly budgets: readonly ConcernedBudget[];
   /** What new nodes will be, one per zone that gets any. */
   readonly newNodes: readonly NewNode[];
@@ -138,7 +142,9 @@ const concerned = (snapshot: Snapshot, moved: readonly MovedPod[], index: Budget
   for (const one of moved) {
     for (const budget of one.budgets) {
       const name = keyOfObject(budget);
-      byBudget.set(name, [...(byBudget.get(name) ?? []), one]);
+      const known = byBudget.get(name);
+      if (known === undefined) byBudget.set(name, [one]);
+      else known.push(one);
     }
   }
   return [...byBudget].flatMap(([name, pods]): readonly ConcernedBudget[] => {
@@ -182,13 +188,17 @@ const surgeOf = (snapshot: Snapshot): number => {
 export const viewOf = (snapshot: Snapshot, forecast: Forecast): View => {
   const index = new BudgetIndex(snapshot.budgets);
   const moved = movedPods(snapshot, index);
+  const byNode = Map.groupBy(moved, ({ node }) => node);
+  const podsOn = podsByNode(snapshot.pods);
   return {
     snapshot,
     forecast,
     moved,
+    movedFrom: (node) => byNode.get(node) ?? [],
+    podsOn,
     oldNodes: snapshot.nodes.filter(({ isOld }) => isOld),
     budgets: concerned(snapshot, moved, index),
-    newNodes: newNodesOf(snapshot),
+    newNodes: newNodesOf(snapshot, podsOn),
     others: snapshot.nodes.filter((one) => !one.isOld && isUsable(one)),
     surge: surgeOf(snapshot),
   };

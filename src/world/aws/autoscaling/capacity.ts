@@ -4,7 +4,8 @@ import { type Span, sentence } from '../scope.ts';
 import type { Balancer } from './balancer.ts';
 import { type Candidate, scaleInChoice } from './choose.ts';
 import type { Launcher } from './launcher.ts';
-import type { GroupRow, MemberRow } from './rows.ts';
+import { capacityOf, type GroupRow, type MemberRow } from './rows.ts';
+import type { SpotRebalancer } from './spot-rebalancer.ts';
 import type { GroupStore } from './store.ts';
 import type { WarmPools } from './warm-pool.ts';
 
@@ -15,6 +16,7 @@ export interface CapacityParts {
   readonly launcher: Launcher;
   readonly warmPools: WarmPools;
   readonly balancer: Balancer;
+  readonly rebalancer: SpotRebalancer;
   readonly terminate: (member: MemberRow, cause: string) => void;
   /** Schedules an event of the engine; returns its handle. */
   readonly later: (kind: string, args: Readonly<Record<string, string>>, span: Span) => number;
@@ -55,7 +57,8 @@ export class Capacity {
     const group = this.#store.group(name);
     if (group === undefined) return;
     this.#store.patchGroup(name, { isScalingQueued: false });
-    const missing = group.desired - this.#store.counted(name).length;
+    const wanted = group.desired + capacityOf(group, this.#parts.rebalancer.replaced(name));
+    const missing = wanted - capacityOf(group, this.#store.counted(name));
     // The newcomer is gone, or desired grew by it: there is no surplus of the balance any more.
     if (missing >= 0 && this.#parts.balancer.surplusCause(name) !== '') {
       this.#parts.balancer.settled(name);
@@ -86,7 +89,8 @@ export class Capacity {
   #scaleOut(group: GroupRow, count: number): void {
     const cause = this.startCause(group, count);
     let { replacing } = group;
-    for (let i = 0; i < count; i++) {
+    const goal = capacityOf(group, this.#store.counted(group.name)) + count;
+    while (capacityOf(group, this.#store.counted(group.name)) < goal) {
       const why = replacing > 0 ? replacementCause(this.#store.at()) : cause;
       if (this.#parts.warmPools.take(group, why) !== undefined) continue;
       if (this.#parts.launcher.launch(group, why).kind === 'failed') {
@@ -102,7 +106,7 @@ export class Capacity {
 
   /** Why instances are started now, in the service's sentences. */
   startCause(group: GroupRow, count: number): string {
-    const actual = this.#store.counted(group.name).length;
+    const actual = capacityOf(group, this.#store.counted(group.name));
     const started = sentence(
       `${this.#store.at()} an instance was started in response to a difference between`,
       `desired and actual capacity, increasing the capacity from ${actual} to`,
@@ -122,12 +126,16 @@ export class Capacity {
 
   #scaleIn(group: GroupRow, count: number): void {
     let left = this.#store.counted(group.name);
+    const before = capacityOf(group, left);
     const victims: MemberRow[] = [];
-    for (let i = 0; i < count; i++) {
+    while (capacityOf(group, left) > before - count) {
       const choice = scaleInChoice(left.map(candidateOf));
       if (choice === undefined) break;
+      const rest = left.filter((member) => member.instanceId !== choice.instanceId);
+      // A weighty member stays where its end would leave less than desired capacity.
+      if (capacityOf(group, rest) < before - count) break;
       victims.push(...left.filter((member) => member.instanceId === choice.instanceId));
-      left = left.filter((member) => member.instanceId !== choice.instanceId);
+      left = rest;
     }
     const at = this.#store.at();
     const cause = [
@@ -135,7 +143,7 @@ export class Capacity {
       sentence(
         `${at} an instance was taken out of service in response to a difference between`,
         'desired and actual capacity, shrinking the capacity from',
-        `${left.length + victims.length} to ${left.length}.`,
+        `${before} to ${capacityOf(group, left)}.`,
       ),
       ...victims.map((one) => `${at} instance ${one.instanceId} was selected for termination.`),
     ].join('  ');

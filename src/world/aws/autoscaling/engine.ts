@@ -17,6 +17,7 @@ import {
   type MemberRow,
   terminating,
 } from './rows.ts';
+import { SpotRebalancer } from './spot-rebalancer.ts';
 import { component, type GroupStore } from './store.ts';
 import { WarmPools } from './warm-pool.ts';
 
@@ -30,6 +31,7 @@ export class Engine {
   readonly #store: GroupStore;
   readonly warmPools: WarmPools;
   readonly balancer: Balancer;
+  readonly rebalancer: SpotRebalancer;
   readonly #parts: EngineParts;
   readonly #launcher: Launcher;
   readonly #capacity: Capacity;
@@ -49,12 +51,22 @@ export class Engine {
       actions: this.actions,
       proceedLater: (instanceId) => this.#proceedLater(instanceId),
     });
+    const terminate = (member: MemberRow, cause: string): void => {
+      this.terminate(member, cause);
+    };
+    this.rebalancer = new SpotRebalancer({
+      store,
+      launcher,
+      instances: parts.instances,
+      terminate,
+    });
     this.#capacity = new Capacity({
       store,
       launcher,
       warmPools: this.warmPools,
       balancer: this.balancer,
-      terminate: (member, cause) => this.terminate(member, cause),
+      rebalancer: this.rebalancer,
+      terminate,
       later: (kind, args, span) => this.#later(kind, args, span),
     });
     this.#scope.kernel.register({ name: component, handle: (event) => this.#handle(event) });
@@ -156,12 +168,14 @@ export class Engine {
     for (const arn of targetGroups) this.#parts.targets.deregister(arn, instanceId);
   }
 
-  #inService({ instanceId, group, activityId }: MemberRow): void {
+  #inService(member: MemberRow): void {
+    const { instanceId, group, activityId } = member;
     this.#store.moveMember(instanceId, 'InService');
     this.#store.endActivity(activityId, 'Successful');
     const { targetGroups = [] } = this.#store.needGroup(group);
     for (const arn of targetGroups) this.#parts.targets.register(arn, instanceId, undefined);
     if (this.balancer.surplusCause(group) !== '') this.queueScaling(group);
+    this.rebalancer.inService(member);
   }
 
   /** Ends every member without asking its hooks. */

@@ -4,22 +4,22 @@ import {
   type AwsInput,
   optionalFlag,
   optionalNumber,
-  optionalStructure,
   optionalText,
   structures,
   text,
   texts,
 } from '../../../wire/index.ts';
-import type { LaunchTemplates, TemplateReference } from '../ec2/launch-templates.ts';
+import type { LaunchTemplates } from '../ec2/launch-templates.ts';
 import type { Network } from '../ec2/network.ts';
 import type { TargetGroups } from '../elb/target-groups.ts';
 import { applyFilters, readFilters } from '../filters.ts';
 import { invalidNextToken, pageOf } from '../paging.ts';
 import { refuse, type Scope, type ServiceHandlers, sentence, validationError } from '../scope.ts';
 import type { Engine } from './engine.ts';
+import { readPlaces, readSource } from './group-source.ts';
 import { type HookRequest, putHook } from './hook-handlers.ts';
 import { renderGroup } from './render.ts';
-import { type GroupRow, type TemplateUse, tagsOfGroup } from './rows.ts';
+import { tagsOfGroup } from './rows.ts';
 import { component, type GroupStore } from './store.ts';
 import { readTag } from './tag-handlers.ts';
 import type { WarmPools } from './warm-pool.ts';
@@ -71,6 +71,11 @@ export const groupHandlers = (parts: GroupParts): ServiceHandlers => ({
     Processes: processes.map((ProcessName) => ({ ProcessName })),
   }),
   DescribeTerminationPolicyTypes: () => ({ TerminationPolicyTypes: knownPolicies }),
+  // What the world does not make, it has none of: clients ask for these before anything else.
+  DescribeLaunchConfigurations: () => ({ LaunchConfigurations: [] }),
+  DescribePolicies: () => ({ ScalingPolicies: [] }),
+  DescribeScheduledActions: () => ({ ScheduledUpdateGroupActions: [] }),
+  DescribeNotificationConfigurations: () => ({ NotificationConfigurations: [] }),
   DescribeAccountLimits: () => ({
     MaxNumberOfAutoScalingGroups: 500,
     MaxNumberOfLaunchConfigurations: 200,
@@ -88,6 +93,7 @@ const readProcesses = (input: AwsInput): readonly string[] => {
 
 const create = (parts: GroupParts, input: AwsInput) => {
   const { scope, store, engine, network, templates } = parts;
+  checkOneSource(input);
   checkSupported(input);
   const name = text(input, 'AutoScalingGroupName');
   if (store.group(name) !== undefined) {
@@ -100,12 +106,7 @@ const create = (parts: GroupParts, input: AwsInput) => {
   const max = optionalNumber(input, 'MaxSize') ?? 0;
   const desired = optionalNumber(input, 'DesiredCapacity') ?? min;
   checkSizes({ min, max, desired });
-  const source = readSource(templates, input);
-  if (source === undefined) {
-    throw validationError(
-      'Valid requests must contain either launchTemplate or MixedInstancesPolicy parameter.',
-    );
-  }
+  const source = readSource(templates, input) ?? noSource();
   const hooks = structures(input, 'LifecycleHookSpecificationList').map((one) => ({
     ...one,
     AutoScalingGroupName: name,
@@ -122,7 +123,7 @@ const create = (parts: GroupParts, input: AwsInput) => {
     desired: 0,
     createdAt: scope.now(),
     ...source,
-    subnetIds: readSubnets(network, input) ?? noSubnets(),
+    ...(readPlaces(network, input) ?? noSubnets()),
     tags: structures(input, 'Tags').map(readTag),
     suspended: [],
     healthCheckType: optionalText(input, 'HealthCheckType') ?? 'EC2',
@@ -144,6 +145,21 @@ const create = (parts: GroupParts, input: AwsInput) => {
     name,
     { min, desired },
     `${store.at()} a user request created an AutoScalingGroup`,
+  );
+};
+
+const sources = ['LaunchTemplate', 'LaunchConfigurationName', 'InstanceId', 'MixedInstancesPolicy'];
+
+const checkOneSource = (input: AwsInput): void => {
+  if (sources.filter((name) => input[name] !== undefined).length !== 1) noSource();
+};
+
+const noSource = (): never => {
+  throw validationError(
+    sentence(
+      'Valid requests must contain either LaunchTemplate, LaunchConfigurationName, InstanceId or',
+      'MixedInstancesPolicy parameter.',
+    ),
   );
 };
 
@@ -210,93 +226,14 @@ const checkSizes = (sizes: {
   }
 };
 
-const readReference = (input: AwsInput): TemplateReference => ({
-  id: optionalText(input, 'LaunchTemplateId'),
-  name: optionalText(input, 'LaunchTemplateName'),
-  version: optionalText(input, 'Version'),
-});
-
-const readTemplate = (templates: LaunchTemplates, input: AwsInput): TemplateUse => {
-  const reference = readReference(input);
-  if ((reference.id === undefined) === (reference.name === undefined)) {
-    throw validationError(
-      'Valid requests must contain either launchTemplateId or LaunchTemplateName',
-    );
-  }
-  try {
-    const template = templates.find(reference);
-    templates.version(reference);
-    return { id: template.id, name: template.name, version: reference.version ?? '$Default' };
-  } catch (error) {
-    const why = error instanceof Error ? error.message : '';
-    throw validationError(`You must use a valid fully-formed launch template. ${why}`);
-  }
-};
-
-/**
- * The launch template, plain or in a mixed instances policy; undefined when none is given. What an update of a
- * policy does not say stays as it is.
- */
-const readSource = (
-  templates: LaunchTemplates,
-  input: AwsInput,
-  now?: GroupRow['mixed'],
-): Pick<GroupRow, 'template' | 'mixed'> | undefined => {
-  const plain = optionalStructure(input, 'LaunchTemplate');
-  if (plain !== undefined) return { template: readTemplate(templates, plain) };
-  const policy = optionalStructure(input, 'MixedInstancesPolicy');
-  if (policy === undefined) return undefined;
-  const launch = optionalStructure(policy, 'LaunchTemplate') ?? {};
-  const distribution = optionalStructure(policy, 'InstancesDistribution') ?? {};
-  const specification = optionalStructure(launch, 'LaunchTemplateSpecification') ?? {};
-  return {
-    template: readTemplate(templates, specification),
-    mixed: {
-      instanceTypes: structures(launch, 'Overrides').map(overrideType),
-      onDemandBase: optionalNumber(distribution, 'OnDemandBaseCapacity') ?? now?.onDemandBase ?? 0,
-      onDemandAbove:
-        optionalNumber(distribution, 'OnDemandPercentageAboveBaseCapacity') ??
-        now?.onDemandAbove ??
-        100,
-      onDemandStrategy:
-        optionalText(distribution, 'OnDemandAllocationStrategy') ??
-        now?.onDemandStrategy ??
-        'prioritized',
-      spotStrategy:
-        optionalText(distribution, 'SpotAllocationStrategy') ?? now?.spotStrategy ?? 'lowest-price',
-    },
-  };
-};
-
-const overrideType = (override: AwsInput): string => {
-  const type = optionalText(override, 'InstanceType');
-  const others = Object.keys(override).filter((name) => name !== 'InstanceType');
-  if (type !== undefined && others.length === 0) return type;
-  throw validationError(
-    `Overrides take an InstanceType in Drover's world, not ${others.join(', ') || 'nothing'}`,
-  );
-};
-
-const readSubnets = (network: Network, input: AwsInput): readonly string[] | undefined => {
-  const given = optionalText(input, 'VPCZoneIdentifier');
-  if (given === undefined || given.trim() === '') return undefined;
-  const ids = given.split(',').map((id) => id.trim());
-  const unknown = ids.find((id) => network.subnet(id) === undefined);
-  if (unknown === undefined) return ids;
-  throw validationError(
-    sentence(
-      `The subnet ID '${unknown}' does not exist. (Service: AmazonEC2; Status Code:`,
-      '400; Error Code: InvalidSubnetID.NotFound)',
-    ),
-  );
-};
-
 const update = ({ store, engine, network, templates }: GroupParts, input: AwsInput) => {
   checkSupported(input);
   if (input.TargetGroupARNs !== undefined) {
     throw validationError('TargetGroupARNs are changed by AttachLoadBalancerTargetGroups');
   }
-  const group = store.needGroup(text(input, 'AutoScalingGroupName'));
+  const group = store.group(text(input, 'AutoScalingGroupName'));
+  // UpdateAutoScalingGroup alone does not repeat the name.
+  if (group === undefined) throw validationError('AutoScalingGroup name not found - null');
   const min = optionalNumber(input, 'MinSize') ?? group.min;
   const max = optionalNumber(input, 'MaxSize') ?? group.max;
   const given = optionalNumber(input, 'DesiredCapacity');
@@ -304,10 +241,10 @@ const update = ({ store, engine, network, templates }: GroupParts, input: AwsInp
   const desired = given ?? Math.min(Math.max(group.desired, min), max);
   checkSizes({ min, max, desired });
   const source = readSource(templates, input, group.mixed);
-  const subnetIds = readSubnets(network, input);
+  const places = readPlaces(network, input);
   store.patchGroup(group.name, {
     ...(source === undefined ? {} : source),
-    ...(subnetIds === undefined ? {} : { subnetIds }),
+    ...(places === undefined ? {} : { zones: [], ...places }),
     healthCheckType: optionalText(input, 'HealthCheckType') ?? group.healthCheckType,
     gracePeriodSeconds: optionalNumber(input, 'HealthCheckGracePeriod') ?? group.gracePeriodSeconds,
     cooldownSeconds: optionalNumber(input, 'DefaultCooldown') ?? group.cooldownSeconds,

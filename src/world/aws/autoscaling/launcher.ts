@@ -8,7 +8,7 @@ import type { LaunchTemplates, TemplateVersionRow } from '../ec2/launch-template
 import type { Network, SubnetRow } from '../ec2/network.ts';
 import { sentence } from '../scope.ts';
 import { launchOrder } from './choose.ts';
-import type { GroupRow, MemberRow } from './rows.ts';
+import { capacityOf, type GroupRow, type MemberRow } from './rows.ts';
 import type { GroupStore } from './store.ts';
 
 export interface LaunchParts {
@@ -98,6 +98,10 @@ export class Launcher {
     const isWarm = kind === 'warm';
     const result = this.#parts.instances.launch({ ...request, isSettled, isWarm });
     if (result.kind === 'launched') return result.instance;
+    // Auto Scaling passes on EC2's words about a request that can never succeed.
+    if (result.code === 'InvalidAMIID.NotFound') {
+      return `${result.message}. Launching EC2 instance failed.`;
+    }
     const market = request.capacityType === 'SPOT' ? 'Spot' : 'On-Demand';
     return sentence(
       `Could not launch ${market} Instances. ${result.code} - ${result.message}`,
@@ -107,18 +111,18 @@ export class Launcher {
 
   /** On-demand up to the policy's base and share, spot beyond. */
   #capacityType(
-    { name, mixed, desired }: GroupRow,
+    group: GroupRow,
     own: LaunchRequest['capacityType'],
   ): LaunchRequest['capacityType'] {
+    const { name, mixed, desired } = group;
     if (mixed === undefined) return own;
     const { onDemandBase, onDemandAbove } = mixed;
     const above = Math.max(0, desired - onDemandBase);
     const wanted = onDemandBase + Math.ceil((above * onDemandAbove) / 100);
-    const have = this.#store
+    const onDemand = this.#store
       .counted(name)
-      .filter(
-        (one) => this.#parts.instances.get(one.instanceId)?.capacityType === 'ON_DEMAND',
-      ).length;
+      .filter((one) => this.#parts.instances.get(one.instanceId)?.capacityType === 'ON_DEMAND');
+    const have = capacityOf(group, onDemand);
     return have < wanted ? 'ON_DEMAND' : 'SPOT';
   }
 

@@ -1,13 +1,20 @@
 // Rows of Auto Scaling as the service's answers show them. Only shapes; decides nothing.
 import type { Network } from '../ec2/network.ts';
-import type { ActivityRow, GroupRow, HookRow, MemberRow, TemplateUse } from './rows.ts';
+import type {
+  ActivityRow,
+  GroupRow,
+  HookRow,
+  MemberRow,
+  MixedPolicy,
+  TemplateUse,
+} from './rows.ts';
 import type { GroupStore } from './store.ts';
 import type { WarmPoolRow, WarmPools } from './warm-pool.ts';
 
 const template = ({ id, name, version }: TemplateUse) => ({
   LaunchTemplateId: id,
   LaunchTemplateName: name,
-  Version: version,
+  ...(version === undefined ? {} : { Version: version }),
 });
 
 const member = (row: MemberRow) => ({
@@ -82,7 +89,7 @@ export const renderGroup = (
     ProcessName,
     SuspensionReason: 'User suspended',
   })),
-  VPCZoneIdentifier: row.subnetIds.join(','),
+  VPCZoneIdentifier: namedZones(row) === undefined ? row.subnetIds.join(',') : '',
   EnabledMetrics: [],
   ...(row.isDeleting ? { Status: 'Delete in progress' } : {}),
   Tags: tagsOf(row),
@@ -118,21 +125,37 @@ const launchSource = (row: GroupRow) => {
     MixedInstancesPolicy: {
       LaunchTemplate: {
         LaunchTemplateSpecification: template(row.template),
-        Overrides: row.mixed.instanceTypes.map((InstanceType) => ({ InstanceType })),
+        Overrides: row.mixed.instanceTypes.map((type) => overrideOf(type, row.mixed?.weights)),
       },
-      InstancesDistribution: {
-        OnDemandAllocationStrategy: row.mixed.onDemandStrategy,
-        OnDemandBaseCapacity: row.mixed.onDemandBase,
-        OnDemandPercentageAboveBaseCapacity: row.mixed.onDemandAbove,
-        SpotAllocationStrategy: row.mixed.spotStrategy,
-      },
+      InstancesDistribution: distributionOf(row.mixed),
     },
   };
 };
 
-const zonesOf = (row: GroupRow, network: Network): readonly string[] => [
-  ...new Set(row.subnetIds.flatMap((id) => network.subnet(id)?.zone ?? [])),
-];
+const overrideOf = (InstanceType: string, weights: MixedPolicy['weights']) => {
+  const weight = weights?.[InstanceType];
+  return { InstanceType, ...(weight === undefined ? {} : { WeightedCapacity: String(weight) }) };
+};
+
+/** EC2 Auto Scaling API reference, "InstancesDistribution". */
+const defaultSpotPools = 2;
+
+const distributionOf = (mixed: MixedPolicy) => ({
+  OnDemandAllocationStrategy: mixed.onDemandStrategy,
+  OnDemandBaseCapacity: mixed.onDemandBase,
+  OnDemandPercentageAboveBaseCapacity: mixed.onDemandAbove,
+  SpotAllocationStrategy: mixed.spotStrategy,
+  ...(mixed.spotStrategy === 'lowest-price'
+    ? { SpotInstancePools: mixed.spotPools ?? defaultSpotPools }
+    : {}),
+  ...(mixed.spotMaxPrice === undefined ? {} : { SpotMaxPrice: mixed.spotMaxPrice }),
+});
+
+const namedZones = ({ zones }: GroupRow): readonly string[] | undefined =>
+  zones === undefined || zones.length === 0 ? undefined : zones;
+
+const zonesOf = (row: GroupRow, network: Network): readonly string[] =>
+  namedZones(row) ?? [...new Set(row.subnetIds.flatMap((id) => network.subnet(id)?.zone ?? []))];
 
 export const renderHook = (row: HookRow) => ({
   LifecycleHookName: row.name,

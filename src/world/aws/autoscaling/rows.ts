@@ -68,19 +68,25 @@ export type GroupTag = {
 export type TemplateUse = {
   readonly id: string;
   readonly name: string;
-  /** As given: a number, `$Latest` or `$Default`. */
-  readonly version: string;
+  /** As given: a number, `$Latest` or `$Default`; left out where none was given, `$Default` then. */
+  readonly version?: string;
 };
 
 export type MixedPolicy = {
   /** In order of priority; empty: the template's own type. */
   readonly instanceTypes: readonly string[];
+  /** Units of capacity by instance type, where the policy weighs its types; 1 for others. */
+  readonly weights?: Readonly<Record<string, number>>;
   /** On-demand instances before any spot instance. */
   readonly onDemandBase: number;
   /** Of those above the base, in percent. */
   readonly onDemandAbove: number;
   readonly onDemandStrategy: string;
   readonly spotStrategy: string;
+  /** Shown only: the world has one pool of each type in a zone. */
+  readonly spotPools?: number;
+  /** Shown only: the world's spot price is below each on-demand price. */
+  readonly spotMaxPrice?: string;
 };
 
 export type GroupRow = {
@@ -94,6 +100,8 @@ export type GroupRow = {
   /** Set when the template came in a mixed instances policy. */
   readonly mixed?: MixedPolicy;
   readonly subnetIds: readonly string[];
+  /** Unless empty, named instead of subnets: `subnetIds` are the default subnets there. */
+  readonly zones?: readonly string[];
   readonly tags: readonly GroupTag[];
   readonly suspended: readonly string[];
   readonly healthCheckType: string;
@@ -174,6 +182,10 @@ export type ActivityRow = {
   readonly details: string;
 };
 export type ActivityEnd = 'Successful' | 'Failed' | 'Cancelled';
+
+/** Capacity of members in the units that desired capacity counts in. */
+export const capacityOf = ({ mixed }: GroupRow, members: readonly MemberRow[]): number =>
+  members.reduce((sum, member) => sum + (mixed?.weights?.[member.instanceType] ?? 1), 0);
 
 export const tagsOfGroup = (group: GroupRow): Tags =>
   Object.fromEntries(group.tags.map(({ key, value }) => [key, value]));

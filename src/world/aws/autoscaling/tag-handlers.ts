@@ -46,7 +46,7 @@ const describeTags = (store: GroupStore, input: AwsInput) => {
       'auto-scaling-group': (tag) => tag.group,
       key: (tag) => tag.key,
       value: (tag) => tag.value,
-      'propagate-at-launch': (tag) => String(tag.propagate),
+      'propagate-at-launch': (tag) => (tag.propagate ? ['true', 'True'] : ['false', 'False']),
     },
     () => ({}),
   );

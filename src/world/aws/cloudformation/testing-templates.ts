@@ -90,7 +90,8 @@ export const eksctlSelfManaged = (cluster: string) => ({
       Properties: {
         LaunchTemplateName: stackName,
         LaunchTemplateData: {
-          ImageId: 'ami-1',
+          ImageId:
+            'resolve:ssm:/aws/service/eks/optimized-ami/1.32/amazon-linux-2/recommended/image_id',
           InstanceType: 'm5.large',
           IamInstanceProfile: { Arn: { 'Fn::GetAtt': ['NodeInstanceProfile', 'Arn'] } },
           BlockDeviceMappings: [{ DeviceName: '/dev/xvda', Ebs: { VolumeSize: '80' } }],

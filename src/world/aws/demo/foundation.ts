@@ -5,6 +5,7 @@ import type { SubnetRow, VpcRow } from '../ec2/network.ts';
 import { parsePattern } from '../messaging/event-bus.ts';
 import { defaultQueueAttributes } from '../messaging/queues.ts';
 import type { AwsParts } from '../parts.ts';
+import { ensureImages } from '../platform/cluster-versions.ts';
 import { sentence } from '../scope.ts';
 
 /** The queue that Drover's controller reads. */
@@ -49,6 +50,7 @@ export const layFoundation = (parts: AwsParts, options: FoundationOptions): Foun
   for (const age of releaseAgesDays) {
     images.publish(fullVersion(options.kubernetesVersion), scope.now() - age * dayMs);
   }
+  ensureImages(images, minorVersion(options.kubernetesVersion));
   keyPairs.add(options.keyName ?? 'maowang');
   return { ...layNetwork(parts, options.clusterName), ...layMessaging(parts) };
 };

@@ -75,12 +75,17 @@ export const addManagedGroup = (context: DemoContext, group: DemoGroup): Managed
     launchTemplate: { id: source.id, name: source.name, version: source.version },
     remoteAccess: { ec2SshKey: context.keyName },
     tags: stackTags(context, group),
+    // EKS made it and deletes it with the node group.
+    deletionPolicy: 'Delete',
   };
   return { name: group.name, spec };
 };
 
 /** eksctl's own template: the one that the node group names and that nodes carry as a label. */
-const addSourceTemplate = ({ parts, foundation }: DemoContext, name: string): TemplateUse => {
+const addSourceTemplate = (
+  { parts, foundation }: DemoContext,
+  name: string,
+): Required<TemplateUse> => {
   const disk = { DeviceName: '/dev/xvda', Ebs: { VolumeSize: 80, VolumeType: 'gp3' } };
   const { template } = parts.templates.create({
     name,
@@ -100,8 +105,12 @@ const nodegroupRole = 'AWSServiceRoleForAmazonEKSNodegroup';
 const addDerivedTemplate = (
   context: DemoContext,
   group: DemoGroup,
-  facts: { readonly name: string; readonly source: TemplateUse; readonly image: ImageRow },
-): TemplateUse => {
+  facts: {
+    readonly name: string;
+    readonly source: Required<TemplateUse>;
+    readonly image: ImageRow;
+  },
+): Required<TemplateUse> => {
   const { parts, clusterName } = context;
   const { name, source, image } = facts;
   // In the order of article 002's kubelet arguments.

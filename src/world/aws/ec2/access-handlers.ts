@@ -10,12 +10,20 @@ import {
   texts,
 } from '../../../wire/index.ts';
 import { hexString } from '../../kernel/index.ts';
-import { tagList, tagSpecification } from '../filters.ts';
+import {
+  applyFilters,
+  type FilterTable,
+  readFilters,
+  tagList,
+  tagSpecification,
+} from '../filters.ts';
+import { pageOf } from '../paging.ts';
 import { refuse, type ServiceHandlers } from '../scope.ts';
-import type { Ec2Parts } from './describe-instances.ts';
+import { type Ec2Parts, invalidToken } from './describe-instances.ts';
 import { renderSubnet, renderVpc } from './describe-network.ts';
 import type { KeyPairs } from './key-pairs.ts';
 import type { NetworkRecord, NetworkRecords } from './network-records.ts';
+import { contentOf, type Direction, renderGroupRule, rulesOf } from './security-group-rules.ts';
 import { encodeBase64 } from './user-data.ts';
 
 export interface AccessParts extends Ec2Parts {
@@ -114,8 +122,6 @@ const keyHandlers = ({ keyPairs, scope }: AccessParts): ServiceHandlers => {
   };
 };
 
-type Direction = 'ingress' | 'egress';
-
 const groupHandlers = (parts: AccessParts): ServiceHandlers => ({
   CreateSecurityGroup: (input) => {
     const { network } = parts;
@@ -155,6 +161,37 @@ const groupHandlers = (parts: AccessParts): ServiceHandlers => ({
   AuthorizeSecurityGroupEgress: (input) => authorize(parts, input, 'egress'),
   RevokeSecurityGroupIngress: (input) => revoke(parts, input, 'ingress'),
   RevokeSecurityGroupEgress: (input) => revoke(parts, input, 'egress'),
+  DescribeSecurityGroupRules: (input) => {
+    const all = parts.network
+      .securityGroups()
+      .flatMap((group) => rulesOf(group, parts.scope.account));
+    const ids = texts(input, 'SecurityGroupRuleIds');
+    const unknown = ids.find((id) => !all.some((rule) => rule.SecurityGroupRuleId === id));
+    if (unknown !== undefined) {
+      throw refuse(
+        'InvalidSecurityGroupRuleId.NotFound',
+        `The security group rule ID '${unknown}' does not exist`,
+      );
+    }
+    const named = all.filter((rule) => ids.length === 0 || ids.includes(rule.SecurityGroupRuleId));
+    const table: FilterTable<(typeof all)[number]> = {
+      'group-id': (rule) => rule.GroupId,
+      'security-group-rule-id': (rule) => rule.SecurityGroupRuleId,
+    };
+    const page = pageOf(
+      applyFilters(named, readFilters(input), table, () => ({})),
+      {
+        max: optionalNumber(input, 'MaxResults') ?? 1000,
+        token: optionalText(input, 'NextToken'),
+        keyOf: (rule) => rule.SecurityGroupRuleId,
+        invalid: invalidToken,
+      },
+    );
+    return {
+      SecurityGroupRules: page.items,
+      ...(page.nextToken === undefined ? {} : { NextToken: page.nextToken }),
+    };
+  },
 });
 
 const needGroup = ({ network }: AccessParts, input: AwsInput) => {
@@ -190,8 +227,6 @@ const readRules = (input: AwsInput): readonly JsonObject[] => {
   });
 };
 
-const contentOf = ({ ruleId: _, ...rule }: JsonObject): string => JSON.stringify(rule);
-
 const authorize = (parts: AccessParts, input: AwsInput, direction: Direction) => {
   const group = needGroup(parts, input);
   const before = (group[direction] ?? []).map(contentOf);
@@ -211,19 +246,9 @@ const authorize = (parts: AccessParts, input: AwsInput, direction: Direction) =>
   parts.entries.changed();
   return {
     Return: true,
-    SecurityGroupRules: made.map((rule: JsonObject) => ({
-      SecurityGroupRuleId: rule.ruleId,
-      GroupId: group.groupId,
-      GroupOwnerId: parts.scope.account,
-      IsEgress: direction === 'egress',
-      IpProtocol: rule.IpProtocol,
-      FromPort: rule.FromPort ?? -1,
-      ToPort: rule.ToPort ?? -1,
-      ...(rule.CidrIp === undefined ? {} : { CidrIpv4: rule.CidrIp }),
-      ...(rule.SourceSecurityGroupId === undefined
-        ? {}
-        : { ReferencedGroupInfo: { GroupId: rule.SourceSecurityGroupId } }),
-    })),
+    SecurityGroupRules: made.map((rule: JsonObject) =>
+      renderGroupRule(group.groupId, rule, { account: parts.scope.account, direction }),
+    ),
   };
 };
 

@@ -13,6 +13,7 @@ import {
 } from '../../../wire/index.ts';
 import {
   applyFilters,
+  type FilterTable,
   readFilters,
   type Tags,
   tagList,
@@ -298,19 +299,77 @@ const describeTemplates = ({ templates }: ChangeParts, input: AwsInput) => {
   };
 };
 
-const describeVersions = ({ templates }: ChangeParts, input: AwsInput) => {
+/** MinVersion and MaxVersion, both included (EC2 API reference). */
+const boundsOf = (input: AwsInput): ((row: TemplateVersionRow) => boolean) => {
+  const boundOf = (name: string, otherwise: number): number => {
+    const given = optionalText(input, name);
+    if (given === undefined) return otherwise;
+    if (/^\d+$/.test(given)) return Number(given);
+    throw refuse('InvalidParameterValue', `Value (${given}) for parameter ${name} is invalid.`);
+  };
+  const [min, max] = [boundOf('MinVersion', 0), boundOf('MaxVersion', Number.POSITIVE_INFINITY)];
+  if ('Versions' in input && ('MinVersion' in input || 'MaxVersion' in input)) {
+    throw refuse(
+      'InvalidParameterCombination',
+      'Versions cannot be specified together with MinVersion or MaxVersion.',
+    );
+  }
+  return ({ version }) => version >= min && version <= max;
+};
+
+const versionFilters: FilterTable<{
+  readonly template: TemplateRow;
+  readonly row: TemplateVersionRow;
+}> = {
+  'image-id': ({ row }) => String(row.data.ImageId ?? ''),
+  'instance-type': ({ row }) => String(row.data.InstanceType ?? ''),
+  'is-default-version': ({ template, row }) => String(row.version === template.defaultVersion),
+};
+
+const maxVersionsAtOnce = 200;
+
+const pageSizeOf = (input: AwsInput): number => {
+  const given = optionalNumber(input, 'MaxResults');
+  if (given === undefined || (given >= 1 && given <= maxVersionsAtOnce)) {
+    return given ?? maxVersionsAtOnce;
+  }
+  throw refuse(
+    'InvalidParameterValue',
+    sentence(
+      `Value ( ${given} ) for parameter maxResults is invalid. Expecting a value between 1 and`,
+      `${maxVersionsAtOnce}.`,
+    ),
+  );
+};
+
+/** Without a template, of all of them: then only $Latest and $Default name a version (EC2 API). */
+const versionsAsked = ({ templates }: ChangeParts, input: AwsInput) => {
   const wanted = texts(input, 'Versions');
   const { id, name } = referenceOf(input);
-  const owners =
-    id === undefined && name === undefined ? templates.all() : [templates.find({ id, name })];
-  const rows = owners.flatMap((template) =>
-    (wanted.length === 0
-      ? templates.versions(template.id).toReversed()
-      : wanted.map((version) => templates.version({ id: template.id, version }))
-    ).map((row) => ({ template, row })),
-  );
-  const page = pageOf(rows, {
-    max: optionalNumber(input, 'MaxResults') ?? 200,
+  const isNamed = id !== undefined || name !== undefined;
+  const number = wanted.find((version) => version !== '$Latest' && version !== '$Default');
+  if (!isNamed && (wanted.length === 0 || number !== undefined)) {
+    throw refuse(
+      'MissingParameter',
+      'The request must contain the parameter LaunchTemplateId or LaunchTemplateName',
+    );
+  }
+  const within = boundsOf(input);
+  const owners = isNamed ? [templates.find({ id, name })] : templates.all();
+  return owners.flatMap((template) => {
+    const rows =
+      wanted.length === 0
+        ? templates.versions(template.id).toReversed().filter(within)
+        : wanted.map((version) => templates.version({ id: template.id, version }));
+    return rows.map((row) => ({ template, row }));
+  });
+};
+
+const describeVersions = (parts: ChangeParts, input: AwsInput) => {
+  const asked = versionsAsked(parts, input);
+  const found = applyFilters(asked, readFilters(input), versionFilters, () => ({}));
+  const page = pageOf(found, {
+    max: pageSizeOf(input),
     token: optionalText(input, 'NextToken'),
     keyOf: ({ row }) => `${row.templateId}/${row.version}`,
     invalid: invalidToken,

@@ -128,12 +128,33 @@ export const instanceReadHandlers = (parts: StatusParts): ServiceHandlers => ({
       ...(page.nextToken === undefined ? {} : { NextToken: page.nextToken }),
     };
   },
+  DescribeInstanceAttribute: (input) => {
+    const attribute = text(input, 'Attribute');
+    const [row] = needInstances(parts.instances, [text(input, 'InstanceId')]);
+    const shown = row && attributesOf(row)[attribute];
+    if (row !== undefined && shown !== undefined) return { InstanceId: row.instanceId, ...shown };
+    throw refuse(
+      'InvalidParameterValue',
+      `Value (${attribute}) for parameter attribute is not answered by Drover's world.`,
+    );
+  },
   GetConsoleOutput: (input) => {
     const instanceId = text(input, 'InstanceId');
     needInstances(parts.instances, [instanceId]);
     const output = encodeBase64(parts.scope.host().consoleOutput(instanceId));
     return { InstanceId: instanceId, Timestamp: parts.scope.now(), Output: output };
   },
+});
+
+/** By the attribute's name in a request; an instance without user data has none to show. */
+const attributesOf = (row: InstanceRow): Readonly<Record<string, object>> => ({
+  instanceType: { InstanceType: { Value: row.instanceType } },
+  userData: { UserData: row.userData === undefined ? {} : { Value: row.userData } },
+  groupSet: { Groups: row.securityGroupIds.map((GroupId) => ({ GroupId })) },
+  rootDeviceName: { RootDeviceName: { Value: '/dev/xvda' } },
+  sourceDestCheck: { SourceDestCheck: { Value: true } },
+  disableApiTermination: { DisableApiTermination: { Value: false } },
+  instanceInitiatedShutdownBehavior: { InstanceInitiatedShutdownBehavior: { Value: 'stop' } },
 });
 
 const findInstances = (

@@ -4,6 +4,7 @@ import { type AwsInput, optionalNumber, optionalText, texts } from '../../../wir
 import { applyFilters, type FilterTable, readFilters, type Tags, tagList } from '../filters.ts';
 import { pageOf } from '../paging.ts';
 import { isoMillis, refuse, type ServiceHandlers } from '../scope.ts';
+import { plainFamily, plainOwner } from './amazon-linux.ts';
 import { type Ec2Parts, invalidToken, notFound } from './describe-instances.ts';
 import type { ImageRow } from './images.ts';
 import { type InstanceType, instanceTypes } from './instance-types.ts';
@@ -151,6 +152,11 @@ const machineHandlers = (parts: CatalogueParts): ServiceHandlers => ({
         name: (row) => row.name,
         architecture: (row) => row.architecture,
         'owner-alias': () => 'amazon',
+        'owner-id': ownerOf,
+        'root-device-type': () => 'ebs',
+        'virtualization-type': () => 'hvm',
+        'image-type': () => 'machine',
+        'is-public': () => 'true',
         state: () => 'available',
       },
       unknown: (ids) => notFound('InvalidAMIID.NotFound', 'image', ids),
@@ -294,14 +300,18 @@ const renderRule = (rule: JsonObject) => ({
 
 /** The account that publishes EKS' images in most regions. */
 const imageOwner = '602401143452';
+const ownerOf = (row: ImageRow): string => (row.family === plainFamily ? plainOwner : imageOwner);
 
 const renderImage = (row: ImageRow) => ({
   ImageId: row.imageId,
   Name: row.name,
   ImageLocation: `amazon/${row.name}`,
   ImageOwnerAlias: 'amazon',
-  OwnerId: imageOwner,
-  Description: `EKS Kubernetes Worker AMI (k8s: ${row.releaseVersion.split('-')[0]})`,
+  OwnerId: ownerOf(row),
+  Description:
+    row.family === plainFamily
+      ? `Amazon Linux AMI ${row.name}`
+      : `EKS Kubernetes Worker AMI (k8s: ${row.releaseVersion.split('-')[0]})`,
   Architecture: row.architecture,
   CreationDate: isoMillis(row.createdAt),
   ImageType: 'machine',

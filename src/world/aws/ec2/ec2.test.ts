@@ -262,6 +262,126 @@ describe('launch templates', () => {
   });
 });
 
+describe('DescribeLaunchTemplateVersions', () => {
+  const aWorld = (): TestWorld => {
+    const world = aTestWorld();
+    aGroup(world, { desired: 0 });
+    for (const InstanceType of ['c5.large', 'm5.xlarge', 'c5.xlarge']) {
+      const LaunchTemplateData = { InstanceType };
+      const input = { LaunchTemplateName: 'g-template', LaunchTemplateData };
+      world.call('ec2', 'CreateLaunchTemplateVersion', input);
+    }
+    return world;
+  };
+  const asked = (world: TestWorld, more: object) =>
+    world.call('ec2', 'DescribeLaunchTemplateVersions', {
+      LaunchTemplateName: 'g-template',
+      ...more,
+    });
+  const numbers = (world: TestWorld, more: object): readonly number[] =>
+    asked(world, more).LaunchTemplateVersions?.map((one) => Number(one.VersionNumber)) ?? [];
+
+  it.each<[string, object, readonly number[]]>([
+    ['from a bound on', { MinVersion: '3' }, [4, 3]],
+    ['up to a bound', { MaxVersion: '2' }, [2, 1]],
+    ['between bounds', { MinVersion: '2', MaxVersion: '3' }, [3, 2]],
+    ['beyond what exists', { MinVersion: '9' }, []],
+    ['the newest', { Versions: ['$Latest'] }, [4]],
+    ['the default', { Versions: ['$Default'] }, [1]],
+    ['by number', { Versions: ['2', '3'] }, [2, 3]],
+    ['by type', { Filters: [{ Name: 'instance-type', Values: ['c5.*'] }] }, [4, 2]],
+    ['by default', { Filters: [{ Name: 'is-default-version', Values: ['true'] }] }, [1]],
+  ])('shows versions %s', (_, input, expected) => {
+    expect(numbers(aWorld(), input)).toEqual(expected);
+  });
+
+  it('goes page by page, within the bounds', () => {
+    const world = aWorld();
+    const first = asked(world, { MaxResults: 2, MinVersion: '2' });
+    expect(first.LaunchTemplateVersions?.map((one) => one.VersionNumber)).toEqual([4, 3]);
+    const NextToken = String(first.NextToken);
+    expect(numbers(world, { MaxResults: 2, MinVersion: '2', NextToken })).toEqual([2]);
+  });
+
+  it('without a template shows the newest and default ones of all', () => {
+    const world = aWorld();
+    aGroup(world, { name: 'h', desired: 0 });
+    const all = world.call('ec2', 'DescribeLaunchTemplateVersions', { Versions: ['$Latest'] });
+    const shown = all.LaunchTemplateVersions?.map((one) => `${one.LaunchTemplateName}`);
+    expect(shown).toEqual(['g-template', 'h-template']);
+  });
+
+  it.each<[string, object, RegExp]>([
+    ['a page of 0', { MaxResults: 0 }, /^InvalidParameterValue.*between 1 and 200/],
+    ['a page of 201', { MaxResults: 201 }, /^InvalidParameterValue/],
+    ['a bound that is not a number', { MinVersion: '$Latest' }, /^InvalidParameterValue/],
+    ['bounds beside versions', { MinVersion: '1', Versions: ['2'] }, /^InvalidParameterComb/],
+    ['a number without a template', { LaunchTemplateName: undefined }, /^MissingParameter/],
+  ])('refuses %s', (_, more, refused) => {
+    const input = { LaunchTemplateName: 'g-template', ...more };
+    expect(aWorld().refusal('ec2', 'DescribeLaunchTemplateVersions', input)).toMatch(refused);
+  });
+});
+
+describe('public parameters', () => {
+  it('name the plain Amazon Linux images, which EC2 describes and starts', () => {
+    const world = aTestWorld();
+    const Path = '/aws/service/ami-amazon-linux-latest';
+    const kernel = 'al2023-ami-kernel-6.1-x86_64';
+    const known = world.call('ssm', 'GetParameters', { Names: [`${Path}/${kernel}`] });
+    const imageId = String(known.Parameters?.[0]?.Value);
+    const described = world.call('ec2', 'DescribeImages', { ImageIds: [imageId] });
+    expect(described.Images).toMatchObject([
+      { Architecture: 'x86_64', Name: expect.stringMatching(/^al2023-ami-2023\.9\..*kernel-6\.1/) },
+    ]);
+    const alias = `${Path}/al2023-ami-kernel-default-x86_64`;
+    expect(world.call('ssm', 'GetParameter', { Name: alias }).Parameter?.Value).toBe(imageId);
+    const page = { Path, MaxResults: 10 };
+    const first = world.call('ssm', 'GetParametersByPath', page);
+    const rest = world.call('ssm', 'GetParametersByPath', { ...page, NextToken: first.NextToken });
+    const names = [...(first.Parameters ?? []), ...(rest.Parameters ?? [])].map((one) => one.Name);
+    expect(names).toContain(`${Path}/amzn2-ami-hvm-arm64-gp2`);
+    expect(new Set(names).size).toBe(names.length);
+  });
+});
+
+describe('DescribeInstanceAttribute', () => {
+  it('shows one attribute of an instance', () => {
+    const world = running();
+    const [InstanceId = ''] = ids(world);
+    const ask = (Attribute: string) =>
+      world.call('ec2', 'DescribeInstanceAttribute', { InstanceId, Attribute });
+    expect(ask('instanceType')).toEqual({ InstanceId, InstanceType: { Value: 'm5.large' } });
+    expect(atob(String(ask('userData').UserData?.Value))).toContain('bootstrap.sh');
+    const input = { InstanceId, Attribute: 'kernel' };
+    expect(world.refusal('ec2', 'DescribeInstanceAttribute', input)).toMatch(
+      /^InvalidParameterValue: Value \(kernel\)/,
+    );
+  });
+});
+
+describe('rules of security groups', () => {
+  it('are shown one by one, those that nobody authorized too', () => {
+    const world = aTestWorld();
+    const VpcId = world.parts.network.vpcs()[0]?.vpcId;
+    const made = { GroupName: 's', Description: 'd', VpcId };
+    const { GroupId } = world.call('ec2', 'CreateSecurityGroup', made);
+    const IpPermissions = [
+      { IpProtocol: 'tcp', FromPort: 22, ToPort: 22, IpRanges: [{ CidrIp: '10.0.0.0/8' }] },
+    ];
+    world.call('ec2', 'AuthorizeSecurityGroupIngress', { GroupId, IpPermissions });
+    const Filters = [{ Name: 'group-id', Values: [GroupId] }];
+    const shown = world.call('ec2', 'DescribeSecurityGroupRules', { Filters }).SecurityGroupRules;
+    expect(shown).toMatchObject([
+      { GroupId, IsEgress: false, FromPort: 22, CidrIpv4: '10.0.0.0/8' },
+      { GroupId, IsEgress: true, IpProtocol: '-1', CidrIpv4: '0.0.0.0/0' },
+    ]);
+    const SecurityGroupRuleIds = [String(shown?.[0]?.SecurityGroupRuleId)];
+    const one = world.call('ec2', 'DescribeSecurityGroupRules', { SecurityGroupRuleIds });
+    expect(one.SecurityGroupRules).toHaveLength(1);
+  });
+});
+
 describe('chance', () => {
   const story = (seed: number): string => {
     const world = aTestWorld({ seed, timings: { deliveryMs: [20, 900] } });

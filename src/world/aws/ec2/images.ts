@@ -1,8 +1,9 @@
-// Machine images of EKS' optimized families, per Kubernetes minor and release, and the SSM names
-// under which they are published. Which release is newest is decided by the release date alone.
+// Machine images of EKS' optimized families, per Kubernetes minor and release, the plain Amazon Linux
+// images, and the SSM names under which they are published. Which release is newest is decided by the release date alone.
 import { type Family, familyCalled } from '../../../formats/index.ts';
 import type { Table } from '../../kernel/index.ts';
 import { isoSeconds, type Scope } from '../scope.ts';
+import { plainFamily, plainImages, plainParameters } from './amazon-linux.ts';
 import { firstFamilies, type ImageFamily, imageFamilies } from './image-families.ts';
 
 export type ImageRow = {
@@ -10,6 +11,7 @@ export type ImageRow = {
   readonly name: string;
   readonly family: string;
   readonly architecture: 'x86_64' | 'arm64';
+  /** Minor; empty for an image that is not EKS' own, as the release version is. */
   readonly kubernetesVersion: string;
   /** `1.32.9-20260918` */
   readonly releaseVersion: string;
@@ -26,6 +28,8 @@ export interface PublishedParameter {
   readonly name: string;
   readonly value: string;
   readonly modifiedAt: number;
+  /** Default `text`. */
+  readonly dataType?: string;
 }
 
 const component = 'aws.ec2.images';
@@ -36,6 +40,8 @@ const releaseAgesDays = [20, 6];
 export class Images {
   readonly #scope: Scope;
   readonly #images: Table<ImageRow>;
+  /** By the last part of the parameter's name. */
+  readonly #plain: Table<{ readonly imageId: string }>;
   readonly #clusterVersion: string;
 
   /** `clusterVersion`: what an image brings that says nothing of itself. */
@@ -43,6 +49,7 @@ export class Images {
     this.#scope = scope;
     this.#clusterVersion = clusterVersion;
     this.#images = scope.kernel.tables.open<ImageRow>('aws/ec2/images');
+    this.#plain = scope.kernel.tables.open<{ imageId: string }>('aws/ec2/plain-images');
   }
 
   all(): readonly ImageRow[] {
@@ -70,6 +77,20 @@ export class Images {
         createdAt: releasedAt,
       });
     });
+    if (!this.all().some((row) => row.family === plainFamily)) this.#publishPlain(releasedAt);
+  }
+
+  #publishPlain(releasedAt: number): void {
+    const day = isoSeconds(releasedAt).slice(0, 10).replaceAll('-', '');
+    for (const { parameter, architecture, imageName } of plainImages) {
+      const known = this.all().find((row) => row.name === imageName.replace('#', day));
+      const imageId = known?.imageId ?? this.#scope.id(`${component}.${plainFamily}`, 'ami');
+      const name = imageName.replace('#', day);
+      const facts = { name, family: plainFamily, architecture, createdAt: releasedAt };
+      const row = { imageId, ...facts, kubernetesVersion: '', releaseVersion: '' };
+      this.#images.put(imageId, row);
+      this.#plain.put(parameter, { imageId });
+    }
   }
 
   /** Publishes two releases of that version unless its minor has some. */
@@ -82,7 +103,7 @@ export class Images {
   /** What runs on an image; of one that is not EKS' own nobody knows the family. */
   systemOf(imageId: string): ImageSystem {
     const row = this.#images.get(imageId);
-    return row === undefined
+    return row === undefined || row.kubernetesVersion === ''
       ? { family: undefined, kubernetesVersion: this.#clusterVersion }
       : {
           family: familyCalled(row.family),
@@ -97,15 +118,22 @@ export class Images {
       .sort((a, b) => b.createdAt - a.createdAt);
   }
 
-  /** The public SSM parameters, as EKS publishes them (EKS user guide, "retrieve-ami-id"). */
+  /** The public SSM parameters, as EKS (user guide, "retrieve-ami-id") and EC2 publish them. */
   parameters(): readonly PublishedParameter[] {
     const versions = [...new Set(this.all().map((row) => row.kubernetesVersion))];
-    return versions.flatMap((version) =>
+    const ofEks = versions.flatMap((version) =>
       imageFamilies.flatMap((family) => {
         const newest = this.releases(family.amiType, version)[0];
         return newest === undefined ? [] : parametersOf(newest, family, version);
       }),
     );
+    const plain = [...this.#plain.entries()].map(([parameter, { imageId }]) => ({
+      name: `${plainParameters}/${parameter}`,
+      value: imageId,
+      modifiedAt: this.get(imageId)?.createdAt ?? 0,
+      dataType: 'aws:ec2:image',
+    }));
+    return [...ofEks, ...plain];
   }
 }
 

@@ -78,6 +78,17 @@ const rows: readonly Row[] = [
       '4xlarge': [16, 65536, 8, 30, 1],
     },
   ],
+  [
+    't2',
+    'x86_64',
+    {
+      micro: [1, 1024, 2, 2],
+      small: [1, 2048, 3, 4],
+      medium: [2, 4096, 3, 6],
+      large: [2, 8192, 3, 12],
+      xlarge: [4, 16384, 3, 15],
+    },
+  ],
 ];
 
 export const instanceTypes: ReadonlyMap<string, InstanceType> = new Map(

@@ -11,6 +11,9 @@ export class Ec2Notices {
   readonly #events: EventBus;
   readonly #instances: Instances;
 
+  /** Whoever else hears of a recommendation: Auto Scaling. */
+  onRebalance: (instanceId: string) => void = () => undefined;
+
   constructor(scope: Scope, events: EventBus, instances: Instances) {
     this.#scope = scope;
     this.#events = events;
@@ -20,14 +23,17 @@ export class Ec2Notices {
     });
   }
 
-  /** The two-minute warning, and the end when it has passed. False for an instance not running. */
+  /**
+   * The two-minute warning, and the end of a spot instance when it has passed; EC2 takes no other.
+   * False for an instance that is not running.
+   */
   interrupt(instanceId: string): boolean {
     const instance = this.#running(instanceId);
     if (instance === undefined) return false;
     this.#put(instance, 'EC2 Spot Instance Interruption Warning', {
       'instance-action': 'terminate',
     });
-    this.#instances.scheduleReclaim(instanceId);
+    if (instance.capacityType === 'SPOT') this.#instances.scheduleReclaim(instanceId);
     return true;
   }
 
@@ -35,6 +41,7 @@ export class Ec2Notices {
     const instance = this.#running(instanceId);
     if (instance === undefined) return false;
     this.#put(instance, 'EC2 Instance Rebalance Recommendation', {});
+    this.onRebalance(instanceId);
     return true;
   }
 

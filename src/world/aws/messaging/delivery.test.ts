@@ -126,7 +126,7 @@ describe('message faults', () => {
 describe('notices of EC2', () => {
   it('warn two minutes before a spot instance ends', () => {
     const world = aTestWorld();
-    aGroup(world);
+    aGroup(world, { isSpot: true });
     world.advance(5);
     world.takeMessages();
     const [id = ''] = Object.keys(world.states('g'));
@@ -144,6 +144,16 @@ describe('notices of EC2', () => {
     world.advance(2);
     expect(world.aws.machines.instanceState(id)).toBe('shutting-down');
     expect(world.host.log.at(-1)).toBe(`off ${id}`);
+  });
+
+  it('end no on-demand instance', () => {
+    const world = aTestWorld();
+    aGroup(world);
+    world.advance(5);
+    const [id = ''] = Object.keys(world.states('g'));
+    expect(world.aws.interrupt(id)).toBe(true);
+    world.advance(600);
+    expect(world.aws.machines.instanceState(id)).toBe('running');
   });
 
   it('recommend a rebalance and report changes of state', () => {

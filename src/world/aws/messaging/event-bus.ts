@@ -1,6 +1,7 @@
 // EventBridge's default bus: rules match events by pattern and hand them to queues and topics.
 // Understands exact values, prefix, suffix, anything-but and exists; refuses other matchers.
 import { isObject, type Json, type JsonObject } from '../../../api/json.ts';
+import { parseJson } from '../../../api/parse-json.ts';
 import type { Table } from '../../kernel/index.ts';
 import { isoSeconds, refuse, type Scope } from '../scope.ts';
 import type { Delivery } from './delivery.ts';
@@ -92,7 +93,7 @@ export class EventBus {
 export const parsePattern = (text: string): JsonObject => {
   let parsed: unknown;
   try {
-    parsed = JSON.parse(text);
+    parsed = parseJson(text);
   } catch {
     throw invalidPattern('Event pattern is not valid. Reason: it is not JSON');
   }

@@ -1,6 +1,7 @@
 // EventBridge over the API: rules with event patterns on the default bus, their targets, PutEvents.
 // Schedules, other buses and input transformers are refused.
 import { isObject } from '../../../api/json.ts';
+import { parseJson } from '../../../api/parse-json.ts';
 import { type AwsInput, optionalText, structures, text, texts } from '../../../wire/index.ts';
 import { refuse, type Scope, type ServiceHandlers } from '../scope.ts';
 import { type EventBus, parsePattern, type RuleRow } from './event-bus.ts';
@@ -95,7 +96,7 @@ const putEvent = ({ events }: EventsParts, entry: AwsInput) => {
   }
   let detail: unknown;
   try {
-    detail = JSON.parse(optionalText(entry, 'Detail') ?? '');
+    detail = parseJson(optionalText(entry, 'Detail') ?? '');
   } catch {
     detail = undefined;
   }

@@ -4,6 +4,7 @@ import { layMessaging } from '../demo/foundation.ts';
 import type { SubnetRow, VpcRow } from '../ec2/network.ts';
 import type { AwsParts } from '../parts.ts';
 import { refuse } from '../scope.ts';
+import { ensureImages } from './cluster-versions.ts';
 
 const zoneLetters = ['a', 'b', 'c'] as const;
 /** AWS' own default VPC: a /16 with one /20 per zone. */
@@ -24,6 +25,7 @@ export const addServiceRoles = ({ identity }: AwsParts): void => {
 export const layAccount = (parts: AwsParts, kubernetesVersion: string): void => {
   const { network, images, scope } = parts;
   images.ensure(kubernetesVersion);
+  ensureImages(images, kubernetesVersion.split('.').slice(0, 2).join('.'));
   addServiceRoles(parts);
   layMessaging(parts);
   const vpc = network.addVpc(defaultBlock, {}, { isDefault: true });

@@ -26,6 +26,14 @@ export const addonHandlers = ({
     clusters.putAddon(addon);
     return { addon: renderAddon(clusters, addon) };
   },
+  // The schema of an add-on's values is its publisher's: here any JSON object is one.
+  DescribeAddonConfiguration: (input) => {
+    const addonName = text(input, 'addonName');
+    const clusterVersion = clusters.all()[0]?.version ?? kubernetesVersion;
+    const addonVersion = chooseVersion(addonName, clusterVersion, text(input, 'addonVersion'));
+    const configurationSchema = JSON.stringify({ type: 'object' });
+    return { addonName, addonVersion, configurationSchema, podIdentityConfiguration: [] };
+  },
   DescribeAddonVersions: (input) => {
     const wanted = optionalText(input, 'addonName');
     const minor = kubernetesVersion.split('.').slice(0, 2).join('.');

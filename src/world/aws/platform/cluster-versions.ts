@@ -1,5 +1,7 @@
 // EKS' Kubernetes versions with their dates of support (EKS user guide, "kubernetes-versions"), as
-// DescribeClusterVersions shows them at a moment of the world's time. Facts only.
+// DescribeClusterVersions shows them at a moment of the world's time, and the images of each.
+
+import type { Images } from '../ec2/images.ts';
 
 interface VersionFacts {
   readonly version: string;
@@ -35,6 +37,19 @@ export const clusterVersions: readonly VersionFacts[] = [
 
 export const findVersion = (version: string): VersionFacts | undefined =>
   clusterVersions.find((one) => one.version === version);
+
+/**
+ * Publishes images of a cluster's minor version and of the ones beside it, to which it or its node
+ * groups may move. What is published already stays.
+ */
+export const ensureImages = (images: Pick<Images, 'ensure'>, version: string): void => {
+  const own = clusterVersions.findIndex((one) => one.version === version);
+  if (own === -1) return;
+  for (const index of [own, own - 1, own + 1]) {
+    const patch = clusterVersions[index]?.patch;
+    if (patch !== undefined) images.ensure(patch);
+  }
+};
 
 const supportAt = (version: VersionFacts, now: number) => {
   if (now < Date.parse(version.endOfStandard)) return 'standard-support';

@@ -133,6 +133,74 @@ describe('clusters that EKS refuses', () => {
   });
 });
 
+describe('the version of a cluster', () => {
+  const shown = (world: TestWorld) => world.call('eks', 'DescribeCluster', { name: 'c' }).cluster;
+  const anActive = (): TestWorld => {
+    const world = aWorld();
+    createCluster(world);
+    world.advance(180);
+    return world;
+  };
+
+  it('moves to the next minor, in an update that takes a minute', () => {
+    const world = anActive();
+    const input = { name: 'c', version: '1.33' };
+    const { update } = world.call('eks', 'UpdateClusterVersion', input);
+    expect(update).toMatchObject({
+      type: 'VersionUpdate',
+      status: 'InProgress',
+      params: [
+        { type: 'Version', value: '1.33' },
+        { type: 'PlatformVersion', value: 'eks.16' },
+      ],
+    });
+    expect(shown(world)).toMatchObject({ status: 'UPDATING', version: '1.32' });
+    expect(world.refusal('eks', 'UpdateClusterVersion', input)).toBe(
+      'ResourceInUseException: Cannot VersionUpdate because cluster c currently has status UPDATING',
+    );
+    world.advance(75);
+    expect(shown(world)).toMatchObject({
+      status: 'ACTIVE',
+      version: '1.33',
+      platformVersion: 'eks.16',
+    });
+    const updateId = String(update?.id);
+    expect(world.call('eks', 'ListUpdates', { name: 'c' }).updateIds).toEqual([updateId]);
+    expect(world.call('eks', 'DescribeUpdate', { name: 'c', updateId }).update).toMatchObject({
+      status: 'Successful',
+    });
+  });
+
+  it.each([
+    ['1.34', /^InvalidParameterException: Unsupported Kubernetes minor version update from 1\.32/],
+    ['1.31', /^InvalidParameterException: Unsupported Kubernetes minor version update from 1\.32/],
+    ['1.32', /^InvalidParameterException: Cluster is already at version: 1\.32/],
+    ['1.99', /^InvalidParameterException: unsupported Kubernetes version 1\.99/],
+    ['latest', /^InvalidParameterException: unsupported Kubernetes version latest/],
+    [undefined, /^InvalidParameterException: A Kubernetes version must be specified/],
+  ])('never moves to %s', (version, refused) => {
+    const world = anActive();
+    const input = { name: 'c', ...(version === undefined ? {} : { version }) };
+    expect(world.refusal('eks', 'UpdateClusterVersion', input)).toMatch(refused);
+    expect(shown(world)).toMatchObject({ status: 'ACTIVE', version: '1.32' });
+  });
+
+  it('has images beside it, to which node groups may move', () => {
+    const world = anActive();
+    const newest = (minor: string): string =>
+      String(
+        world.call('ssm', 'GetParameter', {
+          Name: `/aws/service/eks/optimized-ami/${minor}/amazon-linux-2023/x86_64/standard/recommended/release_version`,
+        }).Parameter?.Value,
+      );
+    expect(newest('1.31')).toMatch(/^1\.31\.13-\d{8}$/);
+    expect(newest('1.33')).toMatch(/^1\.33\.5-\d{8}$/);
+    expect(() => newest('1.34')).toThrow(/ParameterNotFound|not found/);
+    world.call('eks', 'UpdateClusterVersion', { name: 'c', version: '1.33' });
+    expect(newest('1.34')).toMatch(/^1\.34\.1-\d{8}$/);
+  });
+});
+
 describe('networks named by id', () => {
   const wanted = {
     vpcId: 'vpc-0ca96cd5c37d3bae8',

@@ -66,10 +66,12 @@ export type UpdateRow = {
 };
 
 const component = 'aws.eks';
+const versionUpdate = 'VersionUpdate';
 /** Shorter than EKS' ten minutes: long enough that a client must wait. */
 const creatingMs: Span = [110_000, 130_000];
 const deletingMs: Span = [50_000, 70_000];
 const updatingMs: Span = [15_000, 25_000];
+const versionUpdatingMs: Span = [50_000, 70_000];
 const addonMs: Span = [14_000, 16_000];
 
 const defaults = {
@@ -173,7 +175,8 @@ export class Clusters {
     const row: UpdateRow = { ...update, id, status: 'InProgress', createdAt: this.scope.now() };
     this.#updates.put(id, row);
     if (update.addon === undefined) this.patch(update.cluster, { status: 'UPDATING' });
-    this.#later('updated', { id }, updatingMs);
+    const span = update.type === versionUpdate ? versionUpdatingMs : updatingMs;
+    this.#later('updated', { id }, span);
     return row;
   }
 
@@ -222,6 +225,8 @@ export class Clusters {
     const row = this.#updates.get(id);
     if (row === undefined) return;
     this.#updates.put(id, { ...row, status: 'Successful' });
+    const version = row.params.find(({ type }) => type === 'Version')?.value;
+    if (row.type === versionUpdate && version !== undefined) this.patch(row.cluster, { version });
     const isOpen = this.updates(row.cluster).some(
       (one) => one.addon === undefined && one.status === 'InProgress',
     );

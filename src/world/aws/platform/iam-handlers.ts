@@ -1,6 +1,7 @@
 // IAM's changing operations, as far as people need them for node groups: roles, their policies,
 // instance profiles. Records only: nothing here decides what a caller may do.
 import { isObject, objectOr } from '../../../api/json.ts';
+import { parseJson } from '../../../api/parse-json.ts';
 import { type AwsInput, optionalText, text } from '../../../wire/index.ts';
 import { tagsOf } from '../filters.ts';
 import { refuse, type ServiceHandlers } from '../scope.ts';
@@ -100,7 +101,7 @@ const profileHandlers = (identity: Identity): ServiceHandlers => ({
 
 const checkedDocument = (document: string): string => {
   try {
-    if (isObject(JSON.parse(document))) return document;
+    if (isObject(parseJson(document))) return document;
   } catch {
     // Told below, as for JSON that is no object.
   }

@@ -269,6 +269,12 @@ export const iamHandlers = (identity: Identity): ServiceHandlers => ({
       IsTruncated: false,
     };
   },
+  // A world signs no tokens for pods, so that no cluster's issuer is a provider.
+  GetOpenIDConnectProvider: (input) => {
+    const arn = text(input, 'OpenIDConnectProviderArn');
+    throw refuse('NoSuchEntity', `OpenIDConnect Provider not found for arn ${arn}`, 404);
+  },
+  ListOpenIDConnectProviders: () => ({ OpenIDConnectProviderList: [] }),
   ListAccountAliases: () => ({ AccountAliases: [], IsTruncated: false }),
   GetUser: (input, { principal }) => {
     const UserName = optionalText(input, 'UserName') ?? principal.userName ?? '';

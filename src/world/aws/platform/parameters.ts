@@ -1,4 +1,4 @@
-// SSM's public parameters of EKS images, read from the images that the world publishes.
+// SSM's public parameters of EKS' and of Amazon Linux images, read from the images that the world publishes.
 import { optionalFlag, optionalNumber, optionalText, text, texts } from '../../../wire/index.ts';
 import type { Images, PublishedParameter } from '../ec2/images.ts';
 import { invalidNextToken, pageOf } from '../paging.ts';
@@ -11,7 +11,7 @@ const render = (scope: Scope, parameter: PublishedParameter) => ({
   Version: 1,
   LastModifiedDate: parameter.modifiedAt,
   ARN: `arn:aws:ssm:${scope.region}::parameter${parameter.name}`,
-  DataType: 'text',
+  DataType: parameter.dataType ?? 'text',
 });
 
 export const parameterHandlers = (scope: Scope, images: Images): ServiceHandlers => {

@@ -156,6 +156,28 @@ describe('desired-within-bounds', () => {
     expect(judge(capacity, followed(untold.at(2))).said).toEqual([]);
   });
 
+  it('takes the rest of a size that the maximum cut off for its owner’s, and no other', () => {
+    const writes = (story: Story, generation: number, desired: number, maxSize: number): Story =>
+      story.object('nodegroups', {
+        metadata: {
+          name: 'ng1',
+          uid: 'ng1',
+          generation,
+          annotations: { 'drover.dev/followed-generation': `${generation}` },
+        },
+        spec: { autoScalingGroupName: group, scaling: { desired, maxSize } },
+        status: { desired, minSize: 0, maxSize: 9 },
+      });
+    const cut = (maxSize: number): Story => {
+      const begun = scaled(scaled(wrote(new Story(), 1, 0), 0).at(1), 2);
+      return writes(writes(begun.at(30), 2, 1, maxSize).at(60), 3, 2, 4);
+    };
+    expect(judge(capacity, cut(1)).said).toEqual([]);
+    expect(judge(capacity, cut(4)).said).toEqual([
+      'eks-ng1: wrote 2 to the spec, which nobody but we had set',
+    ]);
+  });
+
   it('takes up of others’ changes what was written back, and no more', () => {
     /** Somebody takes two, one after the other; the first write-back has seen one of them. */
     const taken = (secondAt: number, writtenAt: number): Story => {
@@ -172,6 +194,34 @@ describe('desired-within-bounds', () => {
     expect(judge(capacity, wrote(both.at(3), 3, 1)).said).toEqual([
       'eks-ng1: wrote 1 to the spec, which nobody but we had set',
     ]);
+  });
+
+  it('reports an instance of an update’s surplus that is taken for a wish', () => {
+    const told = (story: Story, generation: number, desired: number) =>
+      story.object('nodegroups', {
+        metadata: {
+          name: 'ng1',
+          uid: 'ng1',
+          generation,
+          annotations: { 'drover.dev/followed-generation': generation === 1 ? '0' : '2' },
+        },
+        spec: { autoScalingGroupName: group, scaling: { desired } },
+        status: { desired, minSize: 0, maxSize: 9, surge: { desired: 6, maxSize: 6 } },
+      });
+    /** Where the group has `size`, somebody terminates one with its place, and the spec is written. */
+    const taken = (size: number, userAgent = 'cluster-autoscaler') => {
+      const story = told(new Story(), 1, 3).state(i1, 'InService', { group });
+      const input = { InstanceId: i1, ShouldDecrementDesiredCapacity: true };
+      const operation = 'TerminateInstanceInAutoScalingGroup';
+      const smaller = scaled(scaled(story, size).at(5), size - 1);
+      const call = { service: 'autoscaling', operation, userAgent, input };
+      return told(smaller.add({ kind: 'call', at: smaller.micros, ...call }).at(8), 2, 2);
+    };
+    expect(judge(capacity, taken(9)).said).toEqual([
+      'eks-ng1: wrote 2 to the spec, which nobody but we had set',
+    ]);
+    // It has no more than people want: one fewer is a wish.
+    expect(judge(capacity, taken(3)).said).toEqual([]);
   });
 
   it('reports a scale-in below what is asked for, and takes no repeated call for another', () => {
@@ -237,6 +287,22 @@ describe('desired-within-bounds', () => {
       ]);
       const written = wrote(once().at(18), 2, 1).at(40);
       expect(judge(capacity, retire(written, i2, 0)).said).toEqual([`${none} 1 were asked for`]);
+    });
+
+    it('reports one against a larger size that its controller has taken note of, and no other', () => {
+      const asked = (requested: number): Story =>
+        updated()
+          .at(10)
+          .object('nodegroups', {
+            metadata: { name: 'ng1', uid: 'ng1', generation: 2 },
+            spec: { autoScalingGroupName: group, scaling: { desired: 4 } },
+            status: { desired: 3, minSize: 0, maxSize: 9, requested: { desired: requested } },
+          })
+          .at(70);
+      expect(judge(capacity, retire(asked(2), i1, 2)).said).toEqual([]);
+      expect(judge(capacity, retire(asked(4), i1, 2)).said).toEqual([
+        'eks-ng1: a scale-in left 2 instances where 4 were asked for',
+      ]);
     });
 
     it('reports one of ours too many, and a scale-in that is no update’s', () => {

@@ -79,12 +79,23 @@ class Wishes {
   }
 }
 
+interface SizeChange {
+  readonly at: number;
+  readonly by: number;
+  /** An instance that was terminated with its place while an update had more of them than people want. */
+  readonly isOfSurplus?: true;
+}
+
 /** Whether a size in the spec that we wrote back was somebody's wish: somebody must have changed the group before. */
 class OthersSizes {
   readonly #sizes = new Map<string, number>();
   /** Changes of the group that are nobody's call of ours, since a wish was last written back. */
-  readonly #changes = new Map<string, readonly { readonly at: number; readonly by: number }[]>();
+  readonly #changes = new Map<string, readonly SizeChange[]>();
   readonly #asked = new Map<string, number | undefined>();
+  /** The size of others of which the spec's maximum cut off a part when it was written back. */
+  readonly #cutOff = new Map<string, number | undefined>();
+  /** The surplus that was told with them. */
+  readonly #surplus = new Map<string, { readonly surge: number; readonly retiring: number }>();
 
   scaled({ autoScalingGroupName: group, desired, at }: Scaling): void {
     const before = this.#sizes.get(group);
@@ -102,7 +113,20 @@ class OthersSizes {
         one.at === at &&
         (desired === undefined ? one.by === -1 : this.#sizes.get(group) === desired),
     );
-    if (own >= 0) this.#changes.set(group, all.toSpliced(own, 1));
+    if (own < 0) return;
+    this.#changes.set(group, all.toSpliced(own, 1));
+    this.#cutOff.delete(group);
+  }
+
+  /** An instance that others terminated with its place, as an autoscaler does; its change is told just before it. */
+  terminated(group: string, at: number): void {
+    const all = this.#changes.get(group) ?? [];
+    const last = all.findLastIndex((one) => one.at === at && one.by === -1);
+    const { surge = 0, retiring = 0 } = this.#surplus.get(group) ?? {};
+    const now = this.#sizes.get(group) ?? 0;
+    const wanted = (this.#asked.get(group) ?? Number.POSITIVE_INFINITY) + retiring;
+    if (last < 0 || surge === 0 || now < wanted) return;
+    this.#changes.set(group, all.with(last, { at, by: -1, isOfSurplus: true }));
   }
 
   /** By how many others have made the group smaller since then, as nobody has written back yet. */
@@ -133,11 +157,22 @@ class OthersSizes {
     const desired = numberOf(objectOr(objectOr(spec).scaling).desired);
     const before = this.#asked.get(group);
     this.#asked.set(group, desired);
+    const surge = objectOr(objectOr(status).surge);
+    const noted = { surge: numberOf(surge.desired) ?? 0, retiring: numberOf(surge.retiring) ?? 0 };
+    this.#surplus.set(group, noted);
     const isFollowed = objectOr(annotations)[followedAnnotation] === String(generation);
     if (!isFollowed || before === undefined || desired === undefined) return undefined;
     if (before === desired || objectOr(status).failure !== undefined) return undefined;
     // Where nothing tells of sizes, as on a real API server, nobody knows whose it was.
-    const isWish = !this.#sizes.has(group) || (this.#changes.get(group) ?? []).length > 0;
+    const isOfPeople = ({ isOfSurplus }: SizeChange): boolean =>
+      desired > before || isOfSurplus === undefined;
+    const size = this.#sizes.get(group);
+    const isRest = size === desired && this.#cutOff.get(group) === desired;
+    const isWish =
+      size === undefined || isRest || (this.#changes.get(group) ?? []).some(isOfPeople);
+    const { maxSize } = objectOr(objectOr(spec).scaling);
+    const isCut = size !== undefined && size > desired && numberOf(maxSize) === desired;
+    this.#cutOff.set(group, isCut ? size : undefined);
     this.#takeUp(group, desired - before, since);
     return { desired, isWish };
   }
@@ -164,6 +199,8 @@ export const capacity: Oracle = {
     const forced = new Map<string, boolean>();
     const nodeGroupOf = new Map<string, string>();
     const taken = new Set<string>();
+    /** The size in the spec that its controller has taken note of, in `status.requested`. */
+    const noted = new Map<string, number>();
     const asked = new AskedSizes();
     /** Sizes that somebody has set, where that was seen. */
     const set = new Map<string, number>();
@@ -208,7 +245,9 @@ export const capacity: Oracle = {
       // What others take is taken for a wish when it is seen: an update's own is one fewer then as well.
       const unseen = others.smallerBy(group, book.now - unseenMicros);
       const wanted = book.cloud.groups.get(group)?.desired ?? 0;
-      if (isRetired(context, instanceId) && wanted + unseen >= wish) return;
+      // A size that no pass could take note of, while the cloud answers none, is made good by the next one.
+      const least = Math.min(wish, noted.get(group) ?? wish);
+      if (isRetired(context, instanceId) && wanted + unseen >= least) return;
       const message = `a scale-in left ${members} instances where ${wish} were asked for`;
       report({ subject: group, message });
     };
@@ -245,6 +284,9 @@ export const capacity: Oracle = {
         const [min, max] = [numberOf(minSize), numberOf(maxSize)];
         if (min === undefined || max === undefined) return;
         known.set(group, { min, max });
+        const { desired: requested } = objectOr(status.requested);
+        const request = numberOf(requested);
+        if (request !== undefined) noted.set(group, request);
         wishes.take(group, at, object);
         asked.take(group, at, object);
         const followed = others.followedBy(group, object, at - book.lagMicros);
@@ -282,6 +324,7 @@ export const capacity: Oracle = {
           const { group } = book.cloud.instances.get(textOf(entry.input.InstanceId)) ?? {};
           if (book.isOurs(entry)) others.called(group ?? '', entry.at);
           if (book.isOurs(entry)) checkTaken(entry);
+          else others.terminated(group ?? '', entry.at);
           const before = set.get(group ?? '');
           if (group !== undefined && before !== undefined) set.set(group, before - 1);
         }

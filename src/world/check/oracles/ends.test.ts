@@ -52,6 +52,19 @@ describe('everything-ends', () => {
       .state(i1, 'Terminating:Wait')
       .draining(i1, { status });
 
+  it('accepts advice that waits for its turn, unmarked, and nothing else that waits so', () => {
+    const waiting = (kind: string, phase = 'Pending') =>
+      settled().disruption(i1, {
+        causes: [{ kind, id: `${kind}/1`, onDeadline: 'fail' }],
+        status: { phase, ...named('turn') },
+      });
+    const said = (story: Story) => judge(liveness, story.at(9)).said;
+    expect(said(waiting('Maintenance'))).toEqual([]);
+    expect(said(waiting('RebalanceRecommendation'))).toEqual([]);
+    expect(said(waiting('LifecycleHook'))).toEqual([`${i1}: still Pending, waiting for turn`]);
+    expect(said(waiting('Maintenance', 'Draining'))).toHaveLength(1);
+  });
+
   it('accepts a drain that has ended, and says nothing while things still move', () => {
     const ended = settled()
       .state(i1, 'Terminated')

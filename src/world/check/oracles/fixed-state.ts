@@ -12,6 +12,8 @@ const unrelated = new Set(['leases', 'events', 'nodegroups']);
 const blindRepeats = 3;
 /** Progress and blockers of an open drain are refreshed by time as well, ever more rarely. */
 const refreshesPerMinute = 2;
+/** After this a recommendation that nothing followed is over. */
+const rebalanceMinutes = 60;
 
 /** What we change by patch; pods are only sent away. */
 const patched = new Set(['nodes', 'nodedisruptions']);
@@ -155,9 +157,12 @@ export const fixedState: Oracle = {
         if (book.isNewVersion) useless.changed(resource, textOf(objectOr(object.metadata).name));
         if (book.matters && !isJournal(resource)) minutes.busy(at);
         if (!isJournal(resource)) return;
-        for (const { deadline } of objectsOf(objectOr(object.spec).causes)) {
+        for (const { deadline, kind, receivedAt } of objectsOf(objectOr(object.spec).causes)) {
           const deadlineAt = timeOf(deadline);
           if (deadlineAt !== undefined) minutes.deadline(deadlineAt);
+          const since = timeOf(receivedAt);
+          const isOver = kind === 'RebalanceRecommendation' && since !== undefined;
+          if (isOver) minutes.deadline(since + rebalanceMinutes * microsPerMinute);
         }
       },
       lifecycle: (entry) => minutes.busy(entry.at),

@@ -5,9 +5,9 @@ import { groupsGone } from './groups-gone.ts';
 
 const uuid = '02c1ba5d-75b6-fbdf-4569-aa31827ad412';
 const group = `eks-ng-${uuid}`;
-const object = (adopted: boolean) => ({
+const object = (adopted: boolean, policy: object = { deletionPolicy: 'Delete' }) => ({
   metadata: { name: 'ng', uid: 'ng', finalizers: ['drover.dev/nodegroup'] },
-  spec: adopted ? { autoScalingGroupName: group } : {},
+  spec: adopted ? { autoScalingGroupName: group, ...policy } : {},
   status: { autoScalingGroupName: group },
 });
 const profile = { InstanceProfileName: `eks-${uuid}` };
@@ -19,13 +19,13 @@ const made = (): Story =>
     .call('CreateInstanceProfile', profile)
     .call('CreateLaunchTemplate', template)
     .call('CreateAutoScalingGroup', named);
-const gone = (story: Story, adopted = false): Story =>
+const gone = (story: Story, adopted = false, policy?: object): Story =>
   story.add({
     kind: 'object',
     at: story.micros,
     type: 'DELETED',
     resource: 'nodegroups',
-    object: object(adopted),
+    object: object(adopted, policy),
   });
 const deleted = (story: Story): Story => gone(story);
 
@@ -74,5 +74,14 @@ describe('nothing-left-after-delete', () => {
     const adopted = gone(new Story().object('nodegroups', object(true)), true);
     expect(judge(groupsGone, adopted).said).toHaveLength(1);
     expect(judge(groupsGone, gone(new Story(), true))).toEqual({ said: [], saw: 0 });
+  });
+
+  it('wants an adopted group to stay, unless its policy is Delete', () => {
+    const held = () => new Story().object('nodegroups', object(true, {}));
+    expect(judge(groupsGone, gone(held(), true, {}))).toEqual({ said: [], saw: 1 });
+    const ended = held().call('DeleteAutoScalingGroup', named);
+    expect(judge(groupsGone, gone(ended, true, {})).said).toEqual([
+      `ng: policy Retain, and ${group} was deleted`,
+    ]);
   });
 });

@@ -1,4 +1,4 @@
-// Oracle 13: after delete nothing of ours remains. The object of a NodeGroup goes last: its instances,
+// Oracle 13: after delete nothing of ours remains; of a group that is retained, its Auto Scaling group does. The object of a NodeGroup goes last: its instances,
 // its Auto Scaling group, its launch template and its instance profile have gone before it, its nodes
 // follow soon.
 import { type JsonObject, objectOr } from '../../../api/json.ts';
@@ -52,6 +52,13 @@ class Standing {
     return this.#ended.has(`${what} ${name}`);
   }
 }
+
+/** A delete of it leaves its Auto Scaling group (docs/node-groups.md, deletionPolicy). */
+const isRetained = (object: JsonObject): boolean => {
+  const { deletionPolicy, autoScalingGroupName } = objectOr(object.spec);
+  const isAdopted = textOf(autoScalingGroupName) !== '';
+  return deletionPolicy === 'Retain' || (isAdopted && deletionPolicy !== 'Delete');
+};
 
 const leftOf = ({ book }: Context, standing: Standing, object: JsonObject): readonly string[] => {
   const group = groupNameOf(object);
@@ -108,6 +115,12 @@ export const groupsGone: Oracle = {
         // One that we never held is none that we made anything for.
         if (!held.delete(name)) return;
         saw();
+        if (isRetained(object)) {
+          const group = groupNameOf(object);
+          if (!standing.hasEnded('AutoScalingGroup', group)) return;
+          report({ subject: name, message: `policy Retain, and ${group} was deleted` });
+          return;
+        }
         gone.set(groupNameOf(object), at);
         const left = leftOf(context, standing, object);
         if (left.length === 0) return;

@@ -1,6 +1,6 @@
-// Oracle 3, second half: we complete a termination hook only when its node is empty, its forcing
-// deadline has come, or there is no node (any more); a launch hook only when its node is Ready. A drain
-// without a hook is told as Drained only when its node is empty, too.
+// Oracle 3, second half: we complete a termination hook only when no pod is left on its node, a deleted
+// Node object included, or its forcing deadline has come; a launch hook only when its node is Ready. A
+// drain without a hook is Drained only when its node is empty, too.
 import { objectOr } from '../../../api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import type { Call, DisruptionState, NodeState, PodState } from '../state/book.ts';
@@ -15,9 +15,43 @@ const forceMicros = 30 * microsPerSecond;
 /** A drain that may not force keeps its hook to shortly before the hook's own end. */
 const lastMomentMicros = microsPerMinute;
 
+/** A pod whose kubelet is dead was told to stop so long before, less a second that Kubernetes does not write. */
+const unstoppableMicros = 29 * microsPerSecond;
+
 /** Its owner, or who started it by hand, puts it back whatever we do; the journal says so. */
 const isBoomerang = (pod: PodState, owners: ReadonlySet<string>): boolean =>
   owners.has(pod.ownerUid === '' ? `pod/${pod.key}` : pod.ownerUid);
+
+/** Whether its kubelet was silent then, as far as could be known. */
+const wasSilent = (node: NodeState, at: number, lagMicros: number): boolean => {
+  const { silentSince, heardAgainAt } = node;
+  if (silentSince === undefined || silentSince > at) return false;
+  return heardAgainAt === undefined || at - heardAgainAt <= lagMicros;
+};
+
+/** Its instance stays after the drain, and with it what runs there. */
+const staysAfterwards = ({ causes }: DisruptionState): boolean =>
+  causes.every(({ kind, followUp }) => kind === 'Manual' && followUp === 'Release');
+
+/** Told to stop long ago, and no kubelet does it: only the end of the instance can. */
+const isUnstoppable = (
+  { book }: Pick<Context, 'book'>,
+  { pod, node, disruption, at }: Held,
+): boolean => {
+  if (disruption === undefined || staysAfterwards(disruption)) return false;
+  const { terminatingAt } = pod;
+  const least = unstoppableMicros - (book.facts.clockSkew ?? 0);
+  if (terminatingAt === undefined || at - terminatingAt < least) return false;
+  return wasSilent(node, at, book.lagMicros);
+};
+
+interface Held {
+  readonly pod: PodState;
+  readonly node: NodeState;
+  readonly disruption: DisruptionState | undefined;
+  /** When the drain was decided to be over. */
+  readonly at: number;
+}
 
 /**
  * Pods for whose sake the instance has to stay; also those that are still stopping. Who comes after
@@ -34,6 +68,7 @@ const holding = (
   for (const pod of book.pods.on(node.name)) {
     if (!book.isDrainable(pod) || decidedAt - pod.boundAt < lookMicros) continue;
     if (isBoomerang(pod, disruption?.boomerangOwners ?? new Set())) continue;
+    if (isUnstoppable({ book }, { pod, node, disruption, at: decidedAt })) continue;
     found.push(pod);
   }
   return found;
@@ -67,7 +102,8 @@ const forgotten = (
   disruption: DisruptionState,
 ): PodState | undefined => {
   const { book } = context;
-  if (!isForced(context, disruption) || book.isBlind || !node.ready) return undefined;
+  if (!isForced(context, disruption) || book.isBlind) return undefined;
+  if (!node.ready || node.goneAt !== undefined) return undefined;
   const enoughMicros = forceMicros + 2 * (book.facts.clockSkew ?? 0);
   return holding(context, node, disruption).find(
     (pod) => pod.terminatingAt === undefined && book.now - pod.boundAt > enoughMicros,
@@ -94,10 +130,16 @@ const wasThereNone = ({ book }: Context, node: NodeState, one: DisruptionState):
   return book.now - node.joinedAt <= book.lagMicros;
 };
 
+/** The instance's node, or the one that was deleted under it while its name is still its own. */
+const nodeUnder = ({ book: { nodes } }: Context, instanceId: string): NodeState | undefined => {
+  const last = nodes.lastOfInstance(instanceId);
+  return last !== undefined && nodes.byName.get(last.name) === last ? last : undefined;
+};
+
 /** A completion that looks too early; undefined = it is in order. */
 const terminationDoubt = (context: Context, instanceId: string): Doubt | undefined => {
   const { book } = context;
-  const node = book.nodes.ofInstance(instanceId);
+  const node = nodeUnder(context, instanceId);
   const isDead = book.cloud.instances.get(instanceId)?.deadAt !== undefined;
   if (node === undefined || isDead) return undefined;
   const disruption = book.disruptions.ofInstance(instanceId);

@@ -106,6 +106,18 @@ describe('hooks-complete-when-empty', () => {
     expect(judge(hooksCompleted, stopping).said).toHaveLength(1);
   });
 
+  it('accepts one while a dead kubelet still has a pod that was told to stop 30 s before', () => {
+    const dead = (told: number, completed: number) =>
+      drain().at(told).evict('p1').node('n1', { ready: false }).at(completed);
+    const said = (story: Story) => judge(hooksCompleted, story.hookCall(complete, i1)).said;
+    expect(said(dead(50, 81))).toEqual([]);
+    expect(said(dead(50, 78))).toHaveLength(1);
+    expect(said(drain().node('n1', { ready: false }).at(500))).toHaveLength(1);
+    const wokenAt = (seconds: number) => dead(50, seconds).node('n1').at(400);
+    expect(said(wokenAt(100))).toHaveLength(1);
+    expect(said(wokenAt(399))).toEqual([]);
+  });
+
   it('forgives one that an episode before had decided, as long as the next may be unknown', () => {
     const causes = [{ deadline: 900, hook: hookName }];
     const back = (seconds: number, phase: string) =>
@@ -148,6 +160,17 @@ describe('hooks-complete-when-empty', () => {
     const blind = drain().at(10).disruption(i1, { causes, status });
     blind.fault('F6-leader-paused', 'fired').at(11).hookCall(complete, i1);
     expect(said(blind)).toEqual(early);
+  });
+
+  it('reports one while pods are bound to a node that was deleted under its instance', () => {
+    const deleted = () => drain().at(50).gone('nodes', 'n1').at(60);
+    expect(judge(hooksCompleted, deleted().hookCall(complete, i1)).said).toEqual([
+      `${i1}: completed while demo/p1 still ran on n1`,
+    ]);
+    const collected = deleted().gone('pods', 'p1').hookCall(complete, i1);
+    expect(judge(hooksCompleted, collected).said).toEqual([]);
+    const late = deleted().at(901).hookCall(complete, i1);
+    expect(judge(hooksCompleted, late).said).toEqual([]);
   });
 
   it('accepts it at the forcing deadline, and reports it seconds before', () => {
@@ -329,6 +352,8 @@ describe('messages-are-durable', () => {
   it('wants a spot notice recorded while the instance still runs', () => {
     const spot = JSON.stringify({
       source: 'aws.ec2',
+      account: '123456789012',
+      region: 'eu-west-1',
       'detail-type': 'EC2 Spot Instance Interruption Warning',
       detail: { 'instance-id': i1, 'instance-action': 'terminate' },
     });

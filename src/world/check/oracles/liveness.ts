@@ -4,7 +4,7 @@
 import { type JsonObject, objectOr } from '../../../api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import type { DisruptionState } from '../state/book.ts';
-import { isHeld } from '../state/disruptions.ts';
+import { inForce, isHeld } from '../state/disruptions.ts';
 import { isHealthy, type PodState } from '../state/pods.ts';
 import { microsPerMinute, numberOf, selectorMatch, textOf } from '../state/read.ts';
 import { GroupEnds } from './group-ends.ts';
@@ -52,13 +52,20 @@ const waitsForItsTurn = ({ book }: Context, one: DisruptionState): boolean =>
   one.heldSince !== undefined &&
   isHeld(one, { at: book.now, lagMicros: book.lagMicros });
 
+/** Advice, or maintenance to come, on a node that is not marked: its group has no room for it yet. */
+const waitsForRoom = ({ book }: Context, one: DisruptionState): boolean =>
+  one.phase === 'Pending' &&
+  one.waitingOn.some(({ kind }) => kind === 'turn') &&
+  inForce(one, { at: book.now, lagMicros: book.lagMicros }).every(
+    ({ kind }) => kind === 'RebalanceRecommendation' || kind === 'Maintenance',
+  );
+
 const checkDrains = (context: Context): void => {
   const { book, saw, report } = context;
   for (const one of book.disruptions.living()) {
     saw();
-    if (one.phase === 'Ended' || isBlockedAsTold(context, one) || waitsForItsTurn(context, one)) {
-      continue;
-    }
+    const waits = [isBlockedAsTold, waitsForItsTurn, waitsForRoom];
+    if (one.phase === 'Ended' || waits.some((isTrue) => isTrue(context, one))) continue;
     const kinds = [...new Set(one.waitingOn.map((waiting) => waiting.kind))].join(', ');
     report({
       subject: one.name,

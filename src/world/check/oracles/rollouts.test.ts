@@ -279,6 +279,14 @@ describe('updates-leave-nothing', () => {
       `n1: ${kept} of others was taken away`,
     );
   });
+  it('reports a value of others that is not restored', () => {
+    const restored = (value: string | null) => {
+      const story = annotate(annotate(rolling(), 'false', kubectl).at(110), 'true', us);
+      return said(over(annotate(story.at(200), value, us)));
+    };
+    expect(restored(null)).toEqual([`n1: ${kept}=false of others was not restored`]);
+    expect(restored('false')).toEqual([]);
+  });
   it('reports a process that stays suspended, and one of others that is resumed', () => {
     const scaling = (story: Story, suspended: readonly string[], maxSize = 5) =>
       story.add({

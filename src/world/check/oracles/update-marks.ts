@@ -4,6 +4,7 @@
 import { type JsonObject, objectOr } from '../../../api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import { type Call, type Request, succeeded } from '../state/book.ts';
+import type { NodeState } from '../state/nodes.ts';
 import { numberOf, textOf, textsOf } from '../state/read.ts';
 import type { UpdateState } from '../state/updates.ts';
 
@@ -49,6 +50,8 @@ class Owners {
 class Remains {
   readonly #context: Context;
   readonly #annotations: Owners;
+  /** Values that others gave the annotation, by node; not those that they set where ours says the same. */
+  readonly #values = new Map<string, { readonly value: string; readonly at: number }>();
   readonly #processes: Owners;
   readonly #groups = new Map<string, JsonObject>();
 
@@ -71,12 +74,30 @@ class Remains {
     if (value === undefined || node === undefined) return;
     const isOurs = book.isOurs(entry);
     if (isOurs) saw();
+    this.#checkValue(node, value, isOurs);
     // Who took ours away and sets it again has our note beside it.
     if (value !== null && node.shieldedBy !== '') this.#annotations.set(node.uid, true);
     if (value !== null) this.#annotations.set(node.uid, isOurs);
     else if (this.#annotations.take(node.uid, isOurs)) {
       report({ subject: node.name, message: `${annotation} of others was taken away` });
     }
+  }
+
+  /** What others had set before an update, and it has set otherwise, comes back. */
+  #checkValue(node: NodeState, value: unknown, isOurs: boolean): void {
+    const { book, report } = this.#context;
+    if (!isOurs) {
+      if (value === null || (value === 'true' && node.shieldedBy !== '')) {
+        this.#values.delete(node.uid);
+      } else this.#values.set(node.uid, { value: textOf(value), at: book.now });
+      return;
+    }
+    const known = this.#values.get(node.uid);
+    if (known === undefined || book.now - known.at <= book.lagMicros) return;
+    // That one of theirs was taken away is reported elsewhere.
+    if (value === 'true' || value === known.value || known.value === 'true') return;
+    const message = `${annotation}=${known.value} of others was not restored`;
+    report({ subject: node.name, message });
   }
 
   call(entry: Call): void {
@@ -109,6 +130,11 @@ class Remains {
     return this.#openOf(autoScalingGroup)?.suspends.includes(process) === true;
   }
 
+  #isLeaving({ instanceId }: NodeState, otherwise = 'InService'): boolean {
+    const { state = otherwise } = this.#context.book.cloud.instances.get(instanceId) ?? {};
+    return leaving.test(state);
+  }
+
   /** A node that has just come may not have been seen by who ended the update. */
   ended(update: UpdateState): void {
     const { book, saw, report } = this.#context;
@@ -118,8 +144,7 @@ class Remains {
     if (book.isBlind) return;
     for (const node of book.nodes.byName.values()) {
       if (node.goneAt !== undefined || book.now - node.joinedAt <= book.lagMicros) continue;
-      const { state = '' } = book.cloud.instances.get(node.instanceId) ?? {};
-      if (leaving.test(state) || node.shieldedBy !== update.name) continue;
+      if (this.#isLeaving(node, '') || node.shieldedBy !== update.name) continue;
       report({ subject: node.name, message: `${update.name} is over, and its annotation stayed` });
     }
   }
@@ -135,6 +160,8 @@ class Remains {
     for (const node of book.nodes.byName.values()) {
       if (node.goneAt !== undefined || book.updates.openOf(node.nodeGroup) !== undefined) continue;
       saw();
+      // Its instance is gone, and the node follows.
+      if (this.#isLeaving(node)) continue;
       const told = (what: string) =>
         report({ subject: node.name, message: `no update is under way, and our ${what} stayed` });
       if (node.isOutdated) told('taint drover.dev/outdated');

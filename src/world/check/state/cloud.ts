@@ -26,6 +26,8 @@ export interface InstanceState {
   state: string;
   /** The stay that is open, or the last one. */
   wait: Wait | undefined;
+  /** How EC2 sells it; undefined where the trace does not tell. */
+  market: Instance['market'];
   /** As EC2 records it; empty where the trace does not tell. */
   privateDnsName: string;
   addresses: readonly string[];
@@ -84,6 +86,7 @@ export class Cloud {
   instance(entry: Instance): void {
     this.seesInstances = true;
     const instance = this.#instance(entry.instanceId);
+    instance.market = entry.market ?? instance.market;
     instance.privateDnsName = entry.privateDnsName ?? instance.privateDnsName;
     instance.addresses = entry.addresses ?? instance.addresses;
     if (deadStates.has(entry.state)) instance.deadAt ??= entry.at;
@@ -114,6 +117,7 @@ export class Cloud {
       instanceId,
       group: '',
       state: '',
+      market: undefined,
       privateDnsName: '',
       addresses: [],
       wait: undefined,

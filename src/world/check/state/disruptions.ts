@@ -27,11 +27,17 @@ export interface CauseState {
   /** Its instance stays, drained, until its owner lets it go. */
   readonly isKeeping: boolean;
   readonly forceFromAt: number | undefined;
+  /** When maintenance may begin and has ended, as its message says. */
+  readonly windowStartsAt: number | undefined;
+  readonly windowEndsAt: number | undefined;
   /** Between the end of the drain and our termination. */
   readonly cooldownMicros: number;
   /** When the trace first showed it. */
   readonly seenAt: number;
+  /** Withdrawn, or found by the controller to be untrue. */
   readonly isCancelled: boolean;
+  /** It needs no confirmation by the cloud, or the journal says that it has it. */
+  readonly isConfirmed: boolean;
   /** When the trace first showed it as cancelled. */
   readonly cancelledSeenAt: number | undefined;
 }
@@ -83,6 +89,14 @@ export interface DisruptionState {
   previous: JsonObject | undefined;
 }
 
+/** Causes that a message brings: they count when the cloud says the same. */
+export const noticeKinds: ReadonlySet<string> = new Set([
+  'LifecycleHook',
+  'SpotInterruption',
+  'RebalanceRecommendation',
+  'Maintenance',
+]);
+
 /** Auto Scaling's own bounds on a hook (lifecycle hooks, considerations). */
 const maxHookSeconds = 172_800;
 const maxHeartbeats = 100;
@@ -106,7 +120,8 @@ const causesOf = (
 ): readonly CauseState[] =>
   objectsOf(spec.causes).map((cause) => {
     const id = textOf(cause.id);
-    const isCancelled = cause.cancelledAt !== undefined;
+    const { state: answer } = objectOr(cause.confirmation);
+    const isCancelled = cause.cancelledAt !== undefined || answer === 'Refuted';
     const before = known.find((one) => one.id === id);
     return {
       id,
@@ -119,9 +134,12 @@ const causesOf = (
       isHolding: cause.hold === true,
       isKeeping: cause.holdTermination === true,
       forceFromAt: timeOf(cause.forceFrom),
+      windowStartsAt: timeOf(objectOr(cause.window).startsAt),
+      windowEndsAt: timeOf(objectOr(cause.window).endsAt),
       cooldownMicros: (numberOf(cause.cooldownSeconds) ?? 0) * microsPerSecond,
       seenAt: before?.seenAt ?? at,
       isCancelled,
+      isConfirmed: !noticeKinds.has(textOf(cause.kind)) || answer === 'Confirmed',
       cancelledSeenAt: isCancelled ? (before?.cancelledSeenAt ?? at) : undefined,
     };
   });
@@ -272,6 +290,7 @@ export const inForce = (
     const isRecent = (at: number): boolean => options.at - at <= options.lagMicros;
     const handledAt = state.handled.get(cause.id);
     if (handledAt !== undefined && !isRecent(handledAt)) return false;
+    if (!cause.isConfirmed && !cause.isCancelled) return false;
     return !cause.isCancelled || isRecent(cause.cancelledSeenAt ?? 0);
   });
 

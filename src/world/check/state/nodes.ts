@@ -29,6 +29,9 @@ export interface NodeState {
   ready: boolean;
   readySince: number | undefined;
   unreadySince: number | undefined;
+  /** When its kubelet last fell silent (Ready is Unknown), and when that ended. */
+  silentSince: number | undefined;
+  heardAgainAt: number | undefined;
   goneAt: number | undefined;
   /** Value of each mark that is there. */
   readonly marks: Map<MarkKind, string>;
@@ -139,6 +142,7 @@ export class Nodes {
       node.readySince = node.ready ? at : undefined;
       node.unreadySince = node.ready ? undefined : at;
     }
+    listen(node, object, at);
     const taints = foreignTaints(object);
     node.lostTaints = [...node.taints].filter((taint) => !taints.has(taint));
     node.taints = taints;
@@ -208,6 +212,15 @@ export class Nodes {
   }
 }
 
+const listen = (node: NodeState, { status }: JsonObject, at: number): void => {
+  const wasSilent = node.silentSince !== undefined && node.heardAgainAt === undefined;
+  const isSilent = conditionStatus(objectOr(status), 'Ready') === 'Unknown';
+  if (isSilent && !wasSilent) {
+    node.silentSince = at;
+    node.heardAgainAt = undefined;
+  } else if (!isSilent && wasSilent) node.heardAgainAt = at;
+};
+
 const readMadeOf = (node: NodeState, { metadata, spec }: JsonObject): void => {
   const { labels, annotations } = objectOr(metadata);
   const { [imageLabel]: image, [templateLabel]: template, [groupLabel]: group } = objectOr(labels);
@@ -251,6 +264,8 @@ const newNode = ({
   ready: false,
   readySince: undefined,
   unreadySince: undefined,
+  silentSince: undefined,
+  heardAgainAt: undefined,
   goneAt: undefined,
   marks: new Map(),
   owners: new Map(),

@@ -21,6 +21,7 @@ export {
   isReady,
   isTerminating,
   keyOf,
+  lostController,
   nameOfKey,
   resources,
   scaled,

@@ -27,6 +27,7 @@ export const latencies = {
   'garbage-collector': { minMs: 5, maxMs: 30, why: 'graph update, then the attempt' },
   namespace: { minMs: 5, maxMs: 20, why: 'waits for discovery before it deletes' },
   endpointslice: { minMs: 2, maxMs: 10, why: 'endpoints follow readiness within ms' },
+  'endpoint-mirroring': { minMs: 2, maxMs: 10, why: 'as endpointslice' },
   serviceaccount: { minMs: 1, maxMs: 5, why: 'the account is there before the first pod' },
   'service-lb': { minMs: 5, maxMs: 20, why: 'one queue hop; the cloud answers at once here' },
   'role-aggregation': { minMs: 2, maxMs: 10, why: 'as deployment' },

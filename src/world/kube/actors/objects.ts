@@ -97,9 +97,20 @@ export const isActive = (pod: PodView): boolean => !isFinished(pod) && !isTermin
 export const isReady = (pod: PodView): boolean =>
   conditionOf(pod.status?.conditions, 'Ready')?.status === 'True';
 
-/** The two states count the same for an owner: readiness, activity, node, labels. */
+/** The controller that a change took off the object; undefined where it keeps its own. */
+export const lostController = (
+  before: { readonly metadata: Meta } | undefined,
+  after: { readonly metadata: Meta },
+): Owner | undefined => {
+  if (before?.metadata.ownerReferences === after.metadata.ownerReferences) return undefined;
+  const owner = before && controllerOf(before);
+  return owner?.uid === controllerOf(after)?.uid ? undefined : owner;
+};
+
+/** The two states count the same for an owner: readiness, activity, node, labels, owners. */
 export const countsTheSame = (before: PodView, after: PodView): boolean =>
   before.metadata.labels === after.metadata.labels &&
+  before.metadata.ownerReferences === after.metadata.ownerReferences &&
   before.spec === after.spec &&
   isActive(before) === isActive(after) &&
   isFinished(before) === isFinished(after) &&

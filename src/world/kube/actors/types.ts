@@ -130,6 +130,7 @@ export type ContainerView = {
     readonly name?: string;
     readonly protocol?: string;
     readonly hostPort?: number;
+    readonly hostIP?: string;
   }[];
 };
 
@@ -154,6 +155,7 @@ type PodSpecView = {
   readonly schedulerName?: string;
   readonly schedulingGates?: readonly { readonly name: string }[];
   readonly terminationGracePeriodSeconds?: number;
+  readonly activeDeadlineSeconds?: number;
   readonly priority?: number;
   readonly preemptionPolicy?: string;
   readonly overhead?: Labels;

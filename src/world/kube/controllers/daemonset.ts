@@ -19,6 +19,7 @@ import {
   isReady,
   isTerminating,
   keyOf,
+  lostController,
   microsOf,
   nameOfKey,
   type Outcome,
@@ -28,6 +29,7 @@ import {
   type Worker,
   withStatus,
 } from '../actors/index.ts';
+import { Claims } from './claims.ts';
 import { type Controller, type ControllerContext, controllerClient, newWorker } from './context.ts';
 import { daemonSpec, daemonWants, nodeOfDaemonPod, revisionHashLabel } from './daemon-pod.ts';
 import { podFromTemplate } from './pod-template.ts';
@@ -71,6 +73,7 @@ export class DaemonSetController implements Controller {
   readonly #client: WorldClient;
   readonly #events: EventRecorder;
   readonly #revisions: Revisions;
+  readonly #claims: Claims;
   /** Keys `namespace/name/node`. */
   readonly #pods: Worker;
   /** Keys `namespace/name`. */
@@ -89,12 +92,21 @@ export class DaemonSetController implements Controller {
     this.#revisions = new Revisions({ kube, client, hashLabel: revisionHashLabel });
     this.#pods = newWorker(context, 'daemonset', (key) => this.#reconcile(key));
     this.#status = newWorker(context, 'daemonset-status', (key) => this.#reconcileSet(key));
+    this.#claims = new Claims({
+      kube,
+      client,
+      parents: resources.daemonsets,
+      kind: 'DaemonSet',
+      children: resources.pods,
+      mark: (key) => this.#status.mark(key),
+    });
     context.kube.onChange(resources.daemonsets, (change) => this.#setChanged(change));
     context.kube.onChange(resources.nodes, (change) => this.#nodeChanged(change));
     context.kube.onChange(resources.pods, (change) => this.#podChanged(change));
   }
 
   resume(): void {
+    this.#claims.resume();
     for (const object of this.#context.kube.readAll(resources.pods))
       this.#place(asPod(object), true);
     for (const object of this.#context.kube.readAll(resources.daemonsets)) {
@@ -141,12 +153,11 @@ export class DaemonSetController implements Controller {
 
   #podChanged(change: StoreChange): void {
     const pod = asPod(change.object);
-    if (controllerOf(pod)?.kind !== 'DaemonSet') return;
-    const { previous } = change;
-    const same = previous !== undefined && countsTheSame(asPod(previous), pod);
-    if (change.type === 'MODIFIED' && same) return;
+    const before = change.previous && asPod(change.previous);
+    if (change.type === 'MODIFIED' && before && countsTheSame(before, pod)) return;
+    const left = before && lostController(before, pod) ? this.#place(before, false) : undefined;
     const place = this.#place(pod, change.type !== 'DELETED');
-    if (place !== undefined) this.#pods.mark(place);
+    for (const key of [left, place]) if (key !== undefined) this.#pods.mark(key);
   }
 
   /** Keeps the index of placed pods; returns the work key of the pod's place. */
@@ -287,6 +298,7 @@ export class DaemonSetController implements Controller {
     const object = this.#context.kube.read(resources.daemonsets, nameOfKey(key));
     if (object === undefined) return undefined;
     const set = asDaemonSet(object);
+    if (!this.#claims.settle(set)) return 'retry';
     const { total } = this.#tally(key);
     if (!this.#recordRevision(set, total)) return 'retry';
     if (!isTerminating(set) && total.updated < total.current) this.#roll(set, this.#tally(key));

@@ -1,6 +1,6 @@
 // Deployments: one ReplicaSet per template, grown and shrunk within maxSurge and maxUnavailable,
-// revisions, conditions. Upstream: pkg/controller/deployment (Kubernetes 1.32). It never deletes a
-// pod itself and does not adopt ReplicaSets.
+// revisions, conditions; adopts and releases ReplicaSets by their labels. Upstream:
+// pkg/controller/deployment (Kubernetes 1.32). Never deletes a pod itself.
 import type { Json, JsonObject } from '../../../api/json.ts';
 import type { StoreChange, WorldClient } from '../../contracts.ts';
 import {
@@ -12,13 +12,16 @@ import {
   type EventRecorder,
   isTerminating,
   keyOf,
+  lostController,
   nameOfKey,
   type Outcome,
+  type PodTemplate,
   type ReplicaSetView,
   resources,
   type Worker,
   withStatus,
 } from '../actors/index.ts';
+import { Claims } from './claims.ts';
 import { type Controller, type ControllerContext, controllerClient, newWorker } from './context.ts';
 import { type Family, nextStatus } from './deployment-status.ts';
 import { templateHash } from './hash.ts';
@@ -54,7 +57,8 @@ export class DeploymentController implements Controller {
   readonly #client: WorldClient;
   readonly #events: EventRecorder;
   readonly #worker: Worker;
-  /** Hash per template object: templates are immutable, so identity is enough. */
+  readonly #claims: Claims;
+  /** Hash per template object, hash label left out: templates are immutable, identity is enough. */
   readonly #hashes = new WeakMap<object, string>();
 
   constructor(context: ControllerContext) {
@@ -63,6 +67,14 @@ export class DeploymentController implements Controller {
     this.#client = client;
     this.#events = events;
     this.#worker = newWorker(context, 'deployment', (key) => this.#reconcile(key));
+    this.#claims = new Claims({
+      kube: context.kube,
+      client,
+      parents: resources.deployments,
+      kind: 'Deployment',
+      children: resources.replicasets,
+      mark: (key) => this.#worker.mark(key),
+    });
     context.kube.onChange(resources.deployments, (change) => {
       if (change.type !== 'DELETED') this.#worker.mark(keyOf(change.object));
     });
@@ -71,14 +83,19 @@ export class DeploymentController implements Controller {
   }
 
   resume(): void {
+    this.#claims.resume();
     for (const one of this.#context.kube.readAll(resources.deployments)) {
       this.#worker.mark(keyOf(one));
     }
   }
 
-  #setChanged({ object }: StoreChange): void {
-    const owner = controllerOf(asReplicaSet(object));
-    if (owner?.kind === 'Deployment') {
+  #setChanged({ object, previous }: StoreChange): void {
+    const set = asReplicaSet(object);
+    for (const owner of [
+      lostController(previous && asReplicaSet(previous), set),
+      controllerOf(set),
+    ]) {
+      if (owner?.kind !== 'Deployment') continue;
       this.#worker.mark(`${object.metadata.namespace ?? ''}/${owner.name}`);
     }
   }
@@ -108,6 +125,7 @@ export class DeploymentController implements Controller {
       this.#worker.forget(key);
       return undefined;
     }
+    if (!this.#claims.settle(deployment)) return 'retry';
     if (isTerminating(deployment)) return this.#writeStatus(key, this.#family(deployment));
     const before = this.#family(deployment);
     const written = this.#act(deployment, before);
@@ -160,13 +178,22 @@ export class DeploymentController implements Controller {
     return false;
   }
 
-  #hash(deployment: DeploymentView): string {
-    const template = deployment.spec.template;
+  /** The same for a template and for what a ReplicaSet made of it. */
+  #contentHash(template: PodTemplate): string {
     const known = this.#hashes.get(template);
     if (known !== undefined) return known;
-    const hash = templateHash(template as Json, deployment.status?.collisionCount ?? 0);
+    const hash = templateHash(withoutHashLabel(template));
     this.#hashes.set(template, hash);
     return hash;
+  }
+
+  /** What the ReplicaSet of the present template is named by. */
+  #hash(deployment: DeploymentView): string {
+    const { template } = deployment.spec;
+    const collisions = deployment.status?.collisionCount ?? 0;
+    return collisions === 0
+      ? this.#contentHash(template)
+      : templateHash(withoutHashLabel(template), collisions);
   }
 
   #family(deployment: DeploymentView): Family {
@@ -176,8 +203,8 @@ export class DeploymentController implements Controller {
       const set = asReplicaSet(one);
       if (controllerOf(set)?.uid === deployment.metadata.uid && !isTerminating(set)) all.push(set);
     }
-    const hash = this.#hash(deployment);
-    const newSet = all.find((set) => set.metadata.labels?.[hashLabel] === hash);
+    const hash = this.#contentHash(deployment.spec.template);
+    const newSet = all.find((set) => this.#contentHash(set.spec.template) === hash);
     return { newSet, all, old: all.filter((set) => set !== newSet) };
   }
 
@@ -256,33 +283,20 @@ export class DeploymentController implements Controller {
       },
     };
     const made = this.#client.create(resources.replicasets, deployment.metadata.namespace, body);
-    if (made.kind === 'error') return this.#takeOver(deployment, hash);
+    if (made.kind === 'error')
+      return this.#collided(deployment, `${deployment.metadata.name}-${hash}`);
     this.#noteRevision(deployment, revision);
     if (size > 0)
       this.#noteScale(deployment, { name: made.object.metadata.name, from: 0, to: size });
     return asReplicaSet(made.object);
   }
 
-  /** The name is taken: by an orphan, which is adopted, or by a stranger, which shifts the hash. */
-  #takeOver(deployment: DeploymentView, hash: string): ReplicaSetView | 'failed' {
-    const { name, namespace } = deployment.metadata;
-    const target = { namespace: namespace ?? '', name: `${name}-${hash}` };
-    const object = this.#context.kube.read(resources.replicasets, target);
-    if (object === undefined || isTerminating(asReplicaSet(object))) return 'failed';
-    if (controllerOf(asReplicaSet(object)) === undefined) {
-      const adopted = this.#client.patch(resources.replicasets, target, {
-        type: 'merge',
-        body: {
-          metadata: {
-            uid: object.metadata.uid,
-            ownerReferences: [controllerReference(deployment)],
-          },
-        },
-      });
-      return adopted.kind === 'ok' ? asReplicaSet(adopted.object) : 'failed';
-    }
+  /** Where a set of another template or owner has the name, the next try has another hash. */
+  #collided(deployment: DeploymentView, name: string): 'failed' {
+    const { namespace = '' } = deployment.metadata;
+    const taken = this.#context.kube.read(resources.replicasets, { namespace, name });
+    if (taken === undefined || isTerminating(asReplicaSet(taken))) return 'failed';
     const collisionCount = (deployment.status?.collisionCount ?? 0) + 1;
-    this.#hashes.delete(deployment.spec.template);
     this.#client.patch(resources.deployments, nameOfKey(keyOf(deployment)), {
       type: 'merge',
       body: { status: { collisionCount } },
@@ -356,6 +370,11 @@ export class DeploymentController implements Controller {
     return written.kind === 'error' && written.status.code !== 404 ? 'retry' : waiting;
   }
 }
+
+const withoutHashLabel = ({ metadata, ...template }: PodTemplate): Json => {
+  const { [hashLabel]: _hash, ...labels } = metadata?.labels ?? {};
+  return { ...template, metadata: { ...metadata, labels } } as Json;
+};
 
 const sizeAnnotations = (deployment: DeploymentView): Record<string, string> => {
   const wanted = deployment.spec.replicas ?? 1;

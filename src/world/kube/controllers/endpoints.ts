@@ -37,6 +37,8 @@ export class EndpointSliceController implements Controller {
   readonly #index = new SelectorIndex();
   /** Service key -> names of the pods it selects. */
   readonly #members = new Map<string, Set<string>>();
+  /** Services that are gone and whose Endpoints are still to go. */
+  readonly #deleted = new Set<string>();
 
   constructor(context: ControllerContext) {
     this.#context = context;
@@ -65,6 +67,7 @@ export class EndpointSliceController implements Controller {
       const key = keyOf(service);
       this.#members.delete(key);
       this.#index.remove(key);
+      this.#deleted.add(key);
       this.#worker.mark(key);
       return;
     }
@@ -72,8 +75,8 @@ export class EndpointSliceController implements Controller {
   }
 
   #open(service: ServiceView): void {
-    const selector = service.spec?.selector;
-    if (selector === undefined || Object.keys(selector).length === 0) return;
+    const { selector } = service.spec ?? {};
+    if (selector === undefined || !hasSelector(service)) return;
     const key = keyOf(service);
     const namespace = service.metadata.namespace ?? '';
     this.#index.set(key, namespace, { matchLabels: selector });
@@ -110,8 +113,10 @@ export class EndpointSliceController implements Controller {
   #reconcile(key: string): Outcome {
     const object = this.#context.kube.read(resources.services, nameOfKey(key));
     if (object === undefined) return this.#dropLegacy(key);
-    if (isTerminating(asService(object))) return undefined;
+    this.#deleted.delete(key);
     const service = asService(object);
+    // Without a selector its slices are somebody else's.
+    if (isTerminating(service) || !hasSelector(service)) return undefined;
     const pods = this.#podsOf(key, service);
     const wanted = pods.map((pod) => this.#endpoint(service, pod));
     const have = this.#slicesOf(service);
@@ -150,15 +155,17 @@ export class EndpointSliceController implements Controller {
     return isNamespaceEnding(written.status);
   }
 
-  /** Only what was made for the Service that is gone; others' Endpoints are left. */
+  /** Endpoints go with the Service of their name, whoever keeps them. */
   #dropLegacy(key: string): Outcome {
     const old = this.#context.kube.read(resources.endpoints, nameOfKey(key));
-    const own = old?.metadata.labels?.[managedBy] === 'endpoint-controller';
-    if (old === undefined || !own) return undefined;
+    const isOwn = old?.metadata.labels?.[managedBy] === 'endpoint-controller';
+    if (old === undefined || !(isOwn || this.#deleted.has(key))) return undefined;
     const gone = this.#legacy.delete(resources.endpoints, nameOfKey(key), {
       uid: old.metadata.uid,
     });
-    return gone.kind === 'ok' || gone.status.code === 404 ? undefined : 'retry';
+    if (gone.kind === 'error' && gone.status.code !== 404) return 'retry';
+    this.#deleted.delete(key);
+    return undefined;
   }
 
   #podsOf(key: string, service: ServiceView): PodView[] {
@@ -239,6 +246,9 @@ export class EndpointSliceController implements Controller {
     return gone.kind === 'ok' || gone.status.code === 404;
   }
 }
+
+const hasSelector = ({ spec }: ServiceView): boolean =>
+  Object.keys(spec?.selector ?? {}).length > 0;
 
 const sameAddress = (a: PodView, b: PodView): boolean =>
   a.status?.podIP === b.status?.podIP &&

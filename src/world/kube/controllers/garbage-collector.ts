@@ -136,12 +136,29 @@ export class GarbageCollector implements Controller {
       );
     }
     if (owners.length === 0) return true;
-    const policy = waiting.length > 0 && this.#hasDependents(object) ? 'Foreground' : 'Background';
+    const waits = waiting.length > 0 && this.#hasDependents(object);
+    if (waits && this.#isInCircle(object) && !this.#unblockOwners(kind, object)) return false;
+    const policy = waits ? 'Foreground' : 'Background';
     const gone = this.#client.delete(kind, target, {
       uid: meta.uid,
       propagationPolicy: policy,
     });
     return gone.kind === 'ok' || gone.status.code === 404 || gone.status.code === 409;
+  }
+
+  /** A dependent of it waits for its own dependents: were this to block too, all would for ever. */
+  #isInCircle(object: KubeObject): boolean {
+    for (const one of this.#context.kube.ownedBy(object.metadata.uid)) {
+      if (isForeground(one)) return true;
+    }
+    return false;
+  }
+
+  #unblockOwners(kind: KnownKind, object: KubeObject): boolean {
+    const owners = (metaOf(object).ownerReferences ?? []).map((owner) =>
+      owner.blockOwnerDeletion === true ? { ...owner, blockOwnerDeletion: false } : owner,
+    );
+    return this.#setOwners(kind, object, owners);
   }
 
   #hasDependents(object: KubeObject): boolean {

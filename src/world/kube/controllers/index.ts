@@ -14,6 +14,7 @@ import { CronJobController } from './cronjob.ts';
 import { DaemonSetController } from './daemonset.ts';
 import { DeploymentController } from './deployment.ts';
 import { DisruptionController } from './disruption.ts';
+import { EndpointMirroring } from './endpoint-mirroring.ts';
 import { EndpointSliceController } from './endpoints.ts';
 import { GarbageCollector } from './garbage-collector.ts';
 import { JobController } from './job.ts';
@@ -87,6 +88,7 @@ export const createKubeControllers = (options: KubeControllersOptions): KubeCont
     new ClaimProtection(context),
     // Traffic: who is reached through which Service.
     new EndpointSliceController(context),
+    new EndpointMirroring(context),
     new ServiceLoadBalancers(context, options.balancers),
     // Who is let in: requests of kubelets are approved, those against the rules refused.
     new CertificateController(context, options.approvesKubelets ?? true),

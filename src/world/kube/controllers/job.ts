@@ -1,5 +1,5 @@
 // Jobs: pods until enough have succeeded or too many failed; counted once each through a finalizer;
-// suspended, ended by deadline. Upstream: pkg/controller/job (Kubernetes 1.32), without success
+// suspended, ended by deadline; adopts and releases pods by their labels. Upstream: pkg/controller/job (Kubernetes 1.32), without success
 // policies and limits per index.
 import type { JsonObject } from '../../../api/json.ts';
 import { objectOr } from '../../../api/json.ts';
@@ -18,6 +18,7 @@ import {
   type JobView,
   keyOf,
   kubeTime,
+  lostController,
   microsOf,
   nameOfKey,
   type Outcome,
@@ -25,6 +26,7 @@ import {
   resources,
   type Worker,
 } from '../actors/index.ts';
+import { Claims } from './claims.ts';
 import { type Controller, type ControllerContext, controllerClient, newWorker } from './context.ts';
 import {
   backoffMicros,
@@ -58,6 +60,7 @@ export class JobController implements Controller {
   readonly #client: WorldClient;
   readonly #events: EventRecorder;
   readonly #worker: Worker;
+  readonly #claims: Claims;
 
   constructor(context: ControllerContext) {
     this.#context = context;
@@ -65,6 +68,15 @@ export class JobController implements Controller {
     this.#client = client;
     this.#events = events;
     this.#worker = newWorker(context, 'job', (key) => this.#reconcile(key));
+    this.#claims = new Claims({
+      kube: context.kube,
+      client,
+      parents: resources.jobs,
+      kind: 'Job',
+      children: resources.pods,
+      mark: (key) => this.#worker.mark(key),
+      finalizer: trackingFinalizer,
+    });
     context.kube.onChange(resources.jobs, ({ type, object }) => {
       if (type === 'DELETED') this.#orphans(object.metadata.uid);
       else this.#worker.mark(keyOf(object));
@@ -73,15 +85,18 @@ export class JobController implements Controller {
   }
 
   resume(): void {
+    this.#claims.resume();
     for (const job of this.#context.kube.readAll(resources.jobs)) this.#worker.mark(keyOf(job));
   }
 
   #podChanged(change: StoreChange): void {
     const pod = asPod(change.object);
+    const before = change.previous && asPod(change.previous);
+    if (before && countsTheSame(before, pod) && change.type === 'MODIFIED') return;
+    const lost = lostController(before, pod);
+    if (lost?.kind === 'Job') this.#worker.mark(`${pod.metadata.namespace ?? ''}/${lost.name}`);
     const owner = controllerOf(pod);
     if (owner?.kind !== 'Job') return;
-    const same = change.previous !== undefined && countsTheSame(asPod(change.previous), pod);
-    if (same && change.type === 'MODIFIED') return;
     this.#worker.mark(`${pod.metadata.namespace ?? ''}/${owner.name}`);
     // Nobody else takes the finalizer off a pod whose Job is gone.
     if (change.type === 'MODIFIED' && isTerminating(pod) && isTracked(pod)) {
@@ -114,6 +129,7 @@ export class JobController implements Controller {
       return undefined;
     }
     const job = asJob(object);
+    if (!this.#claims.settle(job)) return 'retry';
     const pods = this.#podsOf(job.metadata.uid);
     const ended = jobEnding(job);
     if (ended !== undefined || isTerminating(job)) {

@@ -1,6 +1,6 @@
 // ReplicaSets: creates the pods that are missing, deletes those that are too many in the real
-// order, keeps the counts. Upstream: pkg/controller/replicaset (Kubernetes 1.32). It does not adopt
-// orphans and never touches a pod that another controller owns.
+// order, keeps the counts, adopts and releases pods by their labels. Upstream:
+// pkg/controller/replicaset (Kubernetes 1.32). Never touches a pod that another controller owns.
 import type { JsonObject } from '../../../api/json.ts';
 import type { StoreChange, WorldClient } from '../../contracts.ts';
 import { microsPerSecond } from '../../kernel/index.ts';
@@ -16,6 +16,7 @@ import {
   isReady,
   isTerminating,
   keyOf,
+  lostController,
   microsOf,
   nameOfKey,
   type Outcome,
@@ -25,6 +26,7 @@ import {
   type Worker,
   withStatus,
 } from '../actors/index.ts';
+import { Claims } from './claims.ts';
 import { type Controller, type ControllerContext, controllerClient, newWorker } from './context.ts';
 import { PodTally } from './pod-tally.ts';
 import { podFromTemplate } from './pod-template.ts';
@@ -39,6 +41,7 @@ export class ReplicaSetController implements Controller {
   readonly #events: EventRecorder;
   readonly #worker: Worker;
   readonly #tally: PodTally;
+  readonly #claims: Claims;
 
   constructor(context: ControllerContext) {
     this.#context = context;
@@ -47,6 +50,15 @@ export class ReplicaSetController implements Controller {
     this.#events = events;
     this.#tally = new PodTally(context.kube);
     this.#worker = newWorker(context, 'replicaset', (key) => this.#reconcile(key));
+    this.#claims = new Claims({
+      kube: context.kube,
+      client,
+      parents: resources.replicasets,
+      kind: 'ReplicaSet',
+      children: resources.pods,
+      mark: (key) => this.#worker.mark(key),
+      ignores: (pod) => !isActive(asPod(pod)),
+    });
     context.kube.onChange(resources.replicasets, (change) => {
       if (change.type !== 'DELETED') this.#worker.mark(keyOf(change.object));
     });
@@ -54,6 +66,7 @@ export class ReplicaSetController implements Controller {
   }
 
   resume(): void {
+    this.#claims.resume();
     for (const set of this.#context.kube.readAll(resources.replicasets)) {
       this.#worker.mark(keyOf(set));
     }
@@ -61,16 +74,12 @@ export class ReplicaSetController implements Controller {
 
   #podChanged(change: StoreChange): void {
     const pod = asPod(change.object);
-    const owner = controllerOf(pod);
-    if (owner?.kind !== 'ReplicaSet') return;
-    if (
-      change.previous &&
-      countsTheSame(asPod(change.previous), pod) &&
-      change.type === 'MODIFIED'
-    ) {
-      return;
+    const before = change.previous && asPod(change.previous);
+    if (before && countsTheSame(before, pod) && change.type === 'MODIFIED') return;
+    for (const owner of [lostController(before, pod), controllerOf(pod)]) {
+      if (owner?.kind !== 'ReplicaSet') continue;
+      this.#worker.mark(`${pod.metadata.namespace ?? ''}/${owner.name}`);
     }
-    this.#worker.mark(`${pod.metadata.namespace ?? ''}/${owner.name}`);
   }
 
   #reconcile(key: string): Outcome {
@@ -80,6 +89,7 @@ export class ReplicaSetController implements Controller {
       return undefined;
     }
     const set = asReplicaSet(object);
+    if (!this.#claims.settle(set)) return 'retry';
     let failed = false;
     if (!isTerminating(set)) {
       const missing = (set.spec.replicas ?? 1) - this.#tally.of(set.metadata.uid, {}).active;

@@ -1,7 +1,7 @@
 // ControllerRevisions: each version of a DaemonSet's or StatefulSet's template as an object, so that
 // it can be listed and gone back to. Upstream: pkg/controller/history (Kubernetes 1.32). Names are
 // hashes of the template; a collision of two templates is not resolved.
-import type { Json, JsonObject } from '../../../api/json.ts';
+import { isObject, type Json, type JsonObject } from '../../../api/json.ts';
 import type { KubeObject } from '../../../api/kube.ts';
 import type { WorldClient, WorldKube } from '../../contracts.ts';
 import {
@@ -46,6 +46,14 @@ export const templateOf = (revision: ControllerRevisionView): PodTemplate | unde
   const { $patch: _patch, ...template } = spec.template;
   return template as unknown as PodTemplate;
 };
+
+function inOrder<T extends Json>(value: T): T;
+function inOrder(value: Json): Json {
+  if (Array.isArray(value)) return value.map((one: Json) => inOrder(one));
+  if (!isObject(value)) return value;
+  const names = Object.keys(value).sort();
+  return Object.fromEntries(names.map((name) => [name, inOrder(value[name] ?? null)]));
+}
 
 export class Revisions {
   readonly #kube: WorldKube;
@@ -126,8 +134,8 @@ export class Revisions {
         ...(annotations === undefined ? {} : { annotations }),
         ownerReferences: [controllerReference(set)],
       },
-      // kubectl rollout undo sends this as a strategic merge patch.
-      data: { spec: { template: { ...template, $patch: 'replace' } } },
+      // kubectl rollout undo sends this as a strategic merge patch; Go writes maps in sorted order.
+      data: inOrder({ spec: { template: { ...template, $patch: 'replace' } as JsonObject } }),
       revision,
     };
   }

@@ -98,7 +98,7 @@ export class SmallWorld {
     this.kube = createKubeApiServer({
       kernel: this.kernel,
       audit: (event) => this.audit.push(event),
-      version: { gitVersion: 'v1.32.9-eks-113cf36', major: '1', minor: '32+' },
+      version: () => ({ gitVersion: 'v1.32.9-eks-113cf36', major: '1', minor: '32+' }),
       printers: {},
       defaultPrinter: [],
     });

@@ -15,7 +15,7 @@ import {
   isNamespaceEnding,
   isTerminating,
   keyOf,
-  metaOf,
+  lostController,
   microsOf,
   nameOfKey,
   type Outcome,
@@ -24,13 +24,12 @@ import {
   resources,
   type StatefulSetStatus,
   type StatefulSetView,
-  selects,
   type Worker,
   withStatus,
 } from '../actors/index.ts';
 import { keepClaimOwners } from './claim-retention.ts';
+import { Claims } from './claims.ts';
 import { type Controller, type ControllerContext, controllerClient, newWorker } from './context.ts';
-import { controllerReference } from './pod-template.ts';
 import { Revisions, revisionName, templateOf } from './revisions.ts';
 import {
   isHealthy,
@@ -72,6 +71,7 @@ export class StatefulSetController implements Controller {
   readonly #events: EventRecorder;
   readonly #worker: Worker;
   readonly #revisions: Revisions;
+  readonly #claims: Claims;
 
   constructor(context: ControllerContext) {
     this.#context = context;
@@ -80,6 +80,15 @@ export class StatefulSetController implements Controller {
     this.#events = events;
     this.#revisions = new Revisions({ kube: context.kube, client, hashLabel });
     this.#worker = newWorker(context, 'statefulset', (key) => this.#reconcile(key));
+    this.#claims = new Claims({
+      kube: context.kube,
+      client,
+      parents: resources.statefulsets,
+      kind: 'StatefulSet',
+      children: resources.pods,
+      mark: (key) => this.#worker.mark(key),
+      isMember: (set, pod) => ordinalOf(asStatefulSet(set), asPod(pod)) >= 0,
+    });
     context.kube.onChange(resources.statefulsets, (change) => {
       if (change.type !== 'DELETED') this.#worker.mark(keyOf(change.object));
     });
@@ -87,6 +96,7 @@ export class StatefulSetController implements Controller {
   }
 
   resume(): void {
+    this.#claims.resume();
     for (const set of this.#context.kube.readAll(resources.statefulsets)) {
       this.#worker.mark(keyOf(set));
     }
@@ -94,11 +104,12 @@ export class StatefulSetController implements Controller {
 
   #podChanged(change: StoreChange): void {
     const pod = asPod(change.object);
-    const owner = controllerOf(pod);
-    if (owner?.kind !== 'StatefulSet') return;
-    const same = change.previous !== undefined && countsTheSame(asPod(change.previous), pod);
-    if (same && change.type === 'MODIFIED') return;
-    this.#worker.mark(`${pod.metadata.namespace ?? ''}/${owner.name}`);
+    const before = change.previous && asPod(change.previous);
+    if (before && countsTheSame(before, pod) && change.type === 'MODIFIED') return;
+    for (const owner of [lostController(before, pod), controllerOf(pod)]) {
+      if (owner?.kind !== 'StatefulSet') continue;
+      this.#worker.mark(`${pod.metadata.namespace ?? ''}/${owner.name}`);
+    }
   }
 
   #reconcile(key: string): Outcome {
@@ -110,7 +121,7 @@ export class StatefulSetController implements Controller {
     const set = asStatefulSet(object);
     if (isTerminating(set)) return undefined;
     const versions = this.#versions(set);
-    if (versions === undefined || !this.#adopt(set)) return 'retry';
+    if (versions === undefined || !this.#claims.settle(set)) return 'retry';
     const pass: Pass = { set, versions, pods: this.#podsOf(set), ordered: isOrdered(set) };
     const kept = keepClaimOwners(set, { kube: this.#context.kube, client: this.#client });
     const step = this.#step(pass);
@@ -134,33 +145,6 @@ export class StatefulSetController implements Controller {
     const template = old && templateOf(old);
     if (template === undefined) return { current: update, update };
     return { current: { revision: current, template }, update };
-  }
-
-  /** Takes over pods of the right name and labels that nobody controls. */
-  #adopt(set: StatefulSetView): boolean {
-    for (const ordinal of wantedOrdinals(set)) {
-      const name = {
-        namespace: set.metadata.namespace ?? '',
-        name: statefulPodName(set, ordinal),
-      };
-      const object = this.#context.kube.read(resources.pods, name);
-      if (object === undefined) continue;
-      const pod = asPod(object);
-      const free = controllerOf(pod) === undefined && !isTerminating(pod);
-      if (!free || !selects(set.spec.selector, pod.metadata.labels)) continue;
-      const { uid, ownerReferences } = metaOf(pod);
-      const taken = this.#client.patch(resources.pods, name, {
-        type: 'merge',
-        body: {
-          metadata: {
-            uid,
-            ownerReferences: [...(ownerReferences ?? []), controllerReference(set)],
-          },
-        },
-      });
-      if (taken.kind === 'error') return false;
-    }
-    return true;
   }
 
   #podsOf(set: StatefulSetView): Map<number, PodView> {

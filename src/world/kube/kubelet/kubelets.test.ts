@@ -203,6 +203,39 @@ describe('a pod', () => {
     expect(seconds).toBeLessThanOrEqual(most);
   });
 
+  it('fails at its active deadline, also when that is set later', () => {
+    const world = new SmallWorld();
+    world.ready(1);
+    const status = (name: string) =>
+      world.kube.read(resources.pods, { namespace: 'demo', name })?.status as JsonObject;
+    const make = (name: string, more: JsonObject): void => {
+      const containers = [{ name: 'c', image: 'nginx:latest' }];
+      const spec = { restartPolicy: 'Never', containers, ...more };
+      const metadata = { name, namespace: 'demo' };
+      const pod = { apiVersion: 'v1', kind: 'Pod', metadata, spec };
+      world.must(world.admin.create(resources.pods, 'demo', pod));
+    };
+    make('at-once', { activeDeadlineSeconds: 20 });
+    make('later', {});
+    world.advance(15);
+    expect(status('at-once').phase).toBe('Running');
+    const body = { spec: { activeDeadlineSeconds: 30 } };
+    const later = { namespace: 'demo', name: 'later' };
+    world.must(world.admin.patch(resources.pods, later, { type: 'merge', body }));
+    world.advance(6);
+    expect(status('at-once')).toMatchObject({
+      phase: 'Failed',
+      reason: 'DeadlineExceeded',
+      message: 'Pod was active on the node longer than the specified deadline',
+      containerStatuses: [{ ready: false, state: { terminated: { exitCode: 137 } } }],
+    });
+    expect(world.events('DeadlineExceeded')).toHaveLength(1);
+    expect(status('later').phase).toBe('Running');
+    world.advance(10);
+    expect(status('later').phase).toBe('Failed');
+    expect(world.cloud.held.size).toBe(0);
+  });
+
   it('stays while termination is stuck, goes when it is not, or by force', () => {
     const world = withPod();
     world.until(10, () => ready(world));

@@ -2,6 +2,7 @@
 import { type Micros, microsPerSecond } from '../../kernel/index.ts';
 import type { PodView } from '../actors/index.ts';
 import type { Host, Hosts } from './hosts.ts';
+import { deadlineExceeded } from './pod-deadline.ts';
 import type { Pull } from './pod-images.ts';
 
 /** Size that pulled images are said to have: nginx:latest's. */
@@ -75,6 +76,10 @@ export class PodNotes {
     for (const { name } of pod.spec.containers) {
       this.#note(host, pod, name, 'Killing', `Stopping container ${name}`);
     }
+  }
+
+  deadlineExceeded(host: Host, pod: PodView): void {
+    this.#hosts.recorder(host).record({ about: pod, ...deadlineExceeded });
   }
 
   failedMount(host: Host, pod: PodView, claims: readonly string[]): void {

@@ -3,7 +3,7 @@
 import type { JsonObject } from '../../../api/json.ts';
 import type { Micros } from '../../kernel/index.ts';
 import { keyOf, type PodView } from '../actors/index.ts';
-import type { DebugContainer } from './debug-containers.ts';
+import { type DebugContainer, ended } from './debug-containers.ts';
 import type { Host } from './hosts.ts';
 import type { Pull } from './pod-images.ts';
 import type { PodStage } from './pod-status.ts';
@@ -21,6 +21,8 @@ export interface PodRow extends JsonObject {
   readonly pull?: Pull;
   readonly startedAt?: string;
   readonly exitCode?: number;
+  /** Why the kubelet ended it. */
+  readonly failure?: { readonly reason: string; readonly message: string };
   readonly containerIds: readonly string[];
   /** Ephemeral containers that it has started, in order. */
   readonly debug?: readonly DebugContainer[];
@@ -44,3 +46,15 @@ export const newRow = (
   containerIds: [],
   ...(lacksAddress ? { lacksAddress } : {}),
 });
+
+/** Its containers start anew, with another address. */
+export const rebooted = (row: PodRow, time: string): PodRow => {
+  const { address: _address, startedAt: _startedAt, ...rest } = row;
+  return {
+    ...rest,
+    stage: 'creating',
+    ready: false,
+    restarts: row.restarts + 1,
+    ...(row.debug === undefined ? {} : { debug: ended(row.debug, time) }),
+  };
+};

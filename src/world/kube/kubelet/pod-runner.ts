@@ -21,32 +21,30 @@ import {
   type PodView,
   resources,
 } from '../actors/index.ts';
-import { ended, unstarted } from './debug-containers.ts';
+import { unstarted } from './debug-containers.ts';
 import { type Host, type Hosts, nodeNameOf } from './hosts.ts';
+import { endedAtDeadline, untilDeadline } from './pod-deadline.ts';
 import { neededPull, type Pull } from './pod-images.ts';
 import { PodNotes } from './pod-notes.ts';
 import { exitCodeOf, restartMicros, sigtermExit } from './pod-restarts.ts';
-import { newRow, type PodRow as Row } from './pod-row.ts';
+import { newRow, type PodRow as Row, rebooted } from './pod-row.ts';
 import { isReadyNow, podStatus } from './pod-status.ts';
 import {
   annotatedMicros,
+  mountTimeoutMicros,
   podAnnotations,
   readyMicros,
   sandboxMicros,
+  sandboxRetrySeconds,
   startMicros,
   stopMicros,
+  stuckCheckMicros,
+  volumeCheckMicros,
+  writeRetryMicros,
 } from './pod-times.ts';
 import { missingVolumes } from './pod-volumes.ts';
 import { lacksWindowsAddress } from './pod-windows.ts';
 
-/** Retry of a sandbox that got no address: the kubelet's pod worker comes back about this often. */
-const sandboxRetrySeconds = { min: 10, max: 14 } as const;
-/** How often a pod that a fault keeps from stopping is looked at again. */
-const stuckCheckMicros = 5 * microsPerSecond;
-const writeRetryMicros = microsPerSecond;
-/** The kubelet looks for attachments this often, and says so when two minutes did not do. */
-const volumeCheckMicros = microsPerSecond;
-const mountTimeoutMicros = 123 * microsPerSecond;
 /** A restart in place: the images are there, nothing has been spent. */
 const restarted = { pull: 'none', spentMicros: 0 } as const;
 
@@ -68,6 +66,7 @@ export class PodRunner {
     'pod-ready': (...of) => this.#ready(...of),
     'pod-finish': (...of) => this.#finish(...of),
     'pod-debug': (...of) => this.#debug(...of),
+    'pod-deadline': (...of) => this.#deadline(...of),
     'pod-stop': (...of) => this.#stop(...of),
   };
 
@@ -122,6 +121,8 @@ export class PodRunner {
       return undefined;
     }
     if (row === undefined) return this.#begin(host, pod);
+    if (pod.spec.activeDeadlineSeconds !== undefined)
+      this.#later(0, 'pod-deadline', pod.metadata.uid);
     if (row.stage !== 'running') return undefined;
     if (unstarted(pod, row.debug).length > 0) {
       this.#later(startMicros(pod, this.#random(), restarted), 'pod-debug', pod.metadata.uid);
@@ -174,16 +175,7 @@ export class PodRunner {
       const row = this.#table.get(uid);
       if (row?.stage !== 'running') continue;
       this.#freeAddress(uid, row);
-      const { address: _address, startedAt: _startedAt, ...rest } = row;
-      this.#table.put(uid, {
-        ...rest,
-        stage: 'creating',
-        ready: false,
-        restarts: row.restarts + 1,
-        ...(row.debug === undefined
-          ? {}
-          : { debug: ended(row.debug, kubeTime(this.#kernel.now())) }),
-      });
+      this.#table.put(uid, rebooted(row, kubeTime(this.#kernel.now())));
     }
   }
 
@@ -205,6 +197,7 @@ export class PodRunner {
     this.#table.put(uid, row);
     this.#index(row.instanceId, uid);
     this.#later(sandboxMicros(pod, this.#random()), 'pod-sandbox', uid);
+    if (pod.spec.activeDeadlineSeconds !== undefined) this.#later(0, 'pod-deadline', uid);
     return undefined;
   }
 
@@ -213,13 +206,9 @@ export class PodRunner {
     const uid = pod.metadata.uid;
     const missing = missingVolumes(this.#kube, pod);
     if (missing.length > 0) {
-      const waited = this.#kernel.now() - row.seenAt;
-      if (waited >= mountTimeoutMicros) this.#notes.failedMount(host, pod, missing);
-      this.#later(
-        waited < mountTimeoutMicros ? volumeCheckMicros : mountTimeoutMicros,
-        'pod-sandbox',
-        uid,
-      );
+      const isLate = this.#kernel.now() - row.seenAt >= mountTimeoutMicros;
+      if (isLate) this.#notes.failedMount(host, pod, missing);
+      this.#later(isLate ? mountTimeoutMicros : volumeCheckMicros, 'pod-sandbox', uid);
       return;
     }
     let next = row;
@@ -304,6 +293,21 @@ export class PodRunner {
     this.#later(wait + startMicros(pod, this.#random(), restarted), 'pod-start', uid);
   }
 
+  /** Ends the pod if its time is over, else comes back when it is. */
+  #deadline(host: Host, pod: PodView, row: Row): void {
+    const left = untilDeadline(pod, this.#kernel.now());
+    const isOver = row.stage === 'finished' || row.stage === 'stopped' || row.stopAt !== undefined;
+    if (left === undefined || isOver) return;
+    const { uid } = pod.metadata;
+    const next: Row = { ...row, ...endedAtDeadline };
+    if (left > 0) this.#later(left, 'pod-deadline', uid);
+    else if (!this.#write(host, pod, next)) this.#later(writeRetryMicros, 'pod-deadline', uid);
+    else {
+      this.#notes.deadlineExceeded(host, pod);
+      this.#freeAddress(uid, next);
+    }
+  }
+
   /** Starts what was added to the running pod since. */
   #debug(host: Host, pod: PodView, row: Row): void {
     const added = unstarted(pod, row.debug);
@@ -364,11 +368,8 @@ export class PodRunner {
   }
 
   #write(host: Host, pod: PodView, row: Row): boolean {
-    const stage = row.stage === 'stopped' ? 'finished' : row.stage;
-    const hostIp = host.machine.privateIp;
-    const podIp = pod.spec.hostNetwork === true ? hostIp : row.address;
     const now = kubeTime(this.#kernel.now());
-    const body = podStatus(pod, stage, { ...row, now, hostIp, podIp });
+    const body = podStatus(pod, row, { now, hostIp: host.machine.privateIp });
     const written = this.#hosts
       .client(host)
       .patch(resources.pods, nameOfKey(keyOf(pod)), { type: 'merge', body, subresource: 'status' });

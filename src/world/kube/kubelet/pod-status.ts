@@ -20,6 +20,7 @@ export interface PodFacts {
   readonly ready: boolean;
   /** With which code the containers ended, when they did. */
   readonly exitCode?: number | undefined;
+  readonly failure?: { readonly reason: string; readonly message: string } | undefined;
   /** Containers' ids in order, once they have started. */
   readonly containerIds: readonly string[];
   readonly debug?: readonly DebugContainer[] | undefined;
@@ -111,7 +112,17 @@ const conditionsOf = (pod: PodView, facts: PodFacts, stage: PodStage): readonly 
 };
 
 /** The body of a merge patch of the pod's status. */
-export const podStatus = (pod: PodView, stage: PodStage, facts: PodFacts): JsonObject => {
+export const podStatus = (
+  pod: PodView,
+  row: Omit<PodFacts, 'now' | 'hostIp' | 'podIp'> & {
+    readonly stage: PodStage | 'stopped';
+    readonly address?: string;
+  },
+  { now, hostIp }: Pick<PodFacts, 'now' | 'hostIp'>,
+): JsonObject => {
+  const stage = row.stage === 'stopped' ? 'finished' : row.stage;
+  const podIp = pod.spec.hostNetwork === true ? hostIp : row.address;
+  const facts: PodFacts = { ...row, now, hostIp, podIp };
   const make = { creating, running, waiting, finished }[stage];
   const ended = (facts.exitCode ?? 0) === 0 ? 'Succeeded' : 'Failed';
   const phases = { creating: 'Pending', running: 'Running', waiting: 'Running', finished: ended };
@@ -119,6 +130,7 @@ export const podStatus = (pod: PodView, stage: PodStage, facts: PodFacts): JsonO
   return {
     status: {
       phase,
+      ...facts.failure,
       conditions: conditionsOf(pod, facts, stage),
       hostIP: facts.hostIp,
       hostIPs: [{ ip: facts.hostIp }],

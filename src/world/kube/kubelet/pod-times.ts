@@ -19,6 +19,15 @@ export const podAnnotations = {
   neverReady: 'world.drover.dev/never-ready',
 } as const;
 
+/** Retry of a sandbox that got no address: the kubelet's pod worker comes back about this often. */
+export const sandboxRetrySeconds = { min: 10, max: 14 } as const;
+/** How often a pod that a fault keeps from stopping is looked at again. */
+export const stuckCheckMicros = 5 * microsPerSecond;
+export const writeRetryMicros = microsPerSecond;
+/** The kubelet looks for attachments this often, and says so when two minutes did not do. */
+export const volumeCheckMicros = microsPerSecond;
+export const mountTimeoutMicros = 123 * microsPerSecond;
+
 /** Bounds in milliseconds. */
 const bounds = {
   /** Pause container, network namespace, address. */

@@ -2,6 +2,7 @@
 // what others own, and the way over from client-side apply (apimachinery's util/managedfields).
 // Pure; storing and validating are the caller's.
 import { isObject, type Json, type JsonObject, objectOr } from '../../../api/json.ts';
+import { parseJson } from '../../../api/parse-json.ts';
 import { compareObjects, fieldsOf } from './field-compare.ts';
 import { configTroubles, mergeObjects, pruneObject } from './field-merge.ts';
 import {
@@ -66,7 +67,7 @@ function handedOver(kind: ManagedKind, type: FieldType, live: JsonObject): Field
   if (text === '') return undefined;
   let last: Json;
   try {
-    last = JSON.parse(text);
+    last = parseJson(text);
   } catch {
     return undefined;
   }

@@ -82,12 +82,31 @@ export const demandOf = (pod: PodView): Demand => {
   };
 };
 
+/** Every address of the node. */
+const anyAddress = '0.0.0.0';
+
+/** `TCP/80/ADDRESS` of the node that the pod listens at. */
 export const hostPortsOf = (pod: PodView): string[] =>
   pod.spec.containers.flatMap((container) =>
     (container.ports ?? [])
       .filter((port) => port.hostPort !== undefined && port.hostPort > 0)
-      .map((port) => `${port.protocol ?? 'TCP'}/${port.hostPort}`),
+      .map((port) => `${port.protocol ?? 'TCP'}/${port.hostPort}/${port.hostIP || anyAddress}`),
   );
+
+/** A port at all addresses meets the same port at any address. */
+export const portsMeet = (a: string, b: string): boolean => {
+  if (a === b) return true;
+  const [of, other] = [a, b].map((port) => port.slice(0, port.lastIndexOf('/')));
+  return of === other && [a, b].some((port) => port.endsWith(`/${anyAddress}`));
+};
+
+/** Whether something on the node listens at the port. */
+export const isPortTaken = ({ hostPorts }: NodeInfo, port: string): boolean => {
+  if (hostPorts.size === 0) return false;
+  if (hostPorts.has(port)) return true;
+  for (const taken of hostPorts.keys()) if (portsMeet(taken, port)) return true;
+  return false;
+};
 
 /** Pods that should stay apart when nothing else is said: those of one controller. */
 export const spreadGroupOf = (pod: PodView): string | undefined => controllerOf(pod)?.uid;

@@ -17,6 +17,7 @@ import {
   demandOf,
   hostPortsOf,
   type NodeInfo,
+  portsMeet,
   SchedulerCache,
   spreadGroupOf,
 } from './cache.ts';
@@ -233,10 +234,21 @@ export class Chooser {
     if (volumeRefusal(this.#kube, ask.volumes, node)?.stuck === true) return false;
     let taken = this.nominations.keptFrom(ask.pod, node.name);
     for (const pod of without) taken = addTaken(taken, demandOf(pod), -1);
-    const freed = new Set(without.flatMap(hostPortsOf));
-    const ports = ask.ports.filter((port) => !freed.has(port));
-    if (roomRefusal(ask.demand, ports, node, taken) !== undefined) return false;
+    if (this.#isPortHeld(ask, node, without)) return false;
+    if (roomRefusal(ask.demand, [], node, taken) !== undefined) return false;
     return !ask.isConstrained || ask.constraints().refusal(node, without) === undefined;
+  }
+
+  /** One of those that stay on the node listens where the pod wants to. */
+  #isPortHeld({ ports }: Ask, node: NodeInfo, without: readonly PodView[]): boolean {
+    if (ports.length === 0) return false;
+    const gone = new Set(without.map((pod) => pod.metadata.uid));
+    for (const pod of this.#podsOn(node)) {
+      if (gone.has(pod.metadata.uid)) continue;
+      const held = hostPortsOf(pod);
+      if (ports.some((port) => held.some((taken) => portsMeet(taken, port)))) return true;
+    }
+    return false;
   }
 
   *#podsOn(node: NodeInfo): Generator<PodView> {

@@ -1,7 +1,7 @@
 // Whether a pod may run on a node, and which of several nodes is best. Pure decisions over the
 // cache; plugins in upstream's order with upstream's words (Kubernetes 1.32 scheduler/framework).
 import { asPod, hasAll, nodeTermsMatch, type PodView, untolerated } from '../actors/index.ts';
-import type { Demand, NodeInfo } from './cache.ts';
+import { type Demand, isPortTaken, type NodeInfo } from './cache.ts';
 
 const unschedulableTaint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 
@@ -81,7 +81,7 @@ export const roomRefusal = (
   taken: Taken = nothingTaken,
 ): Refusal | undefined => {
   if (ports.length === 0 && hasRoom(demand, node, taken)) return undefined;
-  if (ports.some((port) => node.hostPorts.has(port))) {
+  if (ports.some((port) => isPortTaken(node, port))) {
     return {
       reasons: ["node(s) didn't have free ports for the requested pod ports"],
       stuck: false,

@@ -108,6 +108,45 @@ describe('the scheduler', () => {
     world.until(20, () => placeOf(world, left?.metadata.name ?? '') === 'n1');
   });
 
+  it.each([
+    ['the same port', { hostPort: 80 }, { hostPort: 80 }, false],
+    [
+      'the same port at two addresses',
+      { hostPort: 80, hostIP: '10.0.0.1' },
+      { hostPort: 80, hostIP: '10.0.0.2' },
+      true,
+    ],
+    [
+      'the same port and address',
+      { hostPort: 80, hostIP: '10.0.0.1' },
+      { hostPort: 80, hostIP: '10.0.0.1' },
+      false,
+    ],
+    ['one address and all', { hostPort: 80, hostIP: '10.0.0.1' }, { hostPort: 80 }, false],
+    [
+      'all and one address',
+      { hostPort: 80, hostIP: '0.0.0.0' },
+      { hostPort: 80, hostIP: '10.0.0.1' },
+      false,
+    ],
+    ['two protocols', { hostPort: 80, protocol: 'UDP' }, { hostPort: 80 }, true],
+    ['two ports', { hostPort: 80 }, { hostPort: 81 }, true],
+  ] as const)('places two pods on one node with %s or not', (_name, first, second, fits) => {
+    const world = new SmallWorld();
+    world.ready(1);
+    const listening = (port: JsonObject): JsonObject => ({
+      containers: [{ name: 'c', image: 'i', ports: [{ containerPort: 8080, ...port }] }],
+    });
+    create(world, aPod('p1', listening(first)));
+    world.advance(1);
+    create(world, aPod('p2', listening(second)));
+    world.advance(1);
+    expect(placeOf(world, 'p1')).toBe('n1');
+    expect(placeOf(world, 'p2')).toBe(fits ? 'n1' : undefined);
+    const words = "1 node(s) didn't have free ports for the requested pod ports";
+    if (!fits) expect(refusalOf(world, 'p2')).toContain(words);
+  });
+
   it('keeps pods with required anti-affinity apart', () => {
     const world = new SmallWorld();
     world.ready(2);

@@ -2,7 +2,7 @@
 // with the API server's codes and words. Knows types, not values: required, ranges and names are
 // the validation of each kind, elsewhere.
 import type { Json, JsonObject } from '../../../api/json.ts';
-import type { ApiStatus } from '../../contracts.ts';
+import type { ApiStatus, SentBody } from '../../contracts.ts';
 import { decode } from './decode.ts';
 import { type DecodeForm, TypeMismatch } from './decode-scalar.ts';
 import type { GroupVersionKind, KindSchema } from './facts.ts';
@@ -15,6 +15,7 @@ export interface CheckOptions {
   readonly mode: FieldValidation;
   /** Set when the object is the result of a patch: other code, other words. */
   readonly patch?: { readonly type: 'json' | 'merge' | 'strategic'; readonly body: Json };
+  readonly sent?: SentBody;
 }
 
 export type CheckResult =
@@ -23,7 +24,7 @@ export type CheckResult =
   | { readonly kind: 'error'; readonly status: ApiStatus };
 
 /** The strict decoder stops after this many. */
-export const MAX_STRICT_ERRORS = 100;
+const MAX_STRICT_ERRORS = 100;
 
 export function badRequestBody(gvk: GroupVersionKind, problem: string): ApiStatus {
   const { kind, version } = gvk;
@@ -58,11 +59,48 @@ export function invalidPatch(
   };
 }
 
-export const strictError = (problems: readonly string[]): string =>
-  `strict decoding error: ${problems.join(', ')}`;
+const isBelow = (path: string, above: string): boolean =>
+  path === above || path.startsWith(`${above}.`) || path.startsWith(`${above}[`);
+
+/** What is twice in the body: within a field that is unknown the server does not look. */
+const duplicatesIn = (options: CheckOptions, unknown: readonly string[]): readonly string[] => {
+  const { sent, patch } = options;
+  if (sent === undefined || sent.form === 'yaml') return sent?.duplicates ?? [];
+  const isSteps = patch?.type === 'json';
+  return sent.duplicates
+    .filter((path) => !unknown.some((above) => isBelow(path, above)))
+    .map((path) => `${isSteps ? 'json patch ' : ''}duplicate field ${JSON.stringify(path)}`);
+};
+
+/** YAML's duplicates are one error of the converter to JSON, with a line each. */
+const strictError = (
+  duplicates: readonly string[],
+  unknown: readonly string[],
+  form: SentBody['form'],
+): string => {
+  const asOne = form === 'yaml' && duplicates.length > 0;
+  const first = asOne ? [['yaml: unmarshal errors:', ...duplicates].join('\n  ')] : duplicates;
+  return `strict decoding error: ${[...first, ...unknown].join(', ')}`;
+};
+
+/** What a body's fields amount to in its mode: an error in Strict, warnings in Warn. */
+export const fieldProblems = (
+  options: CheckOptions,
+  unknown: readonly string[],
+): { readonly error: string | undefined; readonly warnings: readonly string[] } => {
+  const { mode, sent } = options;
+  if (mode === 'Ignore') return { error: undefined, warnings: [] };
+  const duplicates = duplicatesIn(options, unknown);
+  const named = unknown.map((path) => `unknown field ${JSON.stringify(path)}`);
+  const warnings = [...duplicates, ...named].slice(0, MAX_STRICT_ERRORS);
+  if (mode === 'Warn' || warnings.length === 0) return { error: undefined, warnings };
+  const room = MAX_STRICT_ERRORS - Math.min(duplicates.length, MAX_STRICT_ERRORS);
+  const kept = duplicates.slice(0, MAX_STRICT_ERRORS);
+  return { error: strictError(kept, named.slice(0, room), sent?.form ?? 'json'), warnings: [] };
+};
 
 export function checkFields(object: Json, schema: KindSchema, options: CheckOptions): CheckResult {
-  const { mode, patch } = options;
+  const { patch } = options;
   const form: DecodeForm = patch?.type === 'strategic' ? 'map' : 'json';
   const fail = (problem: string): CheckResult => ({
     kind: 'error',
@@ -73,11 +111,9 @@ export function checkFields(object: Json, schema: KindSchema, options: CheckOpti
   });
   try {
     const decoded = decode(schema.type, object, form);
-    const problems = decoded.unknown
-      .slice(0, MAX_STRICT_ERRORS)
-      .map((path) => `unknown field ${JSON.stringify(path)}`);
-    if (mode === 'Strict' && problems.length > 0) return fail(strictError(problems));
-    return { kind: 'ok', object: decoded.object, warnings: mode === 'Warn' ? problems : [] };
+    const { error, warnings } = fieldProblems(options, decoded.unknown);
+    if (error !== undefined) return fail(error);
+    return { kind: 'ok', object: decoded.object, warnings };
   } catch (error) {
     if (error instanceof TypeMismatch) return fail(error.message);
     throw error;

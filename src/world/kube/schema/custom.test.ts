@@ -272,7 +272,10 @@ describe('the time zone of a maintenance window', () => {
   const [version = {}] = objectsIn(objectOr(definition?.spec), 'versions');
   const properties = objectOr(objectIn(objectOr(version.schema), 'openAPIV3Schema'));
   const windowsOf = (timeZone: string): JsonObject => ({
-    spec: { updateConfig: { windows: [{ cron: '0 2 * * *', durationSeconds: 3600, timeZone }] } },
+    spec: {
+      autoScalingGroupName: 'a',
+      updateConfig: { windows: [{ cron: '0 2 * * *', durationSeconds: 3600, timeZone }] },
+    },
   });
   const told = (object: JsonObject, old?: JsonObject): readonly string[] =>
     ruleErrors(properties, object, old).map(({ body }) => body);

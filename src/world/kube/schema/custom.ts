@@ -5,9 +5,8 @@ import {
   badRequestBody,
   type CheckOptions,
   type CheckResult,
+  fieldProblems,
   invalidPatch,
-  MAX_STRICT_ERRORS,
-  strictError,
 } from './check.ts';
 import { ruleErrors } from './custom-rules.ts';
 import type { SchemaError } from './custom-schema.ts';
@@ -58,11 +57,8 @@ export function checkCustomFields(
   try {
     const typed = checkMetadata(body);
     const pruned = pruneCustom(schema, typed.object);
-    const problems = [...typed.unknown, ...pruned.unknown]
-      .slice(0, MAX_STRICT_ERRORS)
-      .map((path) => `unknown field ${JSON.stringify(path)}`);
-    if (options.mode === 'Strict' && problems.length > 0) return fail(strictError(problems));
-    const warnings = options.mode === 'Warn' ? problems : [];
+    const { error, warnings } = fieldProblems(options, [...typed.unknown, ...pruned.unknown]);
+    if (error !== undefined) return fail(error);
     return { kind: 'ok', object: pruned.object, warnings };
   } catch (error) {
     if (error instanceof TypeMismatch) return fail(error.message);

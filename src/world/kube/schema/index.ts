@@ -4,7 +4,7 @@
 export { CelFailure, celObject, celTrouble, evaluateCel } from './cel.ts';
 export { type CheckOptions, type CheckResult, checkFields } from './check.ts';
 export { checkCustomFields, validateAgainstStructuralSchema } from './custom.ts';
-export { applyCustomDefaults } from './custom-shape.ts';
+export { applyCustomDefaults, pruneCustom } from './custom-shape.ts';
 export { applyCreateDefaults, applyDefaults } from './defaults.ts';
 export {
   type FieldFact,

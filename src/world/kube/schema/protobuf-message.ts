@@ -1,8 +1,10 @@
 // One protobuf message as the JSON object of its Go type, by the field numbers among the facts.
 // Unset and zero fields are left out where Go's JSON leaves them out.
 import type { Json, JsonObject } from '../../../api/json.ts';
+import { parseJson } from '../../../api/parse-json.ts';
 import {
   type FieldFact,
+  namedType,
   resolveType,
   type ScalarType,
   type SpecialType,
@@ -84,11 +86,17 @@ function scalar(type: ScalarType, value: WireValue): Json {
 
 function parseRaw(bytes: Uint8Array): Json {
   try {
-    const value: Json = JSON.parse(utf8.decode(bytes));
-    return value;
+    return parseJson(utf8.decode(bytes));
   } catch {
     throw new MalformedProtobuf('raw value is no JSON');
   }
+}
+
+/** The message JSONSchemaProps; absent, the boolean that stands in its place is false. */
+function schemaOf(value: WireValue | undefined): Json {
+  const type = namedType('apiextensions/v1.JSONSchemaProps');
+  if (value === undefined || type.kind !== 'struct') return false;
+  return decodeMessage(type, bytesOf(value));
 }
 
 /** Undefined: unset, as Go's zero time is. */
@@ -117,8 +125,18 @@ function special(type: SpecialType, value: WireValue): Json | undefined {
     case 'RawExtension':
     case 'AnyJson':
       return first === undefined ? undefined : parseRaw(bytesOf(first));
-    default:
-      throw new MalformedProtobuf(`${type} is not decoded`);
+    case 'SchemaOrBool':
+      return first !== undefined && parts.get(2) === undefined
+        ? integer(1) !== 0
+        : schemaOf(parts.get(2));
+    case 'SchemaOrArray':
+    case 'SchemaOrStringArray': {
+      if (first !== undefined) return schemaOf(first);
+      const items = readFields(bytesOf(value)).filter(({ number }) => number === 2);
+      return type === 'SchemaOrArray'
+        ? items.map((item) => schemaOf(item.value))
+        : items.map((item) => utf8.decode(bytesOf(item.value)));
+    }
   }
 }
 

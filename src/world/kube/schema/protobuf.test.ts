@@ -24,8 +24,48 @@ const OLD_INGRESS =
   'azhzAAokChluZXR3b3JraW5nLms4cy5pby92MWJldGExEgdJbmdyZXNzEhkKEQoBaRIAGgAiACoAMgA4AEIAEgAaAgoA' +
   'GgAiAA==';
 
+// Written by kube-apiserver 1.36.
+const DEFINITION =
+  'azhzAAozChdhcGlleHRlbnNpb25zLms4cy5pby92MRIYQ3VzdG9tUmVzb3VyY2VEZWZpbml0aW9uEsYFCqsCCgd3cy5l' +
+  'LmlvEgAaACIAKiRhODIzNmM2ZC01ZWJiLTQ0YjctYWUxMS1kOWE4MzZlMGIzM2IyADgBQggIvNSS2AYQAIoB5AEKAW0S' +
+  'BlVwZGF0ZRoXYXBpZXh0ZW5zaW9ucy5rOHMuaW8vdjEiCAi81JLYBhAAMghGaWVsZHNWMTqnAQqkAXsiZjpzcGVjIjp7' +
+  'ImY6Y29udmVyc2lvbiI6eyIuIjp7fSwiZjpzdHJhdGVneSI6e319LCJmOmdyb3VwIjp7fSwiZjpuYW1lcyI6eyJmOmtp' +
+  'bmQiOnt9LCJmOmxpc3RLaW5kIjp7fSwiZjpwbHVyYWwiOnt9LCJmOnNpbmd1bGFyIjp7fX0sImY6c2NvcGUiOnt9LCJm' +
+  'OnZlcnNpb25zIjp7fX19QgASgwMKBGUuaW8aEQoCd3MSAXciAVcqBVdMaXN0IgdDbHVzdGVyOtQCCgJ2MRABGAEixwIK' +
+  'xAIKABIAIgAqBm9iamVjdDIAOgBQAGAAegCQAQDqAVEKAWESTAoAEgAiACoFYXJyYXkyADoAUABgAHoAkAEAwgEmCiQK' +
+  'ABIAIgAqBnN0cmluZzIAOgBQAGAAegCQAQCoAgC4AgDAAgCoAgC4AgDAAgDqAVUKAWISUAoAEgAiACoGb2JqZWN0MgA6' +
+  'AFAAYAB6AJABAPIBKQgBEiUKABIAIgAqB2ludGVnZXIyADoAUABgAHoAkAEAqAIAuAIAwAIAqAIAuAIAwAIA6gEuCgFj' +
+  'EikKABIAIgAqBm9iamVjdDIAOgBQAGAAegCQAQDyAQIIAagCALgCAMACAOoBQAoBZBI7CgASACIAKgZzdHJpbmcyADoA' +
+  'QgUKAyJ4IlAAYAB6AJABAKIBBQoDIngiogEFCgMieSKoAgC4AgDAAgCoAgC4AgDAAgA4AEoGCgROb25lUAAaEBIICgAS' +
+  'ACIAKgAaAnYxIAAaACIA';
+
 describe('protobuf bodies', () => {
   it.each([
+    [
+      'a definition with lists, maps and open objects in its schema',
+      DEFINITION,
+      {
+        kind: 'CustomResourceDefinition',
+        spec: {
+          versions: [
+            {
+              name: 'v1',
+              schema: {
+                openAPIV3Schema: {
+                  type: 'object',
+                  properties: {
+                    a: { type: 'array', items: { type: 'string' } },
+                    b: { type: 'object', additionalProperties: { type: 'integer' } },
+                    c: { type: 'object', additionalProperties: true },
+                    d: { type: 'string', default: 'x', enum: ['x', 'y'] },
+                  },
+                },
+              },
+            },
+          ],
+        },
+      },
+    ],
     [
       'delete options',
       DELETE_OPTIONS,

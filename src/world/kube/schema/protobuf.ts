@@ -2,6 +2,7 @@
 // as plain JSON objects: the k8s envelope and every kind among the facts. Never writes protobuf;
 // answers are JSON, which these clients accept.
 import type { JsonObject } from '../../../api/json.ts';
+import { tooDeepMessage } from '../../../api/parse-json.ts';
 import type { ApiStatus } from '../../contracts.ts';
 import { findSchema, type KindSchema } from './facts.ts';
 import { decodeMessage } from './protobuf-message.ts';
@@ -91,6 +92,10 @@ export function decodeProtobuf(body: Uint8Array): ProtobufBody {
   } catch (error) {
     if (error instanceof MalformedProtobuf) {
       return failure(400, `unable to decode the protobuf body: ${error.message}`);
+    }
+    // A message within a message a million times: the stack ends before the limit can be looked at.
+    if (error instanceof RangeError) {
+      return failure(400, `unable to decode the protobuf body: ${tooDeepMessage}`);
     }
     throw error;
   }

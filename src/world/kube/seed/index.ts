@@ -18,7 +18,7 @@ export interface SeedOptions {
   readonly servicePrefix?: string;
   /** Node labels that CoreDNS prefers; without it the scheduler is free. */
   readonly dnsPrefers?: Labels;
-  /** False leaves out aws-node, kube-proxy and CoreDNS: small simulations have no use for them. */
+  /** False leaves out the API's endpoints, aws-node, kube-proxy and CoreDNS, for simulations. */
   readonly addons?: boolean;
   /** False leaves out Deployments: the caller seeds again once there are nodes to choose from. */
   readonly deployments?: boolean;
@@ -28,6 +28,8 @@ const collections: Readonly<Record<string, GroupResource>> = {
   Namespace: resources.namespaces,
   PriorityClass: resources.priorityclasses,
   Service: resources.services,
+  Endpoints: resources.endpoints,
+  EndpointSlice: resources.endpointslices,
   StorageClass: resources.storageclasses,
   ServiceAccount: resources.serviceaccounts,
   ConfigMap: resources.configmaps,
@@ -79,6 +81,40 @@ const apiService = (prefix: string): JsonObject => ({
   },
 });
 
+/** Where EKS would have put the network interfaces of the control plane, one per subnet. */
+const apiAddresses = ['192.168.0.10', '192.168.32.10'];
+
+/** What each API server writes of itself: the endpoints of its own Service. */
+const apiEndpoints: readonly JsonObject[] = [
+  {
+    apiVersion: 'v1',
+    kind: 'Endpoints',
+    metadata: {
+      name: 'kubernetes',
+      namespace: 'default',
+      labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' },
+    },
+    subsets: [
+      {
+        addresses: apiAddresses.map((ip) => ({ ip })),
+        ports: [{ name: 'https', port: 443, protocol: 'TCP' }],
+      },
+    ],
+  },
+  {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: {
+      name: 'kubernetes',
+      namespace: 'default',
+      labels: { 'kubernetes.io/service-name': 'kubernetes' },
+    },
+    addressType: 'IPv4',
+    endpoints: apiAddresses.map((ip) => ({ addresses: [ip], conditions: { ready: true } })),
+    ports: [{ name: 'https', port: 443, protocol: 'TCP' }],
+  },
+];
+
 /** One entry of aws-auth's mapRoles, in the form that article 002 prints. */
 export const mapRolesEntry = (roleArn: string): string =>
   [
@@ -129,7 +165,7 @@ export const seedKube = (options: SeedOptions): void => {
     priorityClass('system-node-critical', 2_000_001_000),
     gp2,
     apiService(prefix),
-    ...(options.addons === false ? [] : addonObjects(addon)),
+    ...(options.addons === false ? [] : [...apiEndpoints, ...addonObjects(addon)]),
   ];
   const wanted = objects.filter(
     ({ kind }) => kind !== 'Deployment' || options.deployments !== false,

@@ -1,5 +1,6 @@
 // A seeded cluster with the articles' nodes and workload.
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../api/json.ts';
 import { amount, asNode, asPod, milliCpu, resources } from '../actors/index.ts';
 import { aMachine, SmallWorld } from '../controllers/small-world.ts';
 import { demoWorkload, mapRolesEntry, seedKube } from './index.ts';
@@ -83,5 +84,19 @@ describe('a seeded world', () => {
       name: 'aws-auth',
     });
     expect(map?.data).toEqual({ mapRoles: mapRolesEntry(role), mapUsers: '[]\n' });
+  });
+});
+
+describe("the API's own Service", () => {
+  it('has Endpoints and an EndpointSlice, which is no mirror of them', () => {
+    const world = new SmallWorld({ empty: true });
+    seedKube({ kube: world.kube, nodeRoleArns: [role] });
+    world.advance(5);
+    const name = { namespace: 'default', name: 'kubernetes' };
+    const [subset] = (world.kube.read(resources.endpoints, name)?.subsets ?? []) as JsonObject[];
+    expect(subset?.ports).toEqual([{ name: 'https', port: 443, protocol: 'TCP' }]);
+    const slices = [...world.kube.readAll(resources.endpointslices, 'default')];
+    expect(slices.map((slice) => slice.metadata.name)).toEqual(['kubernetes']);
+    expect(slices[0]?.endpoints).toHaveLength(2);
   });
 });

@@ -148,6 +148,7 @@ describe('a body', () => {
     expect(decodeBody('application/merge-patch+json; charset=utf-8', bytes('{"a":1}'))).toEqual({
       kind: 'ok',
       body: { a: 1 },
+      sent: { form: 'json', duplicates: [] },
     });
     expect(decodeBody('', bytes(''))).toEqual({ kind: 'ok', body: undefined });
   });

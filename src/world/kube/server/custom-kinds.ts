@@ -3,6 +3,7 @@
 // the schema room; instances are ordinary objects of the store.
 import { isObject, type Json, type JsonObject, objectOr } from '../../../api/json.ts';
 import { type Kernel, microsPerMs, microsPerSecond } from '../../kernel/index.ts';
+import { applyCustomDefaults, pruneCustom } from '../schema/index.ts';
 import { ageOf } from '../tables/index.ts';
 import type { ResourceDefinition, Strategy, SubresourceDefinition } from './definition.ts';
 import type { Deleter } from './deletion.ts';
@@ -207,7 +208,7 @@ function definitionOf(crd: Stored, version: JsonObject): ResourceDefinition {
   const storageVersion = objectsOf(spec.versions).find((candidate) => candidate.storage === true);
   const storedAs = `${group}/${textOf(storageVersion?.name) ?? name}`;
   const shownAs = `${group}/${name}`;
-  const converts = storedAs !== shownAs;
+  const custom = objectOr(objectOr(version.schema).openAPIV3Schema);
   return {
     group,
     version: name,
@@ -230,18 +231,31 @@ function definitionOf(crd: Stored, version: JsonObject): ResourceDefinition {
     returnsDeleted: false,
     fields: selectableFields(version),
     strategy: crd.metadata.deletionTimestamp === undefined ? {} : closed({ group, resource }),
-    // The `None` conversion of the API: only apiVersion differs between versions.
     storage: {
       group,
       resource,
-      ...(converts
-        ? {
-            fromStored: (object) => ({ ...object, apiVersion: shownAs }) as Stored,
-            toStored: (object) => ({ ...object, apiVersion: storedAs }),
-          }
-        : {}),
+      fromStored: readAs(shownAs, custom),
+      ...(storedAs === shownAs
+        ? {}
+        : { toStored: (object) => ({ ...object, apiVersion: storedAs }) }),
     },
-    custom: objectOr(objectOr(version.schema).openAPIV3Schema),
+    custom,
+  };
+}
+
+/**
+ * What a stored object reads as: under the schema of today, whichever it was written under, and by
+ * the `None` conversion of the API, where only apiVersion differs between versions.
+ */
+function readAs(apiVersion: string, schema: JsonObject): (stored: Stored) => Stored {
+  const known = new WeakMap<Stored, Stored>();
+  return (stored) => {
+    const before = known.get(stored);
+    if (before !== undefined) return before;
+    const shaped = applyCustomDefaults(schema, pruneCustom(schema, stored).object);
+    const named = shaped.apiVersion === apiVersion ? shaped : { ...shaped, apiVersion };
+    known.set(stored, named as Stored);
+    return named as Stored;
   };
 }
 

@@ -18,6 +18,8 @@ export interface WriteContext {
   readonly user: UserInfo;
   readonly store: Store;
   readonly serviceCidr: string;
+  /** Pods mount the token of their account, which must exist. */
+  readonly accountVolumes: boolean;
 }
 
 type Prepare = (object: JsonObject, context: WriteContext) => JsonObject;

@@ -44,11 +44,11 @@ function openApiV2(accept: string): ApiResponse {
 
 export class Discovery {
   readonly #registry: Registry;
-  readonly #version: VersionInfo;
+  readonly #version: () => VersionInfo;
   readonly #cache = new Map<string, JsonObject>();
   #generation = -1;
 
-  constructor(registry: Registry, version: VersionInfo) {
+  constructor(registry: Registry, version: () => VersionInfo) {
     this.#registry = registry;
     this.#version = version;
   }
@@ -109,7 +109,7 @@ export class Discovery {
   }
 
   #versionInfo(): JsonObject {
-    const { major, minor, gitVersion } = this.#version;
+    const { major, minor, gitVersion } = this.#version();
     return {
       major,
       minor,

@@ -152,6 +152,25 @@ describe('pages', () => {
     expect(names(rest.body)).toEqual(['c', 'e', 'f', 'g', 'h']);
   });
 
+  it('expire by time: revisions of more than ten minutes ago are compacted, watches go on', () => {
+    const world = new TestWorld();
+    for (const name of ['a', 'b', 'c']) world.post(cms, named(name));
+    const page = world.get(`${cms}?limit=1`).body;
+    const { continue: token, resourceVersion } = metadataOf(page);
+    const exact = `${cms}?resourceVersionMatch=Exact&resourceVersion=${String(resourceVersion)}`;
+    world.delete(`${cms}/b`);
+    world.advance(280);
+    expect(world.get(`${cms}?limit=1&continue=${String(token)}`).code).toBe(200);
+    world.advance(331);
+    const answer = world.get(`${cms}?limit=1&continue=${String(token)}`);
+    expect([answer.code, answer.body.reason]).toEqual([410, 'Expired']);
+    expect(world.get(exact).code).toBe(410);
+    const rest = world.get(`${cms}?continue=${String(metadataOf(answer.body).continue)}`);
+    expect(names(rest.body)).toEqual(['c']);
+    const watch = world.watch(`${cms}?watch=1&resourceVersion=${String(resourceVersion)}`);
+    expect(watch.lines()).toEqual(['DELETED b']);
+  });
+
   it('refuse a token that is none', () => {
     expect(new TestWorld().get(`${cms}?continue=nonsense`).body.message).toBe(
       'continue key is not valid',

@@ -138,6 +138,7 @@ function viewAt(
   namespace: string | undefined,
   revision: number,
 ): View | undefined {
+  if (revision < store.compacted) return undefined;
   const changes = store.history(definition.storage).since(revision);
   if (changes === undefined) return undefined;
   const now = store.keys(definition.storage, namespace);

@@ -12,6 +12,7 @@ import {
   textOf,
   textsOf,
   withFields,
+  withMetadata,
 } from './objects.ts';
 import { isLabelKey, isLabelValue } from './selectors.ts';
 import {
@@ -35,6 +36,9 @@ const label1035Message =
   "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an " +
   "alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', " +
   "regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
+
+/** Of all keys and values together, in bytes; text outside of ASCII counts by its characters. */
+const maxAnnotations = 256 * 1024;
 
 /** Why `name` is not allowed, or undefined. */
 function nameTrouble(rule: NameRule, name: string): string | undefined {
@@ -71,10 +75,16 @@ function mapTrouble(metadata: JsonObject): readonly FieldError[] {
       errors.push(invalidValue('metadata.labels', value ?? '', valueMessage));
     }
   }
-  for (const key of Object.keys(objectOr(metadata.annotations))) {
+  let size = 0;
+  for (const [key, value] of Object.entries(objectOr(metadata.annotations))) {
     if (!isLabelKey(key.toLowerCase())) {
       errors.push(invalidValue('metadata.annotations', key, keyMessage));
     }
+    size += key.length + String(value).length;
+  }
+  if (size > maxAnnotations) {
+    const body = `Too long: may not be more than ${maxAnnotations} bytes`;
+    errors.push({ type: 'FieldValueTooLong', field: 'metadata.annotations', body });
   }
   return errors;
 }
@@ -228,3 +238,26 @@ export function validateMetadataUpdate(next: JsonObject, old: Stored): readonly 
   }
   return errors;
 }
+
+/** Generation goes up by one when what the kind's controller acts on has changed. */
+export function withGeneration(
+  definition: ResourceDefinition,
+  next: JsonObject,
+  old: Stored,
+): JsonObject {
+  const before = old.metadata.generation;
+  if (definition.generation === 'none' || before === undefined) return next;
+  const changed =
+    definition.generation === 'content'
+      ? !values.deepEqual(contentOf(definition, next), contentOf(definition, old))
+      : !values.deepEqual(next.spec, old.spec) ||
+        (definition.generation === 'annotations' &&
+          !values.deepEqual(metadataOf(next).annotations, metadataOf(old).annotations));
+  return changed ? withMetadata(next, { generation: before + 1 }) : next;
+}
+
+const contentOf = (definition: ResourceDefinition, object: JsonObject): JsonObject =>
+  withFields(object, {
+    metadata: undefined,
+    ...(definition.hasStatus ? { status: undefined } : {}),
+  });

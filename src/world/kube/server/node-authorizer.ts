@@ -24,10 +24,13 @@ type Uses = Readonly<Record<string, (pod: Stored, store: Store) => readonly stri
 const namesIn = (pod: Stored, names: readonly (string | undefined)[]): readonly string[] =>
   names.flatMap((name) => (name ? [objectKey(pod.metadata.namespace, name)] : []));
 
-const volumesOf = (pod: Stored): readonly JsonObject[] => objectsOf(specOf(pod).volumes);
+const volumesOf = (pod: JsonObject): readonly JsonObject[] => objectsOf(specOf(pod).volumes);
 
 /** What environment variables and projected volumes name, alike for secrets and config maps. */
-const named = (pod: Stored, kind: 'secret' | 'configMap'): readonly (string | undefined)[] => {
+export const named = (
+  pod: JsonObject,
+  kind: 'secret' | 'configMap',
+): readonly (string | undefined)[] => {
   const spec = specOf(pod);
   const containers = ['containers', 'initContainers', 'ephemeralContainers'].flatMap((key) =>
     objectsOf(spec[key]),

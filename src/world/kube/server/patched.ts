@@ -1,5 +1,6 @@
 // The object that a PATCH makes of the stored one, and what later checks must know of the patch.
 import { isObject, type Json, type JsonObject } from '../../../api/json.ts';
+import { isTooDeep, tooDeepMessage } from '../../../api/parse-json.ts';
 import type { ApiRequest } from '../../contracts.ts';
 import {
   applyPatch,
@@ -11,7 +12,7 @@ import {
 import type { ResourceDefinition } from './definition.ts';
 import { listOf, metadataOf, textOf, withMetadata } from './objects.ts';
 import type { PatchSource } from './schemas.ts';
-import { ApiError } from './status.ts';
+import { ApiError, badRequest } from './status.ts';
 
 interface PatchCall {
   readonly request: ApiRequest;
@@ -37,6 +38,8 @@ export function patched(
   };
   const result = refused ? unknownPatchType(custom) : applyPatch(type, target, body ?? null);
   if (result.kind === 'error') throw new ApiError(result.status);
+  // Patch upon patch, each of them shallow.
+  if (isTooDeep(result.object)) throw badRequest(`the patched object is ${tooDeepMessage}`);
   return result.object;
 }
 

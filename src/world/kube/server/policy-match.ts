@@ -20,6 +20,8 @@ export interface Admission {
   readonly objectKind?: { readonly group: string; readonly version: string; readonly kind: string };
   readonly oldObject: JsonObject | undefined;
   readonly user: UserInfo;
+  /** A caller in the process. */
+  readonly trusted: boolean;
   readonly dryRun: boolean;
   /** Filled with sentences for Warning headers. */
   readonly warnings: string[];

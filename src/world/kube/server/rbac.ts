@@ -52,9 +52,13 @@ function allows(rule: JsonObject, wanted: Attributes): boolean {
     among(textsOf(rule.apiGroups), wanted.group) &&
     (among(listed, full) ||
       (wanted.subresource !== undefined && listed.includes(`*/${wanted.subresource}`))) &&
-    (names.length === 0 || names.includes(wanted.name ?? ''))
+    (names.length === 0 || names.includes(wanted.name ?? selectedName(wanted)))
   );
 }
+
+/** A list or watch of one object by its name is a request for it (apiserver's requestinfo.go). */
+const selectedName = ({ fieldSelector = '' }: Attributes): string =>
+  /^metadata\.name={1,2}([^,=]+)$/.exec(fieldSelector)?.[1] ?? '';
 
 const allowsPath = (rule: JsonObject, verb: string, path: string): boolean =>
   among(textsOf(rule.verbs), verb) &&

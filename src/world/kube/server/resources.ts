@@ -39,6 +39,7 @@ import {
   noSuchResource,
   notFound,
   notImplemented,
+  success,
 } from './status.ts';
 import { objectKey, type Store } from './store.ts';
 import type { Subresource } from './subresource-writes.ts';
@@ -311,13 +312,22 @@ export class Resources {
       case 'binding':
         return this.#bind(call, name);
       case 'token':
-        return object(this.#parts.tokens.issue(this.#find(call, name), request), 201);
+        return this.#token(call, name);
       case 'log':
         return podLog(this.#find(call, name), request.query);
       default:
         this.#find(call, name);
         throw notImplemented(`${definition.resource}/${subresource}`);
     }
+  }
+
+  #token(call: Call, name: string): ApiResponse {
+    const account = this.#find(call, name);
+    const { request } = call;
+    if (request.method === 'POST') {
+      this.#admitPosted(call, name, { group: 'authentication.k8s.io', kind: 'TokenRequest' });
+    }
+    return object(this.#parts.tokens.issue(account, request), 201);
   }
 
   #scale(call: Call, name: string): ApiResponse {
@@ -352,7 +362,7 @@ export class Resources {
     this.#parts.writer.admitSubresource(call.definition, namespace, name);
     this.#admitPosted(call, name, { group: 'policy', kind: 'Eviction' });
     this.#parts.evictor.evict({ pods: call.definition, namespace, name, body, query });
-    return object(success(201), 201);
+    return object({ ...success(), code: 201 }, 201);
   }
 
   #bind(call: Call, name: string): ApiResponse {
@@ -363,20 +373,12 @@ export class Resources {
     const dryRun = dryRunOf(query.getAll('dryRun'));
     this.#admitPosted(call, name, { group: '', kind: 'Binding' });
     bindPod(kernel, store, { pods: call.definition, namespace, name, body, dryRun });
-    return object(success(201), 201);
+    return object({ ...success(), code: 201 }, 201);
   }
 }
 
 export const isWatch = (query: URLSearchParams): boolean =>
   query.get('watch') === 'true' || query.get('watch') === '1';
-
-const success = (code: number): JsonObject => ({
-  kind: 'Status',
-  apiVersion: 'v1',
-  metadata: {},
-  status: 'Success',
-  code,
-});
 
 function deletedBody(call: Call, deletion: Deletion, shape: Shape, shower: Resources): JsonObject {
   const { definition } = call;
@@ -386,10 +388,7 @@ function deletedBody(call: Call, deletion: Deletion, shape: Shape, shower: Resou
   }
   const group = definition.group === '' ? {} : { group: definition.group };
   return {
-    kind: 'Status',
-    apiVersion: 'v1',
-    metadata: {},
-    status: 'Success',
+    ...success(),
     details: { name, ...group, kind: definition.resource, uid },
   };
 }

@@ -4,6 +4,7 @@ import type { UserInfo } from '../../contracts.ts';
 import { kubeTime, metadataOf, objectsOf, specOf, textOf, textsOf } from './objects.ts';
 import { mayDoEverything, type Rbac, type Verdict } from './rbac.ts';
 import { badRequest, invalid, invalidValue } from './status.ts';
+import type { Tokens } from './tokens.ts';
 
 export interface ReviewKind {
   readonly group: string;
@@ -19,6 +20,7 @@ export interface ReviewRequest {
   readonly user: UserInfo;
   readonly namespace: string | undefined;
   readonly rbac: Rbac;
+  readonly tokens: Tokens;
 }
 
 function verdictOn(user: UserInfo, { body, rbac }: ReviewRequest): JsonObject {
@@ -94,6 +96,14 @@ const userInfo = ({ user }: ReviewRequest): JsonObject => ({
   },
 });
 
+/** Tokens of service accounts; those of AWS are for the authenticator in front of this server. */
+function tokenReview({ body, tokens }: ReviewRequest): JsonObject {
+  const spec = specOf(body);
+  const token = textOf(spec.token) ?? '';
+  if (token === '') throw badRequest('token is required for TokenReview in authentication');
+  return tokens.review(token, textsOf(spec.audiences));
+}
+
 const authorization = { group: 'authorization.k8s.io', version: 'v1' } as const;
 
 export const reviewKinds: readonly ReviewKind[] = [
@@ -124,6 +134,14 @@ export const reviewKinds: readonly ReviewKind[] = [
     kind: 'SelfSubjectRulesReview',
     namespaced: false,
     answer: rulesReview,
+  },
+  {
+    group: 'authentication.k8s.io',
+    version: 'v1',
+    resource: 'tokenreviews',
+    kind: 'TokenReview',
+    namespaced: false,
+    answer: tokenReview,
   },
   {
     group: 'authentication.k8s.io',

@@ -1,6 +1,7 @@
 // Where the writer meets the schema room: unknown and ill-typed fields, defaults. Built-in kinds
 // have the generated facts, custom resources bring their own schema.
 import type { Json, JsonObject } from '../../../api/json.ts';
+import type { SentBody } from '../../contracts.ts';
 import {
   applyCreateDefaults,
   applyCustomDefaults,
@@ -26,16 +27,21 @@ export interface PatchSource {
 interface CheckMode {
   readonly fieldValidation: FieldValidation;
   readonly warnings: string[];
+  readonly sent: SentBody | undefined;
 }
 
 /** The object without fields that its kind does not have, or the error that names them. */
 export function checkedFields(
   definition: ResourceDefinition,
   object: JsonObject,
-  { fieldValidation, warnings }: CheckMode,
+  { fieldValidation, warnings, sent }: CheckMode,
   patch: PatchSource | undefined,
 ): JsonObject {
-  const options = { mode: fieldValidation, ...(patch === undefined ? {} : { patch }) };
+  const options = {
+    mode: fieldValidation,
+    ...(patch === undefined ? {} : { patch }),
+    ...(sent === undefined ? {} : { sent }),
+  };
   const result = check(definition, object, options);
   if (result.kind === 'error') throw new ApiError(result.status);
   warnings.push(...result.warnings);

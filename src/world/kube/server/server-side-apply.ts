@@ -1,6 +1,7 @@
 // PATCH with application/apply-patch+yaml: parameters, the merge by the patch room, and the write of
 // its result through the same path as every update. Decides no ownership itself.
 import { isObject, type Json, type JsonObject } from '../../../api/json.ts';
+import type { SentBody } from '../../contracts.ts';
 import type { Micros } from '../../kernel/index.ts';
 import { type Applied, applyConfiguration, conflictMessage } from '../patch/index.ts';
 import { apiVersionOf } from './definition.ts';
@@ -81,6 +82,20 @@ const conflicted = ({ conflicts }: Extract<Applied, { kind: 'conflicts' }>): Api
     })),
   });
 
+const withoutDuplicates = (sent: SentBody | undefined): SentBody | undefined =>
+  sent === undefined ? undefined : { ...sent, duplicates: [] };
+
+/** An applied configuration is YAML, whatever it looks like: converted before anything else. */
+function reportDuplicates({ sent, fieldValidation, warnings }: WriteOptions): void {
+  const { duplicates = [] } = sent ?? {};
+  if (duplicates.length === 0 || fieldValidation === 'Ignore') return;
+  if (fieldValidation === 'Strict') {
+    const lines = ['yaml: unmarshal errors:', ...duplicates].join('\n  ');
+    throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${lines}`);
+  }
+  warnings.push(...duplicates);
+}
+
 /** Creates what is not there yet, unless it is a subresource that was applied to. */
 export function serverSideApply(
   writer: Writer,
@@ -88,9 +103,12 @@ export function serverSideApply(
   request: ApplyRequest,
   now: Micros,
 ): { readonly saved: Stored; readonly created: boolean } {
-  const { target, options, query } = request;
+  const { target, query } = request;
   const { definition, namespace, name, subresource } = target;
   const config = configuration(request);
+  reportDuplicates(request.options);
+  // Reported once: what is written is no longer the body.
+  const options = { ...request.options, sent: withoutDuplicates(request.options.sent) };
   const kind = managedKind(definition, subresource);
   const force = query.get('force') === 'true';
   const as = { manager: options.manager, subresource, time: kubeTime(now), force };

@@ -18,7 +18,7 @@ import { InWorldClient } from './client.ts';
 import { CustomKinds } from './custom-kinds.ts';
 import type { ResourceDefinition } from './definition.ts';
 import { Deleter } from './deletion.ts';
-import { Discovery } from './discovery.ts';
+import { Discovery, type VersionInfo } from './discovery.ts';
 import { EventExpiry } from './event-expiry.ts';
 import { Evictor } from './eviction.ts';
 import { builtInKinds } from './kinds.ts';
@@ -48,11 +48,8 @@ export interface KubeApiServerOptions {
   readonly audit?: AuditSink;
   /** Told of every write, heartbeats excepted, without an audit event being rendered. */
   readonly onWrite?: (record: WriteRecord) => void;
-  readonly version: {
-    readonly gitVersion: string;
-    readonly major: string;
-    readonly minor: string;
-  };
+  /** Asked with each request of /version. */
+  readonly version: () => VersionInfo;
   readonly serviceCidr?: string;
   /** Columns by `group/resource`; kinds without an entry get NAME and AGE. */
   readonly printers: Readonly<Record<string, Printer>>;
@@ -61,6 +58,8 @@ export interface KubeApiServerOptions {
   readonly watchHistory?: number;
   /** False keeps no managedFields, for simulations that read none. */
   readonly managers?: boolean;
+  /** False gives pods no volume with their account's token, for simulations that read none. */
+  readonly accountVolumes?: boolean;
   /** What the cloud allows besides roles and bindings. */
   readonly accessPolicies?: AccessPolicies;
 }
@@ -102,6 +101,7 @@ export class KubeApiServer implements WorldKube {
       serviceCidr: options.serviceCidr ?? '10.100.0.0/16',
       admit,
       tracksManagers: options.managers ?? true,
+      accountVolumes: options.accountVolumes ?? true,
     });
     const deleter = new Deleter(kernel, this.#store);
     this.#custom = new CustomKinds({
@@ -210,7 +210,9 @@ export class KubeApiServer implements WorldKube {
         kind.resource === path.resource,
     );
     if (review === undefined || request.method !== 'POST') throw noSuchResource();
-    const asked = { user: request.user, namespace: path.namespace, rbac: this.#rbac };
+    const { user } = request;
+    const { namespace } = path;
+    const asked = { user, namespace, rbac: this.#rbac, tokens: this.#tokens };
     const body = answerReview(review, request.body, asked, this.#kernel.now());
     return { kind: 'object', status: 201, body };
   }

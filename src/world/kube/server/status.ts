@@ -41,6 +41,13 @@ export function failure(
   });
 }
 
+export const success = (): JsonObject => ({
+  kind: 'Status',
+  apiVersion: 'v1',
+  metadata: {},
+  status: 'Success',
+});
+
 const qualified = (of: GroupResourceName): string =>
   of.group === '' ? of.resource : `${of.resource}.${of.group}`;
 

@@ -4,6 +4,7 @@
 import { type JsonObject, objectOr } from '../../../api/json.ts';
 import type { GroupResource, StoreChange } from '../../contracts.ts';
 import type { Kernel, Table } from '../../kernel/index.ts';
+import { Compaction } from './compaction.ts';
 import { History, type Recorded } from './history.ts';
 import { metadataOf, objectsOf, type Stored, textOf, withMetadata } from './objects.ts';
 import { SortedKeys } from './sorted-keys.ts';
@@ -54,6 +55,7 @@ export class Store {
   /** Uid of what an event is about to the keys of its events. There are five a pod: no maps. */
   readonly #eventsAbout = new Map<string, string[]>();
   readonly #historySize: number;
+  readonly #compaction: Compaction;
   readonly #queue: Delivery[] = [];
   #delivering = false;
   #revision: number;
@@ -65,6 +67,7 @@ export class Store {
     this.#meta = kernel.tables.open('kube.meta');
     const stored = this.#meta.get('revision')?.revision;
     this.#revision = typeof stored === 'number' ? stored : 1;
+    this.#compaction = new Compaction(kernel.now(), this.#revision);
     for (const resource of resources) this.open(resource);
   }
 
@@ -146,6 +149,11 @@ export class Store {
     );
   }
 
+  /** Lists read no revision before this one. Watches read from memory and still begin there. */
+  get compacted(): number {
+    return this.#compaction.compacted(this.#kernel.now(), this.#revision);
+  }
+
   history(resource: GroupResource): History {
     return this.open(resource).history;
   }
@@ -191,6 +199,7 @@ export class Store {
   }
 
   #next(): number {
+    this.#compaction.pass(this.#kernel.now(), this.#revision);
     this.#revision++;
     this.#meta.put('revision', { revision: this.#revision });
     return this.#revision;

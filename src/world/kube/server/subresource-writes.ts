@@ -70,19 +70,20 @@ function keptApproval(
   return withFields(status, { conditions: conditions.length === 0 ? undefined : conditions });
 }
 
+/** Conditions of any type may be written through /approval; the rest of the status stays. */
 function approvalStatus(next: JsonObject, old: Stored, time: string): Json {
   const before = isObject(old.status) ? old.status : {};
-  const conditions = [
-    ...conditionsOf(old).filter((condition) => !isApproval(condition)),
-    ...conditionsOf(next)
-      .filter(isApproval)
-      .map((condition) => ({
-        ...condition,
-        lastUpdateTime: condition.lastUpdateTime ?? time,
-        lastTransitionTime: condition.lastTransitionTime ?? time,
-      })),
-  ];
-  return withFields(before, { conditions });
+  const known = new Map(conditionsOf(old).map((condition) => [condition.type, condition]));
+  const conditions = conditionsOf(next).map((condition) => {
+    const was = known.get(condition.type);
+    const since = was?.status === condition.status ? was?.lastTransitionTime : undefined;
+    return {
+      ...condition,
+      lastUpdateTime: condition.lastUpdateTime ?? time,
+      lastTransitionTime: condition.lastTransitionTime ?? since ?? time,
+    };
+  });
+  return withFields(before, { conditions: conditions.length === 0 ? undefined : conditions });
 }
 
 const isApproval = (condition: JsonObject): boolean =>

@@ -46,7 +46,7 @@ export class TestWorld {
     this.api = createKubeApiServer({
       kernel: this.kernel,
       audit: (event) => this.audit.push(event),
-      version: { gitVersion: 'v1.32.5-eks-1', major: '1', minor: '32' },
+      version: () => ({ gitVersion: 'v1.32.5-eks-1', major: '1', minor: '32' }),
       printers,
       defaultPrinter,
       ...(options.watchHistory === undefined ? {} : { watchHistory: options.watchHistory }),

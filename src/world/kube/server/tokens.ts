@@ -123,10 +123,32 @@ export class Tokens {
     };
   }
 
-  /** Whom a token lets in: while it lasts, and while its account and what it is bound to are there. */
+  /** Whom a token authenticates at this API server. */
   userOf(token: string): UserInfo | undefined {
     const row = this.#table.get(textOf(payloadOf(token).jti) ?? '');
-    if (row === undefined || row.token !== token || !row.ours) return undefined;
+    return row?.ours === true ? this.#holder(token) : undefined;
+  }
+
+  /** The status of a TokenReview; `asked`: the audiences of which the token must be for one. */
+  review(token: string, asked: readonly string[]): JsonObject {
+    const user = this.#holder(token);
+    if (user === undefined) return { user: {}, error: 'invalid bearer token' };
+    const wanted = asked.length === 0 ? [issuer] : asked;
+    const own = textsOf(payloadOf(token).aud);
+    const audiences = wanted.filter((one) => own.includes(one));
+    if (audiences.length === 0) {
+      const [has, wants] = [own, wanted].map((list) => list.map((one) => `"${one}"`).join(' '));
+      const why = `token audiences [${has}] is invalid for the target audiences [${wants}]`;
+      return { user: {}, error: `[invalid bearer token, ${why}]` };
+    }
+    const { username, uid = '', groups, extra = {} } = user;
+    return { authenticated: true, user: { username, uid, groups, extra }, audiences };
+  }
+
+  /** While it lasts, and while its account and what it is bound to exist. */
+  #holder(token: string): UserInfo | undefined {
+    const row = this.#table.get(textOf(payloadOf(token).jti) ?? '');
+    if (row === undefined || row.token !== token) return undefined;
     if (row.until <= this.#kernel.now()) return undefined;
     const { namespace, account, uid, bound } = row;
     const found = this.#store.get(accounts, objectKey(namespace, account));

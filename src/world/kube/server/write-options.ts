@@ -64,6 +64,7 @@ export function writeOptionsOf(
     dryRun: dryRunOf(query.getAll('dryRun')),
     fieldValidation: (query.get('fieldValidation') || 'Warn') as FieldValidation,
     trusted: more.trusted,
+    sent: request.sent,
     manager: managerOf(request),
     warnings: more.warnings,
   };

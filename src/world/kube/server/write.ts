@@ -1,10 +1,9 @@
 // Create and update of any kind: decode, default, prepare, validate, store. PUT, PATCH and the
 // status subresource meet in one update path, so that no rule holds for one of them only.
 import { isObject, type Json, type JsonObject } from '../../../api/json.ts';
-import type { UserInfo } from '../../contracts.ts';
+import type { SentBody, UserInfo } from '../../contracts.ts';
 import type { Kernel } from '../../kernel/index.ts';
 import { isPending } from '../patch/index.ts';
-import { values } from '../schema/index.ts';
 import { admitNamespace } from './admission.ts';
 import { apiVersionOf, type ResourceDefinition, type WriteContext } from './definition.ts';
 import { managersOfNew, shareEqual, withManagers } from './managers.ts';
@@ -13,7 +12,9 @@ import {
   freshMetadata,
   validateMetadata,
   validateMetadataUpdate,
+  withGeneration,
 } from './metadata.ts';
+import { refuseTooLarge } from './object-size.ts';
 import {
   finalizersOf,
   kubeTime,
@@ -52,6 +53,8 @@ export interface WriteOptions {
   readonly fieldValidation: FieldValidation;
   /** In-world clients send objects of our own making: their fields are not checked again. */
   readonly trusted: boolean;
+  /** How the body came over the wire; undefined within the process, where no size is checked. */
+  readonly sent: SentBody | undefined;
   /** Who is said to manage the fields that this write sets. */
   readonly manager: string;
   /** Filled with sentences for Warning headers. */
@@ -83,6 +86,8 @@ export interface WriterOptions {
   readonly kernel: Kernel;
   readonly store: Store;
   readonly serviceCidr: string;
+  /** False: pods get no volume for their account's token. */
+  readonly accountVolumes: boolean;
   /** Throws what policies and quotas refuse; asked last, before anything is stored. */
   readonly admit: (admission: Admission) => void;
   /** False: new objects have no managedFields, until somebody applies to them. */
@@ -107,6 +112,7 @@ export class Writer {
       user,
       store: this.#store,
       serviceCidr: this.#options.serviceCidr,
+      accountVolumes: this.#options.accountVolumes,
     };
   }
 
@@ -162,15 +168,14 @@ export class Writer {
       object,
       oldObject: undefined,
     });
-    return this.#insert(definition, object, objectKey(namespace, name), name, options.dryRun);
+    return this.#insert(definition, object, { key: objectKey(namespace, name), name }, options);
   }
 
   #insert(
     definition: ResourceDefinition,
     object: JsonObject,
-    key: string,
-    name: string,
-    dryRun: boolean,
+    { key, name }: { readonly key: string; readonly name: string },
+    options: WriteOptions,
   ): Stored {
     const { storage } = definition;
     const existing = this.#store.get(storage, key);
@@ -179,7 +184,8 @@ export class Writer {
       throw alreadyExists(definition, name, dying ? 'object is being deleted: ' : '');
     }
     const stored = toStored(definition, object);
-    if (dryRun) return fromStored(definition, stored as Stored);
+    if (options.dryRun) return fromStored(definition, stored as Stored);
+    if (options.sent !== undefined) refuseTooLarge(stored);
     const saved = this.#store.put(storage, stored, key);
     return fromStored(definition, saved);
   }
@@ -250,7 +256,7 @@ export class Writer {
       oldObject: old,
       ...request.shownAs?.(shared as Stored, old),
     });
-    return this.#commit(definition, key, shared, old, options.dryRun);
+    return this.#commit({ definition, key }, shared, old, options);
   }
 
   /** What will be stored, and what of it the client meant to write. */
@@ -308,11 +314,10 @@ export class Writer {
 
   /** Stores a prepared object in place of `old`; nothing happens when it is `old` itself. */
   #commit(
-    definition: ResourceDefinition,
-    key: string,
+    { definition, key }: { readonly definition: ResourceDefinition; readonly key: string },
     shared: JsonObject,
     old: Stored,
-    dryRun: boolean,
+    { dryRun, sent }: WriteOptions,
   ): { object: Stored; deleted: boolean } {
     if (isReleased(shared, old)) {
       if (dryRun) return { object: shared as Stored, deleted: true };
@@ -322,7 +327,9 @@ export class Writer {
     }
     // Like etcd3's GuaranteedUpdate: a write that changes nothing makes no new revision.
     if (shared === old || dryRun) return { object: shared as Stored, deleted: false };
-    const saved = this.#store.put(definition.storage, toStored(definition, shared), key);
+    const stored = toStored(definition, shared);
+    if (sent !== undefined) refuseTooLarge(stored);
+    const saved = this.#store.put(definition.storage, stored, key);
     return { object: fromStored(definition, saved), deleted: false };
   }
 }
@@ -370,25 +377,6 @@ function checkNames(request: Target, metadata: JsonObject): void {
     );
   }
 }
-
-/** Generation goes up by one when what the kind's controller acts on has changed. */
-function withGeneration(definition: ResourceDefinition, next: JsonObject, old: Stored): JsonObject {
-  const before = old.metadata.generation;
-  if (definition.generation === 'none' || before === undefined) return next;
-  const changed =
-    definition.generation === 'content'
-      ? !values.deepEqual(contentOf(definition, next), contentOf(definition, old))
-      : !values.deepEqual(next.spec, old.spec) ||
-        (definition.generation === 'annotations' &&
-          !values.deepEqual(metadataOf(next).annotations, metadataOf(old).annotations));
-  return changed ? withMetadata(next, { generation: before + 1 }) : next;
-}
-
-const contentOf = (definition: ResourceDefinition, object: JsonObject): JsonObject =>
-  withFields(object, {
-    metadata: undefined,
-    ...(definition.hasStatus ? { status: undefined } : {}),
-  });
 
 /** A dying object without finalizers and without grace left is removed by the update itself. */
 function isReleased(next: JsonObject, old: Stored): boolean {

@@ -5,7 +5,7 @@ import { mapAt, numberAt, objectsAt, selectorText, textAt } from './read.ts';
 
 export interface Column {
   readonly name: string;
-  readonly type: 'string' | 'integer';
+  readonly type: 'string' | 'integer' | 'date';
   readonly format?: 'name';
   /** 0 = always, 1 = only wide. */
   readonly priority: 0 | 1;

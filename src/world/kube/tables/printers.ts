@@ -16,6 +16,7 @@ import { ageOf } from './human.ts';
 import { summarizePod } from './pod-row.ts';
 import { batchAndStorage } from './printers-batch-storage.ts';
 import { certificatePrinters } from './printers-certificates.ts';
+import { policiesAndEndpoints } from './printers-policies.ts';
 import { labelText, mapAt, numberAt, objectsAt, textAt } from './read.ts';
 
 const workloadColumns = templateColumns('spec');
@@ -65,13 +66,6 @@ const eventTime = (event: JsonObject): string =>
 const eventObject: Cell = (event) =>
   `${textAt(event, 'involvedObject', 'kind').toLowerCase()}/${textAt(event, 'involvedObject', 'name')}`;
 
-const endpoints = (slice: JsonObject): string => {
-  const all = objectsAt(slice, 'endpoints').flatMap((endpoint) =>
-    Array.isArray(endpoint.addresses) ? endpoint.addresses.map(String) : [],
-  );
-  const more = all.length > 3 ? ` + ${all.length - 3} more...` : '';
-  return all.length === 0 ? '<unset>' : `${all.slice(0, 3).join(',')}${more}`;
-};
 const dataCount: Cell = (object) =>
   Object.keys(mapAt(object, 'data')).length + Object.keys(mapAt(object, 'binaryData')).length;
 const budgetBound =
@@ -111,6 +105,7 @@ const ratio =
 export const printers: Readonly<Record<string, Printer>> = {
   ...batchAndStorage,
   ...certificatePrinters,
+  ...policiesAndEndpoints,
   '/pods': pods,
   '/nodes': nodes,
   '/namespaces': [name, text('Status', (n) => textAt(n, 'status', 'phase')), age],
@@ -142,16 +137,6 @@ export const printers: Readonly<Record<string, Printer>> = {
     wide('First Seen', (e, now) => ageOf(textAt(e, 'firstTimestamp') || eventTime(e), now)),
     wide('Count', (event) => numberAt(event, 'count') || 1),
     wide('Name', (event) => textAt(event, 'metadata', 'name')),
-  ],
-  '/endpoints': [
-    name,
-    text('Endpoints', (object) => {
-      const addresses = objectsAt(object, 'subsets').flatMap((subset) =>
-        objectsAt(subset, 'addresses').map((address) => textAt(address, 'ip')),
-      );
-      return orNone(addresses.slice(0, 3).join(','));
-    }),
-    age,
   ],
   'apps/deployments': [
     name,
@@ -198,16 +183,6 @@ export const printers: Readonly<Record<string, Printer>> = {
   'coordination.k8s.io/leases': [
     name,
     text('Holder', (lease) => textAt(lease, 'spec', 'holderIdentity')),
-    age,
-  ],
-  'discovery.k8s.io/endpointslices': [
-    name,
-    text('AddressType', (slice) => textAt(slice, 'addressType')),
-    text('Ports', (slice) => {
-      const ports = objectsAt(slice, 'ports').map((port) => textAt(port, 'port'));
-      return ports.length === 0 ? '<unset>' : ports.join(',');
-    }),
-    text('Endpoints', endpoints),
     age,
   ],
   'scheduling.k8s.io/priorityclasses': [

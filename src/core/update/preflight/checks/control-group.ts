@@ -52,7 +52,8 @@ const judge = (view: View, pods: readonly MovedPod[]): readonly Found[] => {
       isReady(pod),
   );
   const nodes = new Set(all.map(({ spec }) => spec.nodeName));
-  const stays = all.some((pod) => !pods.some((one) => one.pod.metadata.uid === pod.metadata.uid));
+  const uids = new Set(pods.map(({ pod }) => pod.metadata.uid));
+  const stays = all.some(({ metadata }) => !uids.has(metadata.uid));
   if (stays || nodes.size > 1) return [];
   const isAlone = all.length < 2;
   const object = ownerObject(pods);

@@ -8,11 +8,8 @@ import type { Check, Found, Severity } from '../finding.ts';
 import type { ConcernedBudget, MovedPod, View } from '../view.ts';
 import { byOwner, kubectl, plural, shortName, stuckDrain } from './parts.ts';
 
-const perNode = (pods: readonly MovedPod[]): ReadonlyMap<string, readonly MovedPod[]> => {
-  const nodes = new Map<string, MovedPod[]>();
-  for (const pod of pods) nodes.set(pod.node, [...(nodes.get(pod.node) ?? []), pod]);
-  return nodes;
-};
+const perNode = (pods: readonly MovedPod[]): ReadonlyMap<string, readonly MovedPod[]> =>
+  Map.groupBy(pods, ({ node }) => node);
 
 /** The slowest of the budget's owners decides. */
 const timesOf = (view: View, pods: readonly MovedPod[]) => {

@@ -13,8 +13,9 @@ export const graceTooLong: Check = {
       ({ pod }) => (pod.spec.terminationGracePeriodSeconds ?? 30) > drainTimeoutSeconds,
     );
     return byOwner(long).map((pods) => {
-      const grace = Math.max(
-        ...pods.map(({ pod }) => pod.spec.terminationGracePeriodSeconds ?? 30),
+      const grace = pods.reduce(
+        (most, { pod }) => Math.max(most, pod.spec.terminationGracePeriodSeconds ?? 30),
+        0,
       );
       const sleeps = pods.flatMap(({ pod }) =>
         (pod.spec.containers ?? []).flatMap((one) => one.lifecycle?.preStop?.sleep?.seconds ?? []),

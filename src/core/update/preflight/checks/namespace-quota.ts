@@ -29,7 +29,7 @@ const quotaFound = (view: View, quota: ResourceQuota): readonly Found[] => {
     if (resource === undefined) return [];
     const hard = quantity(value);
     const used = quantity(quota.status?.used?.[key]);
-    const most = Math.max(...pods.map(({ pod }) => podAmounts(pod)[resource] ?? 0));
+    const most = pods.reduce((all, { pod }) => Math.max(all, podAmounts(pod)[resource] ?? 0), 0);
     if (most === 0 || used + most <= hard) return [];
     const isOver = used > hard;
     const print = (amount: number) => printQuantity(resource, amount);

@@ -26,10 +26,7 @@ const describe = (short: ReturnType<typeof shortOf>): Readonly<Record<string, st
   );
 
 const freeOn = (view: View, name: string, allocatable: Amounts): Amounts =>
-  minus(
-    allocatable,
-    sum(view.snapshot.pods.filter(({ spec }) => spec.nodeName === name).map(podAmounts)),
-  );
+  minus(allocatable, sum(view.podsOn(name).map(podAmounts)));
 
 /** Pods larger than any node that will be there. */
 const tooLarge = (view: View): readonly Found[] => {
@@ -63,10 +60,11 @@ const worstBatch = (view: View): readonly MovedPod[] => {
   const cpu = (pods: readonly MovedPod[]): number =>
     pods.reduce((all, { pod }) => all + (podAmounts(pod).cpu ?? 0), 0);
   return view.oldNodes
-    .map(({ node }) => view.moved.filter((moved) => moved.node === node.metadata.name))
-    .toSorted((a, b) => cpu(b) - cpu(a) || b.length - a.length)
+    .map(({ node }) => view.movedFrom(node.metadata.name))
+    .map((pods) => ({ pods, asks: cpu(pods) }))
+    .toSorted((a, b) => b.asks - a.asks || b.pods.length - a.pods.length)
     .slice(0, maxUnavailable)
-    .flat();
+    .flatMap(({ pods }) => pods);
 };
 
 /** An update that any node stops in more of the runs than this is told to stop. */
@@ -81,7 +79,10 @@ const leastRisk = 0.01;
 const starvedPods = ({ moved, forecast }: View): readonly MovedPod[] => {
   const shareOf = ({ node }: MovedPod): number => forecast.starved.get(node) ?? 0;
   const pods = moved.filter((one) => one.budgets.length > 0 && shareOf(one) > 0);
-  const least = Math.min(stuckShare, Math.max(0, ...pods.map(shareOf)));
+  const least = Math.min(
+    stuckShare,
+    pods.reduce((most, one) => Math.max(most, shareOf(one)), 0),
+  );
   return pods.filter((one) => shareOf(one) >= least);
 };
 

@@ -6,9 +6,23 @@ import { aGroup, aNode, anObject, briefOf, findingsOf } from '../testing.ts';
 import { otherActor } from './other-actor.ts';
 
 const taint = { key: 'ToBeDeletedByClusterAutoscaler', effect: 'NoSchedule' as const };
-const disruption = (phase: 'Draining' | 'Ended') => [
+const disruption = (
+  phase: 'Draining' | 'Ended',
+  kind: 'Manual' | 'SpotInterruption' = 'Manual',
+) => [
   anObject<NodeDisruption>('NodeDisruption', 'i-n1', {
-    spec: { instanceId: 'i-n1', causes: [] },
+    spec: {
+      instanceId: 'i-n1',
+      causes: [
+        {
+          kind,
+          id: 'c1',
+          receivedAt: '2026-01-01T00:00:00Z',
+          onDeadline: 'fail',
+          followUp: 'Release',
+        },
+      ],
+    },
     status: { episode: 1, phase },
   }),
 ];
@@ -33,6 +47,11 @@ const cases: readonly (readonly [string, Partial<Snapshot>, readonly string[]])[
     ['warning Node n1'],
   ],
   ['a node of ours that is drained', { disruptions: disruption('Draining') }, ['warning Node n1']],
+  [
+    'a notice that the cloud does not confirm',
+    { disruptions: disruption('Draining', 'SpotInterruption') },
+    [],
+  ],
   ['a drain that has ended', { disruptions: disruption('Ended') }, []],
 ];
 

@@ -1,5 +1,6 @@
 // Others who act on the group: an update or a deletion that runs, instances that come and go, nodes that
 // somebody cordoned or an autoscaler is about to remove.
+import { isConfirmed } from '../../../../api/confirmation.ts';
 import type { Check, Found } from '../finding.ts';
 import type { View } from '../view.ts';
 
@@ -63,7 +64,8 @@ const nodes = (view: View): readonly Found[] =>
     const object = { kind: 'Node', name };
     const taint = node.spec.taints?.find(({ key }) => autoscalerTaints.has(key));
     const disruption = view.snapshot.disruptions.find(
-      ({ metadata, status }) => metadata.name === instanceId && status?.phase !== 'Ended',
+      ({ metadata, spec, status }) =>
+        metadata.name === instanceId && status?.phase !== 'Ended' && spec.causes.some(isConfirmed),
     );
     if (taint !== undefined) {
       return [
@@ -77,7 +79,10 @@ const nodes = (view: View): readonly Found[] =>
       ];
     }
     if (disruption !== undefined) {
-      const causes = disruption.spec.causes.map(({ kind }) => kind).join(' ');
+      const causes = disruption.spec.causes
+        .filter(isConfirmed)
+        .map(({ kind }) => kind)
+        .join(' ');
       return [
         {
           severity: 'warning',

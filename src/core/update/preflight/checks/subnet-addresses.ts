@@ -58,10 +58,7 @@ const onPodNetwork = ({ spec }: FullPod): boolean => spec.hostNetwork !== true;
 /** Pods that a new node has at the end: as many as an old one has now. */
 const podsPerNode = (view: View): number => {
   const counts = view.oldNodes.map(
-    ({ node }) =>
-      view.snapshot.pods.filter(
-        (pod) => pod.spec.nodeName === node.metadata.name && onPodNetwork(pod),
-      ).length,
+    ({ node }) => view.podsOn(node.metadata.name).filter(onPodNetwork).length,
   );
   return Math.max(0, ...counts);
 };

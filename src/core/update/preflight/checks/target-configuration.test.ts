@@ -12,6 +12,11 @@ const cases: readonly (readonly [string, Partial<Snapshot>, readonly string[]])[
     ['blocker NodeGroup ng'],
   ],
   [
+    'an image that does not exist',
+    { target: { imageId: 'ami-gone', missingImage: 'ami-gone' } },
+    ['blocker NodeGroup ng'],
+  ],
+  [
     'an image of another architecture',
     { target: { architecture: 'arm64' } },
     ['blocker NodeGroup ng'],

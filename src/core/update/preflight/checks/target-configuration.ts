@@ -28,6 +28,27 @@ const problem = (view: View): readonly Found[] => {
   ];
 };
 
+/** EC2 refuses each launch from an image that does not exist (InvalidAMIID.NotFound). */
+const imageFound = (view: View): readonly Found[] => {
+  const { target } = view.snapshot;
+  const { missingImage: image } = target;
+  if (image === undefined) return [];
+  const { id, version } = target.launchTemplate ?? {};
+  const named = id === undefined ? {} : { launchTemplate: `${id} version ${version}` };
+  return [
+    {
+      severity: 'blocker',
+      object: group(view),
+      evidence: { image, ...named },
+      consequence: {
+        text: `EC2 has no image ${image}: InvalidAMIID.NotFound, no new node is launched`,
+        minute: Math.round(view.forecast.firstLaunchMinute),
+      },
+      remedy: `aws ec2 describe-images --image-ids ${image}   # name one that exists in a new template version`,
+    },
+  ];
+};
+
 const typesFound = (view: View): readonly Found[] => {
   const { target, group: facts, instanceTypes, unread } = view.snapshot;
   if (unread.instanceTypes !== undefined) return [];
@@ -141,7 +162,8 @@ const hooksFound = (view: View): readonly Found[] => {
             object: own,
             evidence: { unread: 'CronJobs of hooks' },
             consequence: { text: `not checked: ${why}` },
-            remedy: 'kubectl apply -f deploy/hooks.yaml   # and let the reader get CronJobs',
+            remedy:
+              'kubectl apply -n NAMESPACE -f deploy/hooks.yaml   # and let the reader get CronJobs',
           },
         ];
   const missing = missingTemplates.map(({ hook, cronJob }): Found => {
@@ -170,6 +192,7 @@ export const targetConfiguration: Check = {
   needs: ['nodes'],
   run: (view) => [
     ...problem(view),
+    ...imageFound(view),
     ...typesFound(view),
     ...subnetsFound(view),
     ...zonesFound(view),

@@ -77,4 +77,15 @@ describe('timing', () => {
   it.each(cases)('%s', (_, more, expected) => {
     expect(briefOf(findingsOf(timing, more, { replacementSeconds: () => 300 }))).toEqual(expected);
   });
+
+  it('says what a dead kubelet means for the drain', () => {
+    const ill = aNode('n1', { ready: false });
+    const status = {
+      ...ill.node.status,
+      conditions: [{ type: 'Ready', status: 'Unknown' as const }],
+    };
+    const textOf = (node: typeof ill) => findingsOf(timing, { nodes: [node] })[0]?.consequence.text;
+    expect(textOf(ill)).toBe('a node is not Ready to begin with');
+    expect(textOf({ ...ill, node: { ...ill.node, status } })).toMatch(/kubelet is unreachable: /);
+  });
 });

@@ -2,6 +2,7 @@
 // that would begin again, StatefulSets that move one after the other, and a group that is not well to begin with.
 import { parseTime } from '../../../../api/brand.ts';
 import type { Check, Found } from '../finding.ts';
+import type { PlannedNode } from '../snapshot.ts';
 import { isNodeReady, type MovedPod, type View } from '../view.ts';
 import { byOwner, kubectl, ownerObject, plural, whenDrained } from './parts.ts';
 
@@ -128,6 +129,11 @@ const statefulFound = (view: View, pods: readonly MovedPod[]): readonly Found[] 
   ];
 };
 
+const illnessOf = ({ status }: PlannedNode['node']): string =>
+  (status.conditions ?? []).some((one) => one.type === 'Ready' && one.status === 'Unknown')
+    ? 'its kubelet is unreachable: it goes first, and each of its pods counts as gone 30 s after it was told to stop'
+    : 'a node is not Ready to begin with';
+
 const unwell = (view: View): readonly Found[] => {
   const notReady = view.oldNodes.filter((one) => !isNodeReady(one));
   const pending = view.snapshot.pods.filter(
@@ -139,7 +145,7 @@ const unwell = (view: View): readonly Found[] => {
         severity: 'warning',
         object: { kind: 'Node', name: node.metadata.name },
         evidence: { Ready: 'not True' },
-        consequence: { text: 'a node is not Ready to begin with', node: node.metadata.name },
+        consequence: { text: illnessOf(node), node: node.metadata.name },
         remedy: `kubectl describe node ${node.metadata.name}`,
       }),
     ),

@@ -17,12 +17,75 @@ function immutableData(fields: readonly string[]) {
   };
 }
 
+/** What a volume can name a file by: apimachinery's IsConfigMapKey. */
+const keyRules: readonly { readonly holds: (key: string) => boolean; readonly words: string }[] = [
+  { holds: (key) => key.length <= 253, words: 'must be no more than 253 characters' },
+  {
+    holds: (key) => /^[-._a-zA-Z0-9]+$/.test(key),
+    words:
+      "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. " +
+      "'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is " +
+      "'[-._a-zA-Z0-9]+')",
+  },
+  { holds: (key) => key !== '.', words: "must not be '.'" },
+  { holds: (key) => key !== '..', words: "must not be '..'" },
+  { holds: (key) => key === '..' || !key.startsWith('..'), words: "must not start with '..'" },
+];
+
+/** Of all values together, without their encoding. */
+const maxDataBytes = 1024 * 1024;
+
+const textBytes = (value: Json): number => new TextEncoder().encode(String(value)).length;
+const base64Bytes = (value: Json): number =>
+  Math.floor((String(value).replaceAll('=', '').length * 3) / 4);
+
+const keyErrors = (at: string, key: string): readonly FieldError[] =>
+  keyRules.filter(({ holds }) => !holds(key)).map(({ words }) => invalidValue(at, key, words));
+
+const tooMuchData = (field: string): FieldError => {
+  const body = `Too long: may not be more than ${maxDataBytes} bytes`;
+  return { type: 'FieldValueTooLong', field, body };
+};
+
+function validateConfigMap(map: JsonObject): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  const binary = objectOr(map.binaryData);
+  let size = 0;
+  for (const [key, value = ''] of Object.entries(objectOr(map.data))) {
+    const at = `data[${key}]`;
+    errors.push(...keyErrors(at, key));
+    const isTwice = Object.hasOwn(binary, key);
+    if (isTwice) errors.push(invalidValue(at, key, 'duplicate of key present in binaryData'));
+    size += textBytes(value);
+  }
+  for (const [key, value = ''] of Object.entries(binary)) {
+    errors.push(...keyErrors(`binaryData[${key}]`, key));
+    size += base64Bytes(value);
+  }
+  return size > maxDataBytes ? [...errors, tooMuchData('[]')] : errors;
+}
+
+function validateSecret(secret: JsonObject): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  let size = 0;
+  for (const [key, value = ''] of Object.entries(objectOr(secret.data))) {
+    errors.push(...keyErrors(`data[${key}]`, key));
+    size += base64Bytes(value);
+  }
+  return size > maxDataBytes ? [...errors, tooMuchData('data')] : errors;
+}
+
 export const configMapStrategy: Strategy = {
+  validate: validateConfigMap,
   validateUpdate: immutableData(['data', 'binaryData', 'immutable']),
 };
 
-const base64 = (text: string): string =>
-  btoa(String.fromCharCode(...new TextEncoder().encode(text)));
+/** Byte by byte: a Secret has more of them than a call may have arguments. */
+const base64 = (text: string): string => {
+  let binary = '';
+  for (const byte of new TextEncoder().encode(text)) binary += String.fromCharCode(byte);
+  return btoa(binary);
+};
 
 /** stringData is a write-only convenience: it ends up in data, encoded. */
 function foldStringData(secret: JsonObject): JsonObject {
@@ -37,6 +100,7 @@ function foldStringData(secret: JsonObject): JsonObject {
 export const secretStrategy: Strategy = {
   prepareForCreate: foldStringData,
   prepareForUpdate: foldStringData,
+  validate: validateSecret,
   validateUpdate: (next, old) => [
     ...(next.type === old.type ? [] : [immutableField('type', next.type)]),
     ...immutableData(['data', 'immutable'])(next, old),

@@ -15,8 +15,10 @@ import {
   unsupportedValue,
 } from '../status.ts';
 import { validateContainerPorts, validateHostPorts } from './container-ports.ts';
+import { withServiceAccount } from './service-account.ts';
 
 const podsResource = { group: '', resource: 'pods' };
+const maxInt32 = 2 ** 31 - 1;
 const label = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 
 export const labelMessage =
@@ -51,6 +53,11 @@ export function validatePodSpec(spec: JsonObject, path: string): readonly FieldE
   const policies = ['Always', 'OnFailure', 'Never'];
   if (policy !== undefined && !policies.includes(policy)) {
     errors.push(unsupportedValue(`${path}.restartPolicy`, policy, policies));
+  }
+  const deadline = numberOf(spec.activeDeadlineSeconds);
+  if (deadline !== undefined && (deadline < 1 || deadline > maxInt32)) {
+    const message = `must be between 1 and ${maxInt32}, inclusive`;
+    errors.push(invalidValue(`${path}.activeDeadlineSeconds`, deadline, message));
   }
   const grace = numberOf(spec.terminationGracePeriodSeconds);
   if (grace !== undefined && grace < 0) {
@@ -130,12 +137,6 @@ function withPriority(spec: JsonObject, context: WriteContext): JsonObject {
   return { ...spec, priority: value, preemptionPolicy: policy };
 }
 
-function withServiceAccount(spec: JsonObject): JsonObject {
-  const name = textOf(spec.serviceAccountName) || textOf(spec.serviceAccount) || 'default';
-  if (spec.serviceAccountName === name && spec.serviceAccount === name) return spec;
-  return { ...spec, serviceAccountName: name, serviceAccount: name };
-}
-
 /** The spec without what an update may change; two specs that agree here are compatible. */
 function frozenPart(spec: JsonObject, additions: boolean): JsonObject {
   const imageless = (list: Json | undefined): Json | undefined =>
@@ -170,10 +171,24 @@ const frozenMessage =
   'to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it ' +
   'was previously negative)';
 
+/** A deadline may be set and come nearer. */
+function deadlineChange(after: Json | undefined, before: Json | undefined): readonly FieldError[] {
+  if (typeof before !== 'number' || after === before) return [];
+  const at = 'spec.activeDeadlineSeconds';
+  if (typeof after !== 'number') {
+    return [invalidValue(at, null, 'must not update from a positive integer to nil value')];
+  }
+  return after < before
+    ? []
+    : [invalidValue(at, after, 'must be less than or equal to previous value')];
+}
+
 function validatePodUpdate(next: JsonObject, old: Stored): readonly FieldError[] {
   const after = specOf(next);
   const before = specOf(old);
   if (after === before || values.deepEqual(after, before)) return [];
+  const deadline = deadlineChange(after.activeDeadlineSeconds, before.activeDeadlineSeconds);
+  if (deadline.length > 0) return deadline;
   if (!keepsTolerations(after, before)) {
     return [
       forbiddenValue(
@@ -201,7 +216,7 @@ const gatedConditions = (time: string): JsonObject => ({
 
 export const podStrategy: Strategy = {
   prepareForCreate: (pod, context) => {
-    const spec = withServiceAccount(withDefaultTolerations(specOf(pod)));
+    const spec = withServiceAccount(pod, withDefaultTolerations(specOf(pod)), context);
     return withLimits(context.store, { ...pod, spec: withPriority(spec, context) });
   },
   initialStatus: (pod, { time }) => ({

@@ -1,0 +1,53 @@
+// Which causes the cloud has to confirm before a pod moves, and the facts that it is asked for.
+// A notice is a hint; core/termination decides from these facts. Nothing here decides or asks.
+import type { CauseKind, DisruptionCause } from './disruption.ts';
+
+/** Causes of people and of Drover itself are believed; those that a notice brings are not. */
+export const needsConfirmation: Readonly<Record<CauseKind, boolean>> = {
+  LifecycleHook: true,
+  SpotInterruption: true,
+  RebalanceRecommendation: true,
+  Maintenance: true,
+  ScaleIn: false,
+  Update: false,
+  Repair: false,
+  Manual: false,
+};
+
+/** One that carries no confirmation where it needs one is not confirmed. */
+export const isConfirmed = ({ kind, confirmation }: DisruptionCause): boolean =>
+  !needsConfirmation[kind] || confirmation?.state === 'Confirmed';
+
+export const isRefuted = ({ confirmation }: DisruptionCause): boolean =>
+  confirmation?.state === 'Refuted';
+
+/** The cloud has not said yet whether the cause is true. */
+export const isPending = (cause: DisruptionCause): boolean =>
+  cause.cancelledAt === undefined && !isConfirmed(cause) && !isRefuted(cause);
+
+/** Neither withdrawn nor unconfirmed: it may take a node out of service. */
+export const isInForce = (cause: DisruptionCause): boolean =>
+  cause.cancelledAt === undefined && isConfirmed(cause);
+
+/** The cloud knows nothing of the instance: it is in no group of ours, or EC2 has forgotten it. */
+export const unknownToCloud = 'none';
+
+/** An entry of DescribeInstanceStatus. */
+export interface ScheduledFact {
+  readonly code: string;
+  /** RFC 3339; absent where EC2 names no time. */
+  readonly notBefore?: string;
+  readonly isOver: boolean;
+}
+
+/** What the cloud says of one instance. An absent member was not asked for, or not answered. */
+export interface InstanceFacts {
+  /** EC2 Auto Scaling's word, such as InService or Terminating:Wait, or `unknownToCloud`. */
+  readonly lifecycleState?: string;
+  /** EC2's word, such as running or shutting-down, or `unknownToCloud`. */
+  readonly state?: string;
+  readonly market?: 'spot' | 'on-demand';
+  readonly scheduled?: readonly ScheduledFact[];
+  /** Why the cloud did not answer. */
+  readonly failure?: string;
+}

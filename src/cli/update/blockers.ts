@@ -1,0 +1,57 @@
+// What would stop an update, said before it is recorded: the blockers of its plan. A warning only, as `drover drain` gives
+// one: the update is recorded all the same, and what could not be looked at is said in one line.
+import type { UpdateStrategy } from '../../api/nodegroup-update.ts';
+import type { UpdatePolicies } from '../../api/update-policy.ts';
+import { planUpdate, type UpdatePlan } from '../../core/update/plan/index.ts';
+import { ownGroup } from '../plan/group.ts';
+import { type PlanRequest, readSnapshot, type Sources } from '../plan/snapshot.ts';
+
+/** More of them are counted: the plan lists all. */
+const maxBlockers = 5;
+
+/** A line for each blocker that nothing waives: the object, what happens, what helps. */
+export const blockerLines = (
+  { findings }: Pick<UpdatePlan, 'findings'>,
+  name: string,
+): readonly string[] => {
+  const blockers = findings.filter(
+    ({ severity, waived }) => severity === 'blocker' && waived === undefined,
+  );
+  const more = blockers.length - maxBlockers;
+  return [
+    ...blockers
+      .slice(0, maxBlockers)
+      .map(
+        ({ check, object, consequence, remedy }) =>
+          `${object.kind} ${object.name}: ${consequence.text}; remedy: ${remedy} (${check})`,
+      ),
+    ...(more > 0 ? [`and ${more} more: \`drover plan update ${name}\` lists all`] : []),
+  ];
+};
+
+export interface Intended {
+  readonly name: string;
+  readonly asked: Pick<PlanRequest, 'version' | 'releaseVersion' | 'templateVersion'>;
+  readonly strategy: UpdateStrategy | undefined;
+  readonly policies: UpdatePolicies | undefined;
+  readonly force: boolean;
+}
+
+/** Enough for what happens in any run; a plan has more of them for its minutes. */
+const fewRuns = 5;
+
+/** What to warn of before the update is recorded. Never throws: an update does not need its plan. */
+export const warningsBefore = async (
+  sources: Sources,
+  { name, asked, strategy, policies, force }: Intended,
+): Promise<readonly string[]> => {
+  try {
+    const group = await ownGroup(sources.kube, name, undefined);
+    const planned = { ...(policies === undefined ? {} : { policies }), strategy, force };
+    const snapshot = await readSnapshot(sources, group, { ...asked, ...planned });
+    return blockerLines(planUpdate(snapshot, { runs: fewRuns }), name);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return [`what would stop this update was not checked: ${why}`];
+  }
+};

@@ -1,0 +1,300 @@
+// Asks the cloud about every notice that it has not confirmed, and again whether a confirmed one
+// still holds: many instances in one call. Writes the answer into the cause; drains nothing.
+import { durationMs, type EpochMs, epochMs, parseTime } from '../../api/brand.ts';
+import { isInForce, isPending, isRefuted, needsConfirmation } from '../../api/confirmation.ts';
+import {
+  type CauseKind,
+  causeKinds,
+  type DisruptionCause,
+  type HookRef,
+  type NodeDisruption,
+} from '../../api/disruption.ts';
+import { type Node, resourceTypes } from '../../api/kube.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
+import { terminateHookName } from '../../core/scaling/index.ts';
+import { confirmCause, nextLookAt, phaseOf } from '../../core/termination/index.ts';
+import {
+  type Clock,
+  type CloudApi,
+  CloudError,
+  type Journal,
+  type KubeApi,
+  KubeError,
+  type Log,
+  type Random,
+} from '../../ports/index.ts';
+import {
+  DeadlineError,
+  describeError,
+  type Informer,
+  WorkQueue,
+  withDeadline,
+} from '../../runtime/index.ts';
+import { replaceCauses } from '../causes.ts';
+import { GroupDirectory } from '../group-directory.ts';
+import { nodeOfInstance } from '../informers.ts';
+import { InstanceFactsReader } from '../instance-facts.ts';
+import { journalAnswer, unconfirmedEvent } from './events.ts';
+
+export interface ConfirmationDeps {
+  readonly kube: KubeApi;
+  readonly cloud: CloudApi;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly journal: Journal;
+  readonly nodeGroups: Informer<NodeGroup>;
+  readonly nodes: Informer<Node>;
+  readonly disruptions: Informer<NodeDisruption>;
+  /** Asked just before each effect; default: always. */
+  readonly isLeader?: () => boolean;
+}
+
+export interface ConfirmationController {
+  /** Works until `signal` aborts. Never rejects for a port. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Notices come in bursts: those of this interval share one look. */
+const gatherMs = 50;
+/** Longest time between two looks. */
+const idleMs = 60_000;
+/** The shortest heartbeat timeout is 30 s. */
+const heartbeatWithinMs = durationMs(5_000);
+/** A cause that the cloud has not confirmed by then is reported. */
+const reportAfterMs = 10_000;
+/** A refusal that is older was reported by an earlier process. */
+const reportWithinMs = 600_000;
+
+export const createConfirmationController = (deps: ConfirmationDeps): ConfirmationController => {
+  const confirmation = new Confirmation(deps);
+  return { run: (signal) => confirmation.run(signal) };
+};
+
+interface Question {
+  readonly disruption: NodeDisruption;
+  readonly instanceId: string;
+  readonly cause: DisruptionCause;
+}
+
+/** One key for each kind of notice: a service that answers slowly holds up its own kind alone. */
+type Look = CauseKind | 'report';
+
+const askedKinds = causeKinds.filter((kind) => needsConfirmation[kind]);
+
+class Confirmation {
+  readonly #deps: ConfirmationDeps;
+  readonly #facts: InstanceFactsReader;
+  readonly #queue: WorkQueue<Look>;
+  /** When to ask about a cause next, by `keyOf`. */
+  readonly #dueAt = new Map<CauseKind, Map<string, EpochMs>>();
+  readonly #reported = new Map<string, Set<string>>();
+
+  constructor(deps: ConfirmationDeps) {
+    this.#deps = deps;
+    this.#facts = new InstanceFactsReader({ ...deps, directory: new GroupDirectory(deps) });
+    const concurrency = askedKinds.length + 1;
+    this.#queue = new WorkQueue({ ...deps, name: 'confirmation', concurrency });
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, disruptions, nodeGroups, nodes } = this.#deps;
+    try {
+      await Promise.all([nodeGroups, nodes, disruptions].map((each) => each.synced(signal)));
+    } catch (error) {
+      if (signal.aborted) return;
+      throw error;
+    }
+    const stop = disruptions.onChange(({ kind, object }) => {
+      if (kind === 'removed') {
+        this.#reported.delete(object.metadata.name);
+        return;
+      }
+      for (const cause of object.spec.causes) {
+        const key = isPending(cause) ? cause.kind : isRefuted(cause) ? 'report' : undefined;
+        if (key !== undefined) this.#queue.addAfter(key, epochMs(clock.now() + gatherMs));
+      }
+    });
+    for (const kind of askedKinds) this.#queue.add(kind);
+    this.#queue.add('report');
+    await this.#queue.run(
+      (key, inner) => (key === 'report' ? this.#report(inner) : this.#look(key, inner)),
+      signal,
+    );
+    stop();
+  }
+
+  async #look(kind: CauseKind, signal: AbortSignal): Promise<{ readonly nextAt: EpochMs }> {
+    const { clock } = this.#deps;
+    const now = clock.now();
+    const due = this.#questions(kind, now);
+    const answers = await Promise.all(due.map((each) => this.#ask(each, now, signal)));
+    const byDisruption = new Map<
+      NodeDisruption,
+      { before: DisruptionCause; after: DisruptionCause }[]
+    >();
+    for (const [i, after] of answers.entries()) {
+      const question = due[i];
+      if (question === undefined) continue;
+      const { disruption, cause: before } = question;
+      this.#setDue(disruption, after, clock.now());
+      if (after === before) continue;
+      const changes = byDisruption.get(disruption) ?? [];
+      byDisruption.set(disruption, [...changes, { before, after }]);
+    }
+    await Promise.all(
+      [...byDisruption].map(([disruption, changes]) => this.#write(disruption, changes, signal)),
+    );
+    if (due.length > 0) this.#queue.add('report');
+    return { nextAt: this.#nextAt(kind, clock.now()) };
+  }
+
+  async #ask({ instanceId, cause }: Question, now: EpochMs, signal: AbortSignal) {
+    const asked = { kind: cause.kind, notBefore: now };
+    const facts = await this.#facts.of(instanceId, asked, signal);
+    const { hook } = cause;
+    const isWaiting =
+      facts.failure !== undefined &&
+      hook !== undefined &&
+      isPending(cause) &&
+      (await this.#isWaiting(instanceId, hook, signal));
+    const known = isWaiting ? { lifecycleState: 'Terminating:Wait' } : facts;
+    return confirmCause(cause, known, this.#deps.clock.now());
+  }
+
+  /**
+   * Where Auto Scaling does not describe the instance: whether it takes a heartbeat of its terminate hook,
+   * as it does only while the instance waits there. The hook must not run out before it is confirmed.
+   */
+  async #isWaiting(instanceId: string, hook: HookRef, signal: AbortSignal): Promise<boolean> {
+    const { cloud, clock, isLeader } = this.#deps;
+    const { autoScalingGroupName, name: hookName } = hook;
+    if (hookName !== terminateHookName || isLeader?.() === false) return false;
+    const call = { autoScalingGroupName, hookName, instanceId };
+    const options = { clock, within: heartbeatWithinMs, signal };
+    try {
+      await withDeadline(options, (inner) => cloud.heartbeatHook(call, { signal: inner }));
+      return true;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof CloudError || error instanceof DeadlineError)) throw error;
+      return false;
+    }
+  }
+
+  /** Causes that are due. Keeps the times of the others, and forgets causes that have ended. */
+  #questions(kind: CauseKind, now: EpochMs): readonly Question[] {
+    const known = this.#dueAt.get(kind);
+    const times = new Map<string, EpochMs>();
+    this.#dueAt.set(kind, times);
+    return this.#open(kind).filter(({ disruption, cause }) => {
+      const key = keyOf(disruption, cause);
+      // A cause that an older version recorded was never asked about.
+      const first = cause.confirmation === undefined ? now : nextLookAt(cause, now);
+      const at = known?.get(key) ?? first;
+      if (at === undefined) return false;
+      times.set(key, at);
+      return at <= now;
+    });
+  }
+
+  /** Causes to ask about. A disruption that has ended with its node is left alone. */
+  #open(kind: CauseKind): readonly Question[] {
+    const { disruptions, nodes } = this.#deps;
+    return disruptions.list().flatMap((disruption): readonly Question[] => {
+      const { instanceId, causes } = disruption.spec;
+      if (instanceId === undefined) return [];
+      const asked = causes.filter(
+        (cause) => cause.kind === kind && (isPending(cause) || isInForce(cause)),
+      );
+      if (asked.length === 0) return [];
+      const isOver =
+        phaseOf(disruption) === 'Ended' && nodeOfInstance(nodes, instanceId) === undefined;
+      return asked
+        .filter((cause) => isPending(cause) || !isOver)
+        .map((cause) => ({ disruption, instanceId, cause }));
+    });
+  }
+
+  #setDue(disruption: NodeDisruption, cause: DisruptionCause, now: EpochMs): void {
+    const at = nextLookAt(cause, now);
+    const times = this.#dueAt.get(cause.kind);
+    if (at === undefined) times?.delete(keyOf(disruption, cause));
+    else times?.set(keyOf(disruption, cause), at);
+  }
+
+  #nextAt(kind: CauseKind, now: EpochMs): EpochMs {
+    let next = now + idleMs;
+    for (const at of this.#dueAt.get(kind)?.values() ?? []) next = Math.min(next, at);
+    return epochMs(Math.max(next, now + gatherMs));
+  }
+
+  /** A race that is lost is decided again by the next look. */
+  async #write(
+    disruption: NodeDisruption,
+    changes: readonly { readonly before: DisruptionCause; readonly after: DisruptionCause }[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { log, journal, isLeader } = this.#deps;
+    const { name } = disruption.metadata;
+    if (isLeader?.() === false) return;
+    const causes = changes.map(({ after }) => after);
+    try {
+      if (!(await replaceCauses(this.#deps, { disruption, causes }, signal))) return;
+      for (const change of changes) journalAnswer(journal, name, change);
+    } catch (error) {
+      if (signal.aborted || !(error instanceof KubeError)) throw error;
+      for (const { before } of changes) this.#setDue(disruption, before, this.#deps.clock.now());
+      log.debug('answer of the cloud not written, asking again', { error: describeError(error) });
+    }
+  }
+
+  /** Writes one event on the node for each cause that is not acted on. */
+  async #report(signal: AbortSignal): Promise<undefined> {
+    const { clock, disruptions, nodes, isLeader } = this.#deps;
+    if (isLeader?.() === false) return;
+    const now = clock.now();
+    for (const disruption of disruptions.list()) {
+      const { metadata, spec } = disruption;
+      const doubtful = spec.causes.filter((cause) => isReportable(cause, now));
+      if (doubtful.length === 0) continue;
+      const node = nodeOfInstance(nodes, spec.instanceId ?? '');
+      if (node === undefined) continue;
+      const reported = this.#reported.get(metadata.name) ?? new Set();
+      this.#reported.set(metadata.name, reported);
+      for (const cause of doubtful) {
+        const key = `${cause.id} ${cause.confirmation?.state}`;
+        if (reported.has(key)) continue;
+        reported.add(key);
+        await this.#tell(metadata.name, { cause, node, now }, signal);
+      }
+    }
+  }
+
+  /** Events are for people: a failure to write one holds nothing up. */
+  async #tell(
+    name: string,
+    told: { readonly cause: DisruptionCause; readonly node: Node; readonly now: EpochMs },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { kube, log } = this.#deps;
+    const event = unconfirmedEvent(name, told);
+    try {
+      await kube.create(resourceTypes.events, event, { namespace: 'default', signal });
+    } catch (error) {
+      if (signal.aborted || !(error instanceof KubeError)) throw error;
+      if (error.code === 'AlreadyExists') return;
+      log.warn('event not written', { error: describeError(error) });
+    }
+  }
+}
+
+const keyOf = ({ metadata }: NodeDisruption, { id }: DisruptionCause): string =>
+  `${metadata.name} ${id}`;
+
+const isReportable = (cause: DisruptionCause, now: EpochMs): boolean => {
+  const age = now - (parseTime(cause.confirmation?.at ?? cause.receivedAt) ?? now);
+  if (cause.cancelledAt !== undefined) return false;
+  if (isPending(cause)) return age >= reportAfterMs;
+  return isRefuted(cause) && age < reportWithinMs;
+};

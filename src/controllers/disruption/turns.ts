@@ -1,0 +1,85 @@
+// The disruption ledger of each group, read from the informers: which nodes wait for their turn, and how
+// many are out of service. Remembers drains that have begun until the cache shows them. Decides nothing.
+import { durationMs } from '../../api/brand.ts';
+import type { NodeDisruption } from '../../api/disruption.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
+import {
+  awaitsTurn,
+  dueAt,
+  type GroupLedger,
+  isOutOfService,
+} from '../../core/termination/index.ts';
+import { maxUnavailableOf } from '../../core/update/index.ts';
+import type { DisruptionDeps } from './deps.ts';
+import type { Lookups } from './lookups.ts';
+
+export class Turns {
+  readonly #deps: Pick<DisruptionDeps, 'disruptions'>;
+  readonly #lookups: Lookups;
+  readonly #drainTimeoutMs: number;
+  /** Disruptions that wait for their turn, and the group of each. */
+  readonly #waiting = new Map<string, string>();
+  /** Disruptions whose turn has come and that the cache still shows as Pending. */
+  readonly #begun = new Set<string>();
+
+  constructor(deps: Pick<DisruptionDeps, 'disruptions'>, lookups: Lookups, drainTimeoutMs: number) {
+    this.#deps = deps;
+    this.#lookups = lookups;
+    this.#drainTimeoutMs = drainTimeoutMs;
+  }
+
+  /** Undefined: the disruption waits for no turn. */
+  ledgerFor(disruption: NodeDisruption): GroupLedger | undefined {
+    const { name } = disruption.metadata;
+    const group = this.#lookups.groupOf(disruption);
+    const waits = group !== undefined && awaitsTurn(disruption, this.#lookups.nodeOf(disruption));
+    if (!waits) {
+      this.forget(name);
+      return undefined;
+    }
+    if (this.#begun.has(name)) return undefined;
+    this.#waiting.set(name, group.metadata.name);
+    return this.#ledgerOf(group);
+  }
+
+  /** Its turn has come: it counts as out of service. */
+  begin(name: string): void {
+    if (this.#waiting.delete(name)) this.#begun.add(name);
+  }
+
+  forget(name: string): void {
+    this.#waiting.delete(name);
+    this.#begun.delete(name);
+  }
+
+  /** Disruptions that a change in this group may concern; all groups where none is named. */
+  waitingIn(group: string | undefined): readonly string[] {
+    if (this.#waiting.size === 0) return [];
+    return [...this.#waiting].flatMap(([name, its]) =>
+      group === undefined || its === group ? [name] : [],
+    );
+  }
+
+  #ledgerOf(group: NodeGroup): GroupLedger {
+    const { name } = group.metadata;
+    const { updateConfig, drain } = group.spec;
+    const { desired = 0, ready = 0, instances = 0 } = group.status ?? {};
+    const members = this.#deps.disruptions.list().filter(({ spec }) => spec.nodeGroup === name);
+    const waiting: { name: string; dueAt: ReturnType<typeof dueAt> }[] = [];
+    let out = 0;
+    for (const each of members) {
+      const node = this.#lookups.nodeOf(each);
+      const { name: id } = each.metadata;
+      if (this.#begun.has(id) || isOutOfService(each, node)) out += 1;
+      else if (awaitsTurn(each, node)) waiting.push({ name: id, dueAt: dueAt(each) });
+    }
+    const seconds = drain?.timeoutSeconds;
+    return {
+      maxUnavailable: maxUnavailableOf(updateConfig, instances),
+      drainMs: durationMs(seconds === undefined ? this.#drainTimeoutMs : seconds * 1000),
+      // Nodes that are missing count, too: instances that have not joined, nodes that are not Ready.
+      out: Math.max(out, desired - ready),
+      waiting,
+    };
+  }
+}

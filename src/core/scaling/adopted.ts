@@ -1,0 +1,93 @@
+// What an adopted Auto Scaling group says of itself, as the fields of a NodeGroup: sizes, subnets, types, capacity type, the
+// user's launch template, the cluster by its tags. Pure.
+import type { AdoptedFacts } from '../../api/adopted.ts';
+import { isObject, type JsonObject, objectOr } from '../../api/json.ts';
+import { launchTemplateNameOf, type NodeGroup } from '../../api/nodegroup.ts';
+
+/** Of an Auto Scaling group, in EC2 Auto Scaling's own terms. */
+export interface AdoptedGroup {
+  readonly minSize: number;
+  readonly maxSize: number;
+  readonly subnets?: readonly string[];
+  readonly tags: Readonly<Record<string, string>>;
+  readonly isSpot?: boolean;
+  readonly overrides?: readonly JsonObject[];
+  readonly launchTemplate?: {
+    readonly id: string;
+    readonly name: string;
+    readonly version: string;
+  };
+}
+
+/** Of the launch template's version, in EC2's member names. */
+type TemplateData = JsonObject;
+
+const textIn = (data: JsonObject, name: string): string | undefined => {
+  const value = data[name];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+};
+
+/** Tags whose value names the cluster: EKS', eksctl's, kOps'. */
+const clusterTags = ['eks:cluster-name', 'alpha.eksctl.io/cluster-name', 'KubernetesCluster'];
+/** Tags whose key names it: the cloud provider's, cluster-autoscaler's. */
+const clusterKeys =
+  /^(?:kubernetes\.io\/cluster|k8s\.io\/cluster|k8s\.io\/cluster-autoscaler)\/(.+)$/;
+/** kubeadm's own default. */
+const unnamedCluster = 'kubernetes';
+
+/** `others`: clusters that NodeGroups of this Kubernetes cluster name; all its node groups have one. */
+export const clusterNameOf = (
+  tags: Readonly<Record<string, string>>,
+  others: readonly string[],
+): string => {
+  const tagged = clusterTags.map((key) => tags[key]).find((value) => value !== undefined);
+  if (tagged !== undefined) return tagged;
+  const keys = Object.keys(tags).flatMap((key) => clusterKeys.exec(key)?.[1] ?? []);
+  const named = keys.find((name) => name !== 'enabled' && !name.startsWith('node-template/'));
+  return named ?? others.find((name) => name !== '') ?? unnamedCluster;
+};
+
+/** The instance profile that the template names, by its own name; undefined: none. */
+export const profileNameOf = (data: TemplateData): string | undefined => {
+  const { Name, Arn } = objectOr(data.IamInstanceProfile);
+  if (typeof Name === 'string') return Name;
+  return typeof Arn === 'string' ? Arn.slice(Arn.lastIndexOf('/') + 1) : undefined;
+};
+
+const isSpotMarket = (data: TemplateData): boolean =>
+  textIn(objectOr(data.InstanceMarketOptions), 'MarketType') === 'spot';
+
+/** `data`: undefined where the template was not read; `version`: Kubernetes' minor version of its nodes. */
+export const adoptedFacts = (
+  group: Pick<NodeGroup, 'metadata' | 'spec'>,
+  asg: AdoptedGroup,
+  more: {
+    readonly clusterName: string;
+    readonly data: TemplateData | undefined;
+    readonly nodeRole: string | undefined;
+    readonly version: string | undefined;
+  },
+): AdoptedFacts => {
+  const { clusterName, data = {}, nodeRole, version } = more;
+  const { minSize, maxSize, subnets = [], overrides = [], launchTemplate } = asg;
+  const ofOverrides = overrides
+    .filter(isObject)
+    .flatMap((override) => textIn(override, 'InstanceType') ?? []);
+  const ofTemplate = textIn(data, 'InstanceType');
+  const imageId = textIn(data, 'ImageId');
+  // One that EKS or Drover derived is not the user's own.
+  const isUsers =
+    launchTemplate !== undefined && launchTemplate.name !== launchTemplateNameOf(group);
+  return {
+    clusterName,
+    capacityType: asg.isSpot === true || isSpotMarket(data) ? 'SPOT' : 'ON_DEMAND',
+    instanceTypes: ofOverrides.length > 0 || ofTemplate === undefined ? ofOverrides : [ofTemplate],
+    subnets,
+    minSize,
+    maxSize,
+    ...(isUsers ? { launchTemplate } : {}),
+    ...(nodeRole === undefined ? {} : { nodeRole }),
+    ...(version === undefined ? {} : { version }),
+    ...(imageId === undefined ? {} : { imageId }),
+  };
+};

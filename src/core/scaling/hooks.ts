@@ -1,0 +1,120 @@
+// The two lifecycle hooks of a node group's Auto Scaling group: which are missing, which Drover installed, and
+// what a group without the terminate hook reports. Changes no hook whose name is another's. Pure.
+import type { NodeGroup } from '../../api/nodegroup.ts';
+
+export const launchHookName = 'Launch-LC-Hook';
+export const terminateHookName = 'Terminate-LC-Hook';
+
+const launching = 'autoscaling:EC2_INSTANCE_LAUNCHING';
+const terminating = 'autoscaling:EC2_INSTANCE_TERMINATING';
+const heartbeatTimeoutSeconds = 1800;
+const defaultResult = 'CONTINUE';
+
+interface Hook {
+  readonly name: string;
+  readonly transition: typeof launching | typeof terminating;
+  /** NotificationMetadata, which Auto Scaling keeps with the hook. */
+  readonly metadata?: string;
+}
+
+export interface WantedHook extends Hook {
+  readonly heartbeatTimeoutSeconds: number;
+  readonly defaultResult: 'CONTINUE';
+  readonly notificationTarget?: string;
+}
+
+/** Article 001's two hooks, number for number. `target`: ARN of an SNS topic. */
+export const standardHooks = (target: string | undefined): readonly WantedHook[] =>
+  [
+    { name: launchHookName, transition: launching } as const,
+    { name: terminateHookName, transition: terminating } as const,
+  ].map((hook) => ({
+    ...hook,
+    heartbeatTimeoutSeconds,
+    defaultResult,
+    ...(target === undefined ? {} : { notificationTarget: target }),
+  }));
+
+/** The mark that Drover leaves on a hook that it adds to a group: a release finds its own hooks by it. */
+const markOf = ({ metadata }: Pick<NodeGroup, 'metadata'>): string =>
+  `drover.dev/nodegroup-uid=${metadata.uid}`;
+
+/**
+ * What to install, terminations first: hooks whose names are free, where the NodeGroup has its hooks managed. They notify EventBridge
+ * alone: EKS' own topic takes messages of groups that EKS made.
+ */
+export const missingHooks = (
+  group: Pick<NodeGroup, 'metadata' | 'spec'>,
+  has: readonly Hook[],
+): readonly WantedHook[] => {
+  if (group.spec.lifecycleHooks === 'Leave') return [];
+  const names = new Set(has.map(({ name }) => name));
+  return standardHooks(undefined)
+    .filter(({ name }) => !names.has(name))
+    .map((hook) => ({ ...hook, metadata: markOf(group) }))
+    .toReversed();
+};
+
+/** Hooks that a release deletes: those that Drover added, and all of its own on a group that it created. */
+export const installedHooks = <T extends Hook>(
+  group: Pick<NodeGroup, 'metadata' | 'spec'>,
+  has: readonly T[],
+): readonly T[] => {
+  const isCreated = group.spec.autoScalingGroupName === undefined;
+  const names = new Set(standardHooks(undefined).map(({ name }) => name));
+  return has.filter(
+    ({ name, metadata }) => metadata === markOf(group) || (isCreated && names.has(name)),
+  );
+};
+
+/** Why Drover does not see terminations: reason and message of condition TerminationsNotSeen. */
+export interface HookLack {
+  readonly reason: 'HooksLeft' | 'AccessDenied' | 'HookRefused';
+  readonly message: string;
+}
+
+const putCommand = (asg: string): string =>
+  `aws autoscaling put-lifecycle-hook --auto-scaling-group-name ${asg} ` +
+  `--lifecycle-hook-name ${terminateHookName} --lifecycle-transition ${terminating} ` +
+  `--heartbeat-timeout ${heartbeatTimeoutSeconds} --default-result ${defaultResult}`;
+
+/** `refusal`: how AWS refused the calls that read or install hooks. Undefined where terminations are seen. */
+export const hookLack = (
+  group: Pick<NodeGroup, 'spec'>,
+  asg: string,
+  {
+    has,
+    refusal,
+  }: {
+    readonly has: readonly Hook[];
+    readonly refusal?: { readonly isDenied: boolean; readonly message: string };
+  },
+): HookLack | undefined => {
+  const isSeen = has.some(
+    ({ name, transition }) => name === terminateHookName && transition === terminating,
+  );
+  if (isSeen) return undefined;
+  const effect = `Instances that Auto Scaling terminates in ${asg} lose their pods without a drain`;
+  if (refusal !== undefined) {
+    const remedy = refusal.isDenied
+      ? 'Allow Drover autoscaling:DescribeLifecycleHooks and autoscaling:PutLifecycleHook'
+      : 'Remove what AWS names';
+    return {
+      reason: refusal.isDenied ? 'AccessDenied' : 'HookRefused',
+      message: `${effect}: ${refusal.message}. ${remedy}, or install the hook yourself: ${putCommand(asg)}`,
+    };
+  }
+  const why =
+    group.spec.lifecycleHooks === 'Leave'
+      ? `the group has no hook ${terminateHookName}, and spec.lifecycleHooks is Leave. Set it to Manage`
+      : `the hook ${terminateHookName} is of another transition. Delete it`;
+  return {
+    reason: 'HooksLeft',
+    message: `${effect}: ${why}, or install the hook yourself: ${putCommand(asg)}`,
+  };
+};
+
+/** Whether an instance of this lifecycle state waits in hooks of this transition. */
+export const waitsInHook = (lifecycleState: string, transition: Hook['transition']): boolean =>
+  lifecycleState.endsWith(':Wait') &&
+  lifecycleState.startsWith('Terminating') === (transition === terminating);

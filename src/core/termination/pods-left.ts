@@ -1,0 +1,60 @@
+// Which pods keep a node from being empty: those to evict and, for an update without force, those that
+// their owner puts back. Counts them; evicts nothing.
+import { type EpochMs, parseTime } from '../../api/brand.ts';
+import type { NodeDisruption, NodeDisruptionStatus } from '../../api/disruption.ts';
+import type { Node } from '../../api/kube.ts';
+import { type Classified, type classifyPods, unstoppableFrom } from '../drain/index.ts';
+import { causesInForce, type Demand, endsByItself } from './causes.ts';
+import type { Observation } from './observation.ts';
+
+type ClassifyOptions = Parameters<typeof classifyPods>[1];
+
+export const isReturning = ({ reason }: Classified['skip'][number]): boolean =>
+  reason === 'boomerang';
+
+/** How many pods keep the node from being empty. */
+export const inTheWay = ({ evict, skip }: Classified, { waitsForReturning }: Demand): number =>
+  evict.length + (waitsForReturning ? skip.filter(isReturning).length : 0);
+
+/** `Unknown` is what the control plane writes of a kubelet that is silent; a living one writes `False`. */
+const kubeletIsUnreachable = (node: Node | undefined): boolean =>
+  node?.status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'Unknown') ??
+  false;
+
+/** Whether the instance goes after this drain: whatever a dead kubelet leaves on it goes along. */
+const takesInstance = (disruption: NodeDisruption): boolean =>
+  causesInForce(disruption).some(
+    ({ kind, followUp, hold }) =>
+      endsByItself[kind] ||
+      (hold !== true && (kind === 'Update' || followUp === 'Terminate' || followUp === 'Replace')),
+  );
+
+const leavesPods = ({ disruption, node }: Observation): boolean =>
+  kubeletIsUnreachable(node) && takesInstance(disruption);
+
+/** When pods of a dead kubelet begin to count as gone. */
+export const unstoppableTimes = (
+  observation: Observation,
+  { evict }: Classified,
+): readonly EpochMs[] =>
+  leavesPods(observation) ? evict.flatMap(({ pod }) => unstoppableFrom(pod) ?? []) : [];
+
+/** What is said of a node that is empty but for them. */
+export const unstoppableText = ({ skip }: Classified): string | undefined => {
+  const count = skip.filter(({ reason }) => reason === 'unstoppable').length;
+  if (count === 0) return undefined;
+  const pods = count === 1 ? '1 pod goes' : `${count} pods go`;
+  return `the kubelet is unreachable: ${pods} with the instance`;
+};
+
+export const classifyOptions = (
+  observation: Observation,
+  { markedAt, boomerangs = [] }: Partial<NodeDisruptionStatus> = {},
+): ClassifyOptions => ({
+  markedAt: parseTime(markedAt),
+  boomerangs,
+  ...(observation.daemonSetIsGone === undefined
+    ? {}
+    : { daemonSetIsGone: observation.daemonSetIsGone }),
+  ...(leavesPods(observation) ? { unreachableAt: observation.now } : {}),
+});

@@ -1,0 +1,225 @@
+// Which old node a run takes next with Drover's strategy, as core/update/surge.ts chooses: what does not serve first,
+// hopeless ones last, then the fullest zone, the least wait for budgets, the longest chain, chance. Nodes that the gate
+// holds are set aside until the budget that holds them is less in use. Pure but for what it keeps of one run.
+import type { Compiled } from './compiled.ts';
+
+export interface Field {
+  /** A node that serves may be drained. */
+  readonly hasSpare: boolean;
+  /** The first drain needs no gate. */
+  readonly isAlone: boolean;
+  /** Nodes of each zone, without those that were chosen in this look. */
+  readonly perZone: Int32Array;
+  /** Per budget: pods that were released and are not gone yet. */
+  readonly outstanding: Int32Array;
+  /** Per budget: pods that are on old nodes yet. */
+  readonly left: Int32Array;
+}
+
+export interface Choice {
+  /** -1: none. */
+  readonly node: number;
+  /** Some node would have been chosen, and its budgets kept it. */
+  readonly isHeldByGate: boolean;
+}
+
+const none = -1;
+const free = 0;
+const parked = 1;
+const taken = 2;
+/** Up to so many all are compared, as the controller does. */
+const fewCandidates = 72;
+/** Of more the first of the order stand for all: the best of all is hardly better. */
+const mostCompared = 24;
+
+/** Not ready, empty, plain, hopeless. */
+const ranks = 4;
+const rankOf = ({ isReady, podsOf, input }: Compiled, node: number): number => {
+  if (isReady[node] !== 1) return 0;
+  if (podsOf[node]?.length === 0) return 1;
+  return input.nodes[node]?.isHopeless === true ? 3 : 2;
+};
+
+/** Nodes of one rank in one zone, in the order of their turns. */
+interface Line {
+  readonly zone: number;
+  nodes: number[];
+  /** Neither taken nor held by the gate. */
+  free: number;
+}
+
+interface Best {
+  node: number;
+  wait: number;
+  chain: number;
+}
+
+export class Candidates {
+  readonly #model: Compiled;
+  readonly #lines: readonly (readonly Line[])[];
+  readonly #lineOf: readonly Line[];
+  readonly #turns: Int32Array;
+  readonly #states: Uint8Array;
+  /** Per budget: the nodes that it holds, and from how many of its pods on their way on the first of them may be drained. */
+  readonly #held: readonly number[][];
+  readonly #heldUntil: Float64Array;
+  readonly #needs: Float64Array;
+  #size: number;
+
+  constructor(model: Compiled, order: readonly number[]) {
+    this.#model = model;
+    const lines = Array.from({ length: ranks }, () =>
+      model.zones.map((_, zone): Line => ({ zone, nodes: [], free: 0 })),
+    );
+    const lineOf: Line[] = [];
+    this.#turns = new Int32Array(order.length);
+    for (const [turn, node] of order.entries()) {
+      this.#turns[node] = turn;
+      const line = lines[rankOf(model, node)]?.[model.zoneOf[node] ?? 0];
+      if (line === undefined) continue;
+      line.nodes.push(node);
+      line.free++;
+      lineOf[node] = line;
+    }
+    this.#lines = lines;
+    this.#lineOf = lineOf;
+    this.#states = new Uint8Array(order.length);
+    this.#held = model.input.budgets.map(() => []);
+    this.#heldUntil = new Float64Array(model.allowed.length).fill(none);
+    this.#needs = new Float64Array(order.length);
+    this.#size = order.length;
+  }
+
+  /** Nodes that were not taken. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Some node is not set aside. */
+  get hasFree(): boolean {
+    return this.#lines.some((zones) => zones.some((line) => line.free > 0));
+  }
+
+  /** Takes the next one. */
+  next(field: Field): Choice {
+    const best: Best = { node: none, wait: 0, chain: 0 };
+    let isHeldByGate = false;
+    for (const [rank, lines] of this.#lines.entries()) {
+      if (rank > 0 && !field.hasSpare) break;
+      const open = lines.filter(({ nodes }) => nodes.length > 0);
+      const sizes = new Set(open.map(({ zone }) => field.perZone[zone] ?? 0));
+      for (const size of [...sizes].toSorted((a, b) => b - a)) {
+        const even = open.filter(({ zone }) => (field.perZone[zone] ?? 0) === size);
+        const count = even.reduce((sum, line) => sum + line.free, 0);
+        const isFew = count <= fewCandidates || field.isAlone;
+        const limit = isFew ? fewCandidates : Math.ceil(mostCompared / even.length);
+        for (const line of even) this.#look(line, field, { best, limit });
+        if (best.node === none) isHeldByGate ||= even.some(({ nodes }) => nodes.length > 0);
+        else return this.#take(best.node);
+      }
+    }
+    return { node: none, isHeldByGate };
+  }
+
+  #take(node: number): Choice {
+    const line = this.#lineOf[node];
+    if (line !== undefined && this.#states[node] === free) line.free--;
+    this.#states[node] = taken;
+    this.#size--;
+    return { node, isHeldByGate: false };
+  }
+
+  /** Fewer pods of `budget` are on their way: nodes that it held may be let go. */
+  eased(budget: number, outstanding: number): void {
+    if (outstanding > (this.#heldUntil[budget] ?? none)) return;
+    const held = this.#held[budget] ?? [];
+    let until: number = none;
+    let kept = 0;
+    for (const node of held) {
+      if (this.#states[node] !== parked) continue;
+      const need = this.#needs[node] ?? 0;
+      if (need >= outstanding) {
+        this.#states[node] = free;
+        const line = this.#lineOf[node];
+        if (line !== undefined) line.free++;
+      } else {
+        held[kept++] = node;
+        until = Math.max(until, need);
+      }
+    }
+    held.length = kept;
+    this.#heldUntil[budget] = until;
+  }
+
+  #park(node: number, line: Line, load: number): void {
+    const { budget, most } = this.#model.loads;
+    const by = budget[load] ?? 0;
+    const need = most[load] ?? 0;
+    this.#states[node] = parked;
+    line.free--;
+    this.#needs[node] = need;
+    this.#held[by]?.push(node);
+    this.#heldUntil[by] = Math.max(this.#heldUntil[by] ?? none, need);
+  }
+
+  /** The load whose budget keeps the node from being drained now; -1: none. */
+  #gate(node: number, outstanding: Int32Array): number {
+    const { first, budget, most } = this.#model.loads;
+    const end = first[node + 1] ?? 0;
+    for (let load = first[node] ?? 0; load < end; load++) {
+      if ((outstanding[budget[load] ?? 0] ?? 0) > (most[load] ?? 0)) return load;
+    }
+    return none;
+  }
+
+  #look(
+    line: Line,
+    field: Field,
+    { best, limit }: { readonly best: Best; readonly limit: number },
+  ) {
+    const states = this.#states;
+    let holes = 0;
+    let compared = 0;
+    for (const node of line.nodes) {
+      if (compared >= limit || (line.free === 0 && !field.isAlone)) break;
+      const state = states[node];
+      if (state === taken) holes++;
+      if (state === taken || (state === parked && !field.isAlone)) continue;
+      const load = field.isAlone ? none : this.#gate(node, field.outstanding);
+      if (load !== none) {
+        this.#park(node, line, load);
+        continue;
+      }
+      compared++;
+      this.#compare(node, field, best);
+    }
+    if (holes > limit) line.nodes = line.nodes.filter((node) => states[node] !== taken);
+  }
+
+  /** Keeps the one that waits less beside the drains under way, then the one with the longer chain. */
+  #compare(node: number, { outstanding, left }: Field, best: Best): void {
+    const { loads, allowed } = this.#model;
+    const end = loads.first[node + 1] ?? 0;
+    let beside = 0;
+    let chain = 0;
+    for (let load = loads.first[node] ?? 0; load < end; load++) {
+      const budget = loads.budget[load] ?? 0;
+      const most = allowed[budget] ?? 1;
+      const seconds = loads.seconds[load] ?? 0;
+      const pods = (outstanding[budget] ?? 0) + (loads.count[load] ?? 0);
+      beside = Math.max(beside, Math.ceil(pods / most) * seconds);
+      chain = Math.max(chain, ((left[budget] ?? 0) / most) * seconds);
+    }
+    const wait = beside - (loads.alone[node] ?? 0);
+    const isBetter =
+      best.node === none ||
+      wait < best.wait ||
+      (wait === best.wait &&
+        (chain > best.chain ||
+          (chain === best.chain && (this.#turns[node] ?? 0) < (this.#turns[best.node] ?? 0))));
+    if (!isBetter) return;
+    best.node = node;
+    best.wait = wait;
+    best.chain = chain;
+  }
+}

@@ -1,0 +1,171 @@
+// The model's input as arrays of numbers, made once for all runs of a plan: nodes, pods, applications and budgets by index.
+// Pure.
+import { draw, type ModelApp, type ModelInput, spreadFactor } from './model.ts';
+import type { Chance } from './random.ts';
+
+/** Part of the drain's time that is planned with, as core/update/gate.ts. */
+const gateShare = 0.9;
+
+/** Of -1: none. */
+const none = -1;
+
+export interface CompiledApps {
+  readonly count: number;
+  /** Index of its budget, or -1. */
+  readonly budget: Int32Array;
+  readonly waitsForStop: Uint8Array;
+  /** Of a replacement, as Spread: seconds; `factor` is of the normal in the exponent. */
+  readonly replaceP50: Float64Array;
+  readonly replaceFactor: Float64Array;
+  readonly replaceMost: Float64Array;
+  /** Pods of it on old nodes. */
+  readonly pods: Int32Array;
+}
+
+/** What the pods of each old node ask of each budget: those of node n from `first[n]` to before `first[n + 1]`. */
+export interface CompiledLoads {
+  readonly first: Int32Array;
+  readonly budget: Int32Array;
+  /** Pods of the budget on the node. */
+  readonly count: Int32Array;
+  /** From an eviction to its replacement being Ready, of the slowest owner. */
+  readonly seconds: Float64Array;
+  /** The gate lets the node go while no more pods of the budget than this are on their way. */
+  readonly most: Float64Array;
+  /** Per node: how long its drain takes alone, by its budgets. */
+  readonly alone: Float64Array;
+}
+
+export interface Compiled {
+  readonly input: ModelInput;
+  readonly apps: CompiledApps;
+  readonly allowed: Float64Array;
+  /** Zones by name, in the order of their names. */
+  readonly zones: readonly string[];
+  readonly zoneOf: Int32Array;
+  readonly isReady: Uint8Array;
+  /** Per old node its pods, by index; per pod its application. */
+  readonly podsOf: readonly (readonly number[])[];
+  readonly appOf: Int32Array;
+  readonly loads: CompiledLoads;
+}
+
+const compileApps = (apps: readonly ModelApp[], nodes: ModelInput['nodes']): CompiledApps => {
+  const pods = new Int32Array(apps.length);
+  for (const node of nodes) for (const { app } of node.pods) pods[app] = (pods[app] ?? 0) + 1;
+  const numbers = (of: (app: ModelApp) => number): Float64Array => Float64Array.from(apps, of);
+  return {
+    count: apps.length,
+    budget: Int32Array.from(apps, ({ budget = none }) => budget),
+    waitsForStop: Uint8Array.from(apps, ({ waitsForStop }) => Number(waitsForStop)),
+    replaceP50: numbers(({ replace }) => replace.p50),
+    replaceFactor: numbers(({ replace }) => spreadFactor(replace)),
+    replaceMost: numbers(({ replace }) => replace.most ?? Number.POSITIVE_INFINITY),
+    pods,
+  };
+};
+
+/** As `draw` of the application's `replace`, `pace` times as long. */
+export const drawReplace = (
+  apps: CompiledApps,
+  app: number,
+  { chance, pace }: { readonly chance: Chance; readonly pace: number },
+): number => {
+  const p50 = apps.replaceP50[app] ?? 0;
+  if (p50 <= 0) return 0;
+  const most = apps.replaceMost[app] ?? 0;
+  const seconds = Math.min(p50 * Math.exp(chance.normal() * (apps.replaceFactor[app] ?? 0)), most);
+  return Math.min(pace * seconds, most);
+};
+
+interface Load {
+  count: number;
+  seconds: number;
+}
+
+/** Per node and budget; the controller reckons with the whole grace of a predecessor. */
+const loadsOf = ({ apps, nodes }: ModelInput): readonly ReadonlyMap<number, Load>[] => {
+  const recovery = apps.map(({ replace, graceSeconds }) => replace.p50 + graceSeconds);
+  return nodes.map(({ pods }) => {
+    const loads = new Map<number, Load>();
+    for (const { app } of pods) {
+      const budget = apps[app]?.budget;
+      if (budget === undefined) continue;
+      const seconds = recovery[app] ?? 0;
+      const load = loads.get(budget);
+      if (load === undefined) loads.set(budget, { count: 1, seconds });
+      else {
+        load.count++;
+        load.seconds = Math.max(load.seconds, seconds);
+      }
+    }
+    return loads;
+  });
+};
+
+const compileLoads = (input: ModelInput, allowed: Float64Array): CompiledLoads => {
+  const all = loadsOf(input);
+  const size = all.reduce((sum, loads) => sum + loads.size, 0);
+  const limit = gateShare * input.drainTimeoutSeconds;
+  const first = new Int32Array(all.length + 1);
+  const [budgets, counts] = [new Int32Array(size), new Int32Array(size)];
+  const [seconds, most] = [new Float64Array(size), new Float64Array(size)];
+  const alone = new Float64Array(all.length);
+  let at = 0;
+  for (const [node, loads] of all.entries()) {
+    for (const [budget, load] of loads) {
+      const most1 = allowed[budget] ?? 1;
+      budgets[at] = budget;
+      counts[at] = load.count;
+      seconds[at] = load.seconds;
+      const rounds = load.seconds > 0 ? Math.floor(limit / load.seconds) : Infinity;
+      most[at] = rounds * most1 - load.count;
+      const took = Math.ceil(load.count / most1) * load.seconds;
+      alone[node] = Math.max(alone[node] ?? 0, took);
+      at++;
+    }
+    first[node + 1] = at;
+  }
+  return { first, budget: budgets, count: counts, seconds, most, alone };
+};
+
+export const compile = (input: ModelInput): Compiled => {
+  const { nodes } = input;
+  const zones = [...new Set(nodes.map(({ zone }) => zone))].toSorted();
+  const indexOf = new Map(zones.map((zone, index) => [zone, index]));
+  const allowed = Float64Array.from(input.budgets, (budget) => budget.allowed);
+  const appOf = Int32Array.from(nodes.flatMap(({ pods }) => pods.map(({ app }) => app)));
+  let pod = 0;
+  const podsOf = nodes.map(({ pods }) => pods.map(() => pod++));
+  return {
+    input,
+    apps: compileApps(input.apps, nodes),
+    allowed,
+    zones,
+    zoneOf: Int32Array.from(nodes, ({ zone }) => indexOf.get(zone) ?? none),
+    isReady: Uint8Array.from(nodes, ({ isReady }) => Number(isReady)),
+    podsOf,
+    appOf,
+    loads: compileLoads(input, allowed),
+  };
+};
+
+/** How much slower each application is in a run, and how long its pods take to stop; seconds. */
+export interface Habits {
+  readonly pace: Float64Array;
+  readonly stop: Float64Array;
+}
+
+export const habitsOf = (
+  { apps, appSpread }: ModelInput,
+  chance: Chance,
+  medians: boolean,
+): Habits => {
+  const pace = new Float64Array(apps.length);
+  const stop = new Float64Array(apps.length);
+  for (const [at, { stop: spread, graceSeconds }] of apps.entries()) {
+    pace[at] = medians ? 1 : 1 + appSpread * (2 * chance.next() - 1);
+    stop[at] = Math.min(graceSeconds, medians ? spread.p50 : draw(spread, chance));
+  }
+  return { pace, stop };
+};

@@ -1,0 +1,12 @@
+// Which old node has its turn when. Pure.
+import type { ModelNode } from './model.ts';
+import { type Chance, shuffled } from './random.ts';
+
+/** Indexes into `nodes`, by drawn or by known turns. What does not serve comes first. */
+export const turnsOf = (nodes: readonly ModelNode[], chance: Chance | undefined): number[] => {
+  const all = nodes.map((_, i) => i);
+  const turn = (at: number): number => nodes[at]?.turn ?? 0;
+  const drawn =
+    chance === undefined ? all.toSorted((a, b) => turn(a) - turn(b)) : shuffled(all, chance);
+  return drawn.toSorted((a, b) => Number(nodes[a]?.isReady) - Number(nodes[b]?.isReady));
+};

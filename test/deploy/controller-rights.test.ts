@@ -1,0 +1,216 @@
+// The controller's rights against what it asks for: lives in virtual time that reach its rarer calls, each request
+// of it recorded. A right that no life needs fails, and so does a request without a right.
+import { beforeAll, describe, expect, it } from 'vitest';
+import {
+  controllerNamespaceRules,
+  controllerRules,
+  hookRules,
+  leaderLease,
+} from '../../src/api/controller-rights.ts';
+import { type JsonObject, objectOr } from '../../src/api/json.ts';
+import { type ResourceType, resourceTypes } from '../../src/api/kube.ts';
+import { nodeManagerUser } from '../../src/world/index.ts';
+import { GivenGroup } from '../support/given-group.ts';
+import { GroupLife, type GroupLifeOptions } from '../support/nodegroup-world.ts';
+import { beginWithHooks, hook, prepare } from '../support/update-hooks.ts';
+import { askFor, newest, untilOver } from '../support/update-world.ts';
+
+interface Request {
+  readonly verb: string;
+  readonly group: string;
+  /** With its subresource. */
+  readonly resource: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+interface Rule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+  readonly resourceNames?: readonly string[];
+}
+
+const rulesOf = (rules: readonly JsonObject[]): readonly Rule[] => rules as unknown as Rule[];
+const clusterWide = rulesOf(controllerRules);
+const inLeaseNamespace = rulesOf(controllerNamespaceRules);
+const inHookNamespace = rulesOf(hookRules);
+
+const covers = (rule: Rule, { verb, group, resource, name }: Request): boolean =>
+  rule.apiGroups.includes(group) &&
+  (rule.resources.includes(resource) || rule.resources.includes('*')) &&
+  rule.verbs.includes(verb) &&
+  (rule.resourceNames === undefined || rule.resourceNames.includes(name));
+
+const mayAsk = (request: Request): boolean =>
+  [
+    ...clusterWide,
+    ...(request.namespace === leaderLease.namespace ? inLeaseNamespace : []),
+    ...(request.namespace === 'default' ? inHookNamespace : []),
+  ].some((rule) => covers(rule, request));
+
+/** A list or watch of one object by its name is a request for it. */
+const selectedName = (uri: string): string =>
+  /fieldSelector=metadata\.name(?:=|%3D)([^&]+)/.exec(uri)?.[1] ?? '';
+
+const requests = new Map<string, Request>();
+const take = (request: Request): void => {
+  requests.set(JSON.stringify(request), request);
+};
+
+const audit = (event: JsonObject): void => {
+  if (objectOr(event.user).username !== nodeManagerUser.username) return;
+  const of = objectOr(event.objectRef);
+  const text = (key: string): string => String(of[key] ?? '');
+  const subresource = text('subresource');
+  const plural = text('resource');
+  take({
+    verb: String(event.verb),
+    group: text('apiGroup'),
+    resource: subresource === '' ? plural : `${plural}/${subresource}`,
+    namespace: text('namespace'),
+    name: text('name') === '' ? selectedName(String(event.requestURI)) : text('name'),
+  });
+};
+
+/** The audit log has no watches of the node manager: the network sees them. */
+const watched = (resource: string): void => {
+  const type = Object.values<ResourceType>(resourceTypes).find((one) => one.resource === resource);
+  const lists = [...requests.values()].filter(
+    (one) => one.verb === 'list' && one.resource === resource && one.group === type?.group,
+  );
+  for (const list of lists) take({ ...list, verb: 'watch' });
+};
+
+const begin = async (options: GroupLifeOptions = {}): Promise<GroupLife> => {
+  const life = await GroupLife.begin({ ...options, audit });
+  seeWatches(life);
+  return life;
+};
+
+const seeWatches = (life: GroupLife): void => {
+  life.faults = {
+    watchFrame: (resource) => {
+      watched(resource);
+      return { lagMicros: 0, breaks: false };
+    },
+  };
+};
+
+const { customresourcedefinitions, configmaps, leases, poddisruptionbudgets } = resourceTypes;
+
+/** One definition is missing at the next start, one is of an older release, and so are Lease and aws-auth. */
+const spoil = (life: GroupLife): void => {
+  const { user, world } = life;
+  const named = (plural: string) => ({ name: `${plural}.drover.dev` });
+  user.delete(customresourcedefinitions, named('nodegroupupdatesequences'));
+  const known = objectOr(world.kube.read(customresourcedefinitions, named('nodedisruptions')));
+  const [version] = objectOr(known.spec).versions as JsonObject[];
+  const versions = [{ ...version, additionalPrinterColumns: [] }];
+  const body = { spec: { versions } };
+  user.patch(customresourcedefinitions, named('nodedisruptions'), { type: 'merge', body });
+  user.delete(configmaps, { namespace: 'kube-system', name: 'aws-auth' });
+  user.delete(leases, leaderLease);
+};
+
+/** From missing definitions to a group that is made, drained within a budget, forced and deleted. */
+const wholeLife = async (): Promise<void> => {
+  const life = await begin({ twoLeaders: true, compat: 'native', hasEvents: true });
+  spoil(life);
+  await life.driver.advance(5);
+  life.killFor(1);
+  await life.driver.advance(60);
+  await life.create({ nodeRole: life.createRole('fresh') });
+  await life.until('it is whole', () => life.isActive(2), 600);
+  life.deploy(4, 1);
+  await life.until('pods run', () => life.runningPods('web') === 4, 120);
+  life.patch({
+    spec: {
+      drain: { timeoutSeconds: 60, onDeadline: 'force' },
+      labels: { team: 'blue' },
+      scaling: { desired: 1 },
+    },
+  });
+  await life.until('it is smaller', () => life.isActive(1), 900);
+  await life.delete();
+  await life.until('it is gone', () => life.group() === undefined, 900);
+  await life.end();
+};
+
+/** Hooks with Jobs, and a probe of a Deployment. */
+const update = async (): Promise<void> => {
+  const probes = [
+    {
+      name: 'web',
+      condition: {
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        namespace: 'default',
+        name: 'web',
+        type: 'Available',
+      },
+    },
+  ];
+  const hooks = { preDrain: hook('backup') };
+  const life = await beginWithHooks(hooks, { audit }, { probes, canary: { perZone: 1 } });
+  seeWatches(life);
+  prepare(life, 'backup', { seconds: 5 });
+  askFor(life, newest);
+  await untilOver(life);
+  life.unmake(poddisruptionbudgets, 'default', 'web');
+  await life.end();
+};
+
+/** An adopted group, one of Windows nodes, and instances that never join. */
+const oddGroups = async (): Promise<void> => {
+  const given = await GivenGroup.begin({ audit });
+  const { life } = given;
+  given.adopt();
+  await life.until('it is adopted', () => life.isActive(2), 120);
+  await life.create({ nodegroupName: 'win', amiType: 'WINDOWS_CORE_2022_x86_64' });
+  life.world.faults.inject('never-join', {});
+  await life.create({ nodegroupName: 'late' });
+  await life.driver.advance(1_200);
+  await life.end();
+};
+
+/** Rights that no life here needs, and what does. */
+const usedElsewhere = {
+  'watch customresourcedefinitions':
+    'an API server takes a moment to serve a new definition (test/e2e/definitions.e2e.ts)',
+} as const;
+
+describe('rights of the controller', () => {
+  beforeAll(async () => {
+    await wholeLife();
+    await update();
+    await oddGroups();
+  }, 60_000);
+
+  it('cover each of its requests', () => {
+    expect([...requests.values()].filter((one) => !mayAsk(one))).toEqual([]);
+  });
+
+  it('are each needed', () => {
+    const asked = [...requests.values()];
+    const unused = [...clusterWide, ...inLeaseNamespace, ...inHookNamespace].flatMap((rule) =>
+      rule.resources.flatMap((resource) =>
+        rule.verbs
+          .filter((verb) => {
+            const one = { ...rule, resources: [resource], verbs: [verb] };
+            return !asked.some((request) => covers(one, request));
+          })
+          .map((verb) => `${verb} ${resource}`),
+      ),
+    );
+    expect(unused).toEqual(Object.keys(usedElsewhere));
+  });
+
+  it('are told as missing, and as not needed, where they are', () => {
+    const [first] = requests.values();
+    const odd = { verb: 'delete', group: '', resource: 'secrets', namespace: '', name: '' };
+    expect([mayAsk({ ...odd }), first && mayAsk(first)]).toEqual([false, true]);
+    const spare: Rule = { apiGroups: [''], resources: ['secrets'], verbs: ['get'] };
+    expect([...requests.values()].some((request) => covers(spare, request))).toBe(false);
+  });
+});

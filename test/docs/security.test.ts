@@ -1,0 +1,34 @@
+// SECURITY.md against what it speaks of: the files of rights, and how dependencies are pinned.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { objectOr } from '../../src/api/json.ts';
+
+const root = join(import.meta.dirname, '../..');
+const read = (name: string): string => readFileSync(join(root, name), 'utf8');
+const json = (name: string) => objectOr(JSON.parse(read(name)));
+
+describe('SECURITY.md', () => {
+  it('says of each file of rights what it amounts to', () => {
+    const files = readdirSync(join(root, 'deploy')).filter((name) => name.endsWith('.yaml'));
+    expect(files.filter((name) => !read('SECURITY.md').includes(name))).toEqual([]);
+  });
+
+  it('is true of versions: each exact, each package with its hash, no install scripts', () => {
+    const { dependencies, devDependencies, optionalDependencies } = json('package.json');
+    const versions = [dependencies, devDependencies, optionalDependencies].flatMap((all) =>
+      Object.entries(objectOr(all)),
+    );
+    expect(versions.length).toBeGreaterThan(20);
+    expect(
+      versions.filter(([, version]) => !/^\d+\.\d+\.\d+[\w.-]*$/.test(String(version))),
+    ).toEqual([]);
+    const packages = Object.entries(objectOr(json('package-lock.json').packages));
+    const unhashed = packages.filter(([name, one]) => {
+      const { integrity, optional, dev } = objectOr(one);
+      return name !== '' && integrity === undefined && !(optional === true && dev === true);
+    });
+    expect(unhashed.map(([name]) => name)).toEqual([]);
+    expect(read('.npmrc')).toMatch(/^ignore-scripts=true$/m);
+  });
+});

@@ -1,0 +1,123 @@
+// Attack row 5 (CVE-2025-5187): whoever holds a node's credentials deletes its Node object and lets the
+// kubelet register anew, without taints and marks. The instance stays what it was: being drained.
+import { describe, expect, it } from 'vitest';
+import type { DisruptionCause } from '../../src/api/disruption.ts';
+import { TerminationLife } from '../support/termination-world.ts';
+
+const exclude = 'node.kubernetes.io/exclude-from-external-load-balancers';
+const onDemoNode = {
+  affinity: {
+    nodeAffinity: {
+      preferredDuringSchedulingIgnoredDuringExecution: [
+        {
+          weight: 100,
+          preference: {
+            matchExpressions: [
+              { key: 'eks.amazonaws.com/nodegroup', operator: 'In', values: ['demo-ng'] },
+            ],
+          },
+        },
+      ],
+    },
+  },
+};
+const manual: DisruptionCause = {
+  kind: 'Manual',
+  id: 'manual/1',
+  receivedAt: '2026-01-01T00:01:30.000Z',
+  onDeadline: 'fail',
+  followUp: 'Release',
+  requestedBy: 'an operator',
+};
+const noHook = 'no instance is terminated, so no hook opens and no message arrives';
+const byHand = {
+  'hooks-never-run-out': noHook,
+  'hooks-complete-when-empty': noHook,
+  'foreign-hooks-left-alone': noHook,
+  'messages-are-durable': noHook,
+};
+const uidOf = (life: TerminationLife): unknown =>
+  (life.nodeObject()?.metadata as { readonly uid?: unknown } | undefined)?.uid;
+const isMarked = (life: TerminationLife): boolean => {
+  const node = life.nodeObject() as
+    | {
+        readonly metadata: { readonly labels?: Readonly<Record<string, string>> };
+        readonly spec: { readonly unschedulable?: boolean };
+      }
+    | undefined;
+  return node?.metadata.labels?.[exclude] === 'true' && node.spec.unschedulable === true;
+};
+const isReady = (life: TerminationLife): boolean => {
+  const { conditions = [] } = (life.nodeObject()?.status ?? {}) as {
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+  };
+  return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+};
+
+/** The node deletes itself and registers anew; it is Ready when this resolves. */
+const registerAnew = async (life: TerminationLife): Promise<void> => {
+  const before = uidOf(life);
+  life.deleteNode(life.node);
+  life.reboot();
+  const closely = { limitSeconds: 120, everySeconds: 0.01 };
+  await life.driver.until(() => ![undefined, before].includes(uidOf(life) as string), closely);
+  await life.driver.advance(0.1);
+  expect([isMarked(life), isReady(life)]).toEqual([true, false]);
+  await life.until(() => isReady(life));
+};
+
+describe('a node that deletes its own Node object', () => {
+  it.each(['eks', 'native'] as const)(
+    '%s: does not end its drain, and is marked again before it is Ready',
+    async (compat) => {
+      const life = await TerminationLife.begin({ tuning: { compat } });
+      life.deploy(3, onDemoNode);
+      life.budget('web', { minAvailable: 3 });
+      await life.driver.advance(30);
+      expect(life.podsOn(life.node, 'web').length).toBeGreaterThan(0);
+      life.terminate();
+      await life.until(() => life.disruption()?.status?.phase === 'Draining');
+      await life.driver.advance(10);
+      await registerAnew(life);
+      expect(life.instanceState()).toBe('Terminating:Wait');
+      expect(life.disruption()?.status).toMatchObject({ phase: 'Draining', episode: 1 });
+      await life.until(() => life.instanceState() === undefined, 1200);
+      expect(life.disruption()?.status?.outcome).toBe('Forced');
+      await life.end({
+        exempt: { 'blockers-are-named': 'the new node has its pods for a few minutes' },
+      });
+    },
+  );
+
+  it('keeps the drain open while it stays away, and says so', async () => {
+    const life = await TerminationLife.begin();
+    life.deploy(3, onDemoNode);
+    life.budget('web', { minAvailable: 3 });
+    await life.driver.advance(30);
+    life.terminate();
+    await life.until(() => life.disruption()?.status?.phase === 'Draining');
+    await life.driver.advance(10);
+    life.deleteNode(life.node);
+    await life.driver.advance(5);
+    const { status } = life.disruption() ?? {};
+    expect(status).toMatchObject({ phase: 'Draining' });
+    expect(JSON.stringify(status?.waitingOn)).toContain('was deleted while the instance runs');
+    // The pod garbage collector deletes the pods of a node that does not exist after 40 to 60 s.
+    await life.until(() => life.instanceState() === undefined, 240);
+    expect(life.disruption()?.status?.outcome).toBe('NothingToDrain');
+    await life.end();
+  });
+
+  it('is drained again where it had been drained by hand', async () => {
+    const life = await TerminationLife.begin();
+    life.cause(manual);
+    await life.ended();
+    expect(life.disruption()?.status).toMatchObject({ outcome: 'Drained', episode: 1 });
+    await registerAnew(life);
+    await life.ended();
+    expect(life.disruption()?.status).toMatchObject({ outcome: 'Drained', episode: 2 });
+    expect(isMarked(life)).toBe(true);
+    expect(life.podsOn(life.node, 'nginx')).toEqual([]);
+    await life.end({ settled: true, exempt: byHand });
+  });
+});

@@ -1,0 +1,109 @@
+// Plans of a group whose launch template brings its own image and user data: which nodes a plan says are old are those
+// that the update then replaces.
+import { expect, it } from 'vitest';
+import { epochMs } from '../../src/api/brand.ts';
+import { type JsonObject, objectOr } from '../../src/api/json.ts';
+import { ownGroup } from '../../src/cli/plan/group.ts';
+import { readSnapshot, type Sources } from '../../src/cli/plan/snapshot.ts';
+import { planUpdate, type UpdatePlan } from '../../src/core/update/plan/index.ts';
+import { createInProcessPorts } from '../../src/sim/index.ts';
+import { nodeManagerAgent, nodeManagerUser } from '../../src/world/index.ts';
+import { microsPerMs } from '../../src/world/kernel/index.ts';
+import { GroupLife } from '../support/nodegroup-world.ts';
+
+const named = { clusterName: 'c', nodegroupName: 'ng' };
+
+const ec2 = (life: GroupLife, operation: string, input: JsonObject): JsonObject =>
+  objectOr(life.world.aws.call('ec2', operation, input));
+
+const instancesOf = (life: GroupLife): readonly string[] => {
+  const [group] = life.autoScalingGroups();
+  return [group?.Instances ?? []].flat().map((one) => String(objectOr(one).InstanceId));
+};
+
+const firstOf = (value: JsonObject[string]): JsonObject => objectOr([value ?? []].flat()[0]);
+
+/** Image and user data that join the cluster, of a group that Drover made, without the labels of that group. */
+const workingTemplate = async (
+  life: GroupLife,
+): Promise<{ readonly ImageId: string; readonly UserData: string }> => {
+  await life.create({ nodegroupName: 'other' });
+  await life.until('the other group is ACTIVE', () => life.isActive(2, 'other'));
+  const [group] = life.autoScalingGroups('other');
+  const [instance] = [group?.Instances ?? []].flat();
+  const { LaunchTemplateId, Version } = objectOr(objectOr(instance).LaunchTemplate);
+  const { LaunchTemplateVersions } = ec2(life, 'DescribeLaunchTemplateVersions', {
+    LaunchTemplateId: String(LaunchTemplateId),
+    Versions: [String(Version)],
+  });
+  const { ImageId, UserData } = objectOr(firstOf(LaunchTemplateVersions).LaunchTemplateData);
+  const text = atob(String(UserData)).replace(/^.*--node-labels=.*\n/m, '');
+  return { ImageId: String(ImageId), UserData: btoa(text) };
+};
+
+const planOf = async (life: GroupLife, templateVersion: string): Promise<UpdatePlan> => {
+  const { kube, cloud } = createInProcessPorts(life.world, {
+    component: 'plan',
+    identity: { user: nodeManagerUser, userAgent: nodeManagerAgent },
+  });
+  const provisioning = {
+    describeCluster: async () => ({ version: '1.32' }),
+    serviceQuota: async () => undefined,
+    countedInstances: async () => [],
+  } as unknown as Sources['provisioning'];
+  const request = {
+    version: undefined,
+    releaseVersion: undefined,
+    templateVersion,
+    strategy: undefined,
+    force: false,
+  };
+  const now = epochMs(life.world.kernel.now() / microsPerMs);
+  const read = async () => {
+    const group = await ownGroup(kube, 'ng', undefined);
+    return readSnapshot({ kube, cloud, provisioning, now }, group, request);
+  };
+  // Reads take world time.
+  let isRead = false;
+  const snapshot = read().finally(() => {
+    isRead = true;
+  });
+  while (!isRead) await life.driver.advance(0.1);
+  return planUpdate(await snapshot);
+};
+
+it.each([
+  ['other user data', (text: string) => `${text}\n# another line\n`, 2],
+  ['the same content', (text: string) => text, 0],
+])('a template version with %s', async (_, change, replaced) => {
+  const life = await GroupLife.begin();
+  const { ImageId, UserData } = await workingTemplate(life);
+
+  const made = ec2(life, 'CreateLaunchTemplate', {
+    LaunchTemplateName: 'mine',
+    LaunchTemplateData: { ImageId, UserData },
+  });
+  const id = String(objectOr(made.LaunchTemplate).LaunchTemplateId);
+  await life.create({ launchTemplate: { id } });
+  await life.until('the group is ACTIVE', () => life.isActive(2));
+  ec2(life, 'CreateLaunchTemplateVersion', {
+    LaunchTemplateId: id,
+    LaunchTemplateData: { ImageId, UserData: btoa(change(atob(UserData))) },
+  });
+  expect(await planOf(life, '1')).toMatchObject({ verdict: 'upToDate', nodes: 0 });
+  const plan = await planOf(life, '2');
+  expect(plan).toMatchObject({ nodes: replaced, verdict: replaced === 0 ? 'upToDate' : 'ready' });
+
+  const before = new Set(instancesOf(life));
+  await life.eks('UpdateNodegroupVersion', { ...named, launchTemplate: { id, version: '2' } });
+  await life.until(
+    'the update has ended',
+    () => life.updates()[0]?.status?.status !== 'InProgress',
+    3600,
+  );
+  expect(life.updates()[0]?.status?.status).toBe('Successful');
+  const fresh = instancesOf(life).filter((one) => !before.has(one));
+  expect(fresh).toHaveLength(replaced);
+  expect(await planOf(life, '2')).toMatchObject({ verdict: 'upToDate', nodes: 0 });
+  await life.end();
+});
