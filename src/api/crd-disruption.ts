@@ -13,6 +13,7 @@ import {
   text,
   time,
 } from './crd-schema.ts';
+import { stopTimesOf } from './crd-stop-times.ts';
 import {
   causeKinds,
   type DisruptionOutcome,
@@ -20,6 +21,7 @@ import {
   followUps,
   type WaitingOn,
 } from './disruption.ts';
+import { stopTimesOfNode } from './stop-times.ts';
 
 const cause: Schema = object(
   {
@@ -210,6 +212,7 @@ export const nodeDisruptionStatus: Schema = object(
       object({ owner: text(512), podUids: listOf(text(63), 256) }, ['owner', 'podUids']),
       256,
     ),
+    stopTimes: stopTimesOf(stopTimesOfNode),
     progressAt: time,
     podsTotal: count,
     podsRemaining: count,

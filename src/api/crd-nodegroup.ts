@@ -17,12 +17,14 @@ import {
   text,
   time,
 } from './crd-schema.ts';
+import { stopTimesOf } from './crd-stop-times.ts';
 import { hookFields, hookStatus } from './crd-update-hooks.ts';
 import { newNodesStatus } from './crd-update-nodes.ts';
 import { pacingFields, pacingStatus, timeZoneRule } from './crd-update-pacing.ts';
 import { ownStrategyRules, updatePolicyFields, updatePolicyRules } from './crd-update-policy.ts';
 import { maxDiskGiB } from './nodegroup.ts';
 import { updatePhases, updateStrategies } from './nodegroup-update.ts';
+import { stopTimesOfUpdate } from './stop-times.ts';
 
 /** What cannot be changed on a living group: EKS makes another group for it. */
 const immutable = (what: string, schema: Schema): Schema => ({
@@ -381,6 +383,7 @@ export const nodeGroupUpdateStatus: Schema = object(
     suspendedIn: generation,
     ...pacingStatus,
     ...hookStatus,
+    stopTimes: stopTimesOf(stopTimesOfUpdate),
     maxUnavailable: count,
     surge: count,
     progress: object(

@@ -1,4 +1,5 @@
 // What `kubectl explain nodedisruption` says. Decides nothing.
+import { stopTimesWords } from './crd-stop-times.ts';
 import { conditionWords, type Words } from './crd-words.ts';
 
 const causeWords: Words = {
@@ -145,6 +146,7 @@ const statusWords: Words = {
     'Pods that came back to the node after its marks: evicted once, then left.',
     { owner: 'Kind and name of what they belong to.', podUids: 'Their uids the first time.' },
   ],
+  ...stopTimesWords,
   progressAt: 'When the progress below was last written.',
   podsTotal: 'Pods that have to go.',
   podsRemaining: 'Those that are left.',

@@ -1,4 +1,5 @@
 // What `kubectl explain` says of nodegroupupdate and nodegroupupdatesequence. Decides nothing.
+import { stopTimesWords } from './crd-stop-times.ts';
 import { conditionWords, issueWords, taintWords, type Words } from './crd-words.ts';
 import {
   nodeRepairWords,
@@ -111,6 +112,7 @@ const updateStatusWords: Words = {
     'How long hooks took that were done: plans go by them.',
     { hook: 'Which of the four.', seconds: 'How long.' },
   ],
+  ...stopTimesWords,
   webhooksDone: 'Ids of webhooks that are over, while the update goes on.',
   maxUnavailable: 'How many nodes may be out of service at once.',
   surge: 'How many instances more than asked for it began with.',

@@ -2,6 +2,7 @@
 // (causes, written by intake, the CLI, updates and repairs), `status` the journal of what we do.
 // Nothing here decides.
 import type { Condition, KubeObject } from './kube.ts';
+import type { StopTimes } from './stop-times.ts';
 
 export const causeKinds = [
   'ScaleIn',
@@ -273,6 +274,8 @@ export interface NodeDisruptionStatus {
     readonly podsTotal?: number;
   };
   readonly boomerangs?: readonly Boomerang[];
+  /** Written with the end of the drain. */
+  readonly stopTimes?: readonly StopTimes[];
   /** When the progress below was last written; it is written ever more rarely. */
   readonly progressAt?: string;
   readonly podsTotal?: number;

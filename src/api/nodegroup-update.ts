@@ -8,6 +8,7 @@ import type {
   Revision,
   UpdateConfig,
 } from './nodegroup.ts';
+import type { StopTimes } from './stop-times.ts';
 import type { HookStatus, HookTime } from './update-hooks.ts';
 import type { FailingProbe, Hold, WaveStatus } from './update-pacing.ts';
 import type { UpdatePolicies } from './update-policy.ts';
@@ -191,6 +192,8 @@ export interface NodeGroupUpdateStatus {
   readonly hooks?: readonly HookStatus[];
   /** How long hooks took that were done. */
   readonly hookTimes?: readonly HookTime[];
+  /** How long pods took to stop on the nodes that it drained; written with its end. */
+  readonly stopTimes?: readonly StopTimes[];
   /** Webhooks of hooks that are over, while it goes on. */
   readonly webhooksDone?: readonly string[];
   /** Where its group has waves. */

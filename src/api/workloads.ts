@@ -12,7 +12,12 @@ export interface Container {
   readonly resources?: { readonly requests?: ResourceList; readonly limits?: ResourceList };
   /** On an init container `Always`: it runs beside the others. */
   readonly restartPolicy?: string;
-  readonly lifecycle?: { readonly preStop?: { readonly sleep?: { readonly seconds: number } } };
+  readonly lifecycle?: {
+    readonly preStop?: {
+      readonly sleep?: { readonly seconds: number };
+      readonly exec?: { readonly command?: readonly string[] };
+    };
+  };
 }
 
 export interface NodeSelectorTerm {

@@ -1,15 +1,9 @@
 // Plans of a group whose launch template brings its own image and user data: which nodes a plan says are old are those
 // that the update then replaces.
 import { expect, it } from 'vitest';
-import { epochMs } from '../../src/api/brand.ts';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
-import { ownGroup } from '../../src/cli/plan/group.ts';
-import { readSnapshot, type Sources } from '../../src/cli/plan/snapshot.ts';
-import { planUpdate, type UpdatePlan } from '../../src/core/update/plan/index.ts';
-import { createInProcessPorts } from '../../src/sim/index.ts';
-import { nodeManagerAgent, nodeManagerUser } from '../../src/world/index.ts';
-import { microsPerMs } from '../../src/world/kernel/index.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';
+import { planOfLife } from '../support/plan-of-life.ts';
 
 const named = { clusterName: 'c', nodegroupName: 'ng' };
 
@@ -41,37 +35,6 @@ const workingTemplate = async (
   return { ImageId: String(ImageId), UserData: btoa(text) };
 };
 
-const planOf = async (life: GroupLife, templateVersion: string): Promise<UpdatePlan> => {
-  const { kube, cloud } = createInProcessPorts(life.world, {
-    component: 'plan',
-    identity: { user: nodeManagerUser, userAgent: nodeManagerAgent },
-  });
-  const provisioning = {
-    describeCluster: async () => ({ version: '1.32' }),
-    serviceQuota: async () => undefined,
-    countedInstances: async () => [],
-  } as unknown as Sources['provisioning'];
-  const request = {
-    version: undefined,
-    releaseVersion: undefined,
-    templateVersion,
-    strategy: undefined,
-    force: false,
-  };
-  const now = epochMs(life.world.kernel.now() / microsPerMs);
-  const read = async () => {
-    const group = await ownGroup(kube, 'ng', undefined);
-    return readSnapshot({ kube, cloud, provisioning, now }, group, request);
-  };
-  // Reads take world time.
-  let isRead = false;
-  const snapshot = read().finally(() => {
-    isRead = true;
-  });
-  while (!isRead) await life.driver.advance(0.1);
-  return planUpdate(await snapshot);
-};
-
 it.each([
   ['other user data', (text: string) => `${text}\n# another line\n`, 2],
   ['the same content', (text: string) => text, 0],
@@ -90,8 +53,11 @@ it.each([
     LaunchTemplateId: id,
     LaunchTemplateData: { ImageId, UserData: btoa(change(atob(UserData))) },
   });
-  expect(await planOf(life, '1')).toMatchObject({ verdict: 'upToDate', nodes: 0 });
-  const plan = await planOf(life, '2');
+  expect(await planOfLife(life, { templateVersion: '1' })).toMatchObject({
+    verdict: 'upToDate',
+    nodes: 0,
+  });
+  const plan = await planOfLife(life, { templateVersion: '2' });
   expect(plan).toMatchObject({ nodes: replaced, verdict: replaced === 0 ? 'upToDate' : 'ready' });
 
   const before = new Set(instancesOf(life));
@@ -104,6 +70,9 @@ it.each([
   expect(life.updates()[0]?.status?.status).toBe('Successful');
   const fresh = instancesOf(life).filter((one) => !before.has(one));
   expect(fresh).toHaveLength(replaced);
-  expect(await planOf(life, '2')).toMatchObject({ verdict: 'upToDate', nodes: 0 });
+  expect(await planOfLife(life, { templateVersion: '2' })).toMatchObject({
+    verdict: 'upToDate',
+    nodes: 0,
+  });
   await life.end();
 });

@@ -2,7 +2,8 @@
 // Reads only; of EKS' group nothing but what EKS, EC2 and the kubeconfig's cluster say.
 import type { Taint } from '../../api/kube.ts';
 import { autoScalingGroupNameOf, type NodeGroup, type UpdateConfig } from '../../api/nodegroup.ts';
-import type { UpdateStrategy } from '../../api/nodegroup-update.ts';
+import type { NodeGroupUpdate, UpdateStrategy } from '../../api/nodegroup-update.ts';
+import type { StopTimes } from '../../api/stop-times.ts';
 import type { HookTime } from '../../api/update-hooks.ts';
 import { openInTurn, strategyOf } from '../../core/update/index.ts';
 import type { KubeApi, NodegroupFacts, ProvisioningApi } from '../../ports/index.ts';
@@ -18,11 +19,16 @@ export interface PlanGroup {
   readonly activeUpdate: string | undefined;
   /** How long hooks took in earlier updates. */
   readonly hookTimes?: readonly HookTime[];
+  /** How long pods took to stop in earlier updates, of any group: their owners are the cluster's. */
+  readonly stopTimes?: readonly StopTimes[];
   /** How long earlier updates, of this group where there were any, took to begin. */
   readonly setups?: readonly number[];
   /** EKS' word. */
   readonly state: string | undefined;
 }
+
+const inTime = (updates: readonly NodeGroupUpdate[]): readonly NodeGroupUpdate[] =>
+  updates.toSorted((a, b) => ((a.status?.endedAt ?? '') < (b.status?.endedAt ?? '') ? -1 : 1));
 
 export const ownGroup = async (
   kube: KubeApi,
@@ -41,6 +47,7 @@ export const ownGroup = async (
     activeUpdate: open?.metadata.name,
     setups: setupsOf(all, name),
     hookTimes: updates.flatMap(({ status }) => status?.hookTimes ?? []),
+    stopTimes: inTime(all).flatMap(({ status }) => status?.stopTimes ?? []),
     state: group.metadata.deletionTimestamp === undefined ? group.status?.state : 'DELETING',
   };
 };

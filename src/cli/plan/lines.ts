@@ -65,7 +65,7 @@ const guessLines = ({ assumptions }: UpdatePlan): readonly string[] => {
 /** What the minutes rest on that nobody has seen here. */
 const defaultLines = ({ assumptions }: UpdatePlan): readonly string[] => {
   const times = assumptions.filter(({ what }) => !what.startsWith('hook '));
-  const guessed = times.filter(({ source }) => source === 'default').length;
+  const guessed = times.filter(({ source }) => source.startsWith('default')).length;
   if (guessed === 0) return [];
   return [`${guessed} of ${times.length} times are defaults, not measured here (--details)`];
 };

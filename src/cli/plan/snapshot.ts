@@ -185,6 +185,12 @@ const groupFacts = (
   };
 };
 
+/** Of drains that are no update's, which keeps them in its own status. */
+const drainStops = (disruptions: Snapshot['disruptions']) =>
+  disruptions
+    .filter(({ spec }) => spec.causes.every(({ kind }) => kind !== 'Update'))
+    .flatMap(({ status }) => status?.stopTimes ?? []);
+
 export const readSnapshot = async (
   sources: Sources,
   planned: PlanGroup,
@@ -224,6 +230,7 @@ export const readSnapshot = async (
     ...(await readProbes(looked, collector, group.spec.updateConfig?.probes)),
     ...(await readTimes(sources, collector, planned)),
     ...(missingTemplates.length === 0 ? {} : { missingTemplates }),
+    stopTimes: [...(planned.stopTimes ?? []), ...drainStops(cluster.disruptions)],
     now,
     group: groupFacts(planned, scaling, request),
     target,

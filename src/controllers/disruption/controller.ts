@@ -99,6 +99,10 @@ class Run {
         create: (node) => createNodePodInformer(deps, node),
         onPod: (node, pod, gone) => {
           this.#ledger.observePod(pod, gone);
+          const now = clock.now();
+          for (const name of this.#watches.usersOf(node)) {
+            this.#recollections.podSeen(name, pod, { gone, now });
+          }
           this.#nodeChanged(node);
         },
         onListed: (node) => this.#nodeChanged(node),
@@ -244,6 +248,7 @@ class Run {
     if (seen !== undefined) {
       const { memory } = recollection;
       memory.mostPods = Math.max(memory.mostPods ?? 0, seen);
+      memory.stopTimes = recollection.stops.times();
     }
     const plan: Plan = decideDisruption(observation);
     const { node } = observation;

@@ -1,6 +1,8 @@
 // What this process has seen itself about each disruption: answers of servers, heartbeats, versions
 // of its own writes. Kept per episode; losing it costs a repeated call, never a wrong one.
 import type { EpochMs } from '../../api/brand.ts';
+import type { Pod } from '../../api/kube.ts';
+import { StopLog } from '../../core/drain/index.ts';
 import { type HookMemory, hookKey, type Memory } from '../../core/termination/index.ts';
 
 type Changeable<T> = { -readonly [K in keyof T]: T[K] };
@@ -12,6 +14,8 @@ export interface Recollection {
   resumed?: boolean;
   /** When this process first saw the node with its marks. */
   markedAt?: EpochMs;
+  /** How its pods stopped, as its watch showed it. */
+  readonly stops: StopLog;
   /** Grows with every note about a hook, so that what is computed from them can be kept. */
   hooksVersion: number;
   /** Versions of own writes that the informers have yet to show. */
@@ -31,6 +35,7 @@ export class Recollections {
     const fresh: Recollection = {
       episode,
       memory: { hooks: new Map() },
+      stops: new StopLog(),
       hooksVersion: (known?.hooksVersion ?? 0) + 1,
       ...(known?.disruptionVersion === undefined
         ? {}
@@ -45,6 +50,9 @@ export class Recollections {
   podsChanged(name: string): void {
     const known = this.#byName.get(name);
     if (known !== undefined) delete known.memory.listed;
+  }
+  podSeen(name: string, pod: Pod, seen: { readonly gone: boolean; readonly now: EpochMs }): void {
+    this.#byName.get(name)?.stops.observe(pod, seen);
   }
   forget(name: string): void {
     this.#byName.delete(name);

@@ -18,6 +18,7 @@ import {
   policiesOf,
   shortagePast,
   shortagesOf,
+  stopTimesOf,
   surgeWithout,
   type UpdateDecision,
   type UpdateStep,
@@ -268,7 +269,9 @@ export const rollOut = async (
       const endedAt = formatTime(deps.clock.now());
       const phases = [...(update.status.phases ?? []), { phase: 'Ended' as const, at: endedAt }];
       const past = { ...update.status, ...shortagePast(update.status, end.status) };
-      const ended = { ...past, ...end, phase: 'Ended' as const, phases, endedAt };
+      const stopTimes = stopTimesOf(deps.disruptions.list(), update.metadata.name);
+      const learned = stopTimes.length === 0 ? {} : { stopTimes };
+      const ended = { ...past, ...end, ...learned, phase: 'Ended' as const, phases, endedAt };
       await writeUpdate(deps, update, ended, signal);
     },
   };

@@ -27,4 +27,5 @@ export {
   unstoppableFrom,
 } from './pods.ts';
 export { selectorMatches, selectorText } from './selector.ts';
+export { mergedStops, StopLog } from './stops.ts';
 export { isAwaited, type PodEvent, unreadyOf, unreadyPodText, waitsForReady } from './unready.ts';

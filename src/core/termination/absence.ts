@@ -4,11 +4,12 @@ import { epochMs, formatTime } from '../../api/brand.ts';
 import type { DisruptionOutcome, NodeDisruption, WaitingOn } from '../../api/disruption.ts';
 import { autoScalingGroupNameOf } from '../../api/nodegroup.ts';
 import type { Step } from '../../api/plan.ts';
-import { classifyPods } from '../drain/index.ts';
+import { stopTimesOfNode } from '../../api/stop-times.ts';
+import { classifyPods, mergedStops } from '../drain/index.ts';
 import { type Demand, isDue } from './causes.ts';
 import { type Decision, decision } from './decision.ts';
 import { holdBlocker } from './held.ts';
-import type { Observation } from './observation.ts';
+import type { Memory, Observation } from './observation.ts';
 import { classifyOptions, inTheWay } from './pods-left.ts';
 import { type StatusChange, waitingFields, writeStatus } from './status.ts';
 import { endBlockers, mustTerminate } from './terminating.ts';
@@ -133,9 +134,15 @@ const whileDeleted = (observation: Observation, demand: Demand, name: string): D
   });
 };
 
+/** Of this episode and of those before it. */
+const stopsOf = ({ status }: NodeDisruption, { stopTimes = [] }: Memory): StatusChange => {
+  const all = mergedStops([...(status?.stopTimes ?? []), ...stopTimes], stopTimesOfNode);
+  return all.length === 0 ? {} : { stopTimes: all };
+};
+
 /** The write that leaves draining behind: from here on only the hooks and the end are left. */
 export const complete = (
-  { disruption, now }: Observation,
+  { disruption, memory, now }: Observation,
   demand: Demand,
   how: { readonly outcome: DisruptionOutcome; readonly message: string },
   more: StatusChange = {},
@@ -152,6 +159,7 @@ export const complete = (
     startedAt: began,
     ...(how.outcome === 'Failed' ? {} : { drainedAt: formatTime(now) }),
     podsRemaining: 0,
+    ...stopsOf(disruption, memory),
     completingCauses: demand.causes.map(({ id }) => id),
     ...fields,
     ...waitingFields(waitingOn),

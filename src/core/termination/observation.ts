@@ -4,6 +4,7 @@ import type { DurationMs, EpochMs } from '../../api/brand.ts';
 import type { NodeDisruption, WaitingOn } from '../../api/disruption.ts';
 import type { Node, Pod } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
+import type { StopTimes } from '../../api/stop-times.ts';
 import type { Ledger } from './turns.ts';
 
 /** eks: the two patches of EKS, and its 15 minutes. native: one patch with preconditions. */
@@ -34,6 +35,8 @@ export interface Memory {
   readonly listed?: { readonly at: EpochMs; readonly pods: readonly Pod[] };
   /** How many pods to evict were seen on the node at once: what is written at the end of a quick drain. */
   readonly mostPods?: number;
+  /** How long pods of the node took to stop: written at the end of the drain. */
+  readonly stopTimes?: readonly StopTimes[];
   /** Whether a quorum list of nodes knew this one. */
   readonly nodeListed?: { readonly at: EpochMs; readonly found: boolean };
   /** `nodeName`: its private DNS name, under which kubelets on AWS register by default. */

@@ -95,15 +95,19 @@ const bytesOf = (status: NodeDisruptionStatus): number =>
  * an owner that stays recorded is not found anew, its pods merely stay on the node.
  */
 export const bounded = (status: NodeDisruptionStatus): NodeDisruptionStatus => {
-  const { waitingOn = [], boomerangs = [], ...rest } = status;
+  const { waitingOn = [], boomerangs = [], stopTimes, ...rest } = status;
   let blockers = waitingOn.slice(0, maxBlockers);
   let back = boomerangs.slice(0, maxBoomerangs);
+  let stops = stopTimes;
   const whole = (): NodeDisruptionStatus => ({
     ...rest,
     ...(back.length === 0 ? {} : { boomerangs: back }),
+    ...(stops === undefined ? {} : { stopTimes: stops }),
     ...(blockers.length === 0 ? {} : { waitingOn: blockers }),
   });
   const tooLarge = (): boolean => bytesOf(whole()) > maxStatusBytes;
+  // Only plans read them.
+  if (tooLarge()) stops = undefined;
   while (blockers.length > 0 && tooLarge()) blockers = blockers.slice(0, -1);
   for (let last = back.length - 1; last >= 0 && tooLarge(); last--) {
     back = back.map((each, i) => (i === last ? { ...each, podUids: [] } : each));
@@ -235,6 +239,7 @@ export const nextEpisode = (disruption: NodeDisruption): WriteStatus => {
         ? {}
         : { ownedMarks: before.ownedMarks, node: before.node }),
       ...(before?.handledCauses === undefined ? {} : { handledCauses: before.handledCauses }),
+      ...(before?.stopTimes === undefined ? {} : { stopTimes: before.stopTimes }),
       ...(before === undefined ? {} : { previous: summaryOf(disruption, before) }),
     },
   };

@@ -55,6 +55,7 @@ export { sentences } from './sentences.ts';
 export { decideSequence, type SequenceNode, type SequenceStep } from './sequence.ts';
 export { shieldOf, shieldPatch, unshieldPatch } from './shield.ts';
 export { shortagePast, shortagesOf } from './shortage.ts';
+export { stopTimesOf } from './stops.ts';
 export { strategyOf } from './strategy.ts';
 export { inTurn, openInTurn, rollbackNameOf, turnAfter, turnOf } from './succession.ts';
 export { surgeWithout } from './surplus.ts';

@@ -1,6 +1,6 @@
 // The least time that an update can take, and the parallelism above which more of it does not help
 // (reference updates.md 3.4). Medians of the model's times; pure.
-import type { ModelInput } from './model.ts';
+import { type ModelInput, unstoppableSeconds } from './model.ts';
 
 export interface Bounds {
   /** Seconds: the greater of the two below. */
@@ -16,10 +16,11 @@ export interface Bounds {
 }
 
 const drainSeconds = (input: ModelInput): readonly number[] =>
-  input.nodes.map(({ pods }) =>
+  input.nodes.map(({ pods, isUnreachable = false }) =>
     pods.reduce((most, { app }) => {
+      if (isUnreachable) return unstoppableSeconds;
       const one = input.apps[app];
-      return one === undefined ? most : Math.max(most, Math.min(one.graceSeconds, one.stop.p50));
+      return one === undefined ? most : Math.max(most, one.stop.p50);
     }, 0),
   );
 
@@ -33,7 +34,7 @@ const slowestBudget = ({ nodes, apps, budgets }: ModelInput) => {
     const one = apps[app];
     const known = facts[one?.budget ?? -1];
     if (one === undefined || known === undefined) continue;
-    const stop = Math.min(one.graceSeconds, one.stop.p50);
+    const stop = one.stop.p50;
     known.pods += count;
     known.stop = Math.min(known.stop, stop);
     known.round = Math.min(known.round, one.replace.p50 + (one.waitsForStop ? stop : 0));

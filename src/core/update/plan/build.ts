@@ -1,8 +1,9 @@
 // From a snapshot to the model's input. Budgets that never allow, and pods under several, are taken as
 // though their blockers were gone: the preflight names those, the model tells the time of the rest.
 import { isOwnStrategy } from '../../../api/nodegroup-update.ts';
+import type { FullNode } from '../../../api/workloads.ts';
 import { inOrderOfChance } from '../order.ts';
-import { isForced, type MovedPod, type View } from '../preflight/view.ts';
+import { isForced, isNodeReady, type MovedPod, type View } from '../preflight/view.ts';
 import { hookSpreads } from './hooks.ts';
 import {
   defaultAppSpread,
@@ -14,14 +15,18 @@ import {
   markSettleSeconds,
   type Spread,
 } from './model.ts';
+import { graceOf, seenStops, stopSpread } from './stops.ts';
 import { bootSpread, measuredTimes, replaceSpread } from './times.ts';
 
-/** Kubernetes' default. */
-const defaultGraceSeconds = 30;
+/** The control plane's word for a node whose kubelet it does not hear from. */
+const isSilent = ({ status }: FullNode): boolean =>
+  (status.conditions ?? []).some((one) => one.type === 'Ready' && one.status === 'Unknown');
 
 const keyOf = ({ owner, name }: MovedPod): string => owner?.key ?? `Pod/${name}`;
 
-const appsOf = (view: View, budgets: ReadonlyMap<string, number>, stop: Spread) => {
+const appsOf = (view: View, budgets: ReadonlyMap<string, number>, told: Spread | undefined) => {
+  const { stopTimes = [], workloads } = view.snapshot;
+  const seen = seenStops(stopTimes, workloads);
   const byKey = new Map<string, MovedPod[]>();
   for (const moved of view.moved) {
     const known = byKey.get(keyOf(moved));
@@ -30,14 +35,15 @@ const appsOf = (view: View, budgets: ReadonlyMap<string, number>, stop: Spread) 
   }
   const apps = [...byKey].map(([key, pods]): ModelApp => {
     const [first] = pods;
+    const all = pods.map(({ pod }) => pod);
     const budget = first?.budgets[0];
     const name = budget && `${budget.metadata.namespace ?? ''}/${budget.metadata.name}`;
     return {
       key,
       budget: name === undefined ? undefined : budgets.get(name),
-      stop,
-      graceSeconds: first?.pod.spec.terminationGracePeriodSeconds ?? defaultGraceSeconds,
-      replace: replaceSpread(pods.map(({ pod }) => pod)),
+      stop: stopSpread(all, { seen: seen.get(key) ?? [], told }),
+      graceSeconds: graceOf(all),
+      replace: replaceSpread(all),
       waitsForStop: first?.owner?.kind === 'StatefulSet',
     };
   });
@@ -78,6 +84,8 @@ const embeddedTimes: CloudTimes = {
   setup: { p50: 0.3, p90: 0.5, source: 'usual in the embedded world' },
   launch: { p50: 1.2, p90: 4, source: 'usual in the embedded world' },
   terminate: { p50: 6.9, p90: 8.6, source: 'usual in the embedded world' },
+  // Of pods without its annotations.
+  stop: { p50: 1.3, p90: 1.9, source: 'usual in the embedded world' },
   // Its instances are faster or slower each, not all of them on a day.
   commonSpread: 0,
 };
@@ -96,10 +104,11 @@ export const modelOf = (view: View, ofCloud: CloudTimes = {}): ModelInput => {
   const budgets = view.budgets.map(
     ({ name, allowed }): ModelBudget => ({ name, allowed: Math.max(1, allowed) }),
   );
-  const stop = known.stop ?? defaultTimes.stop;
-  const { apps, indexOf } = appsOf(view, new Map(budgets.map(({ name }, i) => [name, i])), stop);
-  const ready = (conditions: { readonly type: string; readonly status: string }[]): boolean =>
-    conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+  const { apps, indexOf } = appsOf(
+    view,
+    new Map(budgets.map(({ name }, i) => [name, i])),
+    known.stop,
+  );
   const never = view.budgets.filter(({ allowed }) => allowed === 0).flatMap(({ pods }) => pods);
   const hopeless = new Set(never.map(({ node }) => node));
   const turns = turnsIn(view);
@@ -114,7 +123,8 @@ export const modelOf = (view: View, ofCloud: CloudTimes = {}): ModelInput => {
       zone,
       ...turnOf(instanceId),
       isHopeless: hopeless.has(node.metadata.name),
-      isReady: ready([...(node.status.conditions ?? [])]),
+      isReady: isNodeReady({ node }),
+      isUnreachable: isSilent(node),
       pods: view
         .movedFrom(node.metadata.name)
         .map((moved) => ({ name: moved.name, app: indexOf.get(keyOf(moved)) ?? -1 })),

@@ -1,7 +1,8 @@
 // The model's input as arrays of numbers, made once for all runs of a plan: nodes, pods, applications and budgets by index.
 // Pure.
-import { draw, type ModelApp, type ModelInput, spreadFactor } from './model.ts';
+import { type ModelApp, type ModelInput, spreadFactor } from './model.ts';
 import type { Chance } from './random.ts';
+import { drawStop, Stops } from './stops.ts';
 
 /** Part of the drain's time that is planned with, as core/update/gate.ts. */
 const gateShare = 0.9;
@@ -44,6 +45,7 @@ export interface Compiled {
   readonly zones: readonly string[];
   readonly zoneOf: Int32Array;
   readonly isReady: Uint8Array;
+  readonly isUnreachable: Uint8Array;
   /** Per old node its pods, by index; per pod its application. */
   readonly podsOf: readonly (readonly number[])[];
   readonly appOf: Int32Array;
@@ -144,28 +146,29 @@ export const compile = (input: ModelInput): Compiled => {
     zones,
     zoneOf: Int32Array.from(nodes, ({ zone }) => indexOf.get(zone) ?? none),
     isReady: Uint8Array.from(nodes, ({ isReady }) => Number(isReady)),
+    isUnreachable: Uint8Array.from(nodes, (one) => Number(one.isUnreachable === true)),
     podsOf,
     appOf,
     loads: compileLoads(input, allowed),
   };
 };
 
-/** How much slower each application is in a run, and how long its pods take to stop; seconds. */
+/** How much slower each application is in a run, and how long its pods take to stop. */
 export interface Habits {
   readonly pace: Float64Array;
-  readonly stop: Float64Array;
+  readonly stops: Stops;
 }
 
 export const habitsOf = (
   { apps, appSpread }: ModelInput,
   chance: Chance,
-  medians: boolean,
+  { seed, medians }: { readonly seed: number; readonly medians: boolean },
 ): Habits => {
   const pace = new Float64Array(apps.length);
   const stop = new Float64Array(apps.length);
-  for (const [at, { stop: spread, graceSeconds }] of apps.entries()) {
+  for (const [at, { stop: spread }] of apps.entries()) {
     pace[at] = medians ? 1 : 1 + appSpread * (2 * chance.next() - 1);
-    stop[at] = Math.min(graceSeconds, medians ? spread.p50 : draw(spread, chance));
+    stop[at] = medians ? spread.p50 : drawStop(spread, chance);
   }
-  return { pace, stop };
+  return { pace, stops: new Stops(apps, stop, { seed, medians, appSpread }) };
 };

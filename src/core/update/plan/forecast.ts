@@ -78,9 +78,6 @@ export const forecastOf = (input: ModelInput, { runs, ordered }: Runs): Forecast
         0.9,
       ) / 60,
     replacementSeconds: (owner) => apps.get(owner)?.replace.p50 ?? 0,
-    stopSeconds: (owner) => {
-      const app = apps.get(owner);
-      return app === undefined ? 0 : Math.min(app.graceSeconds, app.stop.p50);
-    },
+    stopSeconds: (owner) => apps.get(owner)?.stop.p50 ?? 0,
   };
 };

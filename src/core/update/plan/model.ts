@@ -3,6 +3,7 @@
 import type { UpdateStrategy } from '../../../api/nodegroup-update.ts';
 import type { HookSpread, HookSpreads } from './hooks.ts';
 import type { Chance } from './random.ts';
+import type { StopSpread } from './stops.ts';
 
 /** Half are below `p50`, nine of ten below `p90`; between them as a log-normal. */
 export interface Spread {
@@ -24,6 +25,8 @@ export interface ModelNode {
   readonly name: string;
   readonly zone: string;
   readonly isReady: boolean;
+  /** Its kubelet is silent: no pod of it ever stops, and each counts as gone after `unstoppableSeconds`. */
+  readonly isUnreachable?: boolean;
   /** A budget of its pods never allows: such nodes are taken last. */
   readonly isHopeless?: boolean;
   /** In the order of chance of this group and target, from 0; undefined: not known. */
@@ -37,7 +40,7 @@ export interface ModelApp {
   /** Index into `budgets`. */
   readonly budget: number | undefined;
   /** From the order to stop until it is gone. */
-  readonly stop: Spread;
+  readonly stop: StopSpread;
   readonly graceSeconds: number;
   /** Until its replacement is Ready. */
   readonly replace: Spread;
@@ -168,6 +171,9 @@ export const defaultAppSpread = 0.3;
 
 /** As core/termination waits (`settleMs`) between a node's marks and its being empty. */
 export const markSettleSeconds = 5;
+
+/** As core/drain (`unstoppableFrom`) counts a pod of an unreachable kubelet as gone. */
+export const unstoppableSeconds = 30;
 
 /** Of a standard normal, nine of ten are below it. */
 const z90 = 1.2816;

@@ -16,7 +16,7 @@ import { asRun, extraNodeHours, restedBounds } from './blue-green.ts';
 import { type CloudTimes, modelOf } from './build.ts';
 import { forecastOf, noForecast, quantileOf } from './forecast.ts';
 import { basisOf, hashOf, type PlanBasis } from './hash.ts';
-import type { ModelInput, RunResult, Spread } from './model.ts';
+import type { ModelApp, ModelInput, RunResult, Spread } from './model.ts';
 import { mostRuns, runsOf } from './runs.ts';
 
 export type PlanFinding = Finding & { readonly waived?: { readonly reason?: string } };
@@ -135,6 +135,15 @@ const assumed = (what: string, { p50, p90, source }: Spread): Assumption => ({
   source,
 });
 
+/** What it may take in a run. */
+const longestStop = ({ stop }: ModelApp): number =>
+  stop.graceShare === undefined ? stop.p90 : stop.most;
+
+const stopSource = ({ source, graceShare, most }: ModelApp['stop']): string =>
+  graceShare === undefined
+    ? source
+    : `${source}; in ${Math.round(graceShare * 100)} of 100 runs its whole grace, ${most} s`;
+
 const assumptionsOf = ({ times, apps }: ModelInput): readonly Assumption[] => [
   assumed('preparation', times.setup),
   assumed('a place in the group until the launch', times.launch),
@@ -148,6 +157,12 @@ const assumptionsOf = ({ times, apps }: ModelInput): readonly Assumption[] => [
     .toSorted((a, b) => b.replace.p50 - a.replace.p50 || (a.key < b.key ? -1 : 1))
     .slice(0, maxAssumedOwners)
     .map(({ key, replace }) => assumed(`replacement of a pod of ${key}`, replace)),
+  ...apps
+    .toSorted((a, b) => longestStop(b) - longestStop(a) || (a.key < b.key ? -1 : 1))
+    .slice(0, maxAssumedOwners)
+    .map(({ key, stop }) =>
+      assumed(`stop of a pod of ${key}`, { ...stop, source: stopSource(stop) }),
+    ),
 ];
 
 const waivedBy = (findings: readonly Finding[], waivers: readonly Waiver[]) =>

@@ -1,12 +1,11 @@
-// One run of an update in virtual time: nodes are released, budgets hand out tokens, replacements come
-// up, instances go and come. What cannot be evicted at all is left to the preflight: here everything
-// goes in the end, and what took longer than a drain may last is told as late.
+// One run of an update in virtual time: nodes are released, budgets hand out tokens, replacements come up, instances
+// go and come. What cannot be evicted goes here in the end, and a drain that took longer than it may is late.
 import { Candidates } from './candidates.ts';
 import { type Compiled, compile, type Habits, habitsOf } from './compiled.ts';
 import { DrainLog } from './drain-log.ts';
 import { Events, type Happening, happening } from './events.ts';
 import { Members, state } from './members.ts';
-import type { ModelInput, RunOptions, RunResult } from './model.ts';
+import { type ModelInput, type RunOptions, type RunResult, unstoppableSeconds } from './model.ts';
 import { type Chance, chanceOf, takeSome } from './random.ts';
 import { Rests } from './rests.ts';
 import { Room } from './room.ts';
@@ -64,7 +63,7 @@ class Run {
     this.#chance = chance;
     this.#times = new RunTimes(input, chance, medians);
     this.#rests = new Rests(input);
-    this.#habits = habitsOf(input, chance, medians);
+    this.#habits = habitsOf(input, chance, { seed, medians });
     this.#members = new Members(model);
     if (input.strategy === 'DEFAULT') this.#room = new Room(input.podRoom, apps.pods);
     for (let node = this.#members.old; node < this.#members.count; node++) this.#open(node);
@@ -295,7 +294,8 @@ class Run {
     this.#tokens.evicted(pod);
     this.#evicted[pod] = (this.#evicted[pod] ?? 0) + 1;
     this.#evictions++;
-    const stop = this.#habits.stop[app] ?? 0;
+    const isDead = this.#model.isUnreachable[this.#homeOf[pod] ?? none] === 1;
+    const stop = isDead ? unstoppableSeconds : this.#habits.stops.of(app);
     this.#place(pod, this.#model.apps.waitsForStop[app] === 1 ? stop : 0);
     return stop;
   }

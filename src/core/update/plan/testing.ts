@@ -44,7 +44,7 @@ export const anInput = (
       (app, index): ModelApp => ({
         key: `Deployment/demo/app${index}`,
         budget: app.allowed === undefined ? undefined : index,
-        stop: exactly(app.stop ?? 10),
+        stop: { ...exactly(app.stop ?? 10), most: 30 },
         graceSeconds: 30,
         replace: exactly(app.replace ?? 40),
         waitsForStop: app.stateful ?? false,

@@ -5,6 +5,7 @@ import type { NodeDisruption } from '../../../api/disruption.ts';
 import type { PodDisruptionBudget, Taint } from '../../../api/kube.ts';
 import type { UpdateConfig } from '../../../api/nodegroup.ts';
 import type { UpdateStrategy } from '../../../api/nodegroup-update.ts';
+import type { StopTimes } from '../../../api/stop-times.ts';
 import type { HookKind, HookTime, UpdateHooks } from '../../../api/update-hooks.ts';
 import type { ShortagePolicy } from '../../../api/update-policy.ts';
 import type {
@@ -203,6 +204,8 @@ export interface Snapshot {
   readonly controlPlaneVersion?: string;
   /** Absent: nothing is known. */
   readonly times?: TimeFacts;
+  /** How long pods took to stop when nodes were drained, the oldest first. */
+  readonly stopTimes?: readonly StopTimes[];
   /** CronJobs that hooks of the group name and that are not there. */
   readonly missingTemplates?: readonly { readonly hook: HookKind; readonly cronJob: string }[];
   readonly probes?: readonly ProbeFact[];

@@ -97,7 +97,7 @@ export const placeOf = ({ node }: PlannedNode): Place => ({
   taints: node.spec.taints ?? [],
 });
 
-export const isNodeReady = ({ node }: PlannedNode): boolean =>
+export const isNodeReady = ({ node }: Pick<PlannedNode, 'node'>): boolean =>
   (node.status.conditions ?? []).some(({ type, status }) => type === 'Ready' && status === 'True');
 
 /** What is left when a drain's time is over is deleted: as asked with --force, or by the policy. */

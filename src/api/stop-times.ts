@@ -1,0 +1,14 @@
+// How long pods took to stop when nodes were drained: what plans of later updates go by. Types and their bounds only.
+
+export interface StopTimes {
+  /** Kind/namespace/name of the pods' controller: a ReplicaSet rather than its Deployment. */
+  readonly owner: string;
+  /** Of each pod, from its deletion until it was gone; whole seconds. */
+  readonly seconds: readonly number[];
+}
+
+/** A NodeDisruption keeps the slowest owners of its node, so that its status stays small. */
+export const stopTimesOfNode = { owners: 20, pods: 10 } as const;
+
+/** An update keeps so many of all its nodes. */
+export const stopTimesOfUpdate = { owners: 60, pods: 20 } as const;
