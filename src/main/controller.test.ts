@@ -19,6 +19,7 @@ const setUp = (failure: KubeErrorCode, times: number) => {
     cloud: new FakeCloud(clock),
     http: createHttp(),
     clock,
+    serverClock: clock,
     log,
     signal: stop.signal,
   };

@@ -31,7 +31,10 @@ export interface ControllerDeps {
   readonly kube: KubeApi;
   readonly cloud: CloudApi;
   readonly http: Http;
+  /** The machine's own clock, for the lease. */
   readonly clock: Clock;
+  /** The API server's time, for all that is written and compared. */
+  readonly serverClock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
   /** Of the pod, where it is told (`POD_NAME`); else the host's name, which is a pod's own. */
@@ -95,7 +98,7 @@ export const runController = async (
   settings: ControllerSettings,
   deps: ControllerDeps,
 ): Promise<void> => {
-  const { kube, cloud, http, clock, log, signal } = deps;
+  const { kube, cloud, http, clock, serverClock, log, signal } = deps;
   const { queueUrl, compat, approveCertificates = false } = settings;
   const random = machineRandom();
   const controlPlane =
@@ -105,7 +108,7 @@ export const runController = async (
           kube,
           cloud,
           http,
-          clock,
+          clock: serverClock,
           random,
           log,
           queueUrl,

@@ -12,6 +12,7 @@ import {
   exitCodes,
 } from '../cli/context.ts';
 import { visibleText } from '../cli/visible.ts';
+import type { DateReader } from '../ports/index.ts';
 import {
   auditFilesOf,
   connectionSettings,
@@ -62,9 +63,15 @@ const kubeAccess = async (connection: Connection, finding: Finding) => {
   });
 };
 
-const kubeClient = async (connection: Connection, userAgent: string, finding: Finding) => {
+const kubeClient = async (
+  connection: Connection,
+  userAgent: string,
+  finding: Finding,
+  dates?: DateReader,
+) => {
   const { createKubeClient } = await import('../adapters/kube/index.ts');
-  return createKubeClient({ ...(await kubeAccess(connection, finding)), userAgent });
+  const access = await kubeAccess(connection, finding);
+  return createKubeClient({ ...access, userAgent, ...(dates === undefined ? {} : { dates }) });
 };
 
 const awsOptions = (connection: Connection, userAgent: string, finding: Finding) => {
@@ -192,19 +199,23 @@ const createContext = (): CliContext => {
       });
     },
     controller: async ({ connection, ...settings }) => {
-      const [{ runController, userAgentOf }, { createHttp }, log] = await Promise.all([
+      const [{ runController, userAgentOf }, { createHttp }, runtime, log] = await Promise.all([
         import('./controller.ts'),
         import('../adapters/http/index.ts'),
+        import('../runtime/index.ts'),
         createLog('info'),
       ]);
       const agent = userAgentOf(settings.compat, version);
-      const kube = await kubeClient(connection, agent, unattended);
+      // Every answer of the API server corrects the time in which the controllers write and compare.
+      const serverClock = new runtime.ServerClock(wallClock);
+      const kube = await kubeClient(connection, agent, unattended, serverClock);
       try {
         const cloud = await awsCloud(connection, agent, unattended);
         const { POD_NAME: podName } = env;
         const own = podName === undefined ? {} : { podName };
         const http = createHttp({ allowLoopback: settings.allowLoopbackWebhooks });
-        await runController(settings, { kube, cloud, http, clock: wallClock, log, signal, ...own });
+        const clocks = { clock: wallClock, serverClock };
+        await runController(settings, { kube, cloud, http, ...clocks, log, signal, ...own });
       } finally {
         await kube.close();
       }

@@ -8,6 +8,12 @@ export interface Clock {
   sleep(duration: DurationMs, signal?: AbortSignal): Promise<void>;
 }
 
+/** Learns a server's time from its answers. */
+export interface DateReader {
+  /** To be called before a request leaves; what it returns takes the Date header of the answer. */
+  sent(): (date: string | undefined) => void;
+}
+
 export interface Random {
   /** Uniform in [0, 1). */
   next(): number;

@@ -6,5 +6,6 @@ export { Informer } from './informer.ts';
 export { LeaderElector } from './leader.ts';
 export { mergePatchBetween } from './merge-diff.ts';
 export type { Change } from './object-cache.ts';
+export { ServerClock } from './server-clock.ts';
 export { TaskRegistry } from './tasks.ts';
 export { type PassResult, WorkQueue } from './work-queue.ts';

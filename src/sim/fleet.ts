@@ -29,8 +29,13 @@ interface Replica {
 /** Share of lives with two replicas. Their lease is renewed every 2 s, which makes them dear. */
 const twoReplicasShare = 0.25;
 const skewedShare = 0.5;
-/** Seconds where a time service is slow, a minute where there is none. */
-const skewBoundsMs = [2_000, 5_000, 60_000] as const;
+/** Seconds where a time service is slow, minutes where there is none. */
+const skewBoundsMs = [2_000, 5_000, 60_000, 600_000] as const;
+/** What remains of a skew once the API server has answered: its Date header has whole seconds. */
+const correctedSkewMs = 1_100;
+/** By how much what a process writes is off, in the trace's unit. */
+export const remainingSkew = (skewMs: number): number =>
+  Math.min(Math.abs(skewMs), correctedSkewMs) * microsPerMs;
 const maxDownSeconds = 30;
 const pauseEverySeconds = 150;
 
@@ -42,7 +47,7 @@ const drawSkewMs = (random: Random): number => {
 };
 
 export class Fleet {
-  /** How far the replicas' clocks are off at most (fault F11), microseconds. */
+  /** How far the replicas' corrected clocks are off at most (fault F11), microseconds. */
   readonly clockSkew: number;
   readonly #options: FleetOptions;
   readonly #random: Random;
@@ -58,7 +63,7 @@ export class Fleet {
     const count = this.#random.next() < twoReplicasShare ? 2 : 1;
     const skews = Array.from({ length: count }, () => drawSkewMs(this.#random));
     this.#skewMs = skews[0] ?? 0;
-    this.clockSkew = Math.max(...skews.map(Math.abs)) * microsPerMs;
+    this.clockSkew = Math.max(...skews.map(remainingSkew));
     this.#replicas = skews.map((clockSkewMs, i) =>
       this.#replica({ name: `r${i + 1}`, leaderElect: count > 1, clockSkewMs }),
     );

@@ -1,8 +1,10 @@
 // The KubeApi port over the world's API server in the same process: same requests, same answers,
 // same audit records as over HTTP, in virtual time. Never reads the world's store directly.
+import type { EpochMs } from '../api/brand.ts';
 import type { Json, JsonObject } from '../api/json.ts';
 import type { KubeObject, ResourceType } from '../api/kube.ts';
 import {
+  type DateReader,
   type Found,
   type KubeApi,
   KubeError,
@@ -78,6 +80,9 @@ const typed = <T extends KubeObject>(body: JsonObject): T => {
   return object as T;
 };
 
+/** As over HTTP: whole seconds. */
+const dateHeader = (now: EpochMs): string => new Date(now).toUTCString();
+
 interface Call {
   readonly verb: string;
   readonly resource: string;
@@ -88,14 +93,22 @@ export class SimKubeApi implements KubeApi {
   readonly #kube: WorldKube;
   readonly #network: Network;
   readonly #identity: Identity;
+  readonly #dates: DateReader;
+  readonly #now: () => EpochMs;
   constructor(options: {
     readonly kube: WorldKube;
     readonly network: Network;
     readonly identity: Identity;
+    /** Shown the Date header of each answer. */
+    readonly dates: DateReader;
+    /** The server's time. */
+    readonly now: () => EpochMs;
   }) {
     this.#kube = options.kube;
     this.#network = options.network;
     this.#identity = options.identity;
+    this.#dates = options.dates;
+    this.#now = options.now;
   }
 
   async get<T extends KubeObject>(
@@ -270,8 +283,11 @@ export class SimKubeApi implements KubeApi {
       await this.#network.call(() => undefined, signal);
       throw new KubeError(fate.code as KubeErrorCode, `${call.verb} ${call.resource}: injected`);
     }
+    const answered = this.#dates.sent();
+    let date: string | undefined;
     const answer = await this.#network.call(() => {
       const served = this.#serve(call);
+      date = dateHeader(this.#now());
       const writes = call.request.method !== 'GET' && !call.request.query.has('dryRun');
       if (writes && served.kind === 'object' && served.status < 300) faults.afterWrite(call);
       return served;
@@ -279,6 +295,7 @@ export class SimKubeApi implements KubeApi {
     if (fate.kind === 'lost') {
       throw new KubeError('Unreachable', `${call.verb} ${call.resource}: the answer was lost`);
     }
+    answered(date);
     if (answer.kind === 'object' && answer.status < 300) return answer.body;
     throw this.#errorOf(call, answer);
   }

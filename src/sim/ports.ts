@@ -1,6 +1,7 @@
 // All ports of one controller process over a world in the same process and the same time.
-import { epochMs } from '../api/brand.ts';
+import { type EpochMs, epochMs } from '../api/brand.ts';
 import type { Clock, CloudApi, KubeApi, Random } from '../ports/index.ts';
+import { ServerClock } from '../runtime/index.ts';
 import type { AwsCallContext } from '../wire/index.ts';
 import type { World } from '../world/index.ts';
 import { type Micros, microsPerMs } from '../world/kernel/index.ts';
@@ -13,7 +14,10 @@ import { Network, type NetworkFaults, noFaults } from './network.ts';
 export interface InProcessPorts {
   readonly kube: KubeApi;
   readonly cloud: CloudApi;
+  /** The API server's time, as the process knows it. */
   readonly clock: Clock;
+  /** The machine's own clock, which may be off. */
+  readonly ownClock: Clock;
   /** A stream of chance per purpose. */
   readonly random: (purpose: string) => Random;
   readonly network: Network;
@@ -56,9 +60,15 @@ export const createInProcessPorts = (
     legMicros: options.legMicros ?? 0,
     faults: options.faults ?? worldFaults(world, random('faults')),
   });
+  const now = (): EpochMs => epochMs(Math.floor(kernel.now() / microsPerMs));
+  const ownClock = new SimClock(kernel, {
+    skewMs: options.clockSkewMs ?? 0,
+    whenAwake: (run) => network.whenAwake(run),
+  });
+  const clock = new ServerClock(ownClock);
   const awsCaller = options.awsCaller ?? { userAgent: options.identity.userAgent };
   return {
-    kube: new SimKubeApi({ kube, network, identity: options.identity }),
+    kube: new SimKubeApi({ kube, network, identity: options.identity, dates: clock, now }),
     cloud: new SimCloudApi({
       call: (service, operation, input) => aws.call(service, operation, input, awsCaller),
       receive: ({ queueUrl, waitSeconds, visibilitySeconds }, done) =>
@@ -78,13 +88,11 @@ export const createInProcessPorts = (
             ),
         }),
       network,
-      now: () => epochMs(Math.floor(kernel.now() / microsPerMs)),
+      now,
       ...(options.onCloudCall === undefined ? {} : { onCall: options.onCloudCall }),
     }),
-    clock: new SimClock(kernel, {
-      skewMs: options.clockSkewMs ?? 0,
-      whenAwake: (run) => network.whenAwake(run),
-    }),
+    clock,
+    ownClock,
     random,
     network,
   };

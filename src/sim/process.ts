@@ -1,7 +1,7 @@
 // One controller process in a simulated life: started, killed at any write, started again. A killed
 // process' network is cut, so nothing it still does reaches the world.
 import { type ControlPlaneDeps, runControlPlane } from '../controllers/control-plane.ts';
-import type { Http, Journal, Log } from '../ports/index.ts';
+import type { Clock, Http, Journal, Log } from '../ports/index.ts';
 import { LeaderElector } from '../runtime/index.ts';
 import type { World } from '../world/index.ts';
 import { microsPerSecond } from '../world/kernel/index.ts';
@@ -87,7 +87,9 @@ export class ControllerProcess {
 
   /** As `drover controller` does: with replicas, only as long as the lease is held. */
   #work(
-    ports: Omit<ControlPlaneDeps, 'queueUrl' | 'compat' | 'isLeader'>,
+    ports: Omit<ControlPlaneDeps, 'queueUrl' | 'compat' | 'isLeader'> & {
+      readonly ownClock: Clock;
+    },
     signal: AbortSignal,
   ): Promise<void> {
     const { compat, queueUrl, leaderElect, approveCertificates = false, http } = this.#options;
@@ -96,6 +98,7 @@ export class ControllerProcess {
     if (!leaderElect) return runControlPlane(deps, signal);
     const elector = new LeaderElector({
       ...ports,
+      clock: ports.ownClock,
       random: ports.random('leader'),
       namespace: 'kube-system',
       name: 'drover-controller',

@@ -17,6 +17,7 @@ import { createIntakeController } from '../../src/controllers/intake/index.ts';
 import { createLifecycleController } from '../../src/controllers/lifecycle/index.ts';
 import { CollectingJournal, CollectingLog, testStart } from '../../src/runtime/testing.ts';
 import { Driver } from '../../src/sim/driver.ts';
+import { remainingSkew } from '../../src/sim/fleet.ts';
 import { createInProcessPorts } from '../../src/sim/index.ts';
 import { type NetworkFaults, noFaults } from '../../src/sim/network.ts';
 import { TraceRecorder } from '../../src/sim/trace-recorder.ts';
@@ -96,6 +97,8 @@ type Tuning = Pick<DisruptionDeps, 'compat'> & Partial<Pick<DisruptionDeps, 'lim
 export interface LifeOptions {
   readonly seed?: number;
   readonly tuning?: Partial<Tuning>;
+  /** How far the clock of the first process is ahead of the world's. */
+  readonly clockSkewMs?: number;
 }
 
 export class TerminationLife {
@@ -113,6 +116,7 @@ export class TerminationLife {
   readonly #managedGroups: readonly string[];
   readonly #recorder = new TraceRecorder(() => this.world.kernel.now());
   #generation = 0;
+  #clockSkew = 0;
   #kill = (): void => undefined;
   #failure: unknown;
 
@@ -144,7 +148,7 @@ export class TerminationLife {
   static async begin(options: LifeOptions = {}): Promise<TerminationLife> {
     const life = new TerminationLife(options);
     if (options.tuning?.limits?.holdLastReplicas === true) life.#grantReplicaSets();
-    life.start();
+    life.start(options.clockSkewMs);
     await life.driver.advance(90);
     life.node = life.nodesOf('demo-ng')[0] ?? '';
     life.instanceId = life.world.aws.instanceIdOfNode(life.node) ?? '';
@@ -156,12 +160,14 @@ export class TerminationLife {
     return this.world.kernel.now() / microsPerSecond - testStart / 1000;
   }
 
-  start(): void {
+  start(clockSkewMs = 0): void {
     this.#generation++;
+    this.#clockSkew = Math.max(this.#clockSkew, remainingSkew(clockSkewMs));
     const component = `test.${this.#generation}`;
     const ports = createInProcessPorts(this.world, {
       component,
       identity,
+      clockSkewMs,
       legMicros: 500,
       faults: this.#recordedFaults(),
       onCloudCall: (call) => this.#recorder.call({ userAgent: nodeManagerAgent, ...call }),
@@ -422,6 +428,7 @@ export class TerminationLife {
       ownAgents: [nodeManagerAgent],
       managedGroups: this.#managedGroups,
       compat: this.#tuning.compat,
+      clockSkew: this.#clockSkew,
       settled: verdict.settled === true,
       endedAt: this.world.kernel.now(),
     });

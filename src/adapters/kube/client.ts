@@ -4,6 +4,7 @@ import { randomInt } from 'node:crypto';
 import { isObject, type Json, type JsonObject, objectOr } from '../../api/json.ts';
 import type { KubeObject, ResourceType } from '../../api/kube.ts';
 import {
+  type DateReader,
   type Found,
   type KubeApi,
   KubeError,
@@ -31,6 +32,8 @@ export interface KubeClientOptions {
   readonly cluster: ClusterAccess;
   readonly user: UserAccess;
   readonly userAgent: string;
+  /** Shown the Date header of each answer. */
+  readonly dates?: DateReader;
   /** Items a page; default 500, as kubectl. */
   readonly pageSize?: number;
   /**

@@ -2,7 +2,7 @@
 // an answer as KubeError Unreachable. Never retries, save once after a 401 with fresh credentials
 // (a request that was refused so has done nothing).
 import { type Dispatcher, Pool, ProxyAgent } from 'undici';
-import { KubeError } from '../../ports/index.ts';
+import { type DateReader, KubeError } from '../../ports/index.ts';
 import type { Authorization, ClientCertificate } from './auth.ts';
 import type { ClusterAccess, UserAccess } from './kubeconfig.ts';
 
@@ -83,6 +83,7 @@ export class Transport {
   readonly #cluster: ClusterAccess;
   readonly #user: UserAccess;
   readonly #userAgent: string;
+  readonly #dates: DateReader | undefined;
   readonly #origin: string;
   /** Path of the server's URL without a final slash: some clusters live below one. */
   readonly #base: string;
@@ -93,10 +94,12 @@ export class Transport {
     readonly cluster: ClusterAccess;
     readonly user: UserAccess;
     readonly userAgent: string;
+    readonly dates?: DateReader;
   }) {
     this.#cluster = options.cluster;
     this.#user = options.user;
     this.#userAgent = options.userAgent;
+    this.#dates = options.dates;
     const url = new URL(options.cluster.server);
     this.#origin = url.origin;
     this.#base = url.pathname.replace(/\/$/, '');
@@ -123,6 +126,7 @@ export class Transport {
     try {
       const authorization = await this.#user.authenticator.current();
       const lanes = this.#connect(authorization.certificate);
+      const answered = this.#dates?.sent();
       const response = await lanes[call.lane].request({
         origin: this.#origin,
         path: this.#base + call.path,
@@ -133,6 +137,7 @@ export class Transport {
         ...(call.body === undefined ? {} : { body: call.body }),
         ...(signal === undefined ? {} : { signal }),
       });
+      answered?.(headerOf(response.headers.date));
       return {
         status: response.statusCode,
         retryAfter: headerOf(response.headers['retry-after']),

@@ -1,0 +1,40 @@
+// The API server's time: the process' own clock, corrected by the Date header of each answer. What
+// leaders write and compare is in this time, so two whose own clocks differ agree. Makes no call.
+import { type DurationMs, type EpochMs, epochMs } from '../api/brand.ts';
+import type { Clock, DateReader } from '../ports/index.ts';
+
+/** A Date header (RFC 9110) drops the fraction of its second. */
+const dateStepMs = 1_000;
+
+export class ServerClock implements Clock, DateReader {
+  readonly #own: Clock;
+  #aheadMs = 0;
+
+  constructor(own: Clock) {
+    this.#own = own;
+  }
+
+  now(): EpochMs {
+    return epochMs(this.#own.now() + this.#aheadMs);
+  }
+
+  sleep(duration: DurationMs, signal?: AbortSignal): Promise<void> {
+    return this.#own.sleep(duration, signal);
+  }
+
+  /**
+   * The server made the Date after the request left and before its answer came, so the correction lies
+   * between two bounds. It changes only where it is outside of them: a right clock is never moved.
+   */
+  sent(): (date: string | undefined) => void {
+    const sentAt = this.#own.now();
+    return (date) => {
+      const at = date === undefined ? Number.NaN : Date.parse(date);
+      const answeredAt = this.#own.now();
+      if (Number.isNaN(at) || answeredAt < sentAt) return;
+      const least = at - answeredAt;
+      const most = at + dateStepMs - sentAt;
+      this.#aheadMs = Math.min(Math.max(this.#aheadMs, least), most);
+    };
+  }
+}
