@@ -81,6 +81,8 @@ export interface ScalingGroup {
   readonly subnets?: readonly string[];
   /** Whether spot instances that EC2 recommends to rebalance are replaced; absent where not said. */
   readonly capacityRebalance?: boolean;
+  /** Absent: none, or one that is being deleted. */
+  readonly warmPool?: { readonly instances: number; readonly state: string };
   /** EC2 Auto Scaling's own words, e.g. AZRebalance. */
   readonly suspendedProcesses?: readonly string[];
 }

@@ -64,6 +64,12 @@ const templateOf = (group: JsonObject): ScalingGroup['launchTemplate'] => {
   };
 };
 
+const warmPoolOf = (group: JsonObject): Pick<ScalingGroup, 'warmPool'> => {
+  const pool = group.WarmPoolConfiguration;
+  if (!isObject(pool) || pool.Status === 'PendingDelete') return {};
+  return { warmPool: { instances: numberOf(group.WarmPoolSize), state: textOf(pool.PoolState) } };
+};
+
 export const toGroup = (group: JsonObject): ScalingGroup => {
   const name = textOf(group.AutoScalingGroupName);
   const launchTemplate = templateOf(group);
@@ -79,6 +85,7 @@ export const toGroup = (group: JsonObject): ScalingGroup => {
     subnets: textOf(group.VPCZoneIdentifier).split(',').filter(Boolean),
     capacityRebalance: group.CapacityRebalance === true,
     suspendedProcesses: objects(group.SuspendedProcesses).map((one) => textOf(one.ProcessName)),
+    ...warmPoolOf(group),
     ...(launchTemplate === undefined ? {} : { launchTemplate }),
     ...(isSpotAlone(objectOr(objectOr(group.MixedInstancesPolicy).InstancesDistribution))
       ? { isSpot: true }

@@ -3,6 +3,7 @@
 import { expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';
+import { planOfLife } from '../support/plan-of-life.ts';
 import { latest, namesOf, untilAtRest, untilOver } from '../support/update-world.ts';
 
 const userData = btoa(
@@ -49,6 +50,8 @@ it.each([
   });
   await life.until('the group is ACTIVE', () => life.isActive(2), 1800);
   const before = namesOf(life);
+  const plan = await planOfLife(life, { templateVersion: '2', replaceEqual });
+  expect(plan).toMatchObject({ nodes: replaced, verdict: replaceEqual ? 'ready' : 'upToDate' });
   life.make({ group: 'drover.dev', resource: 'nodegroupupdates' }, undefined, {
     apiVersion: 'drover.dev/v1alpha1',
     kind: 'NodeGroupUpdate',

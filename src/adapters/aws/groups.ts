@@ -51,6 +51,14 @@ const launchTemplateOf = (
         },
       };
 
+const warmPoolOf = ({
+  WarmPoolConfiguration: pool,
+  WarmPoolSize: instances = 0,
+}: AutoScalingGroup): Pick<ScalingGroup, 'warmPool'> =>
+  pool === undefined || pool.Status === 'PendingDelete'
+    ? {}
+    : { warmPool: { instances, state: pool.PoolState ?? 'Stopped' } };
+
 const groupOf = (group: AutoScalingGroup): ScalingGroup => {
   const name = group.AutoScalingGroupName ?? '';
   const policy = group.MixedInstancesPolicy?.LaunchTemplate;
@@ -67,6 +75,7 @@ const groupOf = (group: AutoScalingGroup): ScalingGroup => {
     subnets: (group.VPCZoneIdentifier ?? '').split(',').flatMap((id) => id.trim() || []),
     capacityRebalance: group.CapacityRebalance === true,
     suspendedProcesses: (group.SuspendedProcesses ?? []).map(({ ProcessName = '' }) => ProcessName),
+    ...warmPoolOf(group),
     ...launchTemplateOf(group.LaunchTemplate ?? mixed),
     ...(isSpotAlone(group.MixedInstancesPolicy?.InstancesDistribution ?? {})
       ? { isSpot: true }

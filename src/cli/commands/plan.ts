@@ -25,6 +25,7 @@ interface PlanFlags extends PolicyFlags {
   readonly launchTemplateVersion?: string;
   readonly strategy?: UpdateStrategy;
   readonly force: boolean;
+  readonly replaceEqual: boolean;
   readonly region?: string;
   readonly details: boolean;
   readonly output: Format;
@@ -104,6 +105,7 @@ const plan = async (
     templateVersion: flags.launchTemplateVersion,
     strategy: flags.strategy,
     force: flags.force,
+    ...(flags.replaceEqual ? { replaceEqual: true } : {}),
     ...fittingPolicies(policies, flags, group),
   };
   const made = planUpdate(await readSnapshot(sources, group, request), { waivers });
@@ -151,6 +153,11 @@ export const addPlanCommand = (
     .option('--launch-template-version <version>', "of the group's own launch template")
     .addOption(
       new Option('--strategy <strategy>', "default: the group's own").choices(updateStrategies),
+    )
+    .option(
+      '--replace-equal',
+      'replace nodes although the template version has the same content, as EKS does',
+      false,
     )
     .option('--force', 'plan for an update with --force', false);
   addPolicyFlags(update)

@@ -104,7 +104,8 @@ const update = async (
   };
   needFittingPolicies(group, planned);
   if (plan === undefined) {
-    const intended = { name, asked: asks, strategy: flags.strategy, policies, force };
+    const { strategy, replaceEqual } = flags;
+    const intended = { name, asked: asks, strategy, policies, force, replaceEqual };
     for (const line of await warningsBefore(sources, intended)) progress.warning(line);
   }
   const request = { group, change, action: 'Update', force, planned } as const;

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { planUpdate } from '../../core/update/plan/index.ts';
 import { aGroup, aSnapshot } from '../../core/update/preflight/testing.ts';
-import { readPlan, staleText } from './carry-out.ts';
+import { readPlan, recordedOf, staleText } from './carry-out.ts';
 import { type PlanFile, parsePlan, printPlan } from './file.ts';
 
 const request = {
@@ -70,6 +70,7 @@ describe('an update by a plan', () => {
   const read = (plan: PlanFile, flags: Partial<Parameters<typeof readPlan>[2]> = {}) =>
     readPlan({ readFile: async () => printPlan(plan) }, 'p', {
       force: false,
+      replaceEqual: false,
       policies: undefined,
       ...flags,
     });
@@ -83,8 +84,17 @@ describe('an update by a plan', () => {
     [{ strategy: 'MINIMAL' }, /leave .* strategy/],
     [{ releaseVersion: '1' }, /leave .* release/],
     [{ force: true }, /without --force/],
+    [{ replaceEqual: true }, /without --replace-equal/],
   ] as const)('takes no %j besides', async (flags, words) => {
     await expect(read(aPlan(), flags)).rejects.toThrow(words);
+  });
+
+  it('takes --replace-equal once more, and records it', async () => {
+    const plan = aPlan({ request: { ...request, replaceEqual: true } });
+    expect(recordedOf(await read(plan, { replaceEqual: true }))).toMatchObject({
+      replaceEqual: true,
+    });
+    expect(recordedOf(await read(aPlan()))).not.toHaveProperty('replaceEqual');
   });
 
   it('takes --force once more', async () => {

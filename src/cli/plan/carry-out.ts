@@ -13,6 +13,7 @@ import { readSnapshot, type Sources } from './snapshot.ts';
 
 interface OtherFlags {
   readonly force: boolean;
+  readonly replaceEqual: boolean;
   readonly policies: UpdatePolicies | undefined;
   readonly kubernetesVersion?: string;
   readonly releaseVersion?: string;
@@ -40,6 +41,12 @@ export const readPlan = async (
     throw new CommandError(
       exitCodes.usage,
       `${path} is of an update without --force: leave it out, or plan with it`,
+    );
+  }
+  if (flags.replaceEqual && plan.request.replaceEqual !== true) {
+    throw new CommandError(
+      exitCodes.usage,
+      `${path} is of an update without --replace-equal: leave it out, or plan with it`,
     );
   }
   if (plan.managedBy === 'eks') {
@@ -108,7 +115,10 @@ export const refuseStale = async (
 /** What the update says of its plan. */
 export const recordedOf = (
   plan: PlanFile,
-): Pick<NodeGroupUpdateSpec, 'planHash' | 'predicted' | 'waivers' | 'strategy' | 'policies'> => ({
+): Pick<
+  NodeGroupUpdateSpec,
+  'planHash' | 'predicted' | 'waivers' | 'strategy' | 'policies' | 'replaceEqual'
+> => ({
   planHash: plan.hash,
   predicted: {
     p50Seconds: Math.round(plan.minutes.p50 * 60),
@@ -116,5 +126,6 @@ export const recordedOf = (
   },
   ...(plan.waivers.length === 0 ? {} : { waivers: plan.waivers }),
   ...(plan.request.strategy === undefined ? {} : { strategy: plan.request.strategy }),
+  ...(plan.request.replaceEqual === true ? { replaceEqual: true } : {}),
   ...(plan.request.policies === undefined ? {} : { policies: plan.request.policies }),
 });

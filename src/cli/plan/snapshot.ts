@@ -34,6 +34,8 @@ export interface Sources {
 export interface PlanRequest extends Asked {
   readonly strategy: UpdateStrategy | undefined;
   readonly force: boolean;
+  /** Nodes are replaced although their launch template would have the same content. */
+  readonly replaceEqual?: boolean;
   /** For this update alone. */
   readonly policies?: UpdatePolicies;
 }
@@ -210,6 +212,7 @@ export const readSnapshot = async (
     clusterVersion,
     managedBy: planned.managedBy,
     inUse: scaling?.launchTemplate?.version,
+    replaceEqual: request.replaceEqual === true,
   };
   const target = await readTarget(cloud, collector, around, request);
   const types = target.instanceTypes ?? group.spec.instanceTypes;
@@ -246,6 +249,9 @@ export const readSnapshot = async (
                 zone: availabilityZone,
               }),
             ),
+            ...(scaling.warmPool === undefined
+              ? {}
+              : { warmPool: { of: scaling.name, ...scaling.warmPool } }),
           },
         }),
     subnets,

@@ -58,14 +58,17 @@ interface Around {
   readonly managedBy: 'drover' | 'eks';
   /** The version of the derived template that the Auto Scaling group uses. */
   readonly inUse: string | undefined;
+  /** The update makes a further version whatever the one in use holds. */
+  readonly replaceEqual: boolean;
 }
 
 /** Whether the group's new nodes are made of what its derived template holds now. */
 const isUnchanged = async (
   cloud: CloudApi,
-  { group, managedBy }: Around,
+  { group, managedBy, replaceEqual }: Around,
   target: Target,
 ): Promise<boolean> => {
+  if (replaceEqual) return false;
   const { spec, status } = group;
   const isCustom = spec.amiType === 'CUSTOM';
   if (!isCustom && target.imageId !== status?.imageId) return false;

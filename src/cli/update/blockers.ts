@@ -35,6 +35,7 @@ export interface Intended {
   readonly strategy: UpdateStrategy | undefined;
   readonly policies: UpdatePolicies | undefined;
   readonly force: boolean;
+  readonly replaceEqual?: boolean;
 }
 
 /** Enough for what happens in any run; a plan has more of them for its minutes. */
@@ -43,11 +44,16 @@ const fewRuns = 5;
 /** What to warn of before the update is recorded. Never throws: an update does not need its plan. */
 export const warningsBefore = async (
   sources: Sources,
-  { name, asked, strategy, policies, force }: Intended,
+  { name, asked, strategy, policies, force, replaceEqual = false }: Intended,
 ): Promise<readonly string[]> => {
   try {
     const group = await ownGroup(sources.kube, name, undefined);
-    const planned = { ...(policies === undefined ? {} : { policies }), strategy, force };
+    const planned = {
+      ...(policies === undefined ? {} : { policies }),
+      strategy,
+      force,
+      replaceEqual,
+    };
     const snapshot = await readSnapshot(sources, group, { ...asked, ...planned });
     return blockerLines(planUpdate(snapshot, { runs: fewRuns }), name);
   } catch (error) {

@@ -147,6 +147,12 @@ export interface ScalingFacts {
     readonly lifecycleState: string;
     readonly zone: string;
   }[];
+  /** The Auto Scaling group's name and its warm pool, where it has one. */
+  readonly warmPool?: {
+    readonly of: string;
+    readonly instances: number;
+    readonly state: string;
+  };
 }
 
 /** What Auto Scaling did in this group before, or in others where it did nothing in this one. */

@@ -29,8 +29,13 @@ const disruption = (
 const instance = (lifecycleState: string) => ({
   scalingGroup: { instances: [{ instanceId: 'i-n1', lifecycleState, zone: 'a' }] },
 });
+const pool: Partial<Snapshot> = {
+  scalingGroup: { instances: [], warmPool: { of: 'asg-1', instances: 3, state: 'Stopped' } },
+};
 const cases: readonly (readonly [string, Partial<Snapshot>, readonly string[]])[] = [
   ['nobody', { ...instance('InService') }, []],
+  ['a warm pool', pool, ['warning WarmPool asg-1']],
+  ['a warm pool of a group that EKS manages', { ...pool, group: aGroup({ managedBy: 'eks' }) }, []],
   ['an update that runs', { group: aGroup({ activeUpdate: 'u1' }) }, ['blocker NodeGroup ng']],
   [
     'a group that is being deleted',

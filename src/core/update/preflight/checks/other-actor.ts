@@ -58,6 +58,24 @@ const instances = (view: View): readonly Found[] => {
   ];
 };
 
+/** EKS replaces the instances of a group's warm pool; Drover leaves a pool alone. */
+const warmPool = ({ snapshot }: View): readonly Found[] => {
+  const { warmPool: pool } = snapshot.scalingGroup ?? {};
+  if (pool === undefined || snapshot.group.managedBy === 'eks') return [];
+  const count = pool.instances === 1 ? '1 instance' : `${pool.instances} instances`;
+  return [
+    {
+      severity: 'warning',
+      object: { kind: 'WarmPool', name: pool.of },
+      evidence: { instances: pool.instances, state: pool.state },
+      consequence: {
+        text: `Drover does not replace the ${count} of the warm pool: Auto Scaling may start nodes of the older revision from it, which the update replaces too`,
+      },
+      remedy: `aws autoscaling delete-warm-pool --auto-scaling-group-name ${pool.of} --force-delete   # put it there again after the update`,
+    },
+  ];
+};
+
 const nodes = (view: View): readonly Found[] =>
   view.oldNodes.flatMap(({ node, instanceId }): readonly Found[] => {
     const { name } = node.metadata;
@@ -112,5 +130,5 @@ export const otherActor: Check = {
   name: 'other-actor',
   title: 'Somebody else acts on the group',
   needs: ['nodes', 'scalingGroup'],
-  run: (view) => [...updates(view), ...instances(view), ...nodes(view)],
+  run: (view) => [...updates(view), ...instances(view), ...warmPool(view), ...nodes(view)],
 };

@@ -73,4 +73,28 @@ describe('target-configuration', () => {
   it.each(cases)('%s', (_, more, expected) => {
     expect(briefOf(findingsOf(targetConfiguration, more))).toEqual(expected);
   });
+
+  it.each([
+    [
+      'AL2_x86_64',
+      '1.33',
+      'drover',
+      /^drover create nodegroup .* --node-ami-family AmazonLinux2023 /,
+    ],
+    [
+      'AL2_x86_64',
+      '1.33',
+      'eks',
+      /^aws eks create-nodegroup .* --ami-type AL2023_x86_64_STANDARD /,
+    ],
+    ['AL2_x86_64', '1.32', 'drover', /^name a release that exists: /],
+    ['AL2023_x86_64_STANDARD', '1.33', 'drover', /^name a release that exists: /],
+  ] as const)('the remedy for %s at %s of %s', (amiType, version, managedBy, remedy) => {
+    const found = findingsOf(targetConfiguration, {
+      group: aGroup({ amiType, managedBy }),
+      target: { version, problem: 'no image' },
+      controlPlaneVersion: '1.33',
+    });
+    expect(found.map((one) => one.remedy)).toEqual([expect.stringMatching(remedy)]);
+  });
 });

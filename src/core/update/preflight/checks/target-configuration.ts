@@ -1,5 +1,6 @@
 // Whether the target can be: it exists, goes with the instance types, and new nodes get what the old ones
 // have. What only a boot can prove is left to the first new node of each zone.
+import { hasImages } from '../../../scaling/index.ts';
 import type { Check, Found } from '../finding.ts';
 import type { View } from '../view.ts';
 import { probesFound } from './probes.ts';
@@ -9,6 +10,22 @@ import { minorOf } from './version-skew.ts';
 const joinMinutes = 15;
 
 const group = (view: View) => ({ kind: 'NodeGroup', name: view.snapshot.group.name });
+
+/** No release of the asked version will ever exist: AWS publishes no further images of this family. */
+const isOfPast = ({ snapshot: { group: facts, target } }: View): boolean =>
+  target.version !== undefined && !hasImages(facts.amiType, target.version);
+
+/** The AMI type of a group never changes. */
+const newGroup = ({ snapshot: { group: facts, target, instanceTypes } }: View): string => {
+  const { name, cluster, managedBy, amiType } = facts;
+  const rest = `# then move the pods and delete ${name}: AWS has no ${amiType} images for ${target.version ?? ''}`;
+  if (managedBy === 'drover') {
+    return `drover create nodegroup --cluster ${cluster} --name ${name}-al2023 --node-ami-family AmazonLinux2023   ${rest}`;
+  }
+  const isArm = instanceTypes.some(({ architectures }) => architectures.includes('arm64'));
+  const type = isArm ? 'AL2023_ARM_64_STANDARD' : 'AL2023_x86_64_STANDARD';
+  return `aws eks create-nodegroup --cluster-name ${cluster} --nodegroup-name ${name}-al2023 --ami-type ${type} --node-role ROLE --subnets SUBNETS   ${rest}`;
+};
 
 const problem = (view: View): readonly Found[] => {
   const { target, controlPlaneVersion } = view.snapshot;
@@ -22,8 +39,9 @@ const problem = (view: View): readonly Found[] => {
       evidence: { target: target.releaseVersion ?? target.version ?? target.imageId ?? '?' },
       consequence: { text: target.problem, minute: 0 },
       isRefused: true,
-      remedy:
-        'name a release that exists: --release-version, --kubernetes-version or --launch-template-version',
+      remedy: isOfPast(view)
+        ? newGroup(view)
+        : 'name a release that exists: --release-version, --kubernetes-version or --launch-template-version',
     },
   ];
 };
