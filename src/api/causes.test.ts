@@ -88,6 +88,48 @@ describe('mergeCause', () => {
   });
 });
 
+describe('unconfirmed causes', () => {
+  const at = '2026-01-01T00:00:00.000Z';
+  const notice = (
+    id: string,
+    state: 'Pending' | 'Refuted',
+    kind: 'Maintenance' | 'SpotInterruption',
+  ) => aCause({ id, kind, confirmation: { state, at, reason: 'EC2' } });
+  const forged = (state: 'Pending' | 'Refuted') =>
+    Array.from({ length: 8 }, (_, i) => notice(`f${i}`, state, 'Maintenance'));
+
+  it('make room for a notice that may be true, the oldest refuted one first', () => {
+    const merged = mergeCause(spec(...forged('Refuted')), notice('m', 'Pending', 'Maintenance'));
+    expect(ids(merged)).toEqual(['f1', 'f2', 'f3', 'f4', 'f5', 'f6', 'f7', 'm']);
+  });
+
+  it('of one kind keep none of another kind out', () => {
+    const merged = mergeCause(
+      spec(...forged('Pending')),
+      notice('s', 'Pending', 'SpotInterruption'),
+    );
+    expect(ids(merged)).toContain('s');
+  });
+
+  it('cost no write where another forgery comes to many', () => {
+    for (const state of ['Pending', 'Refuted'] as const) {
+      const before = spec(...forged(state));
+      expect(mergeCause(before, notice('m', 'Refuted', 'Maintenance'))).toBe(before);
+    }
+    const waiting = spec(...forged('Pending'));
+    expect(mergeCause(waiting, notice('m', 'Pending', 'Maintenance'))).toBe(waiting);
+  });
+
+  it('that may still be true are dropped after all others', () => {
+    const pending = notice('p', 'Pending', 'Maintenance');
+    const refuted = notice('r', 'Refuted', 'Maintenance');
+    const rest = Array.from({ length: maxCauses - 2 }, (_, i) => aCause({ id: `m${i}` }));
+    const merged = mergeCause(spec(pending, ...rest, refuted), hook('t1'));
+    expect(ids(merged)).toContain('p');
+    expect(ids(merged)).not.toContain('r');
+  });
+});
+
 describe('causeWrite', () => {
   const existing = (...causes: readonly DisruptionCause[]): NodeDisruption => ({
     apiVersion: 'drover.dev/v1alpha1',
@@ -125,6 +167,14 @@ describe('causeWrite', () => {
     expect(causeWrite({ ...at, status }, subject, hook('t')).kind).toBe('patch');
   });
 
+  it('puts the cause that governs first, where people look', () => {
+    const confirmation = { state: 'Refuted', at: '2026-01-01T00:00:00.000Z', reason: '' } as const;
+    const refuted = aCause({ id: 'r', kind: 'SpotInterruption', confirmation });
+    expect(causeWrite(existing(refuted), subject, hook('t'))).toMatchObject({
+      body: { spec: { causes: [{ kind: 'LifecycleHook' }, { id: 'r' }] } },
+    });
+  });
+
   it('writes nothing for a cause that is recorded', () => {
     const write = causeWrite(existing(hook('t')), subject, hook('t'));
     expect(write).toEqual({ kind: 'recorded' });
@@ -146,7 +196,7 @@ describe('withdrawWrite', () => {
       kind: 'patch',
       body: {
         metadata: { resourceVersion: '7' },
-        spec: { causes: [aCause({ id: 'a', cancelledAt: at }), hook('t'), before] },
+        spec: { causes: [hook('t'), aCause({ id: 'a', cancelledAt: at }), before] },
       },
     });
   });
@@ -198,7 +248,7 @@ describe('one cause among others', () => {
     const dealtWith = { episode: 1, phase: 'Ended' as const, handledCauses: ['update/u'] };
     const before = { ...disruption(held, hook('t')), status: dealtWith };
     const write = withdrawCauseWrite(before, 'update/u', at);
-    expect(write).toEqual(patched({ ...held, cancelledAt: at }, hook('t')));
+    expect(write).toEqual(patched(hook('t'), { ...held, cancelledAt: at }));
     const after = disruption({ ...held, cancelledAt: '2026-01-01T00:04:00.000Z' });
     expect(withdrawCauseWrite(after, 'update/u', at)).toEqual({ kind: 'recorded' });
     expect(withdrawCauseWrite(after, 'update/x', at)).toEqual({ kind: 'recorded' });

@@ -1,7 +1,7 @@
 // Causes on a NodeDisruption: when two are one, and what to write so that one is recorded. Used by
 // whoever records a cause (intake, lifecycle backstop, command line). Decides no drain.
 import { parseTime } from './brand.ts';
-import { isConfirmed, isInForce, isRefuted } from './confirmation.ts';
+import { isConfirmed, isInForce, isPending, isRefuted } from './confirmation.ts';
 import type { DisruptionCause, NodeDisruption, NodeDisruptionSpec } from './disruption.ts';
 import type { JsonObject } from './json.ts';
 
@@ -125,22 +125,45 @@ export const wasHandled = (cause: DisruptionCause, handled: readonly string[]): 
   return handled.includes(hookCauseId({ autoScalingGroupName, name }));
 };
 
-/** One cause fewer where there are too many; undefined when each of them is in force. */
-const makeRoom = (
+/** Withdrawn or refuted: it stands for nothing. */
+const isOver = (cause: DisruptionCause): boolean =>
+  cause.cancelledAt !== undefined || isRefuted(cause);
+
+/** `causes` without the oldest one that is over, else handled, else not confirmed yet. */
+const withoutOne = (
   causes: readonly DisruptionCause[],
   handled: readonly string[],
 ): readonly DisruptionCause[] | undefined => {
-  if (causes.length < maxCauses) return causes;
-  const idle = causes.findIndex((cause) => !isInForce(cause));
-  const doomed = idle >= 0 ? idle : causes.findIndex((each) => wasHandled(each, handled));
-  return doomed < 0 ? undefined : causes.toSpliced(doomed, 1);
+  const ranks = [isOver, (each: DisruptionCause) => wasHandled(each, handled), isPending];
+  for (const isSpare of ranks) {
+    const doomed = causes.findIndex(isSpare);
+    if (doomed >= 0) return causes.toSpliced(doomed, 1);
+  }
+  return undefined;
 };
 
-/** Maximum number of unconfirmed causes on one disruption. */
+/** Maximum number of unconfirmed causes of one kind on one disruption. */
 const maxUnconfirmed = 8;
 
+/**
+ * `causes` with room for `cause`; undefined where there is none: all are in force, or as many of its
+ * kind are unconfirmed and it is not one that may be true, or all those may be.
+ */
+const makeRoom = (
+  causes: readonly DisruptionCause[],
+  cause: DisruptionCause,
+  handled: readonly string[],
+): readonly DisruptionCause[] | undefined => {
+  if (isOneTooMany(causes, cause)) {
+    const forged = causes.findIndex((each) => each.kind === cause.kind && isRefuted(each));
+    return forged < 0 || isRefuted(cause) ? undefined : causes.toSpliced(forged, 1);
+  }
+  return causes.length < maxCauses ? causes : withoutOne(causes, handled);
+};
+
 const isOneTooMany = (causes: readonly DisruptionCause[], cause: DisruptionCause): boolean =>
-  !isConfirmed(cause) && causes.filter((one) => !isConfirmed(one)).length >= maxUnconfirmed;
+  !isConfirmed(cause) &&
+  causes.filter((one) => one.kind === cause.kind && !isConfirmed(one)).length >= maxUnconfirmed;
 
 /**
  * `spec` with `cause` in it; the same object when it was there already, or when there is no room:
@@ -154,8 +177,7 @@ export const mergeCause = (
   const index = spec.causes.findIndex((known) => isSameCause(known, cause));
   const known = spec.causes[index];
   if (known === undefined) {
-    if (isOneTooMany(spec.causes, cause)) return spec;
-    const causes = makeRoom(spec.causes, handled);
+    const causes = makeRoom(spec.causes, cause, handled);
     return causes === undefined ? spec : { ...spec, causes: [...causes, cause] };
   }
   const better = enrich(known, cause);
@@ -177,11 +199,19 @@ export type CauseWrite =
   /** A JSON merge patch that carries the resourceVersion it was made from. */
   | { readonly kind: 'patch'; readonly body: JsonObject };
 
+/** What governs comes first, as `kubectl get` shows the first cause; else in order of their coming. */
+const rankOf = (cause: DisruptionCause): number => {
+  if (isInForce(cause)) return 0;
+  return isPending(cause) ? 1 : 2;
+};
+
 const asJson = (causes: readonly DisruptionCause[]): readonly JsonObject[] =>
-  causes.map(({ hook, ...rest }) => ({
-    ...rest,
-    ...(hook === undefined ? {} : { hook: { ...hook } }),
-  }));
+  causes
+    .toSorted((a, b) => rankOf(a) - rankOf(b))
+    .map(({ hook, ...rest }) => ({
+      ...rest,
+      ...(hook === undefined ? {} : { hook: { ...hook } }),
+    }));
 
 /** The one write that records `cause`, given the object as it is now. */
 export const causeWrite = (

@@ -176,9 +176,11 @@ const nodeDisruptions = definition({
   spec: nodeDisruptionSpec,
   status: nodeDisruptionStatus,
   columns: [
-    { name: 'Node', type: 'string', jsonPath: '.status.node.name' },
+    { name: 'Node', type: 'string', jsonPath: '.spec.nodeName' },
     { name: 'Group', type: 'string', jsonPath: '.spec.nodeGroup' },
+    // The causes stand in the order of their weight.
     { name: 'Cause', type: 'string', jsonPath: '.spec.causes[0].kind' },
+    { name: 'Cloud', type: 'string', jsonPath: '.spec.causes[0].confirmation.state' },
     { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
     { name: 'Outcome', type: 'string', jsonPath: '.status.outcome' },
     { name: 'Pods', type: 'integer', jsonPath: '.status.podsRemaining' },

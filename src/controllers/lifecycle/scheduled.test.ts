@@ -96,7 +96,7 @@ describe('maintenance that EC2 has scheduled', () => {
     cloud.scheduledEvents = [anEvent()];
     await start();
     await clock.advance(60_000);
-    expect(causes()).toMatchObject([refuted, { id: 'maintenance/instance-event-0a' }]);
+    expect(causes()).toMatchObject([{ id: 'maintenance/instance-event-0a' }, refuted]);
   });
 
   it('costs one call a minute, however many instances of others have events', async () => {

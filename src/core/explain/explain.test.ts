@@ -199,3 +199,24 @@ describe('explainPlan', () => {
     expect(explainPlan({ subject: 'i-1', steps: [step], waitingOn: [] })).toEqual([line]);
   });
 });
+
+it('tells causes in the order in which they came', () => {
+  const cause = (id: string, receivedAt: string) =>
+    ({
+      kind: 'Manual',
+      id,
+      reason: id,
+      receivedAt,
+      onDeadline: 'fail',
+      followUp: 'Release',
+    }) as const;
+  const [, first, second] = explainDisruption({
+    apiVersion: 'drover.dev/v1alpha1',
+    kind: 'NodeDisruption',
+    metadata: { name: 'i-1', uid: 'u', resourceVersion: '1', creationTimestamp: '' },
+    spec: {
+      causes: [cause('b', '2026-01-01T00:01:00.000Z'), cause('a', '2026-01-01T00:00:00.000Z')],
+    },
+  });
+  expect([first, second]).toEqual([expect.stringContaining('(a)'), expect.stringContaining('(b)')]);
+});

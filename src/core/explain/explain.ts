@@ -1,5 +1,6 @@
 // A disruption and a plan as plain lines, for the command line, events and the page. Says what
 // is and what will be; decides nothing and reads no clock.
+import { parseTime } from '../../api/brand.ts';
 import { isConfirmed, isRefuted } from '../../api/confirmation.ts';
 import type {
   DisruptionCause,
@@ -35,6 +36,9 @@ const explainCause = (cause: DisruptionCause): string => {
   const withdrawn = cancelledAt === undefined ? '' : `, withdrawn ${cancelledAt}`;
   return `because of ${kind}${by}${why}, received ${receivedAt}${withdrawn}${doubt(cause)}`;
 };
+
+const byTime = (a: DisruptionCause, b: DisruptionCause): number =>
+  (parseTime(a.receivedAt) ?? 0) - (parseTime(b.receivedAt) ?? 0);
 
 const deadlineText: Readonly<Record<'force' | 'fail', string>> = {
   force: 'what is left then is deleted, budgets or not',
@@ -91,7 +95,7 @@ export const explainDisruption = (
       : [`deadline ${status.deadline}: ${deadlineText[status.onDeadline ?? 'fail']}`];
   return [
     head,
-    ...spec.causes.map(explainCause),
+    ...spec.causes.toSorted(byTime).map(explainCause),
     ...deadline,
     ...(status === undefined ? [] : podsText(status)),
     ...(plan === undefined
