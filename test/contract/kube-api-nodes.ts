@@ -61,6 +61,11 @@ const cases: Readonly<Record<string, (env: ContractEnv) => Promise<void>>> = {
     assert.equal(await ask('PATCH', path, { spec: { taints: null } }), taints);
     const more = [{ key: 'own', effect: 'NoExecute' }];
     assert.equal(await ask('PATCH', path, { spec: { taints: more } }), taints);
+    const owner = { apiVersion: 'v1', kind: 'Node', name: 'absent', uid: 'absent' };
+    assert.equal(
+      await ask('PATCH', path, { metadata: { ownerReferences: [owner] } }),
+      `${prefix}node "${node}" is not allowed to modify ownerReferences`,
+    );
     assert.equal(await ask('PATCH', path, { spec: { unschedulable: true } }), 200);
     const other = env.unique('node');
     const made = { metadata: { name: other, labels: { 'node-role.kubernetes.io/x': '' } } };

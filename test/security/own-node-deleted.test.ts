@@ -2,6 +2,7 @@
 // kubelet register anew, without taints and marks. The instance stays what it was: being drained.
 import { describe, expect, it } from 'vitest';
 import type { DisruptionCause } from '../../src/api/disruption.ts';
+import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { TerminationLife } from '../support/termination-world.ts';
 
 const exclude = 'node.kubernetes.io/exclude-from-external-load-balancers';
@@ -36,6 +37,22 @@ const byHand = {
   'foreign-hooks-left-alone': noHook,
   'messages-are-durable': noHook,
 };
+/** A patch of its Node with the credentials of the kubelet, over the API: `code: message`. */
+const patchAsKubelet = (life: TerminationLife, metadata: JsonObject): string => {
+  const answer = life.world.kube.handle({
+    method: 'PATCH',
+    path: `/api/v1/nodes/${life.node}`,
+    query: new URLSearchParams(),
+    accept: 'application/json',
+    contentType: 'application/merge-patch+json',
+    user: { username: `system:node:${life.node}`, groups: ['system:nodes'] },
+    userAgent: 'kubelet',
+    sourceIp: '127.0.0.1',
+    body: { metadata },
+  });
+  if (answer.kind !== 'object') return answer.kind;
+  return `${answer.status}: ${String(objectOr(answer.body).message ?? '')}`;
+};
 const uidOf = (life: TerminationLife): unknown =>
   (life.nodeObject()?.metadata as { readonly uid?: unknown } | undefined)?.uid;
 const isMarked = (life: TerminationLife): boolean => {
@@ -67,6 +84,26 @@ const registerAnew = async (life: TerminationLife): Promise<void> => {
 };
 
 describe('a node that deletes its own Node object', () => {
+  it('cannot have it collected by naming an owner that does not exist', async () => {
+    const life = await TerminationLife.begin();
+    life.cause(manual);
+    await life.ended();
+    const before = uidOf(life);
+    const owner = {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRole',
+      name: 'absent',
+      uid: '00000000-0000-4000-8000-000000000000',
+    };
+    expect(patchAsKubelet(life, { ownerReferences: [owner] })).toBe(
+      `403: nodes "${life.node}" is forbidden: node "${life.node}" is not allowed to modify ownerReferences`,
+    );
+    expect(patchAsKubelet(life, { labels: { 'example.com/rack': 'r1' } })).toBe('200: ');
+    await life.driver.advance(120);
+    expect([uidOf(life), isMarked(life)]).toEqual([before, true]);
+    await life.end({ settled: true, exempt: byHand });
+  });
+
   it.each(['eks', 'native'] as const)(
     '%s: does not end its drain, and is marked again before it is Ready',
     async (compat) => {

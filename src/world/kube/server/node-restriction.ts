@@ -55,6 +55,11 @@ const judgeNodeWrite: Judge = (_, node, { name, operation, object, oldObject }) 
   if (!values.deepEqual(taints(specOf(object)), taints(old))) {
     return `node "${node}" is not allowed to modify taints`;
   }
+  // CVE-2025-5187: the garbage collector deletes a node whose owner does not exist.
+  const owners = ({ ownerReferences }: JsonObject): Json => ownerReferences ?? [];
+  if (!values.deepEqual(owners(metadataOf(object)), owners(metadataOf(oldObject ?? {})))) {
+    return `node "${node}" is not allowed to modify ownerReferences`;
+  }
   return labels === '' ? undefined : `is not allowed to modify labels: ${labels}`;
 };
 
