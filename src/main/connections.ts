@@ -8,7 +8,7 @@ import { isObject, objectOr } from '../api/json.ts';
 import type { Connection } from '../cli/context.ts';
 import { CommandError, exitCodes } from '../cli/context.ts';
 import { type DataDir, dataDirAt, readEnvironment } from './data-dir.ts';
-import { unsafeReason } from './private-dir.ts';
+import { unsafety } from './private-dir.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 type Values = Readonly<Record<string, string | undefined>>;
@@ -57,8 +57,8 @@ const kubeconfigFault = (text: string): string | undefined => {
 
 /** Why the values of DIR/env are not those of a world of that directory, or undefined. */
 const environmentFault = (dir: DataDir, values: Values): string | undefined => {
-  const unsafe = unsafeReason(dir.path);
-  if (unsafe !== undefined) return `it ${unsafe}`;
+  const unsafe = unsafety(dir.path);
+  if (unsafe !== undefined) return `it ${unsafe.reason}`;
   if (!existsSync(dir.settingsFile)) return 'it has no settings.json';
   if (values.KUBECONFIG !== dir.kubeconfigFile) return 'its KUBECONFIG points elsewhere';
   for (const key of ['AWS_ENDPOINT_URL', 'DROVER_URL']) {

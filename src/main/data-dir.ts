@@ -17,7 +17,7 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { isObject } from '../api/json.ts';
-import { unsafeReason } from './private-dir.ts';
+import { unsafety } from './private-dir.ts';
 
 export class DataDirError extends Error {
   override readonly name = 'DataDirError';
@@ -103,11 +103,12 @@ const parseSettings = (file: string): Settings => {
 };
 
 const refuseUnsafe = ({ path }: DataDir): void => {
-  const reason = unsafeReason(path);
-  if (reason === undefined) return;
+  const unsafe = unsafety(path);
+  if (unsafe === undefined) return;
+  const { reason, remedy } = unsafe;
   throw new DataDirError(
-    `cannot use ${path} as data directory: it ${reason}; it would hold tokens and keys: make it ` +
-      'your own (chown, chmod 700), or choose another with --data-dir',
+    `cannot use ${path} as data directory: it ${reason}; it would hold tokens and keys. Remedy: ` +
+      `${remedy}, or choose another with --data-dir`,
   );
 };
 

@@ -24,16 +24,32 @@ const foreignLinkAbove = (path: string, uid: number): string | undefined => {
   return undefined;
 };
 
+export interface Unsafe {
+  /** Continues a sentence that begins with "it". */
+  readonly reason: string;
+  readonly remedy: string;
+}
+
+const makeItYourOwn = 'make it your own (chown, chmod 700)';
+
 /** Why `path` (absolute) is not safe to keep secrets in; undefined: it is, or does not exist yet. */
-export const unsafeReason = (path: string): string | undefined => {
+export const unsafety = (path: string): Unsafe | undefined => {
   const uid = process.getuid?.();
   // Windows has no such owners.
   if (uid === undefined) return undefined;
   const link = foreignLinkAbove(path, uid);
-  if (link !== undefined) return `is reached through ${link}, a symbolic link of another user`;
+  if (link !== undefined) {
+    const reason = `is reached through ${link}, a symbolic link of another user`;
+    return { reason, remedy: 'name it by a path without that link' };
+  }
   const stats = lookAt(path);
   if (stats === undefined) return undefined;
-  if (stats.isSymbolicLink()) return 'is a symbolic link';
-  if (stats.uid !== uid) return `belongs to another user (uid ${stats.uid})`;
-  return (stats.mode & othersMayWrite) === 0 ? undefined : 'can be written by every user';
+  if (stats.isSymbolicLink()) {
+    return { reason: 'is a symbolic link', remedy: 'name the directory that the link points to' };
+  }
+  if (stats.uid !== uid) {
+    return { reason: `belongs to another user (uid ${stats.uid})`, remedy: makeItYourOwn };
+  }
+  if ((stats.mode & othersMayWrite) === 0) return undefined;
+  return { reason: 'can be written by every user', remedy: makeItYourOwn };
 };
