@@ -285,6 +285,7 @@ export const nodeGroupStatus: Schema = object(
       { version: text(63), releaseVersion: text(63), launchTemplate: launchTemplateRef },
       ['version'],
     ),
+    capacityType: oneOf(['ON_DEMAND', 'SPOT']),
     version: text(63),
     launchTemplate: launchTemplateRef,
     adopted: object(

@@ -193,6 +193,7 @@ const statusWords: Words = {
     'What spec.version, releaseVersion and launchTemplate asked for when last taken note of.',
     requestedRevisionWords,
   ],
+  capacityType: 'ON_DEMAND or SPOT; for an adopted group as AWS reports it.',
   version: "The nodes' Kubernetes version: that of the last update that was successful.",
   launchTemplate: ['Your own launch template, as of all nodes.', launchTemplateWords],
   adopted: [

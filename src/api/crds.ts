@@ -113,8 +113,9 @@ const nodeGroups = definition({
     { name: 'Ready', type: 'integer', jsonPath: '.status.ready' },
     { name: 'Min', type: 'integer', jsonPath: '.status.minSize' },
     { name: 'Max', type: 'integer', jsonPath: '.status.maxSize' },
-    { name: 'Version', type: 'string', jsonPath: '.status.releaseVersion' },
-    { name: 'Capacity', type: 'string', jsonPath: '.spec.capacityType', priority: 1 },
+    { name: 'Version', type: 'string', jsonPath: '.status.version' },
+    { name: 'Release', type: 'string', jsonPath: '.status.releaseVersion' },
+    { name: 'Capacity', type: 'string', jsonPath: '.status.capacityType', priority: 1 },
     { name: 'Group', type: 'string', jsonPath: '.status.autoScalingGroupName', priority: 1 },
     // A word where something is wrong: DELETING or UPDATING alone says nothing of what it waits for.
     { name: 'Issue', type: 'string', jsonPath: '.status.health[0].code' },

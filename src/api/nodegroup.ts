@@ -221,6 +221,8 @@ export interface NodeGroupStatus {
   readonly updating?: UpdateNote;
   /** What spec.version, releaseVersion and launchTemplate asked for when last taken note of. */
   readonly requestedRevision?: Pick<NodeGroupSpec, 'version' | 'releaseVersion' | 'launchTemplate'>;
+  /** That of the spec or, for an adopted group, of its Auto Scaling group. */
+  readonly capacityType?: NodeGroupSpec['capacityType'];
   /** The Kubernetes version of the nodes: that of the last update that was successful. */
   readonly version?: string;
   /** Of the user's own template: what all nodes were last made from. */

@@ -280,6 +280,7 @@ const nodeGroup: { spec: Full<NodeGroupSpec>; status: Full<NodeGroupStatus> } = 
     maxSize: 1,
     instances: 1,
     ready: 1,
+    capacityType: 'SPOT',
     perZone: { a: 1 },
     adopted: {
       clusterName: 'c',

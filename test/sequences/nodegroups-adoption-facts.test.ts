@@ -41,6 +41,7 @@ describe('a NodeGroup of four lines', () => {
       launchTemplate: { name: 'theirs', version: '1' },
       version: '1.32',
     });
+    expect(life.group()?.status).toMatchObject({ version: '1.32', capacityType: 'ON_DEMAND' });
     const shown = await life.shown();
     expect(shown).toMatchObject({
       amiType: 'CUSTOM',

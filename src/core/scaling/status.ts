@@ -225,6 +225,7 @@ const wholeStatus = (facts: StatusFacts, halvings: number): NodeGroupStatus => {
     perZone: countBy(counts.instances, ({ availabilityZone }) => availabilityZone),
     perTemplateVersion: countBy(counts.instances, (one) => one.launchTemplateVersion || '?'),
     autoScalingGroupName: autoScalingGroupNameOf(group),
+    capacityType: group.spec.capacityType,
     version: made?.version ?? (before?.version || group.spec.version),
     ...(releaseVersion === undefined ? {} : { releaseVersion }),
     ...(imageId === undefined ? {} : { imageId }),
