@@ -100,7 +100,7 @@ const updateStatusWords: Words = {
       instanceId: 'The instance that it runs for.',
       node: 'Its node.',
       job: 'Namespace and name of the Job.',
-      webhook: 'Its URL.',
+      webhook: 'Scheme and host of its URL; the path may be a secret.',
       id: 'The id that the webhook is asked with; another for each try of a drain.',
       state: 'Running or Failed.',
       since: 'Of a webhook: its time counts from then.',

@@ -44,7 +44,7 @@ export interface HookStatus {
   readonly node?: string;
   /** Namespace and name of the Job. */
   readonly job?: string;
-  /** Its URL. */
+  /** Scheme and host of its URL. */
   readonly webhook?: string;
   /** Of a webhook: the `id` that it is asked with, another for each try of a drain. */
   readonly id?: string;
@@ -79,3 +79,9 @@ export const hookUpdateLabel = 'drover.dev/update-uid';
 export const hookKindLabel = 'drover.dev/hook';
 /** For which instance. */
 export const hookInstanceLabel = 'drover.dev/instance';
+
+/** A webhook's address without its path, which may be a secret: `https://ops.example/...`. */
+export const shownAddress = (url: string): string =>
+  url.replace(/^(\w+:\/\/[^/?#]*)\/?(.*)$/s, (_, origin: string, rest: string) =>
+    rest === '' ? origin : `${origin}/...`,
+  );

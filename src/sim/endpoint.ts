@@ -1,5 +1,6 @@
 // An endpoint of webhooks and probes in the world's time: it answers, fails, is slow, hangs or is not there, as it is
 // told for each call. No socket is opened.
+import { shownAddress } from '../api/update-hooks.ts';
 import {
   type Http,
   type HttpAnswer,
@@ -75,7 +76,8 @@ export class SimulatedEndpoint implements Http {
     reply: EndpointReply,
     { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal?: AbortSignal },
   ): Promise<HttpAnswer> {
-    const failed = (code: HttpErrorCode, why: string) => new HttpError(code, `${url}: ${why}`);
+    const failed = (code: HttpErrorCode, why: string) =>
+      new HttpError(code, `${shownAddress(url)}: ${why}`);
     return new Promise((resolve, reject) => {
       const kernel = this.#world?.kernel;
       if (kernel === undefined) return reject(new Error('the endpoint runs in no world'));

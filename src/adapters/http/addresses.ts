@@ -2,6 +2,7 @@
 // others) never; loopback for a webhook only where this process was told so. Calls nobody.
 import { type LookupAddress, lookup } from 'node:dns';
 import { BlockList, isIP } from 'node:net';
+import { shownAddress } from '../../api/update-hooks.ts';
 import { HttpError } from '../../ports/index.ts';
 
 /** Instance metadata of every cloud, in both families, and what maps to them (::ffff:0:0/96 by itself). */
@@ -86,13 +87,16 @@ export const targetOf = (url: string, ruleFor: (target: URL) => AddressRule): UR
   try {
     target = new URL(url);
   } catch {
-    throw notAllowed(url, 'it is no URL');
+    throw notAllowed('the address', 'it is not a URL');
   }
   const { protocol, hostname } = target;
-  if (protocol !== 'http:' && protocol !== 'https:') throw notAllowed(url, 'only http and https');
+  const address = shownAddress(url);
+  if (protocol !== 'http:' && protocol !== 'https:') {
+    throw notAllowed(address, 'only http and https');
+  }
   // The connection looks up names alone: an address is looked at here.
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   const why = isIP(host) === 0 ? undefined : ruleFor(target)(host);
-  if (why !== undefined) throw notAllowed(url, why);
+  if (why !== undefined) throw notAllowed(address, why);
   return target;
 };

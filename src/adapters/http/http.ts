@@ -1,6 +1,7 @@
 // The Http port on undici. What a name resolves to is looked at when the connection is made, so that a name that
 // changes its address between two looks gains nothing. Follows no redirect and keeps no connection.
 import { Agent, request } from 'undici';
+import { shownAddress } from '../../api/update-hooks.ts';
 import { type Http, type HttpAnswer, HttpError } from '../../ports/index.ts';
 import {
   type AddressRule,
@@ -14,15 +15,17 @@ import {
 /** The status is wanted; more than this of a body is not even received. */
 const maxBodyBytes = 64 * 1024;
 
-const errorOf = (error: unknown, url: string): HttpError => {
+/** `address`: as errors show it. */
+const errorOf = (error: unknown, address: string): HttpError => {
   if (error instanceof HttpError) return error;
   const { name, code, message } =
     error instanceof Error
       ? { code: undefined, ...error, name: error.name, message: error.message }
       : { name: '', code: undefined, message: String(error) };
   const isLate = /Timeout/.test(name) || String(code).includes('TIMEOUT');
-  if (isLate) return new HttpError('Timeout', `no answer from ${url} in time`, { cause: error });
-  return new HttpError('Unreachable', `no answer from ${url}: ${message}`, { cause: error });
+  if (isLate)
+    return new HttpError('Timeout', `no answer from ${address} in time`, { cause: error });
+  return new HttpError('Unreachable', `no answer from ${address}: ${message}`, { cause: error });
 };
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
@@ -49,7 +52,7 @@ interface Call {
   readonly ca?: string;
 }
 
-const call = async (url: string, target: URL, how: Call): Promise<HttpAnswer> => {
+const call = async (address: string, target: URL, how: Call): Promise<HttpAnswer> => {
   const { method, rule, timeoutMs, signal, headers = {}, body, ca } = how;
   const agent = new Agent({
     connect: {
@@ -74,7 +77,7 @@ const call = async (url: string, target: URL, how: Call): Promise<HttpAnswer> =>
     answer.body.destroy();
     return { status: answer.statusCode, ...retryAfterOf(answer.headers) };
   } catch (error) {
-    throw errorOf(error, url);
+    throw errorOf(error, address);
   } finally {
     void agent.destroy().catch(() => {});
   }
@@ -107,7 +110,15 @@ export const createHttp = (options: { readonly allowLoopback?: boolean } = {}): 
       };
       const more = ca === undefined ? {} : { ca };
       const rule = ruleFor(target);
-      return call(url, target, { method: 'POST', rule, timeoutMs, signal, headers, body, ...more });
+      return call(shownAddress(url), target, {
+        method: 'POST',
+        rule,
+        timeoutMs,
+        signal,
+        headers,
+        body,
+        ...more,
+      });
     },
   };
 };

@@ -17,7 +17,12 @@ const call: HookCall = {
   nodeName: 'n1',
   name: 'pre-drain-i-1-2',
 };
-const told = { hook: 'preDrain', instanceId: 'i-1', node: 'n1', webhook: url } as const;
+const told = {
+  hook: 'preDrain',
+  instanceId: 'i-1',
+  node: 'n1',
+  webhook: 'https://ops.example/...',
+} as const;
 const bad = { ...told, state: 'Failed', message: 'it answered 404' } as const;
 
 const ask = async (status: Partial<NodeGroupUpdateStatus>, asked = new Map<string, HookRun>()) => {

@@ -17,10 +17,17 @@ import type { UpdateInstance, UpdateObservation } from '../observation.ts';
 import { type HookRun, hookJobName } from './job.ts';
 
 const url = 'https://ops.example/drain';
+const shown = 'https://ops.example/...';
 const preDrain: NodeHook = { webhook: { url }, timeoutSeconds: 100 };
 const name = hookJobName('preDrain', 'i-o1', 'u/update/up');
 const begun = [aMember('o1', held), ...members(2, 'n', fresh)];
-const entry = { hook: 'preDrain', instanceId: 'i-o1', node: 'o1', webhook: url, id: name } as const;
+const entry = {
+  hook: 'preDrain',
+  instanceId: 'i-o1',
+  node: 'o1',
+  webhook: shown,
+  id: name,
+} as const;
 const since = formatTime(now);
 
 const decide = (
@@ -81,7 +88,7 @@ describe('a webhook in the journal', () => {
     const run: HookRun = { state: 'Running', since, attempt: 9, message: 'it answered 503' };
     const late = { now: epochMs(now + 100_000) };
     const { change } = decide(run, { hooks: [running({ attempt: 8 })] }, late);
-    const why = `Hook preDrain of node o1 (webhook ${url}) failed: it was not done in 100 s; at last it answered 503`;
+    const why = `Hook preDrain of node o1 (webhook ${shown}) failed: it was not done in 100 s; at last it answered 503`;
     expect(change).toMatchObject({
       phase: 'Restoring',
       errors: [{ code: 'HookFailed', message: why }],

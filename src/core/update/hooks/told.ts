@@ -8,6 +8,7 @@ import {
   maxDoneWebhooks,
   maxHookTimes,
   maxToldHooks,
+  shownAddress,
 } from '../../../api/update-hooks.ts';
 import type { UpdateObservation } from '../observation.ts';
 import { type HookCall, type HookRun, instanceOfCall, withoutTry } from './job.ts';
@@ -28,9 +29,9 @@ const targetOf = ({
 }: Pick<HookCall, 'hook' | 'name'>): Pick<HookStatus, 'job' | 'webhook' | 'id'> =>
   hook.webhook === undefined
     ? { job: `${hook.job?.namespace ?? ''}/${name}` }
-    : { webhook: hook.webhook.url, id: name };
+    : { webhook: shownAddress(hook.webhook.url), id: name };
 
-/** `Job ops/pre-drain-i-1-ab`, `webhook https://ops.example/drain`. */
+/** `Job ops/pre-drain-i-1-ab`, `webhook https://ops.example/...`. */
 export const targetText = ({ job, webhook }: Pick<HookStatus, 'job' | 'webhook'>): string =>
   webhook === undefined ? `Job ${job ?? ''}` : `webhook ${webhook}`;
 
