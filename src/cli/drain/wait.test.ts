@@ -7,13 +7,15 @@ import { VirtualClock } from '../../runtime/testing.ts';
 import { FakeKube } from '../../runtime/testing-kube.ts';
 import { DrainWait } from './wait.ts';
 
-const setUp = (options: { readonly terminal?: boolean } = {}) => {
+const setUp = (options: { readonly terminal?: boolean; readonly followUp?: 'Terminate' } = {}) => {
+  const { followUp: wanted } = options;
+  const followUp = wanted === undefined ? {} : { followUp: wanted };
   const clock = new VirtualClock();
   const kube = new FakeKube(clock);
   const told: string[] = [];
   const shown: string[] = [];
   const stop = new AbortController();
-  const spec = { instanceId: anId, nodeName: 'n1', causes: [aManualCause()] };
+  const spec = { instanceId: anId, nodeName: 'n1', causes: [aManualCause(followUp)] };
   const status = (value: Partial<NodeDisruptionStatus> | undefined): void => {
     const seed = { name: anId, spec };
     kube.put(
@@ -72,6 +74,26 @@ describe('DrainWait', () => {
       expect.stringMatching(/^n1: pod demo\/p1 waits for budget demo\/b1/),
       'n1: drained: empty',
     ]);
+  });
+
+  it('counts a pod that was told to stop as gone where its kubelet is dead', async () => {
+    const { clock, kube, told, status, wait, stop } = setUp({ followUp: 'Terminate' });
+    const conditions = [{ type: 'Ready', status: 'Unknown' }];
+    kube.put(resourceTypes.nodes, { name: 'n1', spec: {}, status: { conditions } });
+    for (const name of ['p1', 'p2']) {
+      const { spec, status: podStatus } = aPod(name);
+      kube.put(resourceTypes.pods, { name, spec, status: podStatus });
+    }
+    // Told to stop at 0 s.
+    const metadata = { deletionTimestamp: timePlus(600), deletionGracePeriodSeconds: 600 };
+    const stopping = { type: 'merge', body: { metadata } } as const;
+    await kube.patch(resourceTypes.pods, { name: 'p1' }, stopping);
+    status({ phase: 'Draining', podsTotal: 2 });
+    const running = wait.run(undefined);
+    await clock.advance(40_000);
+    stop.abort();
+    await running;
+    expect(told).toContain('n1: 1 of 2 pods left');
   });
 
   it('says once, after ten seconds, that no controller acts, and with what remedy', async () => {

@@ -2,8 +2,10 @@
 // or one line that is replaced on a terminal. Decides nothing about the drains themselves.
 import { durationMs, type EpochMs, parseTime } from '../../api/brand.ts';
 import type { NodeDisruption, WaitingOn } from '../../api/disruption.ts';
+import { type Node, resourceTypes } from '../../api/kube.ts';
 import { classifyPods } from '../../core/drain/index.ts';
 import { explainWaiting } from '../../core/explain/index.ts';
+import { leavesPods } from '../../core/termination/index.ts';
 import { type Clock, type KubeApi, KubeError } from '../../ports/index.ts';
 import { formatDuration } from '../duration.ts';
 import { podsOn } from './read.ts';
@@ -144,12 +146,18 @@ export class DrainWait {
     } else this.#tellEnd(target, seen.state);
   }
 
-  async #countPods(node: string, { status }: NodeDisruption): Promise<number> {
+  async #countPods(name: string, disruption: NodeDisruption): Promise<number> {
+    const { kube, clock } = this.#deps;
     // From the server's cache: what is a second old is good enough to be shown.
-    const pods = await podsOn(this.#deps.kube, node, { resourceVersion: '0' });
-    const { boomerangs = [] } = status ?? {};
-    const markedAt = parseTime(status?.markedAt);
-    return classifyPods(pods, { markedAt, boomerangs }).evict.length;
+    const pods = await podsOn(kube, name, { resourceVersion: '0' });
+    const { boomerangs = [], markedAt } = disruption.status ?? {};
+    const options = { markedAt: parseTime(markedAt), boomerangs };
+    const stops = pods.some(({ metadata }) => metadata.deletionTimestamp !== undefined);
+    if (!stops) return classifyPods(pods, options).evict.length;
+    const found = await kube.get<Node>(resourceTypes.nodes, { name });
+    const node = found.kind === 'found' ? found.object : undefined;
+    const dead = leavesPods({ disruption, node }) ? { unreachableAt: clock.now() } : {};
+    return classifyPods(pods, { ...options, ...dead }).evict.length;
   }
 
   #tellWorking(

@@ -62,6 +62,17 @@ describe('intake', () => {
     expect(causes).toMatchObject([{ confirmation: { state: 'Confirmed' } }]);
   });
 
+  it('records a termination as of the shortest hook where Auto Scaling does not describe it', async () => {
+    const { cloud, clock, disruption, intake } = await setUp();
+    cloud.fail('describeHooks', 'Throttled', 10_000);
+    cloud.send(term(1));
+    await clock.advance(30_000);
+    const hook = { heartbeatTimeoutSeconds: 30, globalTimeoutSeconds: 3_000 };
+    expect(disruption(anInstance(1))?.spec.causes).toMatchObject([{ hook }]);
+    expect(cloud.queued).toBe(0);
+    expect(intake.stats()).toEqual({ recorded: 1 });
+  });
+
   it('records an interruption unconfirmed while EC2 does not answer', async () => {
     const { cloud, clock, disruption } = await setUp();
     cloud.hang('describeInstances');

@@ -5,7 +5,7 @@ import { durationMs, type InstanceId } from '../../api/brand.ts';
 import type { CauseKind, NodeDisruption } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
-import type { Notice } from '../../api/notice.ts';
+import type { HookNotice, Notice } from '../../api/notice.ts';
 import { parseNotice } from '../../formats/index.ts';
 import {
   type Clock,
@@ -13,6 +13,7 @@ import {
   CloudError,
   type Journal,
   type KubeApi,
+  type LifecycleHook,
   type Log,
   type QueueMessage,
   type Random,
@@ -79,6 +80,9 @@ const tries = 48;
 const maxInHand = 200;
 /** A queue that answers an empty long poll at once is not asked again faster than this. */
 const emptyPollMs = 1_000;
+
+/** A hook that is not described by then is taken for the shortest that Auto Scaling allows. */
+const hookTimesWithinMs = 10_000;
 
 /** How often the cloud's clock is compared with ours. */
 const measureEveryMs = 60_000;
@@ -288,10 +292,24 @@ class Intake {
       nodeName,
     };
     if (notice.kind !== 'terminate' || !this.#ownsHook(notice.hookName)) return facts;
-    const { autoScalingGroupName, hookName } = notice;
-    const hooks = await this.#directory.hooks(autoScalingGroupName, signal, hookName);
-    const hookTimes = hooks.find((hook) => hook.name === hookName);
+    const hookTimes = await this.#hookTimes(notice, receivedAt, signal);
     return { ...facts, ownsHook: true, hookTimes };
+  }
+
+  /** Undefined where Auto Scaling has not answered for a while: a drain must not wait for it. */
+  async #hookTimes(
+    { autoScalingGroupName, hookName }: HookNotice,
+    receivedAt: number,
+    signal: AbortSignal,
+  ): Promise<LifecycleHook | undefined> {
+    try {
+      const hooks = await this.#directory.hooks(autoScalingGroupName, signal, hookName);
+      return hooks.find((hook) => hook.name === hookName);
+    } catch (error) {
+      const isLate = this.#deps.clock.now() - receivedAt >= hookTimesWithinMs;
+      if (!isLate || !(error instanceof CloudError)) throw error;
+      return undefined;
+    }
   }
 
   #report(message: QueueMessage, decision: MessageDecision): void {

@@ -14,5 +14,6 @@ export type {
   TerminationOptions,
 } from './observation.ts';
 export { noMemory } from './observation.ts';
+export { leavesPods } from './pods-left.ts';
 export { isTaken, phaseOf, progressDueAt } from './status.ts';
 export { awaitsTurn, dueAt, isOutOfService, type Ledger as GroupLedger } from './turns.ts';

@@ -29,7 +29,11 @@ const takesInstance = (disruption: NodeDisruption): boolean =>
       (hold !== true && (kind === 'Update' || followUp === 'Terminate' || followUp === 'Replace')),
   );
 
-const leavesPods = ({ disruption, node }: Observation): boolean =>
+/** Whether pods of its dead kubelet that were told to stop go with the instance. */
+export const leavesPods = ({
+  disruption,
+  node,
+}: Pick<Observation, 'disruption' | 'node'>): boolean =>
   kubeletIsUnreachable(node) && takesInstance(disruption);
 
 /** When pods of a dead kubelet begin to count as gone. */
