@@ -4,6 +4,7 @@ import { expect } from 'vitest';
 import type { DisruptionCause, NodeDisruption } from '../../src/api/disruption.ts';
 import type { JsonObject } from '../../src/api/json.ts';
 import type { PodDisruptionBudget } from '../../src/api/kube.ts';
+import { createConfirmationController } from '../../src/controllers/confirmation/index.ts';
 import {
   createDisruptionController,
   type DisruptionDeps,
@@ -193,6 +194,7 @@ export class TerminationLife {
     Promise.all([
       ...Object.values(informers).map((informer) => informer.run(signal)),
       createIntakeController({ ...deps('intake'), queueUrl: this.#queueUrl }).run(signal),
+      createConfirmationController(deps('confirmation')).run(signal),
       createLifecycleController(deps('lifecycle')).run(signal),
       createDisruptionController({ ...deps('disruption'), ...this.#tuning }).run(signal),
     ]).catch((error: unknown) => {
