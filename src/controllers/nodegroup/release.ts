@@ -15,6 +15,7 @@ import type { LifecycleHook, ScalingGroup } from '../../ports/index.ts';
 import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { journalReleased } from './events.ts';
 import type { PassInput } from './pass-input.ts';
+import { clearNodes } from './release-nodes.ts';
 import { removeDerived } from './remove.ts';
 import { suspendedOf } from './rollout-input.ts';
 import { withdrawCauses } from './scale-in.ts';
@@ -91,8 +92,13 @@ const removeHooks = async (
   return busy;
 };
 
-const releasedText = ({ name, instances }: ScalingGroup): string =>
-  `Auto Scaling group ${name} stays with its ${instances.length} instances; Drover no longer drains them`;
+/** A release ends no instance, an update's surplus included: the message says how large that is. */
+const releasedText = ({ status }: NodeGroup, { name, instances }: ScalingGroup): string => {
+  const text = `Auto Scaling group ${name} stays with its ${instances.length} instances; Drover no longer drains them`;
+  const surplus = status?.surge?.desired ?? 0;
+  if (surplus === 0) return text;
+  return `${text}. ${surplus} of them are surplus of an update that did not end: drain them and reduce the desired capacity`;
+};
 
 /** What keeps the group from being let go now, a sentence. Throws CloudError, KubeError. */
 const releaseStep = async (
@@ -107,6 +113,7 @@ const releaseStep = async (
     isOwnCause(record, cause, name);
   await withdrawCauses(deps, { scaling, isDone, cancelledAt }, signal);
   await restoreGroup(deps, group, scaling, signal);
+  await clearNodes(deps, scaling, signal);
   const cancelled = undoing(deps, name, scaling);
   if (cancelled > 0) return `${cancelled} cancelled drains are being undone.`;
   // A removed hook ends the wait of whatever is in it: looked at just before.
@@ -137,7 +144,11 @@ export const releaseGroup = async (
   await roles.leaveToOwner(group, signal);
   if ((await removeFinalizer(deps, group, signal)) === undefined) return true;
   journalReleased(deps.journal, group);
-  const told = { reason: 'Released', type: 'Normal', message: releasedText(scaling) } as const;
+  const told = {
+    reason: 'Released',
+    type: 'Normal',
+    message: releasedText(group, scaling),
+  } as const;
   await tell(deps, group, told, signal);
   return true;
 };
