@@ -84,6 +84,50 @@ describe('visibility', () => {
   });
 });
 
+describe('RedrivePolicy', () => {
+  const deadLetterTargetArn = 'arn:aws:sqs:eu-west-1:111111111111:dead';
+  it.each([
+    ['no JSON', 'none', 'Redrive policy is not a valid JSON map.'],
+    ['a list', '[]', 'Redrive policy is not a valid JSON map.'],
+    [
+      'no target',
+      '{"maxReceiveCount":2}',
+      'Redrive policy does not contain mandatory attribute: deadLetterTargetArn.',
+    ],
+    [
+      'no count',
+      JSON.stringify({ deadLetterTargetArn }),
+      'Redrive policy does not contain mandatory attribute: maxReceiveCount.',
+    ],
+    [
+      'a count of none',
+      JSON.stringify({ deadLetterTargetArn, maxReceiveCount: 0 }),
+      'Invalid value for maxReceiveCount: 0, valid values are from 1 to 1000 both inclusive.',
+    ],
+  ])('of %s is refused and changes nothing', (_what, RedrivePolicy, reason) => {
+    const world = aTestWorld();
+    const refusal = `Value ${RedrivePolicy} for parameter RedrivePolicy is invalid. Reason: ${reason}`;
+    expect(() => aQueue(world, { RedrivePolicy })).toThrow(refusal);
+    const QueueUrl = aQueue(world);
+    const Attributes = { RedrivePolicy };
+    expect(() => world.call('sqs', 'SetQueueAttributes', { QueueUrl, Attributes })).toThrow(
+      refusal,
+    );
+    world.call('sqs', 'SendMessage', { QueueUrl, MessageBody: 'hello' });
+    expect(receive(world, QueueUrl)).toHaveLength(1);
+  });
+
+  it('is removed by an empty value', () => {
+    const world = aTestWorld();
+    const RedrivePolicy = JSON.stringify({ deadLetterTargetArn, maxReceiveCount: 2 });
+    const QueueUrl = aQueue(world, { RedrivePolicy });
+    const Attributes = { RedrivePolicy: '' };
+    world.call('sqs', 'SetQueueAttributes', { QueueUrl, Attributes });
+    world.call('sqs', 'SendMessage', { QueueUrl, MessageBody: 'hello' });
+    expect(receive(world, QueueUrl)).toHaveLength(1);
+  });
+});
+
 describe('bad requests', () => {
   it.each([
     [

@@ -228,7 +228,7 @@ export class Queues {
 
   #redrive(queue: QueueRow, row: MessageRow): boolean {
     const policy = queue.attributes.RedrivePolicy;
-    if (policy === undefined) return false;
+    if (policy === undefined || policy === '') return false;
     const { maxReceiveCount, deadLetterTargetArn } = readRedrivePolicy(policy);
     if (row.receiveCount < maxReceiveCount) return false;
     const target = this.byArn(deadLetterTargetArn);
@@ -312,4 +312,31 @@ const readRedrivePolicy = (
     maxReceiveCount: Number(read('maxReceiveCount')),
     deadLetterTargetArn: String(read('deadLetterTargetArn')),
   };
+};
+
+/** Why SQS refuses a redrive policy; undefined for a valid one. */
+export const redrivePolicyFault = (policy: string): string | undefined => {
+  const parsed = readJsonObject(policy);
+  if (parsed === undefined) return 'Redrive policy is not a valid JSON map.';
+  const missing = ['deadLetterTargetArn', 'maxReceiveCount'].find((name) => !(name in parsed));
+  if (missing !== undefined) {
+    return `Redrive policy does not contain mandatory attribute: ${missing}.`;
+  }
+  const { maxReceiveCount } = readRedrivePolicy(policy);
+  if (Number.isInteger(maxReceiveCount) && maxReceiveCount >= 1 && maxReceiveCount <= 1000) {
+    return undefined;
+  }
+  const range = 'valid values are from 1 to 1000 both inclusive.';
+  return `Invalid value for maxReceiveCount: ${maxReceiveCount}, ${range}`;
+};
+
+const readJsonObject = (text: string): object | undefined => {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)
+      ? parsed
+      : undefined;
+  } catch {
+    return undefined;
+  }
 };

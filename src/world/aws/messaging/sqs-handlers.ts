@@ -20,6 +20,7 @@ import {
   type QueueRow,
   type Queues,
   type ReceivedMessage,
+  redrivePolicyFault,
 } from './queues.ts';
 
 export interface SqsParts {
@@ -158,8 +159,20 @@ const checkAttributes = (given: Readonly<Record<string, string>>) => {
     if (isNumber && !/^\d+$/.test(value)) {
       throw refuse('InvalidAttributeValue', `Invalid value for the parameter ${name}.`);
     }
+    if (name === 'RedrivePolicy') checkRedrivePolicy(value);
   }
   return given;
+};
+
+/** An empty value removes the policy (API reference, SetQueueAttributes). */
+const checkRedrivePolicy = (value: string): void => {
+  if (value === '') return;
+  const wrong = redrivePolicyFault(value);
+  if (wrong === undefined) return;
+  throw refuse(
+    'InvalidParameterValue',
+    `Value ${value} for parameter RedrivePolicy is invalid. Reason: ${wrong}`,
+  );
 };
 
 const createQueue = (parts: SqsParts, input: AwsInput) => {
