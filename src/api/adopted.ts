@@ -8,7 +8,7 @@ export interface AdoptedFacts
     Pick<NodeGroupSpec, 'clusterName' | 'capacityType' | 'instanceTypes' | 'subnets'> {
   readonly minSize: number;
   readonly maxSize: number;
-  /** Of the launch template. */
+  /** The image that the launch template names. */
   readonly imageId?: string;
 }
 

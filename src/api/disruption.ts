@@ -69,9 +69,9 @@ export interface DisruptionCause {
   readonly terminationFreeAt?: string;
   /** Set when the cause was withdrawn (undrain, cancelled event); it then no longer counts. */
   readonly cancelledAt?: string;
-  /** Of causes that a notice brought; those of people and of Drover itself have none. */
+  /** Set for causes that a notice brought; absent for causes of operators and of Drover itself. */
   readonly confirmation?: Confirmation;
-  /** Of maintenance that a message announced. */
+  /** Set for maintenance that a message announced. */
   readonly window?: MaintenanceWindow;
 }
 
@@ -125,7 +125,7 @@ export interface UnreadyPod {
   readonly pod: string;
   /** Where it is to run: absent while it has no node. */
   readonly node?: string;
-  /** Of that node's instance. */
+  /** The subnet of the instance of that node. */
   readonly subnet?: string;
   /** The kubelet's or the scheduler's own word: FailedCreatePodSandBox, ImagePullBackOff, Unschedulable, ... */
   readonly reason: string;

@@ -22,7 +22,7 @@ import { withdrawCauses } from './scale-in.ts';
 import { tell } from './tell.ts';
 import { removeFinalizer } from './write.ts';
 
-/** Of scale-ins and updates of this group: an operator's own drains go on. */
+/** Causes of scale-ins and updates of this group: an operator's own drains go on. */
 const isOwnCause = (
   { spec }: NodeDisruption,
   cause: NodeDisruption['spec']['causes'][number],

@@ -134,7 +134,7 @@ const whileDeleted = (observation: Observation, demand: Demand, name: string): D
   });
 };
 
-/** Of this episode and of those before it. */
+/** Stop times of this episode and of those before it. */
 const stopsOf = ({ status }: NodeDisruption, { stopTimes = [] }: Memory): StatusChange => {
   const all = mergedStops([...(status?.stopTimes ?? []), ...stopTimes], stopTimesOfNode);
   return all.length === 0 ? {} : { stopTimes: all };

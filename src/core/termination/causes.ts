@@ -71,7 +71,7 @@ const keepingCause = (causes: readonly DisruptionCause[]): DisruptionCause | und
   return ending.every(({ holdTermination }) => holdTermination === true) ? ending[0] : undefined;
 };
 
-/** Whose instance the cloud takes by itself once we let go of it. */
+/** Kinds of causes after which the cloud ends the instance once Drover lets go of it. */
 export const endsByItself: Readonly<Record<DisruptionCause['kind'], boolean>> = {
   ScaleIn: true,
   LifecycleHook: true,
@@ -119,7 +119,7 @@ export interface Demand {
   readonly keptBy?: DisruptionCause;
   readonly onDeadline: 'force' | 'fail';
   readonly deadline?: EpochMs;
-  /** Of the cause whose deadline forces. */
+  /** Taken from the cause whose deadline forces. */
   readonly forceFrom?: EpochMs;
   readonly safetyMs: number;
   /** The longest that one of the causes wants between the drain's end and our termination. */

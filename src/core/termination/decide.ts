@@ -28,7 +28,7 @@ const byPhase: Readonly<Record<DisruptionPhase, Decide>> = {
   Ended: decideEnded,
 };
 
-/** Whose hooks wait in a phase. Those being completed wait until Auto Scaling confirms their end. */
+/** The hooks to keep waiting, by phase. One being completed waits until Auto Scaling confirms it. */
 const hooksToKeep: Readonly<
   Record<DisruptionPhase, (observation: Observation, demand: Demand) => readonly KnownHook[]>
 > = {

@@ -260,7 +260,7 @@ const whenEmpty = (
   return complete(observation, demand, how, total);
 };
 
-/** How many pods there were: a drain that ends before its progress is due tells it at its end. */
+/** How many pods there were: a drain that ends before its progress is due writes it at its end. */
 const totalOf = ({ memory }: Observation, { podsTotal }: NodeDisruptionStatus): StatusChange => {
   const most = Math.max(podsTotal ?? 0, memory.mostPods ?? 0);
   return podsTotal === undefined && memory.mostPods === undefined ? {} : { podsTotal: most };
@@ -308,7 +308,8 @@ const whileFull = (observation: Observation, demand: Demand, full: Full): Decisi
   const dueAt = progressDueAt(status);
   // What has not been looked at yet (after a restart) must not wipe out what was written before.
   const moved = blockers !== undefined && progressChanged(status, waitingOn);
-  // The allocation follows a new demand a moment later; what it says then is told at once, and once for each demand.
+  // The allocation follows a new demand a moment later. Its message is written at once, once for
+  // each demand.
   const isOther = blockers !== undefined && forceMoved(status, waitingOn);
   const due = (moved && dueAt !== undefined && dueAt <= now) || isOther;
   const change: StatusChange = {

@@ -47,7 +47,7 @@ export const decideEnded = (observation: Observation, demand: Demand): Decision 
   if (demand.causes.length > 0) return decision({ steps: [nextEpisode(disruption)] });
   const same = node !== undefined && status?.node?.uid === node.metadata.uid;
   if (isRegisteredAnew(observation)) return decision({ steps: [drainAgain(disruption)] });
-  // A patch that was long on its way may land after the end: the node's own record tells.
+  // A patch that was long on its way may land after the end: the node's own record shows it.
   const owned = same
     ? (recordedOn(node, disruption.metadata.name) ?? status.ownedMarks)
     : undefined;

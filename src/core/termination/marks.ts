@@ -162,7 +162,7 @@ export const hasMarksOfOurs = (node: Node | undefined, owned: OwnedMarks | undef
   node !== undefined && owned !== undefined && Object.values(stillOurs(node, owned)).some(Boolean);
 
 /**
- * Undoing is one patch, so the mark that only we set tells whether it has landed: what stands then
+ * Undoing is one patch, so the mark that only we set shows whether it has landed: what stands then
  * is somebody else's, as the cordon of a person who came just after a crash of ours.
  */
 export const isUndone = (node: Node, owned: OwnedMarks): boolean => {

@@ -1,4 +1,4 @@
-// Lifecycle actions: the waits that hooks impose. Opens one per hook, tells the hook's target, and
+// Lifecycle actions: the waits that hooks impose. Opens one per hook, notifies the hook's target, and
 // ends it by a result, a missed heartbeat or the global timeout. What follows is the engine's.
 import type { JsonObject } from '../../../api/json.ts';
 import { microsPerMs } from '../../kernel/index.ts';

@@ -79,7 +79,7 @@ export type MixedPolicy = {
   readonly weights?: Readonly<Record<string, number>>;
   /** On-demand instances before any spot instance. */
   readonly onDemandBase: number;
-  /** Of those above the base, in percent. */
+  /** Share of On-Demand Instances above the base, in percent. */
   readonly onDemandAbove: number;
   readonly onDemandStrategy: string;
   readonly spotStrategy: string;

@@ -101,7 +101,7 @@ export class WarmPools {
     return member;
   }
 
-  /** Of a member of a pool. */
+  /** Continues with a member of a pool whose instance has changed. */
   instanceChanged(member: MemberRow, instance: InstanceRow): void {
     const { store, actions, proceedLater } = this.#parts;
     const { instanceId } = member;
