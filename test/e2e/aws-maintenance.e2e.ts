@@ -134,7 +134,7 @@ describe('scheduled maintenance', {
     await inject('inject', 'system-reboot', '--node', node);
     await inject('advance', '2m');
     const disruption = `nodedisruption/${instance}`;
-    const told = await kubectl.ok(`get ${disruption} -o`, 'jsonpath={.spec.causes[-1:]}');
+    const told = await kubectl.ok(`get ${disruption} -o`, 'jsonpath={.spec.causes}');
     assert.match(told, /"id":"maintenance\/instance-event-0[0-9a-f]{16}"/);
     assert.match(told, /"reason":"found scheduled: system-reboot at /);
     const isCordoned = 'jsonpath={.spec.unschedulable}';
