@@ -17,8 +17,9 @@ const launchCodes: readonly (readonly [RegExp, string])[] = [
   [/InstanceLimitExceeded|VcpuLimitExceeded|MaxSpotInstanceCount/, 'InstanceLimitExceeded'],
   [/InvalidSubnetID|subnet ID '.*' does not exist/i, 'Ec2SubnetNotFound'],
   [/InvalidGroup|security group '.*' does not exist/i, 'Ec2SecurityGroupNotFound'],
-  [/launch template.*(?:not exist|version)|InvalidLaunchTemplate/i, 'Ec2LaunchTemplateNotFound'],
+  // Before the template's: Auto Scaling refuses a template by what is wrong in it.
   [/InvalidAMIID|image id '.*' does not exist/i, 'AmiIdNotFound'],
+  [/launch template.*(?:not exist|version)|InvalidLaunchTemplate/i, 'Ec2LaunchTemplateNotFound'],
   [/role with name .* cannot be found/i, 'IamNodeRoleNotFound'],
   [/instance profile/i, 'IamInstanceProfileNotFound'],
   [/Invalid value .* for InstanceType/i, 'Ec2InstanceTypeDoesNotExist'],

@@ -349,25 +349,19 @@ describe('groups', () => {
   });
 });
 
-it('starts no instance from an image that does not exist, and says so in EC2 words', () => {
+it('starts no instance from an image that has been deregistered, and says so in EC2 words', () => {
   const world = aTestWorld();
-  const made = world.call('ec2', 'CreateLaunchTemplate', {
-    LaunchTemplateName: 'gone',
-    LaunchTemplateData: { ImageId: 'ami-0123456789abcdef0', InstanceType: 'm5.large' },
-  });
-  expect(made.Warning?.Errors).toMatchObject([{ Code: 'InvalidAMIID.NotFound' }]);
   aGroup(world, { desired: 1 });
   world.advance(60);
-  const LaunchTemplate = { LaunchTemplateName: 'gone', Version: '1' };
+  const imageId = world.parts.images.releases('AL2_x86_64', '1.32')[0]?.imageId ?? '';
+  world.kernel.tables.open('aws/ec2/images').delete(imageId);
   const named = { AutoScalingGroupName: 'g' };
-  world.call('autoscaling', 'UpdateAutoScalingGroup', { ...named, LaunchTemplate });
   world.call('autoscaling', 'SetDesiredCapacity', { ...named, DesiredCapacity: 2 });
   world.advance(60);
   expect(Object.keys(world.states('g'))).toHaveLength(1);
   const { Activities } = world.call('autoscaling', 'DescribeScalingActivities', named);
   expect((Activities as readonly Answer[])[0]).toMatchObject({
     StatusCode: 'Failed',
-    StatusMessage:
-      "The image id '[ami-0123456789abcdef0]' does not exist. Launching EC2 instance failed.",
+    StatusMessage: `The image id '[${imageId}]' does not exist. Launching EC2 instance failed.`,
   });
 });

@@ -9,6 +9,7 @@ import {
   text,
   texts,
 } from '../../../wire/index.ts';
+import type { Images } from '../ec2/images.ts';
 import type { LaunchTemplates } from '../ec2/launch-templates.ts';
 import type { Network } from '../ec2/network.ts';
 import type { TargetGroups } from '../elb/target-groups.ts';
@@ -30,6 +31,7 @@ export interface GroupParts {
   readonly engine: Engine;
   readonly network: Network;
   readonly templates: LaunchTemplates;
+  readonly images: Images;
   readonly warmPools: WarmPools;
   readonly targets: TargetGroups;
 }
@@ -92,7 +94,7 @@ const readProcesses = (input: AwsInput): readonly string[] => {
 };
 
 const create = (parts: GroupParts, input: AwsInput) => {
-  const { scope, store, engine, network, templates } = parts;
+  const { scope, store, engine, network } = parts;
   checkOneSource(input);
   checkSupported(input);
   const name = text(input, 'AutoScalingGroupName');
@@ -106,7 +108,7 @@ const create = (parts: GroupParts, input: AwsInput) => {
   const max = optionalNumber(input, 'MaxSize') ?? 0;
   const desired = optionalNumber(input, 'DesiredCapacity') ?? min;
   checkSizes({ min, max, desired });
-  const source = readSource(templates, input) ?? noSource();
+  const source = readSource(parts, input) ?? noSource();
   const hooks = structures(input, 'LifecycleHookSpecificationList').map((one) => ({
     ...one,
     AutoScalingGroupName: name,
@@ -226,7 +228,8 @@ const checkSizes = (sizes: {
   }
 };
 
-const update = ({ store, engine, network, templates }: GroupParts, input: AwsInput) => {
+const update = (parts: GroupParts, input: AwsInput) => {
+  const { store, engine, network } = parts;
   checkSupported(input);
   if (input.TargetGroupARNs !== undefined) {
     throw validationError('TargetGroupARNs are changed by AttachLoadBalancerTargetGroups');
@@ -240,7 +243,7 @@ const update = ({ store, engine, network, templates }: GroupParts, input: AwsInp
   // A new bound moves desired capacity with it; an explicit one must fit (API reference).
   const desired = given ?? Math.min(Math.max(group.desired, min), max);
   checkSizes({ min, max, desired });
-  const source = readSource(templates, input, group.mixed);
+  const source = readSource(parts, input, group.mixed);
   const places = readPlaces(network, input);
   store.patchGroup(group.name, {
     ...(source === undefined ? {} : source),

@@ -89,6 +89,44 @@ describe('CreateAutoScalingGroup', () => {
   });
 });
 
+describe('an image that does not exist', () => {
+  const missing = (world: TestWorld): string => {
+    const LaunchTemplateData = { ImageId: 'ami-0123456789abcdef0', InstanceType: 'm5.large' };
+    const named = { LaunchTemplateName: 't', LaunchTemplateData };
+    const made = world.call('ec2', 'CreateLaunchTemplateVersion', named);
+    expect(made.Warning?.Errors).toMatchObject([{ Code: 'InvalidAMIID.NotFound' }]);
+    return world.foundation.publicSubnets[0]?.subnetId ?? '';
+  };
+  const refused =
+    'ValidationError: You must use a valid fully-formed launch template. ' +
+    "The image id '[ami-0123456789abcdef0]' does not exist";
+  const LaunchTemplate = { LaunchTemplateName: 't', Version: '$Latest' };
+
+  it.each<[string, object]>([
+    ['template', { LaunchTemplate }],
+    [
+      'mixed instances policy',
+      {
+        LaunchTemplate: undefined,
+        MixedInstancesPolicy: { LaunchTemplate: { LaunchTemplateSpecification: LaunchTemplate } },
+      },
+    ],
+  ])('is refused when a group is created with it: %s', (_, source) => {
+    const world = aWorld();
+    const input = aRequest({ VPCZoneIdentifier: missing(world), ...source });
+    expect(world.refusal('autoscaling', 'CreateAutoScalingGroup', input)).toBe(refused);
+    expect(shown(world)).toBeUndefined();
+  });
+
+  it('is refused when a group is changed to it; the group keeps what it had', () => {
+    const world = aWorld();
+    create(world, { VPCZoneIdentifier: missing(world) });
+    const change = { AutoScalingGroupName: 'g', LaunchTemplate };
+    expect(world.refusal('autoscaling', 'UpdateAutoScalingGroup', change)).toBe(refused);
+    expect(Object.keys(shown(world)?.LaunchTemplate ?? {})).not.toContain('Version');
+  });
+});
+
 describe('weighed instance types', () => {
   const weighed = (world: TestWorld, sizes: object, weights = ['4', '2']): void => {
     create(world, {

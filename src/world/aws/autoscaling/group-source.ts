@@ -8,9 +8,10 @@ import {
   structures,
   texts,
 } from '../../../wire/index.ts';
+import type { Images } from '../ec2/images.ts';
 import type { LaunchTemplates, TemplateReference } from '../ec2/launch-templates.ts';
 import type { Network } from '../ec2/network.ts';
-import { sentence, validationError } from '../scope.ts';
+import { refuse, sentence, validationError } from '../scope.ts';
 import type { GroupRow, TemplateUse } from './rows.ts';
 
 const readReference = (input: AwsInput): TemplateReference => ({
@@ -19,7 +20,12 @@ const readReference = (input: AwsInput): TemplateReference => ({
   version: optionalText(input, 'Version'),
 });
 
-const readTemplate = (templates: LaunchTemplates, input: AwsInput): TemplateUse => {
+interface SourceParts {
+  readonly templates: LaunchTemplates;
+  readonly images: Images;
+}
+
+const readTemplate = ({ templates, images }: SourceParts, input: AwsInput): TemplateUse => {
   const reference = readReference(input);
   if ((reference.id === undefined) === (reference.name === undefined)) {
     throw validationError(
@@ -28,7 +34,9 @@ const readTemplate = (templates: LaunchTemplates, input: AwsInput): TemplateUse 
   }
   try {
     const template = templates.find(reference);
-    templates.version(reference);
+    const { data } = templates.version(reference);
+    const noImage = images.refusal(optionalText(data, 'ImageId'));
+    if (noImage !== undefined) throw refuse(noImage.code, noImage.message);
     const { version } = reference;
     return { id: template.id, name: template.name, ...(version === undefined ? {} : { version }) };
   } catch (error) {
@@ -42,19 +50,19 @@ const readTemplate = (templates: LaunchTemplates, input: AwsInput): TemplateUse 
  * policy does not say stays as it is.
  */
 export const readSource = (
-  templates: LaunchTemplates,
+  parts: SourceParts,
   input: AwsInput,
   now?: GroupRow['mixed'],
 ): Pick<GroupRow, 'template' | 'mixed'> | undefined => {
   const plain = optionalStructure(input, 'LaunchTemplate');
-  if (plain !== undefined) return { template: readTemplate(templates, plain) };
+  if (plain !== undefined) return { template: readTemplate(parts, plain) };
   const policy = optionalStructure(input, 'MixedInstancesPolicy');
   if (policy === undefined) return undefined;
   const launch = optionalStructure(policy, 'LaunchTemplate') ?? {};
   const distribution = optionalStructure(policy, 'InstancesDistribution') ?? {};
   const specification = optionalStructure(launch, 'LaunchTemplateSpecification') ?? {};
   return {
-    template: readTemplate(templates, specification),
+    template: readTemplate(parts, specification),
     mixed: {
       ...readOverrides(structures(launch, 'Overrides')),
       onDemandBase: optionalNumber(distribution, 'OnDemandBaseCapacity') ?? now?.onDemandBase ?? 0,

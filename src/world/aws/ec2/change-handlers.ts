@@ -219,7 +219,7 @@ const launchTemplateData = ({ instances }: ChangeParts, input: AwsInput) => {
 
 /** Data that no instance can start from is refused; what may come to exist is only warned of. */
 const warningOf = ({ images }: ChangeParts, data: JsonObject) => {
-  const { UserData, NetworkInterfaces, SecurityGroupIds, InstanceType, ImageId } = data;
+  const { UserData, NetworkInterfaces, SecurityGroupIds, InstanceType } = data;
   if (typeof UserData === 'string' && !/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(UserData)) {
     throw refuse('InvalidUserData.Malformed', 'Invalid BASE64 encoding of user data.');
   }
@@ -232,20 +232,12 @@ const warningOf = ({ images }: ChangeParts, data: JsonObject) => {
       ),
     );
   }
+  const noImage = images.refusal(optionalText(data, 'ImageId'));
   const errors = [
     ...(typeof InstanceType === 'string' && !instanceTypes.has(InstanceType)
       ? [{ Code: 'InvalidInstanceType', Message: `Invalid instance type: ${InstanceType}` }]
       : []),
-    ...(typeof ImageId === 'string' &&
-    !ImageId.startsWith('resolve:ssm:') &&
-    images.get(ImageId) === undefined
-      ? [
-          {
-            Code: 'InvalidAMIID.NotFound',
-            Message: `The image id '[${ImageId}]' does not exist`,
-          },
-        ]
-      : []),
+    ...(noImage === undefined ? [] : [{ Code: noImage.code, Message: noImage.message }]),
   ];
   return errors.length === 0 ? {} : { Warning: { Errors: errors } };
 };

@@ -59,6 +59,16 @@ export class Images {
     return this.#images.get(imageId);
   }
 
+  /** EC2's refusal to start from it. A parameter of SSM is taken to name an image. */
+  refusal(
+    imageId: string | undefined,
+  ): { readonly code: string; readonly message: string } | undefined {
+    const isNamed = imageId !== undefined && imageId !== '' && !imageId.startsWith('resolve:ssm:');
+    if (!isNamed || this.#images.get(imageId) !== undefined) return undefined;
+    const message = `The image id '[${imageId}]' does not exist`;
+    return { code: 'InvalidAMIID.NotFound', message };
+  }
+
   /** Publishes one release of every family for a full version such as `1.32.9`. */
   publish(fullVersion: string, releasedAt: number): void {
     const minor = fullVersion.split('.').slice(0, 2).join('.');

@@ -116,12 +116,12 @@ const component = 'aws.ec2';
 export class Instances {
   readonly #scope: Scope;
   readonly #network: Network;
-  readonly #images: Pick<Images, 'systemOf' | 'get'>;
+  readonly #images: Pick<Images, 'systemOf' | 'refusal'>;
   readonly #rows: Table<InstanceRow>;
   readonly quota: VcpuQuota;
   readonly #listeners: ((change: StateChange) => void)[] = [];
 
-  constructor(scope: Scope, network: Network, images: Pick<Images, 'systemOf' | 'get'>) {
+  constructor(scope: Scope, network: Network, images: Pick<Images, 'systemOf' | 'refusal'>) {
     this.#scope = scope;
     this.#network = network;
     this.#images = images;
@@ -150,10 +150,9 @@ export class Instances {
       type: instanceType,
       ...(group === undefined ? {} : { group }),
     };
-    if (!this.#hasImage(request.imageId)) {
-      const message = `The image id '[${request.imageId}]' does not exist`;
-      return { kind: 'refused', code: 'InvalidAMIID.NotFound', message };
-    }
+    // A template without an image starts what no boot looks at.
+    const noImage = this.#images.refusal(request.imageId);
+    if (noImage !== undefined) return { kind: 'refused', ...noImage };
     if (faults.active('no-capacity', place)) {
       const message = this.#noCapacity(instanceType, subnet.zone, group);
       return { kind: 'refused', code: 'InsufficientInstanceCapacity', message };
@@ -207,12 +206,6 @@ export class Instances {
     if (request.isSettled === true) this.#run(instanceId);
     else this.#later('run', instanceId, this.#scope.timings.instancePendingMs);
     return { kind: 'launched', instance: this.#rows.get(instanceId) ?? instance };
-  }
-
-  /** A parameter of SSM is taken to name one, and a template without an image starts what no boot looks at. */
-  #hasImage(imageId: string): boolean {
-    const isNamed = imageId !== '' && !imageId.startsWith('resolve:ssm:');
-    return !isNamed || this.#images.get(imageId) !== undefined;
   }
 
   /** Nothing happens to an instance that is ending already. */
