@@ -46,7 +46,7 @@ import {
   type NamedGroup,
   needCluster,
 } from './context.ts';
-import { checkBesideTemplate, needRelease, needTypes, readTemplate } from './machines.ts';
+import { checkTemplate, needRelease, needTypes, readTemplate } from './machines.ts';
 import {
   readRepairConfig,
   readScaling,
@@ -207,7 +207,7 @@ const readSpec = async (
   const subnets = texts(input, 'subnets');
   await checkSubnets(options, subnets, named);
   const template = await readTemplate(options, input, named);
-  if (template !== undefined) checkBesideTemplate(template, input, named);
+  if (template !== undefined) checkTemplate(template, input, named);
   const machines = await chooseMachines(options, input, { cluster, template, named });
   const taints = readTaints(input, 'taints');
   const remoteAccess = await readRemoteAccess(options, input, named);

@@ -45,16 +45,17 @@ export const readTemplate = async (
     const message = `Launch template ${id ?? name} version ${version} could not be found.`;
     throw invalidRequest(message, named);
   }
-  refuse(templateRefusal(template), named);
   return template;
 };
 
-/** What a template has must not be said beside it when a group is created. */
-export const checkBesideTemplate = (
-  { data }: LaunchTemplate,
+/** What no group is created with: some of it in the template, the rest in both template and request. */
+export const checkTemplate = (
+  template: LaunchTemplate,
   input: AwsInput,
   named: NamedGroup,
 ): void => {
+  const { data } = template;
+  refuse(templateRefusal(template), named);
   if ('diskSize' in input) {
     throw invalid('Disk size must be specified within the launch template.', named);
   }

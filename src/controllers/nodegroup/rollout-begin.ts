@@ -1,7 +1,8 @@
 // The beginning of an update: what it asks for is put into the group's spec, and its journal begins. Touches
 // nothing in the cloud.
 import { formatTime } from '../../api/brand.ts';
-import type { NodeGroup } from '../../api/nodegroup.ts';
+import type { JsonObject } from '../../api/json.ts';
+import type { NodeGroup, NodeGroupSpec } from '../../api/nodegroup.ts';
 import {
   byGenerationAnnotation,
   type NodeGroupUpdate,
@@ -54,11 +55,22 @@ export const beginUpdate = async (
   return beginRollout(deps, { ...input, scaling });
 };
 
+/** Where an adopted group does not state its template, another version is written with its id. */
+const specDifference = (group: NodeGroup, after: NodeGroupSpec): JsonObject | undefined => {
+  const difference = mergePatchBetween(group.spec, after);
+  const { launchTemplate } = after;
+  const isStated = (group.stated ?? group.spec).launchTemplate !== undefined;
+  if (difference?.launchTemplate === undefined || isStated || launchTemplate === undefined) {
+    return difference;
+  }
+  return { ...difference, launchTemplate: { ...launchTemplate } };
+};
+
 const beginRollout = async (
   deps: NodeGroupDeps,
   { group, scaling, update, signal }: BeginInput,
 ): Promise<NodeGroup | undefined> => {
-  const difference = mergePatchBetween(group.spec, changed(group.spec, update.spec));
+  const difference = specDifference(group, changed(group.spec, update.spec));
   const written =
     difference === undefined ? group : await writeSpec(deps, group, difference, signal);
   if (written === undefined) return undefined;

@@ -34,12 +34,7 @@ export const makeTarget = async (
       ? undefined
       : await cloud.findLaunchTemplate({ id: use.id, version: '$Latest' }, { signal });
   if (use === undefined || latest === undefined || !ownsDerived(group, latest)) {
-    const what = use === undefined ? 'no launch template' : `launch template ${use.name}`;
-    throw new Impossible(
-      'Ec2LaunchTemplateVersionMismatch',
-      `Auto Scaling group ${scaling.name} uses ${what}, which was not derived for node group ${group.metadata.name}: nothing can be put into it. Give the group a template of its own, or make another node group.`,
-      [scaling.name],
-    );
+    return operatorsTarget(deps, group, scaling, signal);
   }
   // What the status knows is the release that is to be left.
   const { status: _left, ...asked } = group;
@@ -60,6 +55,41 @@ export const makeTarget = async (
     templateVersion,
     ...(launchTemplate === undefined ? {} : { launchTemplate }),
   };
+};
+
+/**
+ * The revision where the Auto Scaling group uses a template that its operator made: only an adopted
+ * group does, and only another version of that template can be asked for. New nodes are known by a
+ * higher version number, so an older version is copied into a new one. Throws Impossible, CloudError.
+ */
+const operatorsTarget = async (
+  deps: NodeGroupDeps,
+  { metadata, spec }: NodeGroup,
+  { name, launchTemplate: use }: ScalingGroup,
+  signal: AbortSignal,
+): Promise<Revision> => {
+  const { launchTemplate: asked } = spec;
+  if (use === undefined || asked === undefined || asked.id !== use.id) {
+    const what = use === undefined ? 'no launch template' : `launch template ${use.name}`;
+    throw new Impossible(
+      'Ec2LaunchTemplateVersionMismatch',
+      `Auto Scaling group ${name} uses ${what}, which was not derived for node group ${metadata.name}: it can only be updated to another version of that template. Ask for one (spec.launchTemplate), or make another node group.`,
+      [name],
+    );
+  }
+  const found = await deps.cloud.findLaunchTemplate(asked, { signal });
+  if (found === undefined) {
+    const message = `Launch template ${asked.id} has no version ${asked.version}. Ask for one that \`aws ec2 describe-launch-template-versions --launch-template-id ${asked.id}\` lists.`;
+    throw new Impossible('Ec2LaunchTemplateNotFound', message, [asked.id]);
+  }
+  const { id, data } = found;
+  let { version: templateVersion } = found;
+  if (!(Number(templateVersion) > Number(use.version))) {
+    mustLead(deps);
+    templateVersion = await deps.cloud.addLaunchTemplateVersion({ id, data }, { signal });
+  }
+  const imageId = String(data.ImageId ?? '');
+  return { version: spec.version, imageId, templateVersion, launchTemplate: asked };
 };
 
 interface Used {
@@ -101,7 +131,12 @@ export const restoreTemplate = async (
     ...(await find(inUse))?.data,
     ImageId: imageId,
   };
-  const data = await asBefore(deps, group, { data: source, before: update }, signal);
+  const latest = await find('$Latest');
+  const isDerived = latest !== undefined && ownsDerived(group, latest);
+  // Labels are put into templates of ours only.
+  const data = isDerived
+    ? await asBefore(deps, group, { data: source, before: update }, signal)
+    : source;
   const restored = await laterVersion(deps, { id, after: inUse, data }, signal);
   await writeUpdate(deps, update, { ...status, restored }, signal);
   await useTemplate(deps, input, { version: restored });

@@ -88,14 +88,23 @@ export const templateRefusal = ({ id, data }: TemplateVersion): Refusal | undefi
 export const typesTwice =
   'Instance types must be specified either in the launch template or in the API request.';
 
+type TemplateUser = Pick<NodeGroupSpec, 'amiType' | 'autoScalingGroupName'>;
+
 /** What no node group can be made from, whoever asks. */
 export const madeRefusal = (
-  { amiType }: Pick<NodeGroupSpec, 'amiType'>,
+  { amiType, autoScalingGroupName }: TemplateUser,
   template: TemplateVersion,
 ): Refusal | undefined => {
   const { id, version, data } = template;
   const isCustom = amiType === 'CUSTOM';
   const which = `Launch template ${id} version ${version}`;
+  // An adopted group starts its instances from the operator's template as it is. EKS' rules are
+  // about templates that EKS completes with a role, subnets and user data.
+  if (isCustom && autoScalingGroupName !== undefined) {
+    if ('ImageId' in data) return undefined;
+    const message = `${which} should specify an image id: Auto Scaling starts instances from it as it is.`;
+    return { code: 'InvalidParameterException', message };
+  }
   if (isCustom !== 'ImageId' in data) {
     const message = isCustom
       ? `${which} should specify an image id, since your nodegroup is configured to use a custom AMI.`
@@ -125,14 +134,14 @@ export const creationRefusal = (
  * types in both places, or in neither, goes on so.
  */
 export const versionRefusal = (
-  spec: Pick<NodeGroupSpec, 'amiType' | 'instanceTypes'>,
+  spec: TemplateUser & Pick<NodeGroupSpec, 'instanceTypes'>,
   template: TemplateVersion,
   before: TemplateVersion | undefined,
 ): Refusal | undefined => {
   const { id, version, data } = template;
   const made = madeRefusal(spec, template);
   const goesOn = before !== undefined && 'InstanceType' in before.data === 'InstanceType' in data;
-  if (made !== undefined || goesOn) return made;
+  if (made !== undefined || goesOn || spec.autoScalingGroupName !== undefined) return made;
   const refused = creationRefusal(spec, template);
   if (refused !== undefined) return refused;
   if ('InstanceType' in data || spec.instanceTypes.length > 0) return undefined;
