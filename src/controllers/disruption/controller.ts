@@ -166,12 +166,14 @@ class Run {
     return [
       disruptions.onChange(({ kind, object }) => {
         this.#lookups.note(object, kind === 'removed');
+        this.#turns.changed();
         this.#enqueue(object, kind === 'removed');
         for (const name of this.#turns.waitingIn(object.spec.nodeGroup)) this.#queue.add(name);
         this.#shard.add(everyDrain);
       }),
       nodes.onChange((change) => {
         const { object } = change;
+        this.#turns.changed();
         for (const name of this.#lookups.concernedBy(object)) this.#queue.add(name);
         const isSame =
           change.kind === 'changed' && isInService(change.previous) === isInService(object);
@@ -180,6 +182,7 @@ class Run {
         if (this.#active.size > 0) this.#shard.add(everyDrain);
       }),
       nodeGroups.onChange(({ object }) => {
+        this.#turns.changed();
         for (const name of this.#turns.waitingIn(object.metadata.name)) this.#queue.add(name);
         for (const name of this.#active.names()) {
           const group = disruptions.get(name)?.spec.nodeGroup;

@@ -21,6 +21,8 @@ export class Turns {
   readonly #waiting = new Map<string, string>();
   /** Disruptions whose turn has come and that the cache still shows as Pending. */
   readonly #begun = new Set<string>();
+  /** Ledgers of groups since the last change: all that wait in one read the same. */
+  readonly #ledgers = new Map<string, GroupLedger>();
 
   constructor(deps: Pick<DisruptionDeps, 'disruptions'>, lookups: Lookups, drainTimeoutMs: number) {
     this.#deps = deps;
@@ -38,18 +40,28 @@ export class Turns {
       return undefined;
     }
     if (this.#begun.has(name)) return undefined;
-    this.#waiting.set(name, group.metadata.name);
-    return this.#ledgerOf(group);
+    const { name: its } = group.metadata;
+    this.#waiting.set(name, its);
+    const ledger = this.#ledgers.get(its) ?? this.#ledgerOf(group);
+    this.#ledgers.set(its, ledger);
+    return ledger;
+  }
+
+  /** Call for each change of a disruption, a node or a group. */
+  changed(): void {
+    this.#ledgers.clear();
   }
 
   /** Its turn has come: it counts as out of service. */
   begin(name: string): void {
-    if (this.#waiting.delete(name)) this.#begun.add(name);
+    if (!this.#waiting.delete(name)) return;
+    this.#begun.add(name);
+    this.changed();
   }
 
   forget(name: string): void {
     this.#waiting.delete(name);
-    this.#begun.delete(name);
+    if (this.#begun.delete(name)) this.changed();
   }
 
   /** Disruptions that a change in this group may concern; all groups where none is named. */
