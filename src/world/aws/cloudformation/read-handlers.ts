@@ -181,14 +181,28 @@ const renderEvent = (row: StackEventRow) => ({
   ...(row.properties === undefined ? {} : { ResourceProperties: row.properties }),
 });
 
-/** As given; of the stacks that a world begins with, logical ids and types only. */
+/** As given; of the stacks that a world begins with, what is recorded of them, values literal. */
 const templateOf = (stack: StackRow): string =>
   stack.body !== ''
     ? stack.body
     : JSON.stringify({
         AWSTemplateFormatVersion: '2010-09-09',
         Description: stack.description,
-        Resources: Object.fromEntries(
-          stack.resources.map((resource) => [resource.logicalId, { Type: resource.type }]),
-        ),
+        Resources: Object.fromEntries(stack.resources.map(templateResource)),
+        ...templateOutputs(stack),
       });
+
+const templateResource = ({ logicalId, type, properties }: StackResource) => {
+  const given = Object.keys(properties).length === 0 ? {} : { Properties: properties };
+  return [logicalId, { Type: type, ...given }];
+};
+
+/** The section may be absent but not empty. */
+const templateOutputs = ({ outputs }: StackRow) => {
+  if (outputs.length === 0) return {};
+  const entries = outputs.map(({ key, value, exportName }) => [
+    key,
+    { Value: value, ...(exportName === undefined ? {} : { Export: { Name: exportName } }) },
+  ]);
+  return { Outputs: Object.fromEntries(entries) };
+};

@@ -46,6 +46,8 @@ export type StackResource = {
 export type StandingResource = Pick<StackResource, 'logicalId' | 'physicalId' | 'type'> & {
   /** Resources that it refers to, which go after it when the stack goes. */
   readonly dependsOn?: readonly string[];
+  /** What its template says of it, where a client or its removal reads that. */
+  readonly properties?: JsonObject;
 };
 
 export type StackOutput = {

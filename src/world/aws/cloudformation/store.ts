@@ -112,7 +112,7 @@ export class Stacks {
         status: 'CREATE_COMPLETE',
         updatedAt: now,
         attributes: {},
-        properties: {},
+        properties: one.properties ?? {},
         dependsOn: carriedTypes.has(one.type)
           ? carrying.map(({ logicalId }) => logicalId)
           : (one.dependsOn ?? []),

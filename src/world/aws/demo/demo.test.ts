@@ -139,6 +139,29 @@ describe('the demo', () => {
     });
   });
 
+  it('gives the cluster stack a template with its outputs and the rule that eksctl looks for', () => {
+    const { call } = aDemo();
+    const StackName = 'eksctl-ironman-2022-cluster';
+    const body = String(call('cloudformation', 'GetTemplate', { StackName }).TemplateBody);
+    call('cloudformation', 'ValidateTemplate', { TemplateBody: body });
+    const template = JSON.parse(body);
+    const told = call('cloudformation', 'DescribeStacks', { StackName }).Stacks?.[0]?.Outputs ?? [];
+    const values = Object.fromEntries(told.map((one) => [one.OutputKey, one.OutputValue]));
+    expect(template.Outputs.VPC.Value).toBe(values.VPC);
+    expect(Object.keys(template.Outputs)).toEqual(Object.keys(values));
+    const rule = template.Resources.IngressDefaultClusterToNodeSG;
+    const group = values.ClusterSecurityGroupId;
+    expect(rule.Type).toBe('AWS::EC2::SecurityGroupIngress');
+    expect(rule.Properties).toMatchObject({ GroupId: group, SourceSecurityGroupId: group });
+    const resource = call('cloudformation', 'DescribeStackResource', {
+      StackName,
+      LogicalResourceId: 'IngressDefaultClusterToNodeSG',
+    }).StackResourceDetail as Answer;
+    const SecurityGroupRuleIds = [resource.PhysicalResourceId];
+    const rules = call('ec2', 'DescribeSecurityGroupRules', { SecurityGroupRuleIds });
+    expect(rules.SecurityGroupRules).toMatchObject([{ GroupId: group, IpProtocol: '-1' }]);
+  });
+
   it('lets the self-managed stack go whole, and tells its role for aws-auth', () => {
     const { call, facts, kernel } = aDemo();
     const StackName = facts.selfManaged[0]?.stackName;

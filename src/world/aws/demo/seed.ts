@@ -1,5 +1,6 @@
 // The demo's account: cluster, three node groups, stacks. Returns what the Kubernetes side needs to
 // write the NodeGroup objects. Seeds once; never changes what is there.
+import type { StandingResource } from '../cloudformation/index.ts';
 import type { AwsParts } from '../parts.ts';
 import { addServiceRoles } from '../platform/account.ts';
 import { addonCatalogue, addonVersionsOf } from '../platform/addon-catalogue.ts';
@@ -10,7 +11,7 @@ import {
   minorVersion,
   noticeQueueName,
 } from './foundation.ts';
-import type { DemoContext, DemoGroup } from './group-parts.ts';
+import { component, type DemoContext, type DemoGroup } from './group-parts.ts';
 import { addManagedGroup, type ManagedGroupFacts } from './managed-group.ts';
 import { addSelfManagedGroup, type SelfManagedGroupFacts } from './self-managed-group.ts';
 
@@ -149,6 +150,7 @@ const addCluster = (
       { logicalId: 'ControlPlane', physicalId: clusterName, type: 'AWS::EKS::Cluster' },
       { logicalId: 'ServiceRole', physicalId: `${stackName}-ServiceRole`, type: 'AWS::IAM::Role' },
       { logicalId: 'VPC', physicalId: foundation.vpc.vpcId, type: 'AWS::EC2::VPC' },
+      addNodeRule(parts, foundation),
       ...subnets.map((subnet) => ({
         logicalId: (subnet.tags.Name ?? '').split('/')[1] ?? subnet.subnetId,
         physicalId: subnet.subnetId,
@@ -175,6 +177,29 @@ const addCluster = (
   });
   seedAddons(parts, cluster);
   return roleArn;
+};
+
+/** Without this resource eksctl adds no managed group before it has changed the stack. */
+const addNodeRule = (
+  { network, scope }: AwsParts,
+  { nodeSecurityGroupId }: Foundation,
+): StandingResource => {
+  const ruleId = scope.id(`${component}.security-group-rules`, 'sgr');
+  const properties = {
+    GroupId: nodeSecurityGroupId,
+    SourceSecurityGroupId: nodeSecurityGroupId,
+    IpProtocol: '-1',
+  };
+  network.changeRules(nodeSecurityGroupId, 'ingress', (rules) => [
+    ...rules,
+    { ...properties, ruleId },
+  ]);
+  return {
+    logicalId: 'IngressDefaultClusterToNodeSG',
+    physicalId: ruleId,
+    type: 'AWS::EC2::SecurityGroupIngress',
+    properties,
+  };
 };
 
 const clusterArn = ({ scope }: AwsParts, name: string): string =>
