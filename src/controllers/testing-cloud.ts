@@ -263,10 +263,15 @@ export class FakeCloud implements CloudApi {
   async createGroup(): Promise<never> {
     throw unsupported();
   }
-  /** Sizes alone; no instance starts or ends by it. */
-  async setProcesses(): Promise<never> {
-    throw new Error('not of this fake');
+  async setProcesses(change: Parameters<CloudApi['setProcesses']>[0]): Promise<void> {
+    const { name, processes, suspended } = change;
+    const group = this.#groups.get(name);
+    if (group === undefined) return;
+    const others = (group.suspendedProcesses ?? []).filter((one) => !processes.includes(one));
+    const suspendedProcesses = suspended ? [...others, ...processes] : others;
+    this.#groups.set(name, { ...group, suspendedProcesses });
   }
+  /** Sizes alone; no instance starts or ends by it. */
   async updateGroup(change: Parameters<CloudApi['updateGroup']>[0]): Promise<void> {
     await this.#call('updateGroup');
     const group = this.#groups.get(change.name);

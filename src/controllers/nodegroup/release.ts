@@ -16,7 +16,7 @@ import { mustLead, type NodeGroupDeps } from './deps.ts';
 import { journalReleased } from './events.ts';
 import type { PassInput } from './pass-input.ts';
 import { clearNodes } from './release-nodes.ts';
-import { removeDerived } from './remove.ts';
+import { removeDerived, suspendedByDelete } from './remove.ts';
 import { suspendedOf } from './rollout-input.ts';
 import { withdrawCauses } from './scale-in.ts';
 import { tell } from './tell.ts';
@@ -42,7 +42,8 @@ const restoreGroup = async (
   if (updating === undefined && surge === undefined && scaleIn?.target !== 0) return;
   const { name, desiredCapacity } = scaling;
   const suspended = new Set(suspendedOf(scaling));
-  const processes = (updating?.suspends ?? []).filter((one) => suspended.has(one));
+  const ours = [...(updating?.suspends ?? []), ...(scaleIn?.target === 0 ? suspendedByDelete : [])];
+  const processes = ours.filter((one) => suspended.has(one));
   if (processes.length > 0) {
     mustLead(deps);
     await deps.cloud.setProcesses({ name, processes, suspended: false }, { signal });

@@ -87,6 +87,9 @@ export const removeDerived = async (
   await removeProfile(deps, group, signal);
 };
 
+/** A node that is ended to balance zones is drained by force, whatever budgets say, and a new one is launched for it. */
+export const suspendedByDelete: readonly string[] = ['AZRebalance'];
+
 /**
  * What must be set before the first drain: nobody is started any more, desired may fall to 0. The maximum that an update
  * had made larger comes back as nodes go: a delete may wait for budgets for long.
@@ -94,9 +97,14 @@ export const removeDerived = async (
 export const openBounds = async (
   deps: NodeGroupDeps,
   { spec }: NodeGroup,
-  { name, minSize, maxSize, desiredCapacity }: ScalingGroup,
+  { name, minSize, maxSize, desiredCapacity, suspendedProcesses = [] }: ScalingGroup,
   signal: AbortSignal,
 ): Promise<void> => {
+  const processes = suspendedByDelete.filter((one) => !suspendedProcesses.includes(one));
+  if (processes.length > 0) {
+    mustLead(deps);
+    await deps.cloud.setProcesses({ name, processes, suspended: true }, { signal });
+  }
   const most = Math.max(spec.scaling.maxSize, desiredCapacity);
   const change = {
     ...(minSize === 0 ? {} : { minSize: 0 }),
