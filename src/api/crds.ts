@@ -113,7 +113,7 @@ const nodeGroups = definition({
     { name: 'Ready', type: 'integer', jsonPath: '.status.ready' },
     { name: 'Min', type: 'integer', jsonPath: '.status.minSize' },
     { name: 'Max', type: 'integer', jsonPath: '.status.maxSize' },
-    { name: 'Version', type: 'string', jsonPath: '.status.version' },
+    { name: 'Version', type: 'string', jsonPath: '.status.version', priority: 1 },
     { name: 'Release', type: 'string', jsonPath: '.status.releaseVersion' },
     { name: 'Capacity', type: 'string', jsonPath: '.status.capacityType', priority: 1 },
     { name: 'Group', type: 'string', jsonPath: '.status.autoScalingGroupName', priority: 1 },

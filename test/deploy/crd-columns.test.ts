@@ -21,7 +21,7 @@ describe('kubectl get nodegroups', () => {
     const longest: Readonly<Record<string, string>> = {
       Name: 'ng1-public-ssh',
       Status: 'CREATE_FAILED',
-      Version: '1.32.9-20261102',
+      Release: '1.32.9-20261102',
       Issue: 'InsufficientFreeAddresses',
     };
     const widths = ['Name', ...columns].map((name) =>

@@ -52,7 +52,7 @@ describe('reading with kubectl', {
       ['sa', ['NAME', 'SECRETS', 'AGE']],
       ['crd', ['NAME', 'CREATED AT']],
       ['events -n demo', ['LAST SEEN', 'TYPE', 'REASON', 'OBJECT', 'MESSAGE']],
-      ['nodegroups', 'NAME STATUS DESIRED READY MIN MAX VERSION RELEASE ISSUE AGE'.split(' ')],
+      ['nodegroups', 'NAME STATUS DESIRED READY MIN MAX RELEASE ISSUE AGE'.split(' ')],
     ];
     await Promise.all(
       columns.map(async ([what, expected]) => {
