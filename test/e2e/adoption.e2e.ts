@@ -170,8 +170,13 @@ describe('an Auto Scaling group that was there before', {
       const kept = (await mine(clients)).Instances.map(({ InstanceId }) => InstanceId);
       const said = await drover.ok('delete ng blue --cluster ironman-2022 --wait');
       assert.match(said, /will release nodegroup blue.*mine and its 2 instances stay/);
-      const events = await kubectl.ok('get events --field-selector reason=Released');
-      assert.match(events, /Auto Scaling group mine stays with its 2 instances/);
+      // Written once the NodeGroup is gone, for which the delete waited.
+      await until(
+        clients,
+        'the release is reported',
+        'get events --field-selector reason=Released',
+        /Auto Scaling group mine stays with its 2 instances/,
+      );
       const after = await stateOf(clients);
       assert.deepEqual(after, { ...before, ids: kept.toSorted() });
     });
