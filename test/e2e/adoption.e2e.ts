@@ -167,6 +167,12 @@ describe('an Auto Scaling group that was there before', {
         120_000,
       );
 
+      await until(
+        clients,
+        'its status says so',
+        'get ng blue -o jsonpath={.status.instances}',
+        /^2$/,
+      );
       const kept = (await mine(clients)).Instances.map(({ InstanceId }) => InstanceId);
       const said = await drover.ok('delete ng blue --cluster ironman-2022 --wait');
       assert.match(said, /will release nodegroup blue.*mine and its 2 instances stay/);
