@@ -105,7 +105,7 @@ const enrich = (known: DisruptionCause, incoming: DisruptionCause): DisruptionCa
   if (known.kind === 'Maintenance' && known.id === incoming.id) return sooner(known, incoming);
   if (known.hook === undefined || incoming.hook?.token === undefined) return undefined;
   if (known.hook.token !== undefined) return undefined;
-  // Of two starts, and of two deadlines, the earlier stays: a wait that has begun is not begun again.
+  // The earlier start and the earlier deadline stay: a wait never begins again.
   const [startedAt = ''] = [known.hook.startedAt, incoming.hook.startedAt].sort();
   const deadlines = [known.deadline, incoming.deadline].filter((each) => each !== undefined).sort();
   const [deadline] = deadlines;

@@ -10,7 +10,7 @@ export const stopTimesWords: Words = {
     'How long pods took to stop, by owner: plans of later updates go by them.',
     {
       owner: 'Kind, namespace and name of the controller of the pods.',
-      seconds: 'Of each pod, from its deletion until it was gone.',
+      seconds: 'Whole seconds from the deletion of each pod until it was gone.',
     },
   ],
 };

@@ -197,7 +197,7 @@ const statusWords: Words = {
   version: "The nodes' Kubernetes version: that of the last update that was successful.",
   launchTemplate: ['Your own launch template, as of all nodes.', launchTemplateWords],
   adopted: [
-    'Of an adopted group: what AWS says, for fields that the spec leaves out.',
+    'What AWS says of an adopted group, for fields that its spec leaves out.',
     {
       clusterName: 'The cluster, by the tags of the Auto Scaling group.',
       capacityType: 'SPOT where the group or its template starts Spot Instances alone.',

@@ -227,14 +227,14 @@ export interface NodeGroupStatus {
   readonly version?: string;
   /** Of the user's own template: what all nodes were last made from. */
   readonly launchTemplate?: NonNullable<NodeGroupSpec['launchTemplate']>;
-  /** Of an adopted group: what AWS says, for what the spec leaves out. */
+  /** What AWS says of an adopted group, for the fields that its spec leaves out. */
   readonly adopted?: AdoptedFacts;
   readonly health?: readonly HealthIssue[];
   readonly conditions?: readonly Condition[];
 }
 
 export interface NodeGroup extends KubeObject {
-  /** Of an adopted group whole, also where the object leaves fields out (adopted.ts). */
+  /** Complete also for an adopted group whose object leaves fields out (adopted.ts). */
   readonly spec: NodeGroupSpec;
   /** Never written: the spec as the object states it, where `spec` has more. */
   readonly stated?: Partial<NodeGroupSpec>;

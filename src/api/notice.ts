@@ -9,7 +9,7 @@ interface NoticeBase {
   readonly source: NoticeSource;
   /** When the sender says it happened; absent when it does not say (then: when received). */
   readonly at?: string;
-  /** Whose message it says it is. Events always name both, Auto Scaling's own messages no region. */
+  /** The account and region that the message names. Auto Scaling's own messages name no region. */
   readonly account?: string;
   readonly region?: string;
 }

@@ -3,7 +3,7 @@
 export interface StopTimes {
   /** Kind/namespace/name of the pods' controller: a ReplicaSet rather than its Deployment. */
   readonly owner: string;
-  /** Of each pod, from its deletion until it was gone; whole seconds. */
+  /** Whole seconds from the deletion of each pod until it was gone. */
   readonly seconds: readonly number[];
 }
 

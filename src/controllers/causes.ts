@@ -40,12 +40,12 @@ export interface HookTimes {
 /** For a hook whose settings are not known: the shortest that Auto Scaling allows. */
 export const shortestHook: HookTimes = { heartbeatTimeoutSeconds: 30, globalTimeoutSeconds: 3_000 };
 
-/** Of a notice that the cloud has not answered yet. */
+/** The confirmation of a notice that the cloud has not answered yet. */
 const unasked = (now: EpochMs): Pick<DisruptionCause, 'confirmation'> => ({
   confirmation: { state: 'Pending', at: formatTime(now), reason: 'the cloud is being asked' },
 });
 
-/** Of a cause that was found by asking the cloud. */
+/** The confirmation of a cause that was found by asking the cloud. */
 export const foundInCloud = (
   now: EpochMs,
   reason: string,

@@ -32,7 +32,7 @@ interface Snapshot {
   readonly instances: ReadonlyMap<string, ScalingInstance>;
 }
 
-/** Whose a group is, from its ARN. */
+/** The account and region of a group, from its ARN. */
 export interface Owner {
   readonly account: string;
   readonly region: string;

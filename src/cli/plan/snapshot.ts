@@ -187,7 +187,7 @@ const groupFacts = (
   };
 };
 
-/** Of drains that are no update's, which keeps them in its own status. */
+/** Stop times that drains recorded; an update keeps those of its drains in its own status. */
 const drainStops = (disruptions: Snapshot['disruptions']) =>
   disruptions
     .filter(({ spec }) => spec.causes.every(({ kind }) => kind !== 'Update'))

@@ -10,19 +10,9 @@ import {
   type NodeDisruption,
 } from '../../api/disruption.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
-import type { NodeGroup } from '../../api/nodegroup.ts';
 import { terminateHookName } from '../../core/scaling/index.ts';
 import { confirmCause, nextLookAt, phaseOf } from '../../core/termination/index.ts';
-import {
-  type Clock,
-  type CloudApi,
-  CloudError,
-  type Journal,
-  type KubeApi,
-  KubeError,
-  type Log,
-  type Random,
-} from '../../ports/index.ts';
+import { CloudError, KubeError } from '../../ports/index.ts';
 import {
   DeadlineError,
   describeError,
@@ -30,24 +20,15 @@ import {
   WorkQueue,
   withDeadline,
 } from '../../runtime/index.ts';
+import type { BaseDeps } from '../base-deps.ts';
 import { replaceCauses } from '../causes.ts';
 import { GroupDirectory } from '../group-directory.ts';
 import { nodeOfInstance } from '../informers.ts';
 import { InstanceFactsReader } from '../instance-facts.ts';
 import { journalAnswer, unconfirmedEvent } from './events.ts';
 
-export interface ConfirmationDeps {
-  readonly kube: KubeApi;
-  readonly cloud: CloudApi;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly journal: Journal;
-  readonly nodeGroups: Informer<NodeGroup>;
-  readonly nodes: Informer<Node>;
+export interface ConfirmationDeps extends BaseDeps {
   readonly disruptions: Informer<NodeDisruption>;
-  /** Asked just before each effect; default: always. */
-  readonly isLeader?: () => boolean;
 }
 
 export interface ConfirmationController {

@@ -3,21 +3,9 @@
 // marks and completes nothing.
 import { durationMs, type InstanceId } from '../../api/brand.ts';
 import type { CauseKind, NodeDisruption } from '../../api/disruption.ts';
-import type { Node } from '../../api/kube.ts';
-import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { HookNotice, Notice } from '../../api/notice.ts';
 import { parseNotice } from '../../formats/index.ts';
-import {
-  type Clock,
-  type CloudApi,
-  CloudError,
-  type Journal,
-  type KubeApi,
-  type LifecycleHook,
-  type Log,
-  type QueueMessage,
-  type Random,
-} from '../../ports/index.ts';
+import { CloudError, type LifecycleHook, type QueueMessage } from '../../ports/index.ts';
 import {
   Backoff,
   DeadlineError,
@@ -28,6 +16,7 @@ import {
   sleepOrAbort,
   withDeadline,
 } from '../../runtime/index.ts';
+import type { BaseDeps } from '../base-deps.ts';
 import { type OwnsHook, ownHooks, recordCause, withdrawCause } from '../causes.ts';
 import { GroupDirectory } from '../group-directory.ts';
 import { groupsNaming, nodeOfInstance } from '../informers.ts';
@@ -41,21 +30,11 @@ import {
 } from './decide.ts';
 import { journalDecision, outcomeOf } from './events.ts';
 
-export interface IntakeDeps {
-  readonly kube: KubeApi;
-  readonly cloud: CloudApi;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly journal: Journal;
+export interface IntakeDeps extends BaseDeps {
   readonly queueUrl: string;
-  readonly nodeGroups: Informer<NodeGroup>;
-  readonly nodes: Informer<Node>;
   readonly disruptions: Informer<NodeDisruption>;
   /** Which hooks are ours; default: the two that EKS creates. */
   readonly ownsHook?: OwnsHook;
-  /** Asked just before each effect; default: always. */
-  readonly isLeader?: () => boolean;
 }
 
 export interface IntakeController {

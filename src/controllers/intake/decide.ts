@@ -71,7 +71,7 @@ export interface MessageFacts {
   readonly sentAt?: EpochMs;
   /** How far the cloud's clock, in which messages are dated, is ahead of ours, milliseconds. */
   readonly cloudAheadMs: number;
-  /** Whose the group is; absent where Auto Scaling does not say. */
+  /** The group's account and region; absent where Auto Scaling does not say. */
   readonly owner?: Owner;
   /** What the cloud says of the instance. */
   readonly instance: InstanceFacts;

@@ -4,20 +4,10 @@
 import { type EpochMs, epochMs, instanceIdOfProviderId, parseTime } from '../../api/brand.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
-import type { NodeGroup } from '../../api/nodegroup.ts';
 import { launchHookName, terminateHookName } from '../../core/scaling/index.ts';
-import {
-  type Clock,
-  type CloudApi,
-  CloudError,
-  type Journal,
-  type KubeApi,
-  type LifecycleHook,
-  type Log,
-  type Random,
-  type ScalingInstance,
-} from '../../ports/index.ts';
+import { CloudError, type LifecycleHook, type ScalingInstance } from '../../ports/index.ts';
 import { type Change, describeError, type Informer, WorkQueue } from '../../runtime/index.ts';
+import type { BaseDeps } from '../base-deps.ts';
 import { type OwnsHook, ownHooks, recordCause, withdrawCause } from '../causes.ts';
 import { GroupDirectory } from '../group-directory.ts';
 import { isReady, nodeOfInstance } from '../informers.ts';
@@ -30,20 +20,10 @@ import {
 import { journalAction, journalScheduled } from './events.ts';
 import { decideScheduled, type ScheduledAction, type ScheduledInstance } from './scheduled.ts';
 
-export interface LifecycleDeps {
-  readonly kube: KubeApi;
-  readonly cloud: CloudApi;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly journal: Journal;
-  readonly nodeGroups: Informer<NodeGroup>;
-  readonly nodes: Informer<Node>;
+export interface LifecycleDeps extends BaseDeps {
   readonly disruptions: Informer<NodeDisruption>;
   /** Which hooks are ours; default: the two that EKS creates. */
   readonly ownsHook?: OwnsHook;
-  /** Asked just before each effect; default: always. */
-  readonly isLeader?: () => boolean;
 }
 
 export interface LifecycleController {

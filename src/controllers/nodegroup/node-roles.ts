@@ -91,7 +91,7 @@ export class NodeRoles {
   async keep(group: NodeGroup, memory: ModeMemory, signal: AbortSignal): Promise<void> {
     const lookedAt = this.#deps.clock.now();
     if (memory.mode !== undefined && lookedAt < memory.mode.lookedAt + modeLookMs) return;
-    // Of an adopted group whose role could not be read.
+    // The role of an adopted group may not have been readable.
     if (group.spec.nodeRole === '') return;
     const name = await this.#follow(group, memory.mode?.name, signal);
     memory.mode = { name, lookedAt };

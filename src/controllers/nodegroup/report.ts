@@ -82,7 +82,7 @@ export const report = async (
   const { group, scaling, marking, surge, templateGeneration } = facts;
   const updates = deps.updates.list();
   const windows = await windowsLacks(deps, group, memory, signal);
-  // Of an adopted group that AWS was not asked about yet nothing is known that could be taken note of.
+  // Until AWS has been asked about an adopted group, there is no revision to record.
   const isUnread = group.stated !== undefined && memory.adopted === undefined;
   const asked = isUnread ? group.status?.requestedRevision : requestedRevision(deps, group);
   const waitingChange = waitingChangeText(updates, group, asked);

@@ -38,7 +38,7 @@ export interface WindowsLack {
 export interface StatusFacts {
   /** Why terminations by Auto Scaling are not seen; undefined where they are. */
   readonly hookLack?: HookLack;
-  /** Of an adopted group: what AWS says. */
+  /** What AWS says of an adopted group. */
   readonly adopted?: AdoptedFacts;
   /** Set while a deleted group is released: what that waits for, a sentence. */
   readonly releasing?: string;

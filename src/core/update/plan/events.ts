@@ -27,7 +27,7 @@ export class Events {
   readonly #kinds: number[] = [];
   readonly #nodes: number[] = [];
   readonly #pods: number[] = [];
-  /** Of the event that `next` took last. */
+  /** Time of the event that `next` took last. */
   at = 0;
   kind: number = happening.begin;
   node = -1;

@@ -61,7 +61,7 @@ const seenSpread = (seconds: readonly number[]): Spread => {
 };
 
 export interface KnownStops {
-  /** Of the owner's pods, when nodes were drained. */
+  /** Stop times of the owner's pods, seen when nodes were drained. */
   readonly seen: readonly number[];
   /** Of all pods, where it is known better than by what usual pods take. */
   readonly told: Spread | undefined;

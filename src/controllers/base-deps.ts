@@ -1,0 +1,18 @@
+// What every controller that acts on nodes and groups works with. No behaviour.
+import type { Node } from '../api/kube.ts';
+import type { NodeGroup } from '../api/nodegroup.ts';
+import type { Clock, CloudApi, Journal, KubeApi, Log, Random } from '../ports/index.ts';
+import type { Informer } from '../runtime/index.ts';
+
+export interface BaseDeps {
+  readonly kube: KubeApi;
+  readonly cloud: CloudApi;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly journal: Journal;
+  readonly nodeGroups: Informer<NodeGroup>;
+  readonly nodes: Informer<Node>;
+  /** Asked just before each effect; default: always. */
+  readonly isLeader?: () => boolean;
+}
