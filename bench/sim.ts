@@ -2,8 +2,8 @@
 // demo cluster left alone for hours, a node group that grows from nothing, and the bare kernel. One thread.
 import type { JsonObject } from '../src/api/json.ts';
 import { seedDemo } from '../src/main/demo.ts';
-import { createWorld } from '../src/world/index.ts';
-import { Kernel, microsPerSecond } from '../src/world/kernel/index.ts';
+import { createWorld } from '../world/index.ts';
+import { Kernel, microsPerSecond } from '../world/kernel/index.ts';
 import { type Bench, type BenchContext, type Outcome, SeriesCollector } from './support/report.ts';
 
 const livesPerRun = 20;
@@ -34,12 +34,12 @@ const secondsOf = async (work: () => Promise<unknown> | unknown): Promise<number
 };
 
 const lives = async (context: BenchContext, collector: SeriesCollector): Promise<void> => {
-  const { runLife } = await import('../src/sim/life.ts');
+  const { runLife } = await import('../src/sim/lives/life.ts');
   const role = 'ours';
   for (let run = 0; run < context.runs; run += 1) {
     for (const { name, size } of sizes) {
       context.say(`lives (${name}), run ${run + 1} of ${context.runs}`);
-      const who = `src/sim/life.ts, ${name}`;
+      const who = `src/sim/lives/life.ts, ${name}`;
       let steps = 0;
       let worldSeconds = 0;
       let violations = 0;
@@ -112,7 +112,7 @@ const kernelOnly = async (collector: SeriesCollector): Promise<void> => {
     for (let i = 0; i < kernelEvents; i += 1) kernel.step();
   });
   const what = `kernel: durable events per second, ${kernelWaiting} waiting`;
-  collector.add({ what, who: 'src/world/kernel', role: 'ours' }, kernelEvents / seconds);
+  collector.add({ what, who: 'world/kernel', role: 'ours' }, kernelEvents / seconds);
 };
 
 const run = async (context: BenchContext): Promise<Outcome> => {

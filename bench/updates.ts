@@ -3,7 +3,7 @@
 import { lowerBoundSeconds } from '../src/sim/rollout/bound.ts';
 import { clusterCount, drawCluster } from '../src/sim/rollout/cluster.ts';
 import { type RolloutOutcome, runRollout } from '../src/sim/rollout/run.ts';
-import { Kernel } from '../src/world/kernel/index.ts';
+import { Kernel } from '../world/kernel/index.ts';
 import { type Bench, type BenchContext, type Outcome, SeriesCollector } from './support/report.ts';
 
 /** As in src/main/sim.ts: ticks run once the queue of microtasks is empty. */

@@ -63,10 +63,11 @@ const stripTypes = () => {
   process.emitWarning = () => {};
   module.stripTypeScriptTypes('');
   process.emitWarning = emitWarning;
-  const own = new URL('../src/', import.meta.url).href;
+  const own = ['../src/', '../world/'].map((tree) => new URL(tree, import.meta.url).href);
   module.registerHooks({
     load: (url, context, next) => {
-      if (!url.startsWith(own) || !url.endsWith('.ts')) return next(url, context);
+      if (!url.endsWith('.ts') || !own.some((tree) => url.startsWith(tree)))
+        return next(url, context);
       const source = module.stripTypeScriptTypes(readFileSync(fileURLToPath(url), 'utf8'));
       return { format: 'module', source, shortCircuit: true };
     },

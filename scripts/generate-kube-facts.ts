@@ -325,7 +325,7 @@ function main(): void {
       apimachinery: { type: 'string' },
       apiextensions: { type: 'string' },
       source: { type: 'string', multiple: true },
-      out: { type: 'string', default: 'src/world/kube/schema/facts/kube.json' },
+      out: { type: 'string', default: 'world/kube/schema/facts/kube.json' },
     },
   });
   const { api, apimachinery, apiextensions } = values;

@@ -100,7 +100,7 @@ const facts = {
   roles: itemsOf('roles').map(roleFacts),
   roleBindings: itemsOf('rolebindings').map(bindingFacts),
 };
-const file = join(import.meta.dirname, '..', 'src/world/kube/seed/facts/roles.json');
+const file = join(import.meta.dirname, '..', 'world/kube/seed/facts/roles.json');
 const lines = Object.entries(facts).map(([key, value]) =>
   Array.isArray(value)
     ? `"${key}":[\n${value.map((each) => JSON.stringify(each)).join(',\n')}\n]`

@@ -3,9 +3,9 @@
 // what moto's tests gave. What stands outside the marks is written by hand and kept. A test fails when somebody forgot to run it: `node scripts/print-conformance.ts`.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { listCoverage, type ServiceCoverage } from '../src/aws-wire/index.ts';
 import { awsHandlers } from '../src/main/aws-front.ts';
-import { listCoverage, type ServiceCoverage } from '../src/wire/index.ts';
-import { createWorld } from '../src/world/index.ts';
+import { createWorld } from '../world/index.ts';
 import { bootstrapTable } from './conformance-bootstrap.ts';
 import { kubectlTable } from './conformance-kubectl.ts';
 import { motoTable } from './conformance-moto.ts';

@@ -3,7 +3,7 @@
 // by hand and kept. A test fails when somebody forgot to run it: `node scripts/print-faults.ts`.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { type FaultKind, faultKinds } from '../src/world/faults/index.ts';
+import { type FaultKind, faultKinds } from '../world/faults/index.ts';
 
 const root = join(import.meta.dirname, '..');
 export const faultsFile = join(root, 'docs', 'fault-kinds.md');
@@ -15,7 +15,7 @@ const controlFile = join(root, 'src', 'main', 'control-routes.ts');
 export const kinds = Object.keys(faultKinds) as readonly FaultKind[];
 
 const worldSources = (): readonly { readonly file: string; readonly text: string }[] => {
-  const rooms = [join(root, 'src', 'world'), join(root, 'src', 'sim')];
+  const rooms = [join(root, 'world'), join(root, 'src', 'sim')];
   return rooms
     .flatMap((room) =>
       readdirSync(room, { recursive: true, encoding: 'utf8' })

@@ -3,9 +3,9 @@
 // `node scripts/print-mutants.ts`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { oracles } from '../src/world/check/index.ts';
 import { mutants } from '../test/mutants/list/index.ts';
 import { oracleTable } from '../test/mutants/report.ts';
+import { oracles } from '../world/check/index.ts';
 
 export const mutantsFile = join(import.meta.dirname, '..', 'docs', 'designs', 'mutants.md');
 const open = '<!-- generated: mutants -->';

@@ -1,4 +1,4 @@
-// Writes src/wire/models/*.json: botocore's published service models without prose, reduced to the
+// Writes src/aws-wire/models/*.json: botocore's published service models without prose, reduced to the
 // operations Drover's world may ever answer and the shapes these reach. Run by hand when a newer
 // botocore is wanted: node scripts/prune-aws-models.ts --botocore DIR (the installed package).
 // It never downloads anything, and it stops at a trait it does not know instead of dropping it.
@@ -220,7 +220,7 @@ function main(): void {
   const init = readFileSync(join(botocore, '__init__.py'), 'utf8');
   const version = /^__version__ = '([^']+)'/m.exec(init)?.[1];
   if (version === undefined) throw new Error(`${botocore}/__init__.py names no version`);
-  const target = join(import.meta.dirname, '..', 'src', 'wire', 'models');
+  const target = join(import.meta.dirname, '..', 'src', 'aws-wire', 'models');
   mkdirSync(target, { recursive: true });
   for (const service of Object.keys(KEEP)) {
     const newest = readdirSync(join(botocore, 'data', service))

@@ -2,7 +2,7 @@
 // by the node manager's agent. The same size gives the same bytes.
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { SeededRandom } from '../../src/world/kernel/random.ts';
+import { SeededRandom } from '../../world/kernel/random.ts';
 
 const agents = [
   'kubelet/v1.32.9-eks-113cf36 (linux/amd64) kubernetes/113cf36',

@@ -12,11 +12,11 @@ import {
 } from '../../src/controllers/informers.ts';
 import { createIntakeController } from '../../src/controllers/intake/index.ts';
 import { createLifecycleController } from '../../src/controllers/lifecycle/index.ts';
-import { aGroupSpec, anInstance } from '../../src/controllers/testing.ts';
-import { FakeCloud } from '../../src/controllers/testing-cloud.ts';
 import { wallClock } from '../../src/main/wall-clock.ts';
 import type { KubeApi, Log } from '../../src/ports/index.ts';
-import { SeededRandom } from '../../src/world/kernel/random.ts';
+import { aGroupSpec, anInstance } from '../../test/builders/controllers.ts';
+import { FakeCloud } from '../../test/builders/controllers-cloud.ts';
+import { SeededRandom } from '../../world/kernel/random.ts';
 import { each, until } from './workload.ts';
 
 const groupName = 'burst';

@@ -15,7 +15,7 @@ import type { Snapshot } from '../../src/core/update/preflight/index.ts';
 import { drawAnyCluster, type RolloutCluster, varied } from '../../src/sim/rollout/cluster.ts';
 import { type RolloutSources, runRollout } from '../../src/sim/rollout/run.ts';
 import { rolloutGroup, rolloutVersion } from '../../src/sim/rollout/workload.ts';
-import { Kernel } from '../../src/world/kernel/index.ts';
+import { Kernel } from '../../world/kernel/index.ts';
 import { askedCourses, type Course, type CourseName, drawCourse, plainCourse } from './courses.ts';
 
 export const calibratedStrategies = [

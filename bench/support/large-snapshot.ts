@@ -12,8 +12,8 @@ import {
   aSnapshot,
   aWorkload,
   timeAgo,
-} from '../../src/core/update/preflight/testing.ts';
-import { Kernel } from '../../src/world/kernel/index.ts';
+} from '../../test/builders/core-update-preflight.ts';
+import { Kernel } from '../../world/kernel/index.ts';
 
 const podsPerNode = 30;
 const zones = ['a', 'b', 'c'] as const;

@@ -245,7 +245,7 @@ export interface NodeGroupUpdate extends KubeObject {
 export const byGenerationAnnotation = 'drover.dev/by-generation';
 
 /**
- * On an update that has another's turn than that of its creation, as core/update/succession.ts writes it: a rollback that
+ * On an update that has another's turn than that of its creation, as core/update/records/succession.ts writes it: a rollback that
  * follows by itself, and one that was made once more after its object had vanished.
  */
 export const turnAnnotation = 'drover.dev/turn';

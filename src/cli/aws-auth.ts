@@ -15,7 +15,7 @@ import {
   planRetirement,
   type RoleUser,
 } from '../core/identity/index.ts';
-import { familyOf } from '../core/scaling/index.ts';
+import { familyOf } from '../core/nodegroup/index.ts';
 import { awsAuthEntries, roleWithoutPath } from '../formats/index.ts';
 import { type CloudApi, type KubeApi, KubeError, listNodeGroups } from '../ports/index.ts';
 import { CommandError, exitCodes } from './context.ts';

@@ -1,8 +1,8 @@
 // Which nodes a command means, and what a typing mistake is answered with.
 import { describe, expect, it } from 'vitest';
+import { VirtualClock } from '../../test/builders/runtime.ts';
+import { FakeKube } from '../../test/builders/runtime-kube.ts';
 import { type Node, resourceTypes } from '../api/kube.ts';
-import { VirtualClock } from '../runtime/testing.ts';
-import { FakeKube } from '../runtime/testing-kube.ts';
 import { closeNames, disruptionNameOf, resolveNodes } from './nodes.ts';
 
 const names = [

@@ -15,7 +15,7 @@ import type { DisruptionCause, NodeDisruption } from '../api/disruption.ts';
 import { resourceTypes } from '../api/kube.ts';
 import type { NodeGroup } from '../api/nodegroup.ts';
 import type { ScheduledChangeNotice } from '../api/notice.ts';
-import { launchHookName, terminateHookName } from '../core/scaling/index.ts';
+import { launchHookName, terminateHookName } from '../core/nodegroup/index.ts';
 import { type Clock, type KubeApi, KubeError, type ScheduledEvent } from '../ports/index.ts';
 import type { Informer } from '../runtime/index.ts';
 

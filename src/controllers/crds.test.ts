@@ -1,10 +1,10 @@
 // Installing our definitions into clusters in every state.
 import { describe, expect, it } from 'vitest';
+import { CollectingLog, TestRandom, VirtualClock } from '../../test/builders/runtime.ts';
+import { FakeKube } from '../../test/builders/runtime-kube.ts';
 import { customResourceDefinitions } from '../api/crds.ts';
 import { objectOr } from '../api/json.ts';
 import { resourceTypes } from '../api/kube.ts';
-import { CollectingLog, TestRandom, VirtualClock } from '../runtime/testing.ts';
-import { FakeKube } from '../runtime/testing-kube.ts';
 import { CrdError, covers, ensureCrds } from './crds.ts';
 
 const type = resourceTypes.customresourcedefinitions;

@@ -1,10 +1,10 @@
 // What the directory remembers, and when it asks again.
 import { describe, expect, it } from 'vitest';
+import { aGroupSpec, anInstance, setUpControllers } from '../../test/builders/controllers.ts';
 import { resourceTypes } from '../api/kube.ts';
 import { ownerTag } from '../api/nodegroup.ts';
 import type { ScalingGroup } from '../ports/index.ts';
 import { GroupDirectory } from './group-directory.ts';
-import { aGroupSpec, anInstance, setUpControllers } from './testing.ts';
 
 const setUp = async () => {
   const it = setUpControllers();

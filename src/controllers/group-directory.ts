@@ -1,7 +1,7 @@
 // What the cloud says about the Auto Scaling groups that we manage, remembered for a while: who is
 // in them, and their hooks. A burst of questions costs one call. Decides nothing.
 import { autoScalingGroupNameOf, type NodeGroup } from '../api/nodegroup.ts';
-import { holdsGroup } from '../core/scaling/index.ts';
+import { holdsGroup } from '../core/nodegroup/index.ts';
 import type {
   Clock,
   CloudApi,

@@ -1,8 +1,8 @@
 // `appendcols`, by the example of AWS's page, and what it leaves open as it is decided here.
 import { describe, expect, it } from 'vitest';
+import { at, refusal, runOver as run } from '../../test/builders/insights.ts';
 import { parseQuery } from './language/parse.ts';
 import { printQuery } from './language/print.ts';
-import { at, refusal, runOver as run } from './testing.ts';
 
 const calls = ['a', 'b', 'a', 'c', 'b', 'a'].map((svc, n) => at(n, { svc, n }));
 const latencies = ['a', 'b', 'a'].map((svc, n) => at(n, { svc, latency: 10 * n, n: 90 + n }));

@@ -1,10 +1,10 @@
 // What stands at an edge: numbers of many digits, rows beyond the usual limit, texts too long for what reads them.
 import { describe, expect, it } from 'vitest';
+import { columnOf, execute, rowsOf } from '../../test/builders/insights.ts';
 import { parseQuery } from './language/parse.ts';
 import { printQuery } from './language/print.ts';
 import { explainQueryError, QueryError, QueryLimitError } from './language/query-error.ts';
 import { readLookupTable } from './lookup-table.ts';
-import { columnOf, execute, rowsOf } from './testing.ts';
 
 const at = (second: number, more: object) => ({
   stageTimestamp: `2022-09-25T13:58:${String(second).padStart(2, '0')}Z`,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { columnOf, execute, rowsOf, stream } from '../../test/builders/insights.ts';
 import { toJson } from './evaluate/values.ts';
 import { explainQueryError, QueryError, QueryLimitError } from './language/query-error.ts';
-import { columnOf, execute, rowsOf, stream } from './testing.ts';
 
 const at = (second: number, more: object = {}) => ({
   stageTimestamp: `2022-09-25T13:58:${String(second).padStart(2, '0')}.375313Z`,

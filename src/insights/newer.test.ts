@@ -1,9 +1,9 @@
 // The commands and functions that the language got in 2026: what AWS's pages show of them, and what they leave open as
 // it is decided here.
 import { describe, expect, it } from 'vitest';
+import { columnOf, execute, rowsOf } from '../../test/builders/insights.ts';
 import { explainQueryError, QueryError, QueryLimitError } from './language/query-error.ts';
 import { readLookupTable } from './lookup-table.ts';
-import { columnOf, execute, rowsOf } from './testing.ts';
 
 const at = (second: number, more: object) => ({
   stageTimestamp: `2022-09-25T13:58:${String(second).padStart(2, '0')}Z`,

@@ -1,9 +1,9 @@
 // countFrequent, fillmissing and cidrlookup: what AWS's pages show of them, and what they leave open as it is decided
 // here. And what a query may keep, held against what it does keep.
 import { describe, expect, it } from 'vitest';
+import { execute, rowsOf } from '../../test/builders/insights.ts';
 import { explainQueryError, QueryError } from './language/query-error.ts';
 import { readLookupTable } from './lookup-table.ts';
-import { execute, rowsOf } from './testing.ts';
 
 const at = (time: string, more: object) => ({ stageTimestamp: `2022-09-25T${time}Z`, ...more });
 const refusal = (query: string, options: Parameters<typeof execute>[2] = {}): string => {

@@ -2,10 +2,10 @@
 // matched, and where a log is cut makes no difference.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { execute, stream, testNowMs } from '../../test/builders/insights.ts';
 import { toText } from './evaluate/values.ts';
 import { Execution, type QueryResult } from './execution.ts';
 import { parseQuery } from './language/parse.ts';
-import { execute, stream, testNowMs } from './testing.ts';
 
 const word = fc.constantFrom(
   'get',

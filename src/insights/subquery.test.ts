@@ -1,9 +1,9 @@
 // Subqueries of a filter, by the examples of AWS's page, and what it leaves open as it is decided here.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { at, type Logs, refusal, runOver as run } from '../../test/builders/insights.ts';
 import { parseQuery } from './language/parse.ts';
 import { printQuery } from './language/print.ts';
-import { at, type Logs, refusal, runOver as run } from './testing.ts';
 
 describe('a subquery', () => {
   const logs: Logs = {

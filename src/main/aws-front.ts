@@ -1,11 +1,12 @@
 // The AWS endpoint of an embedded world: the world's services and the EKS face behind one
 // dispatcher, each call stamped with the world's time and told only after it is on disk.
+
+import { cliUser, nodegroupService } from '../../world/aws/index.ts';
+import type { UserInfo } from '../../world/contracts.ts';
+import { type World, worldAccount, worldRegion } from '../../world/index.ts';
+import { microsPerMs, uuid } from '../../world/kernel/index.ts';
 import type { HttpRequest, HttpResponse } from '../api/http.ts';
 import { objectOr } from '../api/json.ts';
-import { createEksFace } from '../http/index.ts';
-import type { Log } from '../ports/index.ts';
-import type { Pacer } from '../serve/index.ts';
-import { createInProcessPorts } from '../sim/index.ts';
 import {
   type AwsCallContext,
   AwsError,
@@ -15,11 +16,11 @@ import {
   createAwsDispatcher,
   optionalText,
   structures,
-} from '../wire/index.ts';
-import { cliUser, nodegroupService } from '../world/aws/index.ts';
-import type { UserInfo } from '../world/contracts.ts';
-import { type World, worldAccount, worldRegion } from '../world/index.ts';
-import { microsPerMs, uuid } from '../world/kernel/index.ts';
+} from '../aws-wire/index.ts';
+import { createEksFace } from '../eks-face/index.ts';
+import type { Log } from '../ports/index.ts';
+import type { Pacer } from '../serve/index.ts';
+import { createInProcessPorts } from '../sim/index.ts';
 import type { Settings } from './data-dir.ts';
 
 export interface AwsFront {

@@ -1,8 +1,8 @@
 // World control answers only what is on disk: a kill right after the answer undoes nothing of it.
 import { describe, expect, it } from 'vitest';
+import { createWorld } from '../../world/index.ts';
+import { microsPerSecond } from '../../world/kernel/index.ts';
 import { Pacer } from '../serve/index.ts';
-import { createWorld } from '../world/index.ts';
-import { microsPerSecond } from '../world/kernel/index.ts';
 import { createControlRoutes } from './control-routes.ts';
 
 const setUp = () => {

@@ -1,12 +1,18 @@
 // World control as routes: status, advance, faults, down. Turns JSON into calls of the world and
 // its pacer; what a fault does is the world's business.
+
+import { instanceTypes } from '../../world/aws/index.ts';
+import {
+  type FaultKind,
+  faultKinds,
+  isFaultKind,
+  type TargetKey,
+} from '../../world/faults/index.ts';
+import type { World } from '../../world/index.ts';
+import { microsPerMs, microsPerSecond } from '../../world/kernel/index.ts';
 import { epochMs, formatTime } from '../api/brand.ts';
 import { type JsonObject, objectOr } from '../api/json.ts';
 import { type ControlAnswer, type ControlRoutes, type Pacer, WorldEnded } from '../serve/index.ts';
-import { instanceTypes } from '../world/aws/index.ts';
-import { type FaultKind, faultKinds, isFaultKind, type TargetKey } from '../world/faults/index.ts';
-import type { World } from '../world/index.ts';
-import { microsPerMs, microsPerSecond } from '../world/kernel/index.ts';
 import { ensureNetwork } from './network-route.ts';
 import { groupNamed, instanceOfNode } from './world-lookup.ts';
 

@@ -1,10 +1,10 @@
 // What the controller process does when the API server refuses it, or does not answer.
 import { describe, expect, it } from 'vitest';
+import { FakeCloud } from '../../test/builders/controllers-cloud.ts';
+import { CollectingLog, VirtualClock } from '../../test/builders/runtime.ts';
+import { FakeKube } from '../../test/builders/runtime-kube.ts';
 import { createHttp } from '../adapters/http/index.ts';
-import { FakeCloud } from '../controllers/testing-cloud.ts';
 import type { KubeErrorCode } from '../ports/index.ts';
-import { CollectingLog, VirtualClock } from '../runtime/testing.ts';
-import { FakeKube } from '../runtime/testing-kube.ts';
 import { runController, userAgentOf } from './controller.ts';
 
 const setUp = (failure: KubeErrorCode, times: number) => {

@@ -3,6 +3,9 @@
 // with one sentence when it may not do what it must.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+// One constant each, not the world behind them.
+import { nodeManagerAgent } from '../../world/identities.ts';
+import { SeededRandom } from '../../world/kernel/random.ts';
 import { durationMs } from '../api/brand.ts';
 import { leaderIdentity } from '../api/controller-fence.ts';
 import { leaderLease } from '../api/controller-rights.ts';
@@ -18,9 +21,6 @@ import {
   type Log,
 } from '../ports/index.ts';
 import { describeError, LeaderElector, sleepOrAbort } from '../runtime/index.ts';
-// One constant each, not the world behind them.
-import { nodeManagerAgent } from '../world/identities.ts';
-import { SeededRandom } from '../world/kernel/random.ts';
 import { journalTo } from './journal.ts';
 
 const crds = resourceTypes.customresourcedefinitions;

@@ -1,7 +1,7 @@
 // The demo world: the cluster of the articles.
 
-import { seedCluster, type World, worldVersion } from '../world/index.ts';
-import { seedKube } from '../world/kube/seed/index.ts';
+import { seedCluster, type World, worldVersion } from '../../world/index.ts';
+import { seedKube } from '../../world/kube/seed/index.ts';
 
 export const demoCluster = { clusterName: 'ironman-2022' } as const;
 

@@ -1,12 +1,13 @@
 // Drover's controllers inside `drover up`: in process, in the world's time, as the user and agent
 // that the articles' audit queries look for.
+
+import { nodegroupService } from '../../world/aws/index.ts';
+import { nodeManagerAgent, nodeManagerUser, type World, worldAccount } from '../../world/index.ts';
+import { microsPerMs } from '../../world/kernel/index.ts';
 import { createHttp } from '../adapters/http/index.ts';
 import { runControlPlane } from '../controllers/control-plane.ts';
 import type { Log } from '../ports/index.ts';
 import { createInProcessPorts } from '../sim/index.ts';
-import { nodegroupService } from '../world/aws/index.ts';
-import { nodeManagerAgent, nodeManagerUser, type World, worldAccount } from '../world/index.ts';
-import { microsPerMs } from '../world/kernel/index.ts';
 import { noticesQueueUrl } from './demo.ts';
 import { journalTo } from './journal.ts';
 

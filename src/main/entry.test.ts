@@ -76,7 +76,7 @@ describe('the entry of an installed package', () => {
 
   it('runs below node_modules, where Node itself takes no types out', () => {
     mkdirSync(place, { recursive: true });
-    for (const name of ['bin', 'src', 'package.json']) {
+    for (const name of ['bin', 'src', 'world', 'package.json']) {
       cpSync(join(root, name), join(place, name), { recursive: true });
     }
     symlinkSync(join(root, 'node_modules'), join(place, 'node_modules'));

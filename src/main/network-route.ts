@@ -1,10 +1,11 @@
 // World control: networks that a configuration names by id. An account of one's own would have them;
 // a world makes what is missing. Only reads the request: what a network is, is the world's business.
+
+import type { NamedNetwork, NamedSubnet } from '../../world/aws/index.ts';
+import type { World } from '../../world/index.ts';
 import { isObject, type JsonObject } from '../api/json.ts';
+import { AwsError } from '../aws-wire/index.ts';
 import type { ControlAnswer } from '../serve/index.ts';
-import { AwsError } from '../wire/index.ts';
-import type { NamedNetwork, NamedSubnet } from '../world/aws/index.ts';
-import type { World } from '../world/index.ts';
 
 const refused = (message: string): ControlAnswer => ({ kind: 'error', status: 400, message });
 

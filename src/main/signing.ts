@@ -1,15 +1,16 @@
 // Carries certificate requests that the world has approved to a signer outside it, and their
 // certificates back as calls at a moment of the world. Decides nothing about a request.
-import { type JsonObject, objectOr } from '../api/json.ts';
-import type { Log } from '../ports/index.ts';
-import type { Pacer } from '../serve/index.ts';
+
 import {
   certificateIssuer,
   certificateRequests,
   type SigningOrder,
   signingOrderOf,
   type World,
-} from '../world/index.ts';
+} from '../../world/index.ts';
+import { type JsonObject, objectOr } from '../api/json.ts';
+import type { Log } from '../ports/index.ts';
+import type { Pacer } from '../serve/index.ts';
 
 /** Gives the certificate as PEM; rejects where the request cannot be signed. */
 export type Signer = (order: SigningOrder) => Promise<string>;

@@ -5,8 +5,8 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import type { Violation } from '../api/trace.ts';
-import { type Batch, emptyBatch, mergeBatch, reportBatch } from '../sim/batch.ts';
-import { runLife } from '../sim/life.ts';
+import { type Batch, emptyBatch, mergeBatch, reportBatch } from '../sim/lives/batch.ts';
+import { runLife } from '../sim/lives/life.ts';
 
 interface Job {
   readonly from: number;

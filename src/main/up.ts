@@ -2,6 +2,8 @@
 // controllers, in the order in which they need each other.
 import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import type { Server } from 'node:http';
+import { createWorld, type World, worldRegion } from '../../world/index.ts';
+import { microsPerMs, microsPerSecond, Tables } from '../../world/kernel/index.ts';
 import { AuditFile } from '../adapters/audit/index.ts';
 import type { Pki } from '../adapters/signer/pki.ts';
 import { openSqliteStore } from '../adapters/store/index.ts';
@@ -14,8 +16,6 @@ import {
   listenOnLoopback,
   Pacer,
 } from '../serve/index.ts';
-import { createWorld, type World, worldRegion } from '../world/index.ts';
-import { microsPerMs, microsPerSecond, Tables } from '../world/kernel/index.ts';
 import { createAwsFront } from './aws-front.ts';
 import { createControlRoutes } from './control-routes.ts';
 import {

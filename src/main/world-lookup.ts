@@ -1,7 +1,8 @@
 // Finding things in a world by the names that people use: nodes, groups. Reads only.
+
+import type { World } from '../../world/index.ts';
 import { instanceIdOfProviderId } from '../api/brand.ts';
 import { isObject } from '../api/json.ts';
-import type { World } from '../world/index.ts';
 
 const nodes = { group: '', resource: 'nodes' } as const;
 const groupLabels = ['eks.amazonaws.com/nodegroup', 'alpha.eksctl.io/nodegroup-name'];

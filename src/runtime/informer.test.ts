@@ -1,11 +1,11 @@
 // The informer against a server that misbehaves in every way we know of.
 import { describe, expect, it } from 'vitest';
+import { CollectingLog, TestRandom, VirtualClock } from '../../test/builders/runtime.ts';
+import { FakeKube } from '../../test/builders/runtime-kube.ts';
 import { type KubeObject, resourceTypes } from '../api/kube.ts';
 import { KubeError } from '../ports/index.ts';
 import { Informer, type InformerOptions } from './informer.ts';
 import type { Change } from './object-cache.ts';
-import { CollectingLog, TestRandom, VirtualClock } from './testing.ts';
-import { FakeKube } from './testing-kube.ts';
 
 interface Thing extends KubeObject {
   readonly spec?: { readonly zone?: string; readonly noise?: string };

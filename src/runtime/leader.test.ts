@@ -1,10 +1,10 @@
 // Leader election between processes that share a Lease, in virtual time.
 import { describe, expect, it } from 'vitest';
+import { CollectingLog, TestRandom, VirtualClock } from '../../test/builders/runtime.ts';
+import { FakeKube } from '../../test/builders/runtime-kube.ts';
 import { resourceTypes } from '../api/kube.ts';
 import { aborted, sleepOrAbort } from './abort.ts';
 import { LeaderElector, type Term } from './leader.ts';
-import { CollectingLog, TestRandom, VirtualClock } from './testing.ts';
-import { FakeKube } from './testing-kube.ts';
 
 const lease = { namespace: 'kube-system', name: 'drover' };
 

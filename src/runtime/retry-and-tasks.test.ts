@@ -1,11 +1,11 @@
 // Retries by class, delays, deadlines, and the registry of background tasks.
 import { describe, expect, it } from 'vitest';
+import { TestRandom, testStart, VirtualClock } from '../../test/builders/runtime.ts';
 import { durationMs } from '../api/brand.ts';
 import { CloudError, KubeError } from '../ports/index.ts';
 import { aborted, DeadlineError, linkedAbort, withDeadline } from './abort.ts';
 import { Backoff, exponentialDelay, retry } from './backoff.ts';
 import { type TaskFailure, TaskRegistry } from './tasks.ts';
-import { TestRandom, testStart, VirtualClock } from './testing.ts';
 
 describe('retry', () => {
   const run = async (errors: readonly unknown[], tries?: number) => {

@@ -1,8 +1,8 @@
 // The queue in virtual time: order, dedup, wake-ups, failures.
 import { describe, expect, it } from 'vitest';
+import { CollectingLog, TestRandom, testStart, VirtualClock } from '../../test/builders/runtime.ts';
 import { epochMs } from '../api/brand.ts';
 import { CloudError, KubeError } from '../ports/index.ts';
-import { CollectingLog, TestRandom, testStart, VirtualClock } from './testing.ts';
 import { type PassResult, WorkQueue } from './work-queue.ts';
 
 const at = (ms: number) => epochMs(testStart + ms);

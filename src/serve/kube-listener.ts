@@ -4,17 +4,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { TLSSocket } from 'node:tls';
-import type { HttpRequest } from '../api/http.ts';
-import type { Json } from '../api/json.ts';
 import type {
   ApiRequest,
   ApiResponse,
   ApiStatus,
   UserInfo,
   WorldKube,
-} from '../world/contracts.ts';
-import { nodeManagerUser } from '../world/identities.ts';
-import { type DecodedBody, decodeBody } from '../world/kube/server/index.ts';
+} from '../../world/contracts.ts';
+import { nodeManagerUser } from '../../world/identities.ts';
+import { type DecodedBody, decodeBody } from '../../world/kube/server/index.ts';
+import type { HttpRequest } from '../api/http.ts';
+import type { Json } from '../api/json.ts';
 import { checkHostAndOrigin } from './guard.ts';
 import { type ListenerLimits, listenerLimits, maxConnections } from './limits.ts';
 import { headersOf, jsonResponse, maxBodyBytes, readRequest, writeResponse } from './message.ts';

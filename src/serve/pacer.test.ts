@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Kernel, microsPerSecond } from '../world/kernel/index.ts';
+import { Kernel, microsPerSecond } from '../../world/kernel/index.ts';
 import { Pacer } from './pacer.ts';
 
 const full = new Error('the disk is full');

@@ -1,6 +1,6 @@
 // Ties the world's time to the wall clock: runs due events, lets outside calls in at the right
 // moment, and makes every answer wait until what it tells is on disk. Decides nothing about events.
-import type { Kernel, Micros } from '../world/kernel/index.ts';
+import type { Kernel, Micros } from '../../world/kernel/index.ts';
 
 export interface PacerOptions {
   readonly kernel: Kernel;

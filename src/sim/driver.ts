@@ -1,6 +1,6 @@
 // Runs a world and the tasks that live in it in virtual time: one event, then every task until all
 // wait for the world again, then the next event. The same seed takes the same steps.
-import { type Kernel, type Micros, microsPerSecond } from '../world/kernel/index.ts';
+import { type Kernel, type Micros, microsPerSecond } from '../../world/kernel/index.ts';
 
 /** Ends when every promise that can go on has gone on; the only thing here outside virtual time. */
 export type Settle = () => Promise<void>;

@@ -1,3 +1,3 @@
 // Public entry of the simulation: ports over a world in the same process.
 
-export { createInProcessPorts } from './ports.ts';
+export { createInProcessPorts } from './ports/ports.ts';

@@ -1,5 +1,5 @@
 // Handlers that give one fixed answer each, for the contract tests of wire with real clients.
-import { AwsError, type AwsHandlers, md5Hex, text } from '../../src/wire/index.ts';
+import { AwsError, type AwsHandlers, md5Hex, text } from '../../src/aws-wire/index.ts';
 
 export const GROUP = 'eks-demo-ng-02c1ba5d-75b6-fbdf-4569-aa31827ad412';
 const TOPIC = 'arn:aws:sns:eu-west-1:346952985317:eks-asg-lifecycle-hook-topic';

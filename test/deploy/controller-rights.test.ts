@@ -9,7 +9,7 @@ import {
 } from '../../src/api/controller-rights.ts';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { type ResourceType, resourceTypes } from '../../src/api/kube.ts';
-import { nodeManagerUser } from '../../src/world/index.ts';
+import { nodeManagerUser } from '../../world/index.ts';
 import { GivenGroup } from '../support/given-group.ts';
 import { GroupLife, type GroupLifeOptions } from '../support/nodegroup-world.ts';
 import { beginWithHooks, hook, prepare } from '../support/update-hooks.ts';

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { eksctlSelfManaged } from '../../src/world/aws/cloudformation/testing-templates.ts';
+import { eksctlSelfManaged } from '../builders/world-aws-cloudformation-templates.ts';
 import { missing, type ServedWorld } from '../support/demo-world.ts';
 import { type Steps, stepsOf } from '../support/steps.ts';
 import { skipWhen, suiteWorld } from '../support/stories.ts';

@@ -13,11 +13,11 @@ import type { NodeGroup } from '../../src/api/nodegroup.ts';
 import { recordCause } from '../../src/controllers/causes.ts';
 import { ensureCrds } from '../../src/controllers/crds.ts';
 import { createDisruptionInformer } from '../../src/controllers/informers.ts';
-import { aGroupSpec } from '../../src/controllers/testing.ts';
 import { wallClock } from '../../src/main/wall-clock.ts';
 import { KubeError } from '../../src/ports/index.ts';
 import { LeaderElector, mergePatchBetween } from '../../src/runtime/index.ts';
-import { CollectingLog, TestRandom } from '../../src/runtime/testing.ts';
+import { aGroupSpec } from '../builders/controllers.ts';
+import { CollectingLog, TestRandom } from '../builders/runtime.ts';
 import { anyCluster } from '../support/real-cluster.ts';
 import { skipWhen } from '../support/stories.ts';
 

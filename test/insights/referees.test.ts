@@ -9,7 +9,7 @@ import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Instant, type Value } from '../../src/insights/evaluate/values.ts';
-import { execute } from '../../src/insights/testing.ts';
+import { execute } from '../builders/insights.ts';
 import { joined } from './random-joins.ts';
 import { type Asked, type Log, log, query } from './random-queries.ts';
 

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { mutantsFile, mutantsPage } from '../../scripts/print-mutants.ts';
-import { oracles } from '../../src/world/check/index.ts';
+import { oracles } from '../../world/check/index.ts';
 import { roundsOf } from './hunt.ts';
 import { mutants } from './list/index.ts';
 import type { Mutant } from './mutant.ts';
@@ -48,7 +48,7 @@ describe('the list of mutants', () => {
       ['m1', 'm2', 'm3'].map((name) => aMutant({ name, ...more }));
     const known = { oracles: new Set(['o1']), stories: new Set(['s1']) };
     const complaints = (list: readonly Mutant[]) => complaintsOf(list, known);
-    const ofWorld = [{ file: 'src/world/x.ts', find: 'a', replace: 'b' }] as const;
+    const ofWorld = [{ file: 'world/x.ts', find: 'a', replace: 'b' }] as const;
     expect(complaints(three({ story: 's1' }))).toEqual([]);
     expect(complaints(three().slice(1))).toHaveLength(1);
     expect(complaints(three({ kind: 'logic' }))).toHaveLength(1);

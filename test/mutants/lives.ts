@@ -3,7 +3,7 @@
 // the wanted oracles objects to.
 import { parseArgs } from 'node:util';
 import type { Violation } from '../../src/api/trace.ts';
-import { runLife } from '../../src/sim/life.ts';
+import { runLife } from '../../src/sim/lives/life.ts';
 import { tellStory } from './stories.ts';
 
 /** What became of one life. */

@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { oracles } from '../../src/world/check/index.ts';
+import { oracles } from '../../world/check/index.ts';
 import { liveBatch } from './child.ts';
 import { type Finding, hunt } from './hunt.ts';
 import { mutants } from './list/index.ts';

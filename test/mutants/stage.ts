@@ -4,23 +4,23 @@ import { certificateGrants } from '../../src/api/controller-rights.ts';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { autoScalingGroupNameOf, type NodeGroup } from '../../src/api/nodegroup.ts';
 import type { Violation } from '../../src/api/trace.ts';
-import { aRequest } from '../../src/formats/testing-requests.ts';
 import type { Log } from '../../src/ports/index.ts';
 import type { Settle } from '../../src/sim/driver.ts';
 import { Driver } from '../../src/sim/driver.ts';
-import { type NetworkFaults, noFaults } from '../../src/sim/network.ts';
-import { ControllerProcess } from '../../src/sim/process.ts';
-import { TraceRecorder } from '../../src/sim/trace-recorder.ts';
-import { checkTrace } from '../../src/world/check/index.ts';
-import type { Result } from '../../src/world/contracts.ts';
+import { ControllerProcess } from '../../src/sim/lives/process.ts';
+import { type NetworkFaults, noFaults } from '../../src/sim/ports/network.ts';
+import { TraceRecorder } from '../../src/sim/trace/recorder.ts';
+import { checkTrace } from '../../world/check/index.ts';
+import type { Result } from '../../world/contracts.ts';
 import {
   createWorld,
   nodeManagerAgent,
   nodeManagerUser,
   seedCluster,
   type World,
-} from '../../src/world/index.ts';
-import { microsPerSecond } from '../../src/world/kernel/index.ts';
+} from '../../world/index.ts';
+import { microsPerSecond } from '../../world/kernel/index.ts';
+import { aRequest } from '../builders/formats-requests.ts';
 
 export interface StageOptions {
   readonly settle: Settle;

@@ -29,10 +29,14 @@ export class Tree {
   /** Copies what a life needs from `from`. */
   constructor(from: string) {
     this.root = mkdtempSync(join(tmpdir(), 'drover-mutant-'));
-    cpSync(join(from, 'src'), join(this.root, 'src'), { recursive: true });
+    for (const tree of ['src', 'world']) {
+      cpSync(join(from, tree), join(this.root, tree), { recursive: true });
+    }
     cpSync(join(from, 'package.json'), join(this.root, 'package.json'));
     mkdirSync(join(this.root, 'test'));
-    cpSync(join(from, 'test', 'mutants'), join(this.root, 'test', 'mutants'), { recursive: true });
+    for (const tree of ['mutants', 'builders']) {
+      cpSync(join(from, 'test', tree), join(this.root, 'test', tree), { recursive: true });
+    }
     symlinkSync(join(from, 'node_modules'), join(this.root, 'node_modules'));
   }
 

@@ -4,8 +4,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { createLog } from '../../src/adapters/log/index.ts';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { resourceTypes } from '../../src/api/kube.ts';
-import { type EndpointReply, SimulatedEndpoint } from '../../src/sim/endpoint.ts';
-import { nodeManagerAgent } from '../../src/world/index.ts';
+import { type EndpointReply, SimulatedEndpoint } from '../../src/sim/ports/endpoint.ts';
+import { nodeManagerAgent } from '../../world/index.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';
 import { askFor, latest, makeGroup, newest, untilOver } from '../support/update-world.ts';
 

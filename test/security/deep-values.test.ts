@@ -7,9 +7,9 @@ import { isTooDeep, maxJsonDepth, parseJson } from '../../src/api/parse-json.ts'
 import { type BackupsMap, backupsIn } from '../../src/core/identity/backups.ts';
 import { parseNotice, parseTemplateText } from '../../src/formats/index.ts';
 import { parseRequestYaml } from '../../src/main/request-yaml.ts';
-import { dispatcher, json, rest } from '../../src/wire/testing.ts';
-import { decodeBody } from '../../src/world/kube/server/index.ts';
-import { TestWorld } from '../../src/world/kube/server/testing.ts';
+import { decodeBody } from '../../world/kube/server/index.ts';
+import { dispatcher, json, rest } from '../builders/wire.ts';
+import { TestWorld } from '../builders/world-kube-server.ts';
 
 const depths = [maxJsonDepth + 1, 2_500, 100_000, 700_000] as const;
 const lists = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;

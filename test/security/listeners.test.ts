@@ -12,7 +12,7 @@ import {
   Pacer,
 } from '../../src/serve/index.ts';
 import { listenerLimits } from '../../src/serve/limits.ts';
-import { Kernel } from '../../src/world/kernel/index.ts';
+import { Kernel } from '../../world/kernel/index.ts';
 import { createAuthority } from '../support/certificates.ts';
 
 /** As in the world, and a hundred times as fast. */

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { isInForce } from '../../src/api/confirmation.ts';
 import { resourceTypes } from '../../src/api/kube.ts';
 import { createIntakeController } from '../../src/controllers/intake/index.ts';
-import { aGroupSpec, anInstance, setUpControllers } from '../../src/controllers/testing.ts';
-import { account, region } from '../../src/controllers/testing-cloud.ts';
+import { aGroupSpec, anInstance, setUpControllers } from '../builders/controllers.ts';
+import { account, region } from '../builders/controllers-cloud.ts';
 
 const i1 = anInstance(1);
 const foreign = '999999999999';

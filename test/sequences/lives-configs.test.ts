@@ -1,10 +1,10 @@
 // What random lives ask of updates is what the API server takes: a configuration that is refused proves nothing.
 import { expect, it } from 'vitest';
-import { type ActionContext, nodeGroups } from '../../src/sim/action.ts';
-import { resources } from '../../src/sim/open-work.ts';
-import { askForSequence } from '../../src/sim/sequence-actions.ts';
-import { drawUpdateConfig, prepareWorks } from '../../src/sim/update-config.ts';
-import { createWorld, seedCluster } from '../../src/world/index.ts';
+import { type ActionContext, nodeGroups } from '../../src/sim/lives/action.ts';
+import { resources } from '../../src/sim/lives/open-work.ts';
+import { askForSequence } from '../../src/sim/lives/sequence-actions.ts';
+import { drawUpdateConfig, prepareWorks } from '../../src/sim/lives/update-config.ts';
+import { createWorld, seedCluster } from '../../world/index.ts';
 
 const setUp = () => {
   const world = createWorld({ seed: 7, startAt: 1_664_110_800_000_000 });

@@ -4,18 +4,18 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { Driver } from '../../src/sim/driver.ts';
-import { type NetworkFaults, noFaults } from '../../src/sim/network.ts';
-import { ControllerProcess } from '../../src/sim/process.ts';
-import { TraceRecorder } from '../../src/sim/trace-recorder.ts';
-import { checkTrace } from '../../src/world/check/index.ts';
+import { ControllerProcess } from '../../src/sim/lives/process.ts';
+import { type NetworkFaults, noFaults } from '../../src/sim/ports/network.ts';
+import { TraceRecorder } from '../../src/sim/trace/recorder.ts';
+import { checkTrace } from '../../world/check/index.ts';
 import {
   createWorld,
   nodeManagerAgent,
   nodeManagerUser,
   seedCluster,
   type World,
-} from '../../src/world/index.ts';
-import { microsPerSecond } from '../../src/world/kernel/index.ts';
+} from '../../world/index.ts';
+import { microsPerSecond } from '../../world/kernel/index.ts';
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 const startAt = 1_664_110_800 * microsPerSecond;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { emptyBatch, mergeBatch, reportBatch } from '../../src/sim/batch.ts';
-import { runLife } from '../../src/sim/life.ts';
-import { drawScenario, withSpotGroups } from '../../src/sim/scenario.ts';
-import { SeededRandom } from '../../src/world/kernel/index.ts';
+import { emptyBatch, mergeBatch, reportBatch } from '../../src/sim/lives/batch.ts';
+import { runLife } from '../../src/sim/lives/life.ts';
+import { drawScenario, withSpotGroups } from '../../src/sim/lives/scenario.ts';
+import { SeededRandom } from '../../world/kernel/index.ts';
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const seeds = Array.from({ length: 12 }, (_, i) => i + 1);

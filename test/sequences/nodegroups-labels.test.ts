@@ -1,7 +1,7 @@
 // The definition of NodeGroup refuses at kubectl what no node can have, just as the EKS face does.
 import { describe, expect, it } from 'vitest';
 import type { NodeGroupSpec } from '../../src/api/nodegroup.ts';
-import { marksComplaint } from '../../src/core/scaling/index.ts';
+import { marksComplaint } from '../../src/core/nodegroup/index.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';
 
 type Marks = Pick<NodeGroupSpec, 'labels' | 'taints'>;

@@ -13,13 +13,13 @@ import {
 import { createIntakeController } from '../../src/controllers/intake/index.ts';
 import { createLifecycleController } from '../../src/controllers/lifecycle/index.ts';
 import { createNodeGroupController } from '../../src/controllers/nodegroup/index.ts';
-import { CollectingJournal, CollectingLog, testStart } from '../../src/runtime/testing.ts';
 import { Driver } from '../../src/sim/driver.ts';
 import { createInProcessPorts } from '../../src/sim/index.ts';
-import { TraceRecorder } from '../../src/sim/trace-recorder.ts';
-import { createWorld } from '../../src/world/index.ts';
-import { microsPerMs } from '../../src/world/kernel/index.ts';
-import { seedKube } from '../../src/world/kube/seed/index.ts';
+import { TraceRecorder } from '../../src/sim/trace/recorder.ts';
+import { createWorld } from '../../world/index.ts';
+import { microsPerMs } from '../../world/kernel/index.ts';
+import { seedKube } from '../../world/kube/seed/index.ts';
+import { CollectingJournal, CollectingLog, testStart } from '../builders/runtime.ts';
 import { type Exempt, judge, noUpdates } from '../support/judge.ts';
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));

@@ -2,7 +2,7 @@
 // node, at that minute; mended, it is not said. Here the checks of pods, volumes and places.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
-import type { WorldClient } from '../../src/world/contracts.ts';
+import type { WorldClient } from '../../world/contracts.ts';
 import {
   app,
   expectNear,

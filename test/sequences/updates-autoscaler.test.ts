@@ -3,7 +3,11 @@
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import type { UpdateStrategy } from '../../src/api/nodegroup-update.ts';
-import { autoscalerAnnotation, type EmptyNode, scaleDownCall } from '../../src/sim/autoscaler.ts';
+import {
+  autoscalerAnnotation,
+  type EmptyNode,
+  scaleDownCall,
+} from '../../src/sim/lives/autoscaler.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';
 import {
   areOver,

@@ -3,7 +3,7 @@
 // process dies, the end is the one that there is without a kill, and the oracles find nothing.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
-import type { FaultKind } from '../../src/world/faults/index.ts';
+import type { FaultKind } from '../../world/faults/index.ts';
 import { type Call, GroupLife } from '../support/nodegroup-world.ts';
 import {
   askFor,

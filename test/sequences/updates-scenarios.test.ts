@@ -14,13 +14,7 @@ import { accountQuota } from '../../src/core/update/preflight/checks/account-quo
 import { budgetMisconfigured } from '../../src/core/update/preflight/checks/budget-misconfigured.ts';
 import { budgetNeverAllows } from '../../src/core/update/preflight/checks/budget-never-allows.ts';
 import { severalBudgets } from '../../src/core/update/preflight/checks/several-budgets.ts';
-import {
-  aBudget,
-  aNode,
-  aPod,
-  briefOf,
-  findingsOf,
-} from '../../src/core/update/preflight/testing.ts';
+import { aBudget, aNode, aPod, briefOf, findingsOf } from '../builders/core-update-preflight.ts';
 import {
   aMember,
   draining,

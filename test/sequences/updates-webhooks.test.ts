@@ -6,7 +6,7 @@ import {
   type EndpointCall,
   type EndpointReply,
   SimulatedEndpoint,
-} from '../../src/sim/endpoint.ts';
+} from '../../src/sim/ports/endpoint.ts';
 import { type Call, GroupLife, type GroupLifeOptions } from '../support/nodegroup-world.ts';
 import { beginWithHooks } from '../support/update-hooks.ts';
 import {

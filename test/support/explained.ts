@@ -2,8 +2,8 @@
 import { epochMs } from '../../src/api/brand.ts';
 import { gatherJoinEvidence } from '../../src/cli/explain/join-evidence.ts';
 import { type JoinCause, joinCauses } from '../../src/core/explain/index.ts';
-import { testStart } from '../../src/runtime/testing.ts';
 import { createInProcessPorts } from '../../src/sim/index.ts';
+import { testStart } from '../builders/runtime.ts';
 import type { GroupLife } from './nodegroup-world.ts';
 
 const person = { user: { username: 'ada', groups: ['system:masters'] }, userAgent: 'drover' };

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSqliteStore } from '../../src/adapters/store/index.ts';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import type { RowChange } from '../../src/ports/index.ts';
-import { nodeManagerAgent } from '../../src/world/index.ts';
+import { nodeManagerAgent } from '../../world/index.ts';
 import { type Exempt, judge, noUpdates } from './judge.ts';
 import { holdAgainstState, readStory } from './story-trace.ts';
 

@@ -2,7 +2,7 @@
 // that looked at nothing, unless the story says why it does not apply. Never looks at the world.
 import assert from 'node:assert/strict';
 import type { Trace } from '../../src/api/trace.ts';
-import { checkTrace, oracles } from '../../src/world/check/index.ts';
+import { checkTrace, oracles } from '../../world/check/index.ts';
 
 /** By name of the oracle: why it has nothing to look at in this story. */
 export type Exempt = Readonly<Record<string, string>>;

@@ -6,18 +6,17 @@ import { objectOr } from '../../src/api/json.ts';
 import { type KubeObject, resourceTypes } from '../../src/api/kube.ts';
 import type { NodeGroup } from '../../src/api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../src/api/nodegroup-update.ts';
-import { createEksFace } from '../../src/http/index.ts';
+import { type AwsCallContext, AwsError, type AwsHandlers } from '../../src/aws-wire/index.ts';
+import { createEksFace } from '../../src/eks-face/index.ts';
 import type { Http } from '../../src/ports/index.ts';
-import { CollectingLog, testStart } from '../../src/runtime/testing.ts';
 import { Driver } from '../../src/sim/driver.ts';
 import { createInProcessPorts } from '../../src/sim/index.ts';
-import { type NetworkFaults, noFaults } from '../../src/sim/network.ts';
-import { ControllerProcess } from '../../src/sim/process.ts';
-import { TraceRecorder } from '../../src/sim/trace-recorder.ts';
-import { type AwsCallContext, AwsError, type AwsHandlers } from '../../src/wire/index.ts';
-import { cliUser, type DemoFacts } from '../../src/world/aws/index.ts';
-import { type CheckReport, checkTrace } from '../../src/world/check/index.ts';
-import type { Result, WorldClient } from '../../src/world/contracts.ts';
+import { ControllerProcess } from '../../src/sim/lives/process.ts';
+import { type NetworkFaults, noFaults } from '../../src/sim/ports/network.ts';
+import { TraceRecorder } from '../../src/sim/trace/recorder.ts';
+import { cliUser, type DemoFacts } from '../../world/aws/index.ts';
+import { type CheckReport, checkTrace } from '../../world/check/index.ts';
+import type { Result, WorldClient } from '../../world/contracts.ts';
 import {
   createWorld,
   nodeManagerAgent,
@@ -26,8 +25,9 @@ import {
   type World,
   worldAccount,
   worldRegion,
-} from '../../src/world/index.ts';
-import { microsPerMs, microsPerSecond } from '../../src/world/kernel/index.ts';
+} from '../../world/index.ts';
+import { microsPerMs, microsPerSecond } from '../../world/kernel/index.ts';
+import { CollectingLog, testStart } from '../builders/runtime.ts';
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 const identity = { user: nodeManagerUser, userAgent: nodeManagerAgent };

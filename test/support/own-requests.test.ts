@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nodeManagerAgent } from '../../src/world/index.ts';
+import { nodeManagerAgent } from '../../world/index.ts';
 import type { AuditEvent } from './demo-world.ts';
 import { ownRequests } from './own-requests.ts';
 

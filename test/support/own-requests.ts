@@ -3,7 +3,7 @@
 // long the drain took, and whether the hook's message or a look at the group was first to tell of it.
 // Keeps what each arrangement gave, to be compared.
 import assert from 'node:assert/strict';
-import { nodeManagerAgent } from '../../src/world/index.ts';
+import { nodeManagerAgent } from '../../world/index.ts';
 import type { AuditEvent } from './demo-world.ts';
 
 export interface OwnRequests {

@@ -4,8 +4,8 @@ import { ownGroup } from '../../src/cli/plan/group.ts';
 import { type PlanRequest, readSnapshot, type Sources } from '../../src/cli/plan/snapshot.ts';
 import { type CloudTimes, planUpdate, type UpdatePlan } from '../../src/core/update/plan/index.ts';
 import { createInProcessPorts } from '../../src/sim/index.ts';
-import { nodeManagerAgent, nodeManagerUser } from '../../src/world/index.ts';
-import { microsPerMs } from '../../src/world/kernel/index.ts';
+import { nodeManagerAgent, nodeManagerUser } from '../../world/index.ts';
+import { microsPerMs } from '../../world/kernel/index.ts';
 import type { GroupLife } from './nodegroup-world.ts';
 
 export const planOfLife = async (

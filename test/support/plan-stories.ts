@@ -13,8 +13,8 @@ import {
   runRollout,
 } from '../../src/sim/rollout/run.ts';
 import type { WorkloadObject } from '../../src/sim/rollout/workload.ts';
-import type { WorldClient } from '../../src/world/contracts.ts';
-import type { World } from '../../src/world/index.ts';
+import type { WorldClient } from '../../world/contracts.ts';
+import type { World } from '../../world/index.ts';
 
 export interface Scene
   extends Pick<RolloutOptions, 'objects' | 'prepare' | 'look' | 'updateConfig'> {

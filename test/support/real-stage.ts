@@ -14,7 +14,7 @@ import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { type Node, resourceTypes } from '../../src/api/kube.ts';
 import { ensureCrds } from '../../src/controllers/crds.ts';
 import { wallClock } from '../../src/main/wall-clock.ts';
-import { CollectingLog, TestRandom } from '../../src/runtime/testing.ts';
+import { CollectingLog, TestRandom } from '../builders/runtime.ts';
 import { eventually, type ServedWorld } from './demo-world.ts';
 import { type FakeKubelets, type FakeNode, fakeKubelets } from './fake-kubelets.ts';
 import {

@@ -1,9 +1,9 @@
 // Gives a story its world, and lets the oracles judge what happened in it once it is over. Where a
 // story fails, its world's seed is told, with which it can be played again. Never a story itself.
 import { after, afterEach, before } from 'node:test';
-import { nodegroupService } from '../../src/world/aws/index.ts';
-import { finalFacts } from '../../src/world/check/index.ts';
-import { nodeManagerAgent, worldAccount } from '../../src/world/index.ts';
+import { nodegroupService } from '../../world/aws/index.ts';
+import { finalFacts } from '../../world/check/index.ts';
+import { nodeManagerAgent, worldAccount } from '../../world/index.ts';
 import { ServedWorld } from './demo-world.ts';
 import { type Exempt, judge, noUpdates, violationsOf } from './judge.ts';
 import { type FinalFacts, holdAgainstState, readStory, type StoryTrace } from './story-trace.ts';

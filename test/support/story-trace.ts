@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { openSqliteStore } from '../../src/adapters/store/index.ts';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import type { Trace, TraceEntry, TraceFacts } from '../../src/api/trace.ts';
-import { finalFacts, traceFromAudit } from '../../src/world/check/index.ts';
+import { finalFacts, traceFromAudit } from '../../world/check/index.ts';
 
 export type FinalFacts = ReturnType<typeof finalFacts>;
 

@@ -16,22 +16,22 @@ import {
 } from '../../src/controllers/informers.ts';
 import { createIntakeController } from '../../src/controllers/intake/index.ts';
 import { createLifecycleController } from '../../src/controllers/lifecycle/index.ts';
-import { CollectingJournal, CollectingLog, testStart } from '../../src/runtime/testing.ts';
 import { Driver } from '../../src/sim/driver.ts';
-import { remainingSkew } from '../../src/sim/fleet.ts';
 import { createInProcessPorts } from '../../src/sim/index.ts';
-import { type NetworkFaults, noFaults } from '../../src/sim/network.ts';
-import { TraceRecorder } from '../../src/sim/trace-recorder.ts';
-import { finalFacts } from '../../src/world/check/index.ts';
-import type { Result } from '../../src/world/contracts.ts';
+import { remainingSkew } from '../../src/sim/lives/fleet.ts';
+import { type NetworkFaults, noFaults } from '../../src/sim/ports/network.ts';
+import { TraceRecorder } from '../../src/sim/trace/recorder.ts';
+import { finalFacts } from '../../world/check/index.ts';
+import type { Result } from '../../world/contracts.ts';
 import {
   createWorld,
   nodeManagerAgent,
   nodeManagerUser,
   seedCluster,
   type World,
-} from '../../src/world/index.ts';
-import { microsPerMs, microsPerSecond } from '../../src/world/kernel/index.ts';
+} from '../../world/index.ts';
+import { microsPerMs, microsPerSecond } from '../../world/kernel/index.ts';
+import { CollectingJournal, CollectingLog, testStart } from '../builders/runtime.ts';
 import { type Exempt, judge, noUpdates } from './judge.ts';
 import type { FinalFacts } from './story-trace.ts';
 

@@ -6,7 +6,7 @@ import {
   aMarkedNode,
   aNode,
   timePlus,
-} from '../../core/termination/testing.ts';
+} from '../../../test/builders/core-termination.ts';
 import { explainLines, historyOf, marksDocument } from './explain.ts';
 
 const owned = { excludeLabel: true, unschedulable: false, taint: false, annotation: false };

@@ -1,11 +1,11 @@
 // What `drover scale nodegroup` asks of a managed group, and what it refuses.
 import { describe, expect, it } from 'vitest';
+import { aGroup } from '../../../test/builders/cli-update.ts';
+import { VirtualClock } from '../../../test/builders/runtime.ts';
+import { FakeKube } from '../../../test/builders/runtime-kube.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
-import { VirtualClock } from '../../runtime/testing.ts';
-import { FakeKube } from '../../runtime/testing-kube.ts';
 import { exitCodes } from '../context.ts';
-import { aGroup } from '../update/testing.ts';
 import { scaleManaged } from './scale.ts';
 
 describe('the sizes of a managed group', () => {

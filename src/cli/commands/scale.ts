@@ -8,8 +8,8 @@ import type { JsonObject } from '../../api/json.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import { classifyPods } from '../../core/drain/index.ts';
+import { chooseForScaleIn } from '../../core/nodegroup/index.ts';
 import { clusterTag, groupTag } from '../../core/provisioning/index.ts';
-import { chooseForScaleIn } from '../../core/scaling/index.ts';
 import {
   type CloudApi,
   type KubeApi,

@@ -2,7 +2,7 @@
 // EKS for the next minor version and waits for its update.
 import type { Command } from 'commander';
 import { durationMs } from '../../api/brand.ts';
-import { clusterSkewComplaint, nextMinor } from '../../core/scaling/index.ts';
+import { clusterSkewComplaint, nextMinor } from '../../core/nodegroup/index.ts';
 import type { ClusterFacts, ProvisioningApi } from '../../ports/index.ts';
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
 import { patienceMs } from '../duration.ts';

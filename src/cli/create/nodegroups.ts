@@ -4,6 +4,7 @@
 import { durationMs, epochMs } from '../../api/brand.ts';
 import type { Node } from '../../api/kube.ts';
 import { resourceTypes } from '../../api/kube.ts';
+import { marksComplaint, nameComplaint } from '../../core/nodegroup/index.ts';
 import {
   architectureOf,
   clusterTag,
@@ -14,7 +15,6 @@ import {
   nodeGroupStack,
   nodeGroupStackName,
 } from '../../core/provisioning/index.ts';
-import { marksComplaint, nameComplaint } from '../../core/scaling/index.ts';
 import { type GroupConfig, type SubnetConfig, sizesOf } from '../../formats/index.ts';
 import type {
   CloudApi,

@@ -1,9 +1,6 @@
 // The preview says what the controller would do, in its order, and refuses what can never end.
 import { describe, expect, it } from 'vitest';
-import type { NodeDisruption } from '../../api/disruption.ts';
-import type { Node, Pod, PodDisruptionBudget } from '../../api/kube.ts';
-import { defaultLimits } from '../../core/drain/index.ts';
-import { aBudget } from '../../core/drain/testing.ts';
+import { aBudget } from '../../../test/builders/core-drain.ts';
 import {
   aDisruption,
   aHookCause,
@@ -13,7 +10,10 @@ import {
   aPod,
   timePlus,
   tPlus,
-} from '../../core/termination/testing.ts';
+} from '../../../test/builders/core-termination.ts';
+import type { NodeDisruption } from '../../api/disruption.ts';
+import type { Node, Pod, PodDisruptionBudget } from '../../api/kube.ts';
+import { defaultLimits } from '../../core/drain/index.ts';
 import { type NodePreview, type PreviewInput, previewDrains } from './preview.ts';
 import { previewLines } from './render.ts';
 

@@ -1,7 +1,5 @@
 // Recording a drain: one cause, whoever else writes meanwhile.
 import { describe, expect, it } from 'vitest';
-import type { NodeDisruption } from '../../api/disruption.ts';
-import { resourceTypes } from '../../api/kube.ts';
 import {
   aDisruption,
   aHookCause,
@@ -9,9 +7,11 @@ import {
   aNode,
   anId,
   tPlus,
-} from '../../core/termination/testing.ts';
-import { VirtualClock } from '../../runtime/testing.ts';
-import { FakeKube } from '../../runtime/testing-kube.ts';
+} from '../../../test/builders/core-termination.ts';
+import { VirtualClock } from '../../../test/builders/runtime.ts';
+import { FakeKube } from '../../../test/builders/runtime-kube.ts';
+import type { NodeDisruption } from '../../api/disruption.ts';
+import { resourceTypes } from '../../api/kube.ts';
 import { type DrainRequest, manualCause, readDisruption, recordDrain } from './record.ts';
 
 const request = (more: Partial<DrainRequest> = {}): DrainRequest => ({

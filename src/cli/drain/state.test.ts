@@ -1,11 +1,16 @@
 // What a NodeDisruption says to whoever waits for it.
 import { describe, expect, it } from 'vitest';
+import {
+  aDisruption,
+  aHookCause,
+  aManualCause,
+  timePlus,
+} from '../../../test/builders/core-termination.ts';
 import type {
   DisruptionCause,
   NodeDisruption,
   NodeDisruptionStatus,
 } from '../../api/disruption.ts';
-import { aDisruption, aHookCause, aManualCause, timePlus } from '../../core/termination/testing.ts';
 import { drainState, exitCodeOf, undrainDecision, undrainState, worstOf } from './state.ts';
 
 type Status = Partial<NodeDisruptionStatus> & Pick<NodeDisruptionStatus, 'phase'>;

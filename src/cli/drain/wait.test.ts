@@ -1,10 +1,10 @@
 // Waiting for a drain: what is told, once each, and when the waiting ends.
 import { describe, expect, it } from 'vitest';
+import { aManualCause, anId, aPod, timePlus } from '../../../test/builders/core-termination.ts';
+import { VirtualClock } from '../../../test/builders/runtime.ts';
+import { FakeKube } from '../../../test/builders/runtime-kube.ts';
 import type { NodeDisruptionStatus } from '../../api/disruption.ts';
 import { resourceTypes } from '../../api/kube.ts';
-import { aManualCause, anId, aPod, timePlus } from '../../core/termination/testing.ts';
-import { VirtualClock } from '../../runtime/testing.ts';
-import { FakeKube } from '../../runtime/testing-kube.ts';
 import { DrainWait } from './wait.ts';
 
 const setUp = (options: { readonly terminal?: boolean; readonly followUp?: 'Terminate' } = {}) => {

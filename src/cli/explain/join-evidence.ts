@@ -9,7 +9,7 @@ import type {
   JoiningInstance,
   RoleMap,
 } from '../../core/explain/index.ts';
-import { joinTimeoutMs, launchIssues } from '../../core/scaling/index.ts';
+import { joinTimeoutMs, launchIssues } from '../../core/nodegroup/index.ts';
 import { type AwsAuthData, familyCalled } from '../../formats/index.ts';
 import {
   type CloudApi,

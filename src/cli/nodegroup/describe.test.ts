@@ -1,8 +1,8 @@
 // A node group in print: what stands where, remedies of its issues, and the command that helps next.
 import { describe, expect, it } from 'vitest';
+import { aGroup, anUpdate, now } from '../../../test/builders/cli-update.ts';
+import { timePlus } from '../../../test/builders/core-termination.ts';
 import type { NodeGroup, NodeGroupStatus } from '../../api/nodegroup.ts';
-import { timePlus } from '../../core/termination/testing.ts';
-import { aGroup, anUpdate, now } from '../update/testing.ts';
 import {
   describeGroup,
   type GroupEvent,

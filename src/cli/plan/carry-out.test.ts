@@ -1,7 +1,7 @@
 // A plan that was saved: what a file must be, and which flags would make another plan of it.
 import { describe, expect, it } from 'vitest';
+import { aGroup, aSnapshot } from '../../../test/builders/core-update-preflight.ts';
 import { planUpdate } from '../../core/update/plan/index.ts';
-import { aGroup, aSnapshot } from '../../core/update/preflight/testing.ts';
 import { readPlan, recordedOf, staleText } from './carry-out.ts';
 import { type PlanFile, parsePlan, printPlan } from './file.ts';
 

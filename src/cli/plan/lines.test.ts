@@ -1,7 +1,13 @@
 // What a plan prints: it fits a screen whatever was found, blockers first; details leave nothing out.
 import { describe, expect, it } from 'vitest';
+import {
+  aBudget,
+  aGroup,
+  aNode,
+  aPod,
+  aSnapshot,
+} from '../../../test/builders/core-update-preflight.ts';
 import { planUpdate, type UpdatePlan } from '../../core/update/plan/index.ts';
-import { aBudget, aGroup, aNode, aPod, aSnapshot } from '../../core/update/preflight/testing.ts';
 import { detailLines, markdownLines, screenLines } from './lines.ts';
 
 const nodeName = (i: number) => `ip-192-168-100-${i}.eu-west-1.compute.internal`;

@@ -1,9 +1,9 @@
 // What a plan finds out about health probes before anything begins.
 import { describe, expect, it } from 'vitest';
+import { VirtualClock } from '../../../test/builders/runtime.ts';
+import { FakeKube } from '../../../test/builders/runtime-kube.ts';
 import type { Probe } from '../../api/update-pacing.ts';
 import { preflightTypes } from '../../api/workloads.ts';
-import { VirtualClock } from '../../runtime/testing.ts';
-import { FakeKube } from '../../runtime/testing-kube.ts';
 import { Collector } from './collect.ts';
 import { readProbes } from './probes.ts';
 

@@ -1,7 +1,12 @@
 // What the group is to become, by the rules of an update; what cannot be is told in the plan instead of
 // refused. Reads only.
 import type { NodeGroup } from '../../api/nodegroup.ts';
-import { familyOf, imagePattern, newestImage, sameOwnTemplate } from '../../core/scaling/index.ts';
+import {
+  familyOf,
+  imagePattern,
+  newestImage,
+  sameOwnTemplate,
+} from '../../core/nodegroup/index.ts';
 import type { Snapshot } from '../../core/update/preflight/index.ts';
 import type { CloudApi } from '../../ports/index.ts';
 import { CommandError } from '../context.ts';

@@ -1,8 +1,8 @@
 // What `drover update` warns of before it records an update: its plan's blockers, a line each.
 import { describe, expect, it } from 'vitest';
+import { VirtualClock } from '../../../test/builders/runtime.ts';
+import { FakeKube } from '../../../test/builders/runtime-kube.ts';
 import type { Finding } from '../../core/update/preflight/index.ts';
-import { VirtualClock } from '../../runtime/testing.ts';
-import { FakeKube } from '../../runtime/testing-kube.ts';
 import type { Sources } from '../plan/snapshot.ts';
 import { blockerLines, warningsBefore } from './blockers.ts';
 

@@ -1,12 +1,20 @@
 // What an update shows of each node at the moments at which it used to say something else: its own turn, the surplus at
 // the end, old nodes that nobody has begun, an update that is over, one that nobody has looked at.
 import { describe, expect, it } from 'vitest';
+import {
+  aGroup,
+  anUpdate,
+  aPart,
+  blocked,
+  held,
+  now,
+  running,
+} from '../../../test/builders/cli-update.ts';
+import { timePlus } from '../../../test/builders/core-termination.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
-import { timePlus } from '../../core/termination/testing.ts';
 import { abortText, refuseLatePause } from '../commands/update-control.ts';
 import { describeLines } from './document.ts';
 import { headerLines, screenLines } from './screen.ts';
-import { aGroup, anUpdate, aPart, blocked, held, now, running } from './testing.ts';
 import { type UpdateFacts, updateView } from './view.ts';
 
 const view = (more: Partial<UpdateFacts> = {}) =>

@@ -1,17 +1,17 @@
 // Which update a command means, and the object that a version update becomes.
 import { describe, expect, it } from 'vitest';
+import { aGroup, anUpdate, running } from '../../../test/builders/cli-update.ts';
+import { VirtualClock } from '../../../test/builders/runtime.ts';
+import { FakeKube } from '../../../test/builders/runtime-kube.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdateStatus } from '../../api/nodegroup-update.ts';
 import { updateNameOf } from '../../core/update/index.ts';
 import type { CloudApi } from '../../ports/index.ts';
-import { VirtualClock } from '../../runtime/testing.ts';
-import { FakeKube } from '../../runtime/testing-kube.ts';
 import { changeBack } from '../commands/update-control.ts';
 import { listUpdates, needGroup, needUpdate, openUpdates, readFacts } from './read.ts';
 import { changeWanted, requestUpdate } from './request.ts';
 import { headerLines } from './screen.ts';
-import { aGroup, anUpdate, running } from './testing.ts';
 import { updateView } from './view.ts';
 
 const setUp = async () => {

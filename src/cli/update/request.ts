@@ -22,7 +22,7 @@ import {
   versionComplaint,
   versionParams,
   versionRefusal,
-} from '../../core/scaling/index.ts';
+} from '../../core/nodegroup/index.ts';
 import { openInTurn, updateNameOf } from '../../core/update/index.ts';
 import { type CloudApi, type KubeApi, KubeError } from '../../ports/index.ts';
 import { CommandError, exitCodes } from '../context.ts';

@@ -1,9 +1,9 @@
 // How sequences are found, told and watched, and with what exit code a watch ends.
 import { describe, expect, it } from 'vitest';
+import { VirtualClock } from '../../../test/builders/runtime.ts';
+import { FakeKube } from '../../../test/builders/runtime-kube.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import type { NodeGroupUpdateSequenceStatus } from '../../api/update-sequence.ts';
-import { VirtualClock } from '../../runtime/testing.ts';
-import { FakeKube } from '../../runtime/testing-kube.ts';
 import { exitCodes } from '../context.ts';
 import {
   describeSequence,

@@ -1,8 +1,8 @@
 // A terminal with hardly any room: what the update waits for is the last to be left out.
 import { describe, expect, it } from 'vitest';
-import { timePlus } from '../../core/termination/testing.ts';
+import { aGroup, anUpdate, blocked, now, running } from '../../../test/builders/cli-update.ts';
+import { timePlus } from '../../../test/builders/core-termination.ts';
 import { screenLines } from './screen.ts';
-import { aGroup, anUpdate, blocked, now, running } from './testing.ts';
 import { updateView } from './view.ts';
 
 const node = 'ip-192-168-17-197';

@@ -1,10 +1,19 @@
 // An update as people see it: what belongs to it, a screen that fits, lines for what changes.
 import { describe, expect, it } from 'vitest';
-import { timePlus } from '../../core/termination/testing.ts';
+import {
+  aGroup,
+  anUpdate,
+  aPart,
+  blocked,
+  done,
+  held,
+  now,
+  running,
+} from '../../../test/builders/cli-update.ts';
+import { timePlus } from '../../../test/builders/core-termination.ts';
 import { changeLines, resultLines } from './changes.ts';
 import { describeLines, updateCells, updateDocument } from './document.ts';
 import { headerLines, progressBar, screenLines, stateText } from './screen.ts';
-import { aGroup, anUpdate, aPart, blocked, done, held, now, running } from './testing.ts';
 import { updateView } from './view.ts';
 
 const view = (

@@ -1,10 +1,10 @@
 // Watching an update: what is drawn, what is told, when it ends and with which exit code.
 import { describe, expect, it } from 'vitest';
+import { aGroup, anUpdate, blocked, running } from '../../../test/builders/cli-update.ts';
+import { VirtualClock } from '../../../test/builders/runtime.ts';
+import { FakeKube } from '../../../test/builders/runtime-kube.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import type { NodeGroupUpdateStatus } from '../../api/nodegroup-update.ts';
-import { VirtualClock } from '../../runtime/testing.ts';
-import { FakeKube } from '../../runtime/testing-kube.ts';
-import { aGroup, anUpdate, blocked, running } from './testing.ts';
 import { exitCodeOf, UpdateWatch } from './watch.ts';
 
 const setUp = (size?: { readonly columns: number; readonly rows: number }) => {

@@ -1,10 +1,10 @@
 // When the cloud is asked about notices, and what one slow service of it holds up.
 import { describe, expect, it } from 'vitest';
+import { aGroupSpec, anInstance, setUpControllers } from '../../../test/builders/controllers.ts';
 import { formatTime } from '../../api/brand.ts';
 import type { DisruptionCause, NodeDisruptionStatus } from '../../api/disruption.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import { hookCause, spotCause } from '../causes.ts';
-import { aGroupSpec, anInstance, setUpControllers } from '../testing.ts';
 import { createConfirmationController } from './index.ts';
 
 const setUp = () => {

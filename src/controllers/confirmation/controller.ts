@@ -10,7 +10,7 @@ import {
   type NodeDisruption,
 } from '../../api/disruption.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
-import { terminateHookName } from '../../core/scaling/index.ts';
+import { terminateHookName } from '../../core/nodegroup/index.ts';
 import { confirmCause, nextLookAt, phaseOf } from '../../core/termination/index.ts';
 import { CloudError, KubeError } from '../../ports/index.ts';
 import {

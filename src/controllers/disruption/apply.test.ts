@@ -1,9 +1,9 @@
 // Steps against a cloud that hangs or refuses, in virtual time.
 import { describe, expect, it } from 'vitest';
+import { anInstance, setUpControllers } from '../../../test/builders/controllers.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import type { Step } from '../../api/plan.ts';
-import { anInstance, setUpControllers } from '../testing.ts';
 import { Applier } from './apply.ts';
 import { Heartbeats } from './hooks.ts';
 import { Recollections } from './recollection.ts';

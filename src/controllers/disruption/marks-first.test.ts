@@ -1,10 +1,10 @@
 // Many nodes at once, in virtual time: marks overtake everything, and an allocation costs what moved.
 import { describe, expect, it } from 'vitest';
+import { anInstance, setUpControllers } from '../../../test/builders/controllers.ts';
 import { formatTime } from '../../api/brand.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import { noMemory } from '../../core/termination/index.ts';
-import { anInstance, setUpControllers } from '../testing.ts';
 import { DrainTable, type RowSource } from './drain-table.ts';
 import { createDisruptionController } from './index.ts';
 

@@ -1,9 +1,9 @@
 // Many nodes that wait for their turn, in virtual time: the group's ledger is read once for all of them.
 import { expect, it, vi } from 'vitest';
+import { aGroupSpec, anInstance, setUpControllers } from '../../../test/builders/controllers.ts';
 import { formatTime } from '../../api/brand.ts';
 import type { DisruptionCause } from '../../api/disruption.ts';
 import { resourceTypes } from '../../api/kube.ts';
-import { aGroupSpec, anInstance, setUpControllers } from '../testing.ts';
 import { createDisruptionController } from './index.ts';
 
 const all = 50;

@@ -1,10 +1,10 @@
 // Intake over a queue and an API server that fail, in virtual time.
 import { describe, expect, it } from 'vitest';
+import { aGroupSpec, anInstance, setUpControllers } from '../../../test/builders/controllers.ts';
+import { account, region } from '../../../test/builders/controllers-cloud.ts';
 import { objectOr } from '../../api/json.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import { KubeError } from '../../ports/index.ts';
-import { aGroupSpec, anInstance, setUpControllers } from '../testing.ts';
-import { account, region } from '../testing-cloud.ts';
 import { createIntakeController } from './index.ts';
 
 const term = (n: number, more: object = {}) => ({

@@ -1,9 +1,9 @@
 // The backstop over groups whose messages were lost, in virtual time.
 import { describe, expect, it } from 'vitest';
+import { aGroupSpec, anInstance, setUpControllers } from '../../../test/builders/controllers.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import { CloudError } from '../../ports/index.ts';
 import { createIntakeController } from '../intake/index.ts';
-import { aGroupSpec, anInstance, setUpControllers } from '../testing.ts';
 import { createLifecycleController } from './index.ts';
 
 const i1 = anInstance(1);

@@ -4,7 +4,7 @@
 import { type EpochMs, epochMs, instanceIdOfProviderId, parseTime } from '../../api/brand.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
-import { launchHookName, terminateHookName } from '../../core/scaling/index.ts';
+import { launchHookName, terminateHookName } from '../../core/nodegroup/index.ts';
 import { CloudError, type LifecycleHook, type ScalingInstance } from '../../ports/index.ts';
 import { type Change, describeError, type Informer, WorkQueue } from '../../runtime/index.ts';
 import type { BaseDeps } from '../base-deps.ts';

@@ -1,11 +1,11 @@
 // One row per state of an instance and what is known of it.
 import { describe, expect, it } from 'vitest';
+import { aGroupSpec, anInstance } from '../../../test/builders/controllers.ts';
+import { testStart } from '../../../test/builders/runtime.ts';
 import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
 import type { LifecycleHook } from '../../ports/index.ts';
-import { testStart } from '../../runtime/testing.ts';
 import { hookCause } from '../causes.ts';
-import { aGroupSpec, anInstance } from '../testing.ts';
 import { decideLifecycle, launchKey, type WaitingInstance } from './decide.ts';
 
 const i1 = anInstance(1);

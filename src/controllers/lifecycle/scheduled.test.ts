@@ -1,10 +1,10 @@
 // Maintenance of which no message came, or both the message and EC2's list tell, in virtual time.
 import { describe, expect, it } from 'vitest';
+import { aGroupSpec, anInstance, setUpControllers } from '../../../test/builders/controllers.ts';
+import { account, region } from '../../../test/builders/controllers-cloud.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import type { ScheduledEvent } from '../../ports/index.ts';
 import { createIntakeController } from '../intake/index.ts';
-import { aGroupSpec, anInstance, setUpControllers } from '../testing.ts';
-import { account, region } from '../testing-cloud.ts';
 import { createLifecycleController } from './index.ts';
 
 const i1 = anInstance(1);

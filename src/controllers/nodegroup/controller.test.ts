@@ -1,9 +1,9 @@
 // NodeGroups follow their Auto Scaling groups, in virtual time.
 import { describe, expect, it } from 'vitest';
+import { aGroupSpec, anInstance, setUpControllers } from '../../../test/builders/controllers.ts';
 import { maxCauses } from '../../api/causes.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import { type NodeGroup, nodeGroupFinalizer } from '../../api/nodegroup.ts';
-import { aGroupSpec, anInstance, setUpControllers } from '../testing.ts';
 import { createNodeGroupController } from './index.ts';
 
 const type = resourceTypes.nodegroups;

@@ -9,10 +9,10 @@ import { GroupDirectory } from '../group-directory.ts';
 import { isInService, isReady } from '../informers.ts';
 import { type NodeGroupDeps, NotLeading } from './deps.ts';
 import { mayBeMade, PassMemories } from './memory.ts';
-import { NodeRoles } from './node-roles.ts';
+import { NodeRoles } from './nodes/node-roles.ts';
 import { Pass } from './pass.ts';
 import type { PassMemory } from './pass-input.ts';
-import { releaseUpdates } from './updates.ts';
+import { releaseUpdates } from './update/records.ts';
 import { addFinalizer } from './write.ts';
 
 export type { NodeGroupDeps } from './deps.ts';

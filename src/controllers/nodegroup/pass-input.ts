@@ -4,18 +4,18 @@ import type { HealthIssue, NodeGroup } from '../../api/nodegroup.ts';
 import type { ProbeResult } from '../../api/update-pacing.ts';
 import type { HookRun } from '../../core/update/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
-import type { ActivityMemory } from './activities.ts';
-import type { AdoptedMemory } from './adopted.ts';
-import type { AdoptionMemory } from './adoption.ts';
-import type { Made } from './create.ts';
-import type { HooksMemory } from './hooks.ts';
-import type { LateMemory } from './late-processes.ts';
-import type { HeldMemory } from './leaving-issues.ts';
-import type { LeftMemory } from './left.ts';
-import type { ModeMemory, NodeRoles } from './node-roles.ts';
-import type { LateFindings } from './observe.ts';
-import type { GateMemory } from './rollout-pods.ts';
-import type { WindowsMemory } from './windows.ts';
+import type { AdoptedMemory } from './lifecycle/adopted.ts';
+import type { AdoptionMemory } from './lifecycle/adoption.ts';
+import type { Made } from './lifecycle/create.ts';
+import type { HooksMemory } from './lifecycle/hooks.ts';
+import type { HeldMemory } from './lifecycle/leaving-issues.ts';
+import type { ActivityMemory } from './nodes/activities.ts';
+import type { ModeMemory, NodeRoles } from './nodes/node-roles.ts';
+import type { LateFindings } from './nodes/observe.ts';
+import type { LeftMemory } from './size/left.ts';
+import type { LateMemory } from './update/late-processes.ts';
+import type { GateMemory } from './update/pods.ts';
+import type { WindowsMemory } from './update/windows.ts';
 
 /** What is tried each for itself: that one succeeds says nothing about another. */
 export type Effect =

@@ -14,34 +14,28 @@ import {
   type Ownership,
   ownershipOf,
   type SizeChange,
-} from '../../core/scaling/index.ts';
+} from '../../core/nodegroup/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
 import { groupsNaming } from '../informers.ts';
-import { readAdopted, withClusterName } from './adopted.ts';
-import { adopt } from './adoption.ts';
-import { endUpdate } from './config-update.ts';
-import { createGroup } from './create.ts';
 import type { NodeGroupDeps } from './deps.ts';
 import { journalWriteBack } from './events.ts';
-import { keepHooks } from './hooks.ts';
-import { syncTemplate } from './labels.ts';
-import { resumeLate } from './late-processes.ts';
-import { leaveTry } from './leave.ts';
-import { leaveIssues } from './leaving-issues.ts';
-import { leftOf } from './left.ts';
-import { Marking } from './marking.ts';
+import { readAdopted, withClusterName } from './lifecycle/adopted.ts';
+import { adopt } from './lifecycle/adoption.ts';
+import { createGroup } from './lifecycle/create.ts';
+import { keepHooks } from './lifecycle/hooks.ts';
+import { leaveTry } from './lifecycle/leave.ts';
+import { leaveIssues } from './lifecycle/leaving-issues.ts';
+import { releaseGroup } from './lifecycle/release.ts';
+import { endRest, isEmpty, openBounds } from './lifecycle/remove.ts';
 import { askedFor, isMissingFor, mayStand, wasSeen } from './memory.ts';
-import { observeHealth } from './observe.ts';
+import { syncTemplate } from './nodes/labels.ts';
+import { Marking } from './nodes/marking.ts';
+import { observeHealth } from './nodes/observe.ts';
 import type { Effect, PassInput } from './pass-input.ts';
-import { releaseGroup } from './release.ts';
-import { endRest, isEmpty, openBounds } from './remove.ts';
 import { type ReportFacts, report } from './report.ts';
-import { noSurge, seeSizes, sizesNow, withCall } from './request.ts';
-import { setSizes } from './resize.ts';
-import { type Rollout, rollOut } from './rollout.ts';
-import { beginUpdate } from './rollout-begin.ts';
-import { type RolloutInput, retiringOf } from './rollout-input.ts';
-import { isStale, tendUpdates } from './rollout-lost.ts';
+import { leftOf } from './size/left.ts';
+import { noSurge, seeSizes, sizesNow, withCall } from './size/request.ts';
+import { setSizes } from './size/resize.ts';
 import {
   isForced,
   keepsCause,
@@ -50,11 +44,23 @@ import {
   type ScaleIn,
   surplusOf,
   withdrawOthers,
-} from './scale-in.ts';
-import { planCalls, readSizes } from './size-calls.ts';
+} from './size/scale-in.ts';
+import { planCalls, readSizes } from './size/size-calls.ts';
 import { issueOfRefusal } from './trouble.ts';
-import { requestBySpec } from './update-requests.ts';
-import { failUpdate, leftoverSurge, openUpdate, pruneUpdates, releaseUpdates } from './updates.ts';
+import { beginUpdate } from './update/begin.ts';
+import { endUpdate } from './update/config-update.ts';
+import { type RolloutInput, retiringOf } from './update/input.ts';
+import { resumeLate } from './update/late-processes.ts';
+import { isStale, tendUpdates } from './update/lost.ts';
+import {
+  failUpdate,
+  leftoverSurge,
+  openUpdate,
+  pruneUpdates,
+  releaseUpdates,
+} from './update/records.ts';
+import { requestBySpec } from './update/requests.ts';
+import { type Rollout, rollOut } from './update/rollout.ts';
 import { writeBack } from './write.ts';
 
 /** After an effect the cloud is looked at again this soon. */

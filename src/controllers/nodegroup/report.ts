@@ -7,20 +7,20 @@ import {
   type NodeGroupStatus,
 } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
-import { type Ownership, type StatusFacts, statusOf } from '../../core/scaling/index.ts';
+import { type Ownership, type StatusFacts, statusOf } from '../../core/nodegroup/index.ts';
 import { failedRequestOf, failedUpdateOf, waitingChangeText } from '../../core/update/index.ts';
 import type { ScalingGroup } from '../../ports/index.ts';
 import { isInService, isReady, nodeOfInstance } from '../informers.ts';
 import type { NodeGroupDeps } from './deps.ts';
 import { journalStatus } from './events.ts';
-import { type HooksMemory, hookIssues } from './hooks.ts';
-import type { Marking } from './marking.ts';
+import { type HooksMemory, hookIssues } from './lifecycle/hooks.ts';
+import type { Marking } from './nodes/marking.ts';
 import type { PassInput } from './pass-input.ts';
 import { tellStatus } from './tell.ts';
 import { ownIssues } from './trouble.ts';
-import { requestedRevision } from './update-requests.ts';
-import { openUpdate } from './updates.ts';
-import { windowsLacks } from './windows.ts';
+import { openUpdate } from './update/records.ts';
+import { requestedRevision } from './update/requests.ts';
+import { windowsLacks } from './update/windows.ts';
 import { writeStatus } from './write.ts';
 
 export interface ReportFacts {

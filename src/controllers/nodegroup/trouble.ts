@@ -1,7 +1,7 @@
 // What is wrong with a node group by itself: a refused effect that no retry mends, marks that no node can
 // have, a group that is another's or not there. Tells nobody.
 import { autoScalingGroupNameOf, type HealthIssue, type NodeGroup } from '../../api/nodegroup.ts';
-import { codeOfRefusal, marksComplaint, type Ownership } from '../../core/scaling/index.ts';
+import { codeOfRefusal, marksComplaint, type Ownership } from '../../core/nodegroup/index.ts';
 import { CloudError } from '../../ports/index.ts';
 import { Impossible } from './impossible.ts';
 

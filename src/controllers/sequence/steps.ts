@@ -10,7 +10,7 @@ import {
   sequenceAnnotation,
   sequenceFinalizer,
 } from '../../api/update-sequence.ts';
-import { versionParams } from '../../core/scaling/index.ts';
+import { versionParams } from '../../core/nodegroup/index.ts';
 import type { SequenceStep } from '../../core/update/index.ts';
 import { KubeError } from '../../ports/index.ts';
 import { type Informer, mergePatchBetween } from '../../runtime/index.ts';

@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { Drain } from './allocate.ts';
-import { Ledger } from './ledger.ts';
 import {
   aBudget,
   aDrain,
@@ -15,7 +13,9 @@ import {
   run,
   timePlus,
   tPlus,
-} from './testing.ts';
+} from '../../../test/builders/core-drain.ts';
+import type { Drain } from './allocate.ts';
+import { Ledger } from './ledger.ts';
 
 const none = { allowed: 0, healthy: 3, desired: 3 };
 const terminating: PodOverrides = { deletionTimestamp: kubeTimePlus(30) };

@@ -2,11 +2,11 @@
 // whose watch lags: whatever the interleaving, no eviction is refused for want of a token.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { aBudget, aDrain, aPod, kubeTimePlus, tPlus } from '../../../test/builders/core-drain.ts';
 import type { Pod, PodDisruptionBudget } from '../../api/kube.ts';
 import { allocate, defaultLimits } from './allocate.ts';
 import { BudgetIndex } from './budgets.ts';
 import { Ledger } from './ledger.ts';
-import { aBudget, aDrain, aPod, kubeTimePlus, tPlus } from './testing.ts';
 
 type Move = 'allocate' | 'answer' | 'seeBudget' | 'seePod' | 'replace' | 'tick';
 const moves: readonly Move[] = ['allocate', 'answer', 'seeBudget', 'seePod', 'replace', 'tick'];

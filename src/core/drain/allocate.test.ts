@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { Allocation, Drain } from './allocate.ts';
-import { Ledger, retryAt } from './ledger.ts';
 import {
   aBudget,
   aDrain,
@@ -15,7 +13,9 @@ import {
   run,
   timePlus,
   tPlus,
-} from './testing.ts';
+} from '../../../test/builders/core-drain.ts';
+import type { Allocation, Drain } from './allocate.ts';
+import { Ledger, retryAt } from './ledger.ts';
 
 /** What one pod gets under its budgets: `token` or `bypass` when granted, else the blocker. */
 const fate = (

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { aBudget, aPod, type BudgetOverrides } from '../../../test/builders/core-drain.ts';
 import type { LabelSelector } from '../../api/kube.ts';
 import { BudgetIndex, offeredTokens, zeroBudget } from './budgets.ts';
 import { selectorMatches } from './selector.ts';
-import { aBudget, aPod, type BudgetOverrides } from './testing.ts';
 
 describe('selectorMatches', () => {
   const labels = { app: 'web', tier: 'front' };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { aPod, kubeTimePlus, type PodOverrides, tPlus } from '../../../test/builders/core-drain.ts';
 import { classifyPods, newBoomerangs } from './classify.ts';
-import { aPod, kubeTimePlus, type PodOverrides, tPlus } from './testing.ts';
 
 const tolerated = [{ key: 'node.kubernetes.io/unschedulable', operator: 'Exists' }] as const;
 const ds = 'DaemonSet/agent';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { aPod, kubeTimePlus, tPlus } from '../../../test/builders/core-drain.ts';
 import { type ForceWindow, forceAt, forcedGraceSeconds, shouldShorten } from './force.ts';
-import { aPod, kubeTimePlus, tPlus } from './testing.ts';
 
 const window = (seconds: number, more: Partial<ForceWindow> = {}): ForceWindow => ({
   startedAt: tPlus(0),

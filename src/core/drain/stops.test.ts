@@ -1,8 +1,8 @@
 // How long pods took to stop, by what the watch of their node shows.
 import { describe, expect, it } from 'vitest';
+import { aPod, kubeTimePlus, type PodOverrides, tPlus } from '../../../test/builders/core-drain.ts';
 import type { Pod } from '../../api/kube.ts';
 import { StopLog } from './stops.ts';
-import { aPod, kubeTimePlus, type PodOverrides, tPlus } from './testing.ts';
 
 /** Deleted at `since` seconds with `asked` seconds of grace. */
 const stopping = (

@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { DisruptionCause } from '../../api/disruption.ts';
-import { causesInForce, demandOf } from './causes.ts';
 import {
   aDisruption,
   aGroup,
@@ -11,7 +9,9 @@ import {
   observe,
   timePlus,
   tPlus,
-} from './testing.ts';
+} from '../../../test/builders/core-termination.ts';
+import type { DisruptionCause } from '../../api/disruption.ts';
+import { causesInForce, demandOf } from './causes.ts';
 
 const untimedSpot: DisruptionCause = {
   kind: 'SpotInterruption',

@@ -1,11 +1,5 @@
 // One row per kind of notice and answer of the cloud: what the cause counts for.
 import { describe, expect, it } from 'vitest';
-import { epochMs } from '../../api/brand.ts';
-import type { InstanceFacts } from '../../api/confirmation.ts';
-import { isInForce } from '../../api/confirmation.ts';
-import { type CauseKind, causeKinds, type DisruptionCause } from '../../api/disruption.ts';
-import { confirmCause, nextLookAt } from './confirmation.ts';
-import { decideDisruption } from './decide.ts';
 import {
   aDisruption,
   aHook,
@@ -15,7 +9,13 @@ import {
   observe,
   timePlus,
   tPlus,
-} from './testing.ts';
+} from '../../../test/builders/core-termination.ts';
+import { epochMs } from '../../api/brand.ts';
+import type { InstanceFacts } from '../../api/confirmation.ts';
+import { isInForce } from '../../api/confirmation.ts';
+import { type CauseKind, causeKinds, type DisruptionCause } from '../../api/disruption.ts';
+import { confirmCause, nextLookAt } from './confirmation.ts';
+import { decideDisruption } from './decide.ts';
 
 const aNotice = (kind: CauseKind, more: Partial<DisruptionCause> = {}): DisruptionCause => ({
   kind,

@@ -2,8 +2,6 @@
 // state does nothing, forgetting everything in memory changes no outcome.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { DisruptionCause } from '../../api/disruption.ts';
-import { decideDisruption } from './decide.ts';
 import {
   aDisruption,
   aHookCause,
@@ -15,7 +13,9 @@ import {
   Model,
   observe,
   timePlus,
-} from './testing.ts';
+} from '../../../test/builders/core-termination.ts';
+import type { DisruptionCause } from '../../api/disruption.ts';
+import { decideDisruption } from './decide.ts';
 
 const spot: DisruptionCause = {
   kind: 'SpotInterruption',

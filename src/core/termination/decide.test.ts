@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { DisruptionCause } from '../../api/disruption.ts';
-import { decideDisruption } from './decide.ts';
 import {
   aDisruption,
   aHook,
@@ -18,7 +16,9 @@ import {
   stepNames,
   timePlus,
   tPlus,
-} from './testing.ts';
+} from '../../../test/builders/core-termination.ts';
+import type { DisruptionCause } from '../../api/disruption.ts';
+import { decideDisruption } from './decide.ts';
 
 describe('the way of a termination that nothing holds up', () => {
   it('marks, drains, settles, confirms, completes the hook and ends, in four status writes', () => {

@@ -1,8 +1,6 @@
 // A deleted Node object is not a deleted instance: the drain goes on by the instance, and the marks
 // come back with the node.
 import { describe, expect, it } from 'vitest';
-import type { Pod } from '../../api/kube.ts';
-import { decideDisruption } from './decide.ts';
 import {
   aDisruption,
   aHookCause,
@@ -16,7 +14,9 @@ import {
   statusIn,
   timePlus,
   tPlus,
-} from './testing.ts';
+} from '../../../test/builders/core-termination.ts';
+import type { Pod } from '../../api/kube.ts';
+import { decideDisruption } from './decide.ts';
 
 const deletedWhileDraining = (): Model => {
   const model = draining([aHookCause()]);

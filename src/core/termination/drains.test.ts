@@ -1,8 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { NodeDisruptionStatus } from '../../api/disruption.ts';
-import { classifyPods } from '../drain/index.ts';
-import { demandOf } from './causes.ts';
-import { batchBlocker, batchOf, drainOf, type Unmarked, unmarkedOf } from './drains.ts';
 import {
   aDisruption,
   aHookCause,
@@ -14,7 +10,11 @@ import {
   observe,
   timePlus,
   tPlus,
-} from './testing.ts';
+} from '../../../test/builders/core-termination.ts';
+import type { NodeDisruptionStatus } from '../../api/disruption.ts';
+import { classifyPods } from '../drain/index.ts';
+import { demandOf } from './causes.ts';
+import { batchBlocker, batchOf, drainOf, type Unmarked, unmarkedOf } from './drains.ts';
 
 const draining: NodeDisruptionStatus = {
   episode: 1,

@@ -8,7 +8,7 @@ import {
   draining,
   type Model,
   timePlus,
-} from './testing.ts';
+} from '../../../test/builders/core-termination.ts';
 
 const update = aManualCause({ kind: 'Update', followUp: 'Release', deadline: timePlus(900) });
 const spot = aManualCause({

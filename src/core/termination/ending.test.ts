@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { DisruptionCause } from '../../api/disruption.ts';
-import { decideDisruption } from './decide.ts';
 import {
   aDisruption,
   aHook,
@@ -17,7 +15,9 @@ import {
   stepNames,
   timePlus,
   tPlus,
-} from './testing.ts';
+} from '../../../test/builders/core-termination.ts';
+import type { DisruptionCause } from '../../api/disruption.ts';
+import { decideDisruption } from './decide.ts';
 
 describe('Completing', () => {
   it('completes every hook of ours before it ends', () => {

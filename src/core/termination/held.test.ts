@@ -1,11 +1,5 @@
 // A node whose causes hold: marked, left alone, then drained at once when it is let go.
 import { describe, expect, it } from 'vitest';
-import { liftWrite } from '../../api/causes.ts';
-import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
-import { classifyPods } from '../drain/index.ts';
-import { demandOf } from './causes.ts';
-import { decideDisruption } from './decide.ts';
-import { drainOf } from './drains.ts';
 import {
   aDisruption,
   aHookCause,
@@ -20,7 +14,13 @@ import {
   stepNames,
   timePlus,
   tPlus,
-} from './testing.ts';
+} from '../../../test/builders/core-termination.ts';
+import { liftWrite } from '../../api/causes.ts';
+import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
+import { classifyPods } from '../drain/index.ts';
+import { demandOf } from './causes.ts';
+import { decideDisruption } from './decide.ts';
+import { drainOf } from './drains.ts';
 
 const held = aManualCause({
   kind: 'Update',

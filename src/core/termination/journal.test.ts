@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { decideDisruption } from './decide.ts';
 import {
   aHookCause,
   aPod,
@@ -8,7 +7,8 @@ import {
   kubeTimePlus,
   statusIn,
   timePlus,
-} from './testing.ts';
+} from '../../../test/builders/core-termination.ts';
+import { decideDisruption } from './decide.ts';
 
 describe('the journal', () => {
   it('is written when blockers last 2 s, then more rarely, and at the latest every five minutes', () => {

@@ -1,9 +1,16 @@
 // A drained instance that is kept for its owner: told, not terminated before it is let go and its cooldown is over,
 // and not waited for where it goes anyway.
 import { describe, expect, it } from 'vitest';
+import {
+  aHookCause,
+  aManualCause,
+  draining,
+  type Model,
+  timePlus,
+  tPlus,
+} from '../../../test/builders/core-termination.ts';
 import type { DisruptionCause } from '../../api/disruption.ts';
 import { decideDisruption } from './decide.ts';
-import { aHookCause, aManualCause, draining, type Model, timePlus, tPlus } from './testing.ts';
 
 const keeping = (more: Partial<DisruptionCause> = {}): DisruptionCause => ({
   kind: 'Update',

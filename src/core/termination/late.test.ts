@@ -1,7 +1,6 @@
 // What comes late or changes in the middle: a deadline that nobody was there for, a hook during
 // Completing, another mode while the node is being marked, a second drain.
 import { describe, expect, it } from 'vitest';
-import { decideDisruption } from './decide.ts';
 import {
   aDisruption,
   aHook,
@@ -16,7 +15,8 @@ import {
   stepNames,
   timePlus,
   tPlus,
-} from './testing.ts';
+} from '../../../test/builders/core-termination.ts';
+import { decideDisruption } from './decide.ts';
 
 const forced = { deadline: timePlus(60), onDeadline: 'force' as const };
 

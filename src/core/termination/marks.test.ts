@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import {
+  aMarkedNode,
+  aNode,
+  exclude,
+  marksAnnotation,
+  type NodeOverrides,
+} from '../../../test/builders/core-termination.ts';
 import type { OwnedMarks } from '../../api/disruption.ts';
 import { hasMarksOfOurs, markSteps, marksAreVisible, marksToOwn, undoSteps } from './marks.ts';
-import { aMarkedNode, aNode, exclude, marksAnnotation, type NodeOverrides } from './testing.ts';
 
 const own = (...names: readonly (keyof OwnedMarks)[]): OwnedMarks => ({
   excludeLabel: names.includes('excludeLabel'),

@@ -1,6 +1,5 @@
 // The group's disruption ledger, as a table: who may begin among those that may wait.
 import { describe, expect, it } from 'vitest';
-import { decideDisruption } from './decide.ts';
 import {
   aDisruption,
   aGroup,
@@ -12,7 +11,8 @@ import {
   stepNames,
   timePlus,
   tPlus,
-} from './testing.ts';
+} from '../../../test/builders/core-termination.ts';
+import { decideDisruption } from './decide.ts';
 import { awaitsTurn, isOutOfService, type Ledger, mayBegin, slotsOf } from './turns.ts';
 
 const minutes = 60;

@@ -1,8 +1,5 @@
 // A node whose kubelet is dead: what was told to stop there holds up no drain after which the instance goes.
 import { describe, expect, it } from 'vitest';
-import type { DisruptionCause } from '../../api/disruption.ts';
-import type { Node } from '../../api/kube.ts';
-import { decideDisruption } from './decide.ts';
 import {
   aHookCause,
   aManualCause,
@@ -12,7 +9,10 @@ import {
   type Model,
   timePlus,
   tPlus,
-} from './testing.ts';
+} from '../../../test/builders/core-termination.ts';
+import type { DisruptionCause } from '../../api/disruption.ts';
+import type { Node } from '../../api/kube.ts';
+import { decideDisruption } from './decide.ts';
 
 const anUpdate = (more: Partial<DisruptionCause> = {}): DisruptionCause => ({
   kind: 'Update',

@@ -2,12 +2,7 @@
 // the instance goes, a failure that takes nothing.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { DisruptionCause } from '../../api/disruption.ts';
-import { allocate, BudgetIndex, classifyPods, defaultLimits, Ledger } from '../drain/index.ts';
-import { aBudget } from '../drain/testing.ts';
-import { demandOf } from './causes.ts';
-import { decideDisruption } from './decide.ts';
-import { drainOf } from './drains.ts';
+import { aBudget } from '../../../test/builders/core-drain.ts';
 import {
   aHookCause,
   aManualCause,
@@ -19,7 +14,12 @@ import {
   type Model,
   timePlus,
   tPlus,
-} from './testing.ts';
+} from '../../../test/builders/core-termination.ts';
+import type { DisruptionCause } from '../../api/disruption.ts';
+import { allocate, BudgetIndex, classifyPods, defaultLimits, Ledger } from '../drain/index.ts';
+import { demandOf } from './causes.ts';
+import { decideDisruption } from './decide.ts';
+import { drainOf } from './drains.ts';
 
 const update = (more: Partial<DisruptionCause> = {}): DisruptionCause => ({
   kind: 'Update',

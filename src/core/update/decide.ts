@@ -2,27 +2,27 @@
 // them; at a fixed state a second decision has none. Decides nothing about pods: that is the drain's.
 import type { HealthIssue } from '../../api/nodegroup.ts';
 import { isStopAsked, type UpdatePhase, type UpdateStrategy } from '../../api/nodegroup-update.ts';
+import { goingBack } from './ending/automatic-rollback.ts';
+import { decideRestoring } from './ending/ending.ts';
+import { missingChange } from './ending/missing.ts';
+import { withHookedNodes, withHooks } from './hooks/index.ts';
+import type { StatusChange, UpdateDecision, UpdateObservation, UpdateStep } from './observation.ts';
+import { pace, withHolds } from './pacing/index.ts';
+import { enter, fail, withProgress } from './records/journal.ts';
+import { type Herd, herdOf } from './records/nodes.ts';
 import {
   decideClosing,
   decideEmptying,
   decideGreenUp,
   decideRetiring,
   decideSoaking,
-} from './blue-green.ts';
-import { decideRestoring } from './ending.ts';
-import { goingBack } from './going-back.ts';
-import { withHookedNodes, withHooks } from './hooks/index.ts';
-import { enter, fail, withProgress } from './journal.ts';
-import { fallbackChange } from './ladder.ts';
-import { missingChange } from './missing.ts';
-import { isMoving } from './moving.ts';
-import { type Herd, herdOf } from './nodes.ts';
-import type { StatusChange, UpdateDecision, UpdateObservation, UpdateStep } from './observation.ts';
-import { pace, withHolds } from './pacing/index.ts';
-import { decideMarking, decideRolling, decideScalingUp } from './rolling.ts';
-import { withShields } from './shield.ts';
-import { decideSurgeRolling, decideSurgeUp } from './surge.ts';
-import { decideScalingDown } from './surplus.ts';
+} from './strategies/blue-green.ts';
+import { fallbackChange } from './strategies/instance-types.ts';
+import { isMoving } from './strategies/moving.ts';
+import { decideMarking, decideRolling, decideScalingUp } from './strategies/rolling.ts';
+import { withShields } from './strategies/scale-down-disabled.ts';
+import { decideSurgeRolling, decideSurgeUp } from './strategies/surge.ts';
+import { decideScalingDown } from './strategies/surplus.ts';
 
 type Decide = (observation: UpdateObservation, herd: Herd) => UpdateDecision;
 

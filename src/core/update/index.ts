@@ -1,7 +1,8 @@
 // Public entry of update: the decisions about version updates.
 export { decideUpdate } from './decide.ts';
-export { failedRequestOf, failedUpdateOf } from './failed-update.ts';
-export type { BudgetLoad } from './gate.ts';
+export { failedRequestOf, failedUpdateOf } from './ending/failed-update.ts';
+export { endedByCall, isAskedToEnd } from './ending/leaving.ts';
+export { failedLaunches } from './ending/missing.ts';
 export {
   afterAnswer,
   type CronJob,
@@ -17,13 +18,6 @@ export {
   webhookBody,
   webhookTryMs,
 } from './hooks/index.ts';
-export { updateNameOf } from './identity.ts';
-export { fail } from './journal.ts';
-export { podsAsk, skippedTypes } from './ladder.ts';
-export { evenSurge } from './landing.ts';
-export { endedByCall, isAskedToEnd } from './leaving.ts';
-export { failedLaunches } from './missing.ts';
-export { isEmptiedBy, isRetired, ownCause, updateCauseId } from './nodes.ts';
 export type {
   StepHolds,
   StepPacing,
@@ -42,6 +36,9 @@ export {
   wrongApprovals,
 } from './pacing/index.ts';
 export { type Policies, policiesOf, policyComplaint } from './policy.ts';
+export { updateNameOf } from './records/identity.ts';
+export { fail } from './records/journal.ts';
+export { isEmptiedBy, isRetired, ownCause, updateCauseId } from './records/nodes.ts';
 export {
   hasGroupLabels,
   isAskedBy,
@@ -50,14 +47,17 @@ export {
   revisionAsked,
   sameRevisionAsked,
   withRevision,
-} from './revision.ts';
+} from './records/revision.ts';
+export { stopTimesOf } from './records/stops.ts';
+export { inTurn, openInTurn, rollbackNameOf, turnAfter, turnOf } from './records/succession.ts';
+export { waitingChangeText } from './records/waiting-change.ts';
 export { sentences } from './sentences.ts';
-export { decideSequence, type SequenceNode, type SequenceStep } from './sequence.ts';
-export { shieldOf, shieldPatch, unshieldPatch } from './shield.ts';
-export { shortagePast, shortagesOf } from './shortage.ts';
-export { stopTimesOf } from './stops.ts';
+export { decideSequence, type SequenceNode, type SequenceStep } from './sequence/sequence.ts';
+export type { BudgetLoad } from './strategies/gate.ts';
+export { podsAsk, skippedTypes } from './strategies/instance-types.ts';
+export { shieldOf, shieldPatch, unshieldPatch } from './strategies/scale-down-disabled.ts';
+export { shortagePast, shortagesOf } from './strategies/shortage.ts';
+export { surgeWithout } from './strategies/surplus.ts';
+export { eksSurge, maxUnavailableOf, ownSurge } from './strategies/unavailable.ts';
+export { evenSurge } from './strategies/zone-placement.ts';
 export { strategyOf } from './strategy.ts';
-export { inTurn, openInTurn, rollbackNameOf, turnAfter, turnOf } from './succession.ts';
-export { surgeWithout } from './surplus.ts';
-export { eksSurge, maxUnavailableOf, ownSurge } from './unavailable.ts';
-export { waitingChangeText } from './waiting-change.ts';

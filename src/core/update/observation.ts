@@ -13,9 +13,9 @@ import type {
 } from '../../api/nodegroup-update.ts';
 import type { HookTime, UpdateHooks } from '../../api/update-hooks.ts';
 import type { Hold, Probe, ProbeResult, Wave } from '../../api/update-pacing.ts';
-import type { BudgetLoad } from './gate.ts';
 import type { HookCall, HookRun } from './hooks/job.ts';
 import type { Policies } from './policy.ts';
+import type { BudgetLoad } from './strategies/gate.ts';
 
 export interface UpdateInstance {
   readonly instanceId: string;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { columnOf, testNowMs } from '../testing.ts';
+import { columnOf, testNowMs } from '../../../test/builders/insights.ts';
 
 const event = {
   stageTimestamp: '2022-09-25T13:58:43.375313Z',

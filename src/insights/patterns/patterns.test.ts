@@ -1,8 +1,8 @@
 // Patterns of texts, as `pattern` finds them, and the two time ranges that `diff` compares.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { columnOf, rowsOf } from '../../../test/builders/insights.ts';
 import { QueryError } from '../language/query-error.ts';
-import { columnOf, rowsOf } from '../testing.ts';
 import { mask, maxMaskedLength } from './mask.ts';
 import { type DiffPeriod, periodBefore } from './periods.ts';
 

@@ -1,5 +1,15 @@
 // One version update of a drawn cluster in virtual time, by the real controllers, and what it was like:
 // how long, how many launches and evictions, how far each application was down. Judges nothing.
+
+import type { Result, WorldClient } from '../../../world/contracts.ts';
+import {
+  createWorld,
+  nodeManagerAgent,
+  nodeManagerUser,
+  seedCluster,
+  type World,
+} from '../../../world/index.ts';
+import { microsPerSecond, Tables } from '../../../world/kernel/index.ts';
 import { type EpochMs, parseTime } from '../../api/brand.ts';
 import { type JsonObject, objectOr } from '../../api/json.ts';
 import type {
@@ -8,19 +18,10 @@ import type {
   UpdateStrategy,
 } from '../../api/nodegroup-update.ts';
 import type { CloudApi, KubeApi, Log } from '../../ports/index.ts';
-import type { Result, WorldClient } from '../../world/contracts.ts';
-import {
-  createWorld,
-  nodeManagerAgent,
-  nodeManagerUser,
-  seedCluster,
-  type World,
-} from '../../world/index.ts';
-import { microsPerSecond, Tables } from '../../world/kernel/index.ts';
 import { Driver, type Settle } from '../driver.ts';
-import { noFaults } from '../network.ts';
-import { createInProcessPorts } from '../ports.ts';
-import { ControllerProcess } from '../process.ts';
+import { ControllerProcess } from '../lives/process.ts';
+import { noFaults } from '../ports/network.ts';
+import { createInProcessPorts } from '../ports/ports.ts';
 import type { RolloutCluster } from './cluster.ts';
 import { Readiness } from './readiness.ts';
 import {

@@ -1,6 +1,7 @@
 // The objects of a rollout's applications, as somebody would have applied them. Pure.
+
+import type { GroupResource } from '../../../world/contracts.ts';
 import type { JsonObject } from '../../api/json.ts';
-import type { GroupResource } from '../../world/contracts.ts';
 import type { RolloutApp } from './cluster.ts';
 
 export interface WorkloadObject {

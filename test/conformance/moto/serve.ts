@@ -5,16 +5,16 @@ import type { AddressInfo } from 'node:net';
 import type { HttpRequest, HttpResponse } from '../../../src/api/http.ts';
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { resourceTypes } from '../../../src/api/kube.ts';
+import { createAwsDispatcher } from '../../../src/aws-wire/index.ts';
 import { awsHandlers } from '../../../src/main/aws-front.ts';
 import { seedEmpty } from '../../../src/main/demo.ts';
 import { startEmbeddedControllers } from '../../../src/main/embedded.ts';
 import type { Log } from '../../../src/ports/index.ts';
 import { readRequest, writeResponse } from '../../../src/serve/message.ts';
-import { createAwsDispatcher } from '../../../src/wire/index.ts';
-import { plainFamily } from '../../../src/world/aws/ec2/amazon-linux.ts';
-import { cliUser } from '../../../src/world/aws/index.ts';
-import { createWorld } from '../../../src/world/index.ts';
-import { microsPerMs, microsPerSecond, uuid } from '../../../src/world/kernel/index.ts';
+import { plainFamily } from '../../../world/aws/ec2/amazon-linux.ts';
+import { cliUser } from '../../../world/aws/index.ts';
+import { createWorld } from '../../../world/index.ts';
+import { microsPerMs, microsPerSecond, uuid } from '../../../world/kernel/index.ts';
 
 /** What moto's decorators sign with, whose account they assert, where most of its tests are. */
 const secretAccessKey = 'FOOBARSECRET';

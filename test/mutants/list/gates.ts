@@ -2,7 +2,7 @@
 import type { Mutant } from '../mutant.ts';
 
 const holds = 'src/core/update/pacing/holds.ts';
-const probes = 'src/controllers/nodegroup/rollout-probes.ts';
+const probes = 'src/controllers/nodegroup/update/probes.ts';
 const oracles = ['updates-stop-at-gates'] as const;
 
 export const gateMutants: readonly Mutant[] = [

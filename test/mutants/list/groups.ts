@@ -1,11 +1,11 @@
 // Mistakes about node groups: deleted, scaled in, never done with.
 import type { Mutant } from '../mutant.ts';
 
-const remove = 'src/controllers/nodegroup/remove.ts';
-const request = 'src/controllers/nodegroup/request.ts';
-const sizes = 'src/core/scaling/sizes.ts';
-const sizeCalls = 'src/core/scaling/size-calls.ts';
-const scaleIn = 'src/controllers/nodegroup/scale-in.ts';
+const remove = 'src/controllers/nodegroup/lifecycle/remove.ts';
+const request = 'src/controllers/nodegroup/size/request.ts';
+const sizes = 'src/core/nodegroup/sizes.ts';
+const sizeCalls = 'src/core/nodegroup/size-calls.ts';
+const scaleIn = 'src/controllers/nodegroup/size/scale-in.ts';
 const story = 'a-node-group-is-made-and-deleted';
 const scaledIn = 'a-group-is-scaled-in';
 

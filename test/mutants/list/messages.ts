@@ -3,7 +3,7 @@
 import type { Mutant } from '../mutant.ts';
 
 const intake = 'src/controllers/intake/controller.ts';
-const nodegroup = 'src/core/scaling/status.ts';
+const nodegroup = 'src/core/nodegroup/status.ts';
 const desiredTold = 'const { desiredCapacity: desired, minSize, maxSize } = scaling;';
 /** The same with a size of its own behind it. */
 const otherwise = 'const { minSize, maxSize } = scaling; const desired =';

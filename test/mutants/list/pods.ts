@@ -5,7 +5,7 @@ const force = 'src/core/drain/force.ts';
 const classify = 'src/core/drain/classify.ts';
 const allocate = 'src/core/drain/allocate.ts';
 /** The API server is the one that holds evictions to budgets: only a mistake there can break it. */
-const eviction = 'src/world/kube/server/eviction.ts';
+const eviction = 'world/kube/server/eviction.ts';
 
 const ledger = 'src/core/drain/ledger.ts';
 const sentOnce: readonly Mutant[] = [
@@ -79,7 +79,7 @@ const withinBudgets: readonly Mutant[] = [
     kind: 'logic',
     edits: [
       {
-        file: 'src/world/kube/controllers/budget-status.ts',
+        file: 'world/kube/controllers/budget-status.ts',
         find: 'Math.max(0, healthy - desired);',
         replace: 'Math.max(0, healthy + 1 - desired);',
       },

@@ -1,7 +1,7 @@
 // Mistakes about the role with which a group's nodes are let in.
 import type { Mutant } from '../mutant.ts';
 
-const file = 'src/controllers/nodegroup/node-roles.ts';
+const file = 'src/controllers/nodegroup/nodes/node-roles.ts';
 const oracles: Mutant['oracles'] = ['aws-auth-loses-no-entry'];
 const story = 'node-groups-share-a-role';
 

@@ -2,9 +2,9 @@
 // and updates that never end.
 import type { Mutant } from '../mutant.ts';
 
-const nodes = 'src/core/update/nodes.ts';
-const surge = 'src/core/update/surge.ts';
-const ending = 'src/core/update/ending.ts';
+const nodes = 'src/core/update/records/nodes.ts';
+const surge = 'src/core/update/strategies/surge.ts';
+const ending = 'src/core/update/ending/ending.ts';
 const updated = 'a-group-is-updated';
 const setBack = 'an-update-is-set-back';
 
@@ -77,13 +77,13 @@ const templates: readonly Mutant[] = [
     story: updated,
     edits: [
       {
-        file: 'src/controllers/nodegroup/rollout-prepare.ts',
+        file: 'src/controllers/nodegroup/update/prepare.ts',
         find: '  const desired = input.wanted;\n',
         replace:
           '  await useTemplate(deps, input, { version: target.templateVersion });\n  const desired = input.wanted;\n',
       },
       {
-        file: 'src/controllers/nodegroup/rollout-prepare.ts',
+        file: 'src/controllers/nodegroup/update/prepare.ts',
         find: 'import { makeTarget }',
         replace: 'import { makeTarget, useTemplate }',
       },
@@ -96,7 +96,7 @@ const templates: readonly Mutant[] = [
     story: setBack,
     edits: [
       {
-        file: 'src/controllers/nodegroup/rollout-template.ts',
+        file: 'src/controllers/nodegroup/update/template.ts',
         find: '  await writeUpdate(deps, update, { ...status, restored }, signal);\n  await useTemplate(deps, input, { version: restored });\n',
         replace:
           '  await useTemplate(deps, input, { version: restored });\n  await writeUpdate(deps, update, { ...status, restored }, signal);\n',
@@ -173,7 +173,7 @@ const remains: readonly Mutant[] = [
     story: setBack,
     edits: [
       {
-        file: 'src/core/update/shield.ts',
+        file: 'src/core/update/strategies/scale-down-disabled.ts',
         find: "instance.nodeName !== undefined && instance.shield === 'ours'",
         replace: 'instance.nodeName !== undefined && instance.shield !== undefined',
       },
@@ -215,7 +215,7 @@ const ends: readonly Mutant[] = [
     story: 'a-group-is-updated-as-eks-does',
     edits: [
       {
-        file: 'src/core/update/surplus.ts',
+        file: 'src/core/update/strategies/surplus.ts',
         find: 'if (isHeld(observation)) return stay(observation);',
         replace: 'if (isHeld(observation) || surge.desired === 1) return stay(observation);',
       },

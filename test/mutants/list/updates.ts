@@ -107,7 +107,7 @@ const times: readonly Mutant[] = [
     story: 'a-group-is-updated-as-eks-does',
     edits: [
       {
-        file: 'src/core/update/surplus.ts',
+        file: 'src/core/update/strategies/surplus.ts',
         find: 'const decide = isForced ? decideByForce : decideByDrains;',
         replace: 'const decide = isForced ? decideByDrains : decideByForce;',
       },

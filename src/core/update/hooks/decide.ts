@@ -7,7 +7,16 @@ import {
   type HookKind,
   type HookStatus,
 } from '../../../api/update-hooks.ts';
-import { fail } from '../journal.ts';
+import { stay } from '../ending/waiting.ts';
+import type {
+  StepHolds,
+  UpdateDecision,
+  UpdateInstance,
+  UpdateObservation,
+  UpdateStep,
+} from '../observation.ts';
+import { soakEnd } from '../pacing/index.ts';
+import { fail } from '../records/journal.ts';
 import {
   type Counted,
   type Herd,
@@ -18,17 +27,8 @@ import {
   isKeptEmpty,
   ownCause,
   updateCauseId,
-} from '../nodes.ts';
-import type {
-  StepHolds,
-  UpdateDecision,
-  UpdateInstance,
-  UpdateObservation,
-  UpdateStep,
-} from '../observation.ts';
-import { soakEnd } from '../pacing/index.ts';
+} from '../records/nodes.ts';
 import { sentences } from '../sentences.ts';
-import { stay } from '../waiting.ts';
 import { type HookCall, hookJobName, type RunningHook } from './job.ts';
 import { doneOf, isOver, journalOf, type Looked, sentenceOf, timesOf } from './told.ts';
 

@@ -2,9 +2,9 @@
 // more nodes may be begun, what waits, what ends it. Pure.
 import { type EpochMs, epochMs, formatTime, parseTime } from '../../../api/brand.ts';
 import { type Hold, soakOverAnnotation } from '../../../api/update-pacing.ts';
-import { lastHooks } from '../last-hooks.ts';
-import { type Herd, inFlightOf, isWhole, phaseSince } from '../nodes.ts';
+import { lastHooks } from '../eta/last-hooks.ts';
 import type { StatusChange, UpdateObservation } from '../observation.ts';
+import { type Herd, inFlightOf, isWhole, phaseSince } from '../records/nodes.ts';
 import { dated } from './holds.ts';
 import { probeFailures, probeHolds } from './probes.ts';
 import { decideWave } from './waves.ts';

@@ -1,7 +1,13 @@
 // When somebody has to approve, by the model: before the begin, and when a wave with that gate is settled.
 import { expect, it } from 'vitest';
+import {
+  aGroup,
+  aNode,
+  aPod,
+  aSnapshot,
+  t0,
+} from '../../../../test/builders/core-update-preflight.ts';
 import { outlookOf } from '../pacing/index.ts';
-import { aGroup, aNode, aPod, aSnapshot, t0 } from '../preflight/testing.ts';
 import { planUpdate } from './index.ts';
 
 const count = 4;

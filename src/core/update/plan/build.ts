@@ -2,8 +2,8 @@
 // though their blockers were gone: the preflight names those, the model tells the time of the rest.
 import { isOwnStrategy } from '../../../api/nodegroup-update.ts';
 import type { FullNode } from '../../../api/workloads.ts';
-import { inOrderOfChance } from '../order.ts';
 import { isForced, isNodeReady, type MovedPod, type View } from '../preflight/view.ts';
+import { inOrderOfChance } from '../strategies/order.ts';
 import { hookSpreads } from './hooks.ts';
 import {
   defaultAppSpread,

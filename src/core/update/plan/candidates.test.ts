@@ -1,9 +1,9 @@
 // The next node of a run beside the plain choice that looks at every node and budget each time.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { anInput } from '../../../../test/builders/core-update-plan.ts';
 import { Candidates, type Field } from './candidates.ts';
 import { type Compiled, compile } from './compiled.ts';
-import { anInput } from './testing.ts';
 
 const drainTimeoutSeconds = 900;
 
@@ -48,7 +48,7 @@ const drawn: fc.Arbitrary<Drawn> = fc
 
 const rounds = (pods: number, allowed: number): number => Math.ceil(pods / allowed);
 
-/** By the rules of core/update/surge.ts, node by node. */
+/** By the rules of core/update/strategies/surge.ts, node by node. */
 const plainChoice = (
   { model, outstanding, left }: Drawn,
   { hasSpare, isAlone, perZone }: Pick<Field, 'hasSpare' | 'isAlone' | 'perZone'>,

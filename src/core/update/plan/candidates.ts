@@ -1,4 +1,4 @@
-// Which old node a run takes next with Drover's strategy, as core/update/surge.ts chooses: what does not serve first,
+// Which old node a run takes next with Drover's strategy, as core/update/strategies/surge.ts chooses: what does not serve first,
 // hopeless ones last, then the fullest zone, the least wait for budgets, the longest chain, chance. Nodes that the gate
 // holds are set aside until the budget that holds them is less in use. Pure but for what it keeps of one run.
 import type { Compiled } from './compiled.ts';

@@ -4,7 +4,7 @@ import { type ModelApp, type ModelInput, spreadFactor } from './model.ts';
 import type { Chance } from './random.ts';
 import { drawStop, Stops } from './stops.ts';
 
-/** Part of the drain's time that is planned with, as core/update/gate.ts. */
+/** Part of the drain's time that is planned with, as core/update/strategies/gate.ts. */
 const gateShare = 0.9;
 
 /** Of -1: none. */

@@ -1,8 +1,8 @@
 // What the runs of the model add up to.
 import { expect, it } from 'vitest';
+import { anInput } from '../../../../test/builders/core-update-plan.ts';
 import { forecastOf } from './forecast.ts';
 import type { RunResult } from './model.ts';
-import { anInput } from './testing.ts';
 
 const starving = (...starved: readonly string[]): RunResult => ({
   seconds: 60,

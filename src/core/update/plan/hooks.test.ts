@@ -1,10 +1,10 @@
 // The hooks of an update in its plan: where their time is spent, and what it is believed to be.
 import { describe, expect, it } from 'vitest';
+import { anInput, exactly } from '../../../../test/builders/core-update-plan.ts';
 import type { UpdateHooks } from '../../../api/update-hooks.ts';
 import { boundsOf } from './bounds.ts';
 import { type HookSpreads, hookSpreads } from './hooks.ts';
 import { simulate } from './simulate.ts';
-import { anInput, exactly } from './testing.ts';
 
 const job = { namespace: 'ops', cronJob: 'work' };
 

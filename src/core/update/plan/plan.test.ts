@@ -1,9 +1,16 @@
 // The plan as a whole: the same snapshot gives the same plan; verdict, waivers, sums, staleness.
 import { describe, expect, it } from 'vitest';
+import {
+  aBudget,
+  aGroup,
+  aNode,
+  aPod,
+  aSnapshot,
+  timeAgo,
+} from '../../../../test/builders/core-update-preflight.ts';
 import type { NodeGroupUpdateSpec } from '../../../api/nodegroup-update.ts';
 import { policiesOf } from '../policy.ts';
 import type { Snapshot } from '../preflight/index.ts';
-import { aBudget, aGroup, aNode, aPod, aSnapshot, timeAgo } from '../preflight/testing.ts';
 import { planUpdate, snapshotBasis } from './index.ts';
 
 const zones = ['a', 'b', 'c'];

@@ -8,9 +8,9 @@ import {
   type Waiver,
 } from '../../../api/nodegroup-update.ts';
 import { hookKinds } from '../../../api/update-hooks.ts';
-import { podsAsk, skippedTypes } from '../ladder.ts';
 import type { Outlook } from '../pacing/index.ts';
 import { type Finding, runChecks, type Snapshot, type View, viewOf } from '../preflight/index.ts';
+import { podsAsk, skippedTypes } from '../strategies/instance-types.ts';
 import { approvalsOf, type PlanApproval } from './approvals.ts';
 import { asRun, extraNodeHours, restedBounds } from './blue-green.ts';
 import { type CloudTimes, modelOf } from './build.ts';

@@ -1,12 +1,12 @@
 // Waves, batches and hooks that nobody has seen in runs of an update: what waits for what, and what is as long in all
 // nodes of a run.
 import { describe, expect, it } from 'vitest';
+import { anInput } from '../../../../test/builders/core-update-plan.ts';
 import { asRun } from './blue-green.ts';
 import { quantileOf } from './forecast.ts';
 import { hookSpreads } from './hooks.ts';
 import type { ModelInput } from './model.ts';
 import { simulate } from './simulate.ts';
-import { anInput } from './testing.ts';
 
 const runOf = (input: ModelInput) => simulate(asRun(input), 1, { medians: true, inTurns: true });
 

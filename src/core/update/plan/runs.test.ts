@@ -1,7 +1,7 @@
 // How many runs a plan takes.
 import { expect, it } from 'vitest';
+import { anInput } from '../../../../test/builders/core-update-plan.ts';
 import { areKnown, mostRuns, runsOf } from './runs.ts';
-import { anInput } from './testing.ts';
 
 const asked = { seed: 1, most: mostRuns };
 const countOf = (perNode: number, commonSpread: number): number => {

@@ -1,8 +1,8 @@
 // The model of one run: what is launched, evicted and late, and how long it takes, by strategy.
 import { describe, expect, it } from 'vitest';
+import { anInput, exactly, withSpread } from '../../../../test/builders/core-update-plan.ts';
 import { boundsOf } from './bounds.ts';
 import { simulate } from './simulate.ts';
-import { anInput, exactly, withSpread } from './testing.ts';
 
 const web = { allowed: 1, replace: 40 };
 const seeds = Array.from({ length: 20 }, (_, i) => i + 1);

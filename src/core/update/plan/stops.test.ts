@@ -1,11 +1,11 @@
 // How long pods take to stop in a plan: seen, told or guessed, within their grace; and what a run draws of it.
 import { describe, expect, it } from 'vitest';
-import { aPod, type PodOverrides } from '../preflight/testing.ts';
+import { anInput, withSpread } from '../../../../test/builders/core-update-plan.ts';
+import { aPod, type PodOverrides } from '../../../../test/builders/core-update-preflight.ts';
 import { boundsOf } from './bounds.ts';
 import type { ModelInput } from './model.ts';
 import { simulate } from './simulate.ts';
 import { type KnownStops, type StopSpread, seenStops, stopSpread } from './stops.ts';
-import { anInput, withSpread } from './testing.ts';
 
 const podWith = (grace: number, preStop?: object): ReturnType<typeof aPod> => {
   const containers = [

@@ -1,7 +1,14 @@
 // The checks together: order, and what is said of facts that could not be read.
 import { describe, expect, it } from 'vitest';
+import {
+  aBudget,
+  aForecast,
+  aGroup,
+  aNode,
+  aPod,
+  aSnapshot,
+} from '../../../../test/builders/core-update-preflight.ts';
 import { checks, runChecks, type Snapshot, viewOf } from './index.ts';
-import { aBudget, aForecast, aGroup, aNode, aPod, aSnapshot } from './testing.ts';
 
 const preflight = (snapshot: Snapshot) => runChecks(viewOf(snapshot, aForecast(snapshot)));
 

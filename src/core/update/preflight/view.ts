@@ -10,8 +10,8 @@ import {
   isTerminating,
   keyOfObject,
 } from '../../drain/index.ts';
-import { evenSurge } from '../landing.ts';
-import { eksSurge, ownSurge } from '../unavailable.ts';
+import { eksSurge, ownSurge } from '../strategies/unavailable.ts';
+import { evenSurge } from '../strategies/zone-placement.ts';
 import { allowedWhenHealthy } from './budgets.ts';
 import type { Forecast } from './finding.ts';
 import { type NewNode, newNodesOf, podsByNode, zonesOf } from './new-nodes.ts';

@@ -1,7 +1,12 @@
 // Each case: what is there, and which findings it makes.
 import { describe, expect, it } from 'vitest';
+import {
+  aGroup,
+  aPod,
+  briefOf,
+  findingsOf,
+} from '../../../../../test/builders/core-update-preflight.ts';
 import type { Snapshot } from '../snapshot.ts';
-import { aGroup, aPod, briefOf, findingsOf } from '../testing.ts';
 import { barePod } from './bare-pod.ts';
 
 const cases: readonly (readonly [string, Partial<Snapshot>, readonly string[]])[] = [

@@ -1,7 +1,13 @@
 // Each case: what is there, and which findings it makes.
 import { describe, expect, it } from 'vitest';
+import {
+  aBudget,
+  aPod,
+  briefOf,
+  findingsOf,
+  timeAgo,
+} from '../../../../../test/builders/core-update-preflight.ts';
 import type { Snapshot } from '../snapshot.ts';
-import { aBudget, aPod, briefOf, findingsOf, timeAgo } from '../testing.ts';
 import { budgetMisconfigured } from './budget-misconfigured.ts';
 
 const status = (healthy: number, allowed: number) => ({

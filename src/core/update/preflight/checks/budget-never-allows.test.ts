@@ -1,8 +1,16 @@
 // Each case: what is there, and which findings it makes.
 import { describe, expect, it } from 'vitest';
+import {
+  aBudget,
+  aGroup,
+  aNode,
+  aPod,
+  aSnapshot,
+  briefOf,
+  findingsOf,
+} from '../../../../../test/builders/core-update-preflight.ts';
 import { policiesOf } from '../../policy.ts';
 import type { Snapshot } from '../snapshot.ts';
-import { aBudget, aGroup, aNode, aPod, aSnapshot, briefOf, findingsOf } from '../testing.ts';
 import { budgetNeverAllows } from './budget-never-allows.ts';
 
 const cases: readonly (readonly [string, Partial<Snapshot>, readonly string[]])[] = [

@@ -1,7 +1,12 @@
 // Each case: what is there, and which findings it makes.
 import { describe, expect, it } from 'vitest';
+import {
+  aNode,
+  aPod,
+  briefOf,
+  findingsOf,
+} from '../../../../../test/builders/core-update-preflight.ts';
 import type { Snapshot } from '../snapshot.ts';
-import { aNode, aPod, briefOf, findingsOf } from '../testing.ts';
 import { controlGroup } from './control-group.ts';
 
 const dns = (name: string, node = 'n1', app = 'kube-dns') =>

@@ -1,7 +1,7 @@
 // Each case: what is there, and which findings it makes.
 import { describe, expect, it } from 'vitest';
+import { aPod, briefOf, findingsOf } from '../../../../../test/builders/core-update-preflight.ts';
 import type { Snapshot } from '../snapshot.ts';
-import { aPod, briefOf, findingsOf } from '../testing.ts';
 import { doNotEvict } from './do-not-evict.ts';
 
 const annotated = (key: string, value: string, started = 600) =>

@@ -1,7 +1,14 @@
 // Each case: what is there, and which findings it makes.
 import { describe, expect, it } from 'vitest';
+import {
+  aBudget,
+  aGroup,
+  aNode,
+  aPod,
+  briefOf,
+  findingsOf,
+} from '../../../../../test/builders/core-update-preflight.ts';
 import type { Snapshot } from '../snapshot.ts';
-import { aBudget, aGroup, aNode, aPod, briefOf, findingsOf } from '../testing.ts';
 import { drainTooSlow } from './drain-too-slow.ts';
 
 const pods = (count: number, node = 'n1') =>

@@ -1,7 +1,13 @@
 // Each case: what is there, and which findings it makes.
 import { describe, expect, it } from 'vitest';
+import {
+  aGroup,
+  aNode,
+  aPod,
+  briefOf,
+  findingsOf,
+} from '../../../../../test/builders/core-update-preflight.ts';
 import type { Snapshot } from '../snapshot.ts';
-import { aGroup, aNode, aPod, briefOf, findingsOf } from '../testing.ts';
 import { fitsNoNewNode } from './fits-no-new-node.ts';
 
 const selecting = (nodeSelector: Readonly<Record<string, string>>, owner = 'ReplicaSet/web') =>

@@ -1,7 +1,13 @@
 // Each case: what is there, and which findings it makes.
 import { describe, expect, it } from 'vitest';
+import {
+  aGroup,
+  aPod,
+  briefOf,
+  findingsOf,
+  type PodOverrides,
+} from '../../../../../test/builders/core-update-preflight.ts';
 import type { Snapshot } from '../snapshot.ts';
-import { aGroup, aPod, briefOf, findingsOf, type PodOverrides } from '../testing.ts';
 import { graceTooLong } from './grace-too-long.ts';
 
 const grace = (seconds: number, more: PodOverrides = {}) =>

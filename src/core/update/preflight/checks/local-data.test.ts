@@ -1,8 +1,15 @@
 // Each case: what is there, and which findings it makes.
 import { describe, expect, it } from 'vitest';
+import {
+  aClaim,
+  aNode,
+  aPod,
+  aVolume,
+  briefOf,
+  findingsOf,
+} from '../../../../../test/builders/core-update-preflight.ts';
 import type { PersistentVolume } from '../../../../api/workloads.ts';
 import type { Snapshot } from '../snapshot.ts';
-import { aClaim, aNode, aPod, aVolume, briefOf, findingsOf } from '../testing.ts';
 import { localData } from './local-data.ts';
 
 const claimed = aPod('p1', {

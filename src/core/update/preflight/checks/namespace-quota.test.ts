@@ -1,8 +1,13 @@
 // Each case: what is there, and which findings it makes.
 import { describe, expect, it } from 'vitest';
+import {
+  anObject,
+  aPod,
+  briefOf,
+  findingsOf,
+} from '../../../../../test/builders/core-update-preflight.ts';
 import type { LimitRange, ResourceList, ResourceQuota } from '../../../../api/workloads.ts';
 import type { Snapshot } from '../snapshot.ts';
-import { anObject, aPod, briefOf, findingsOf } from '../testing.ts';
 import { namespaceQuota } from './namespace-quota.ts';
 
 const quota = (

@@ -1,7 +1,15 @@
 // Each case: what is there, and which findings it makes.
 import { describe, expect, it } from 'vitest';
+import {
+  aBudget,
+  aGroup,
+  aNode,
+  aPod,
+  attachable,
+  briefOf,
+  findingsOf,
+} from '../../../../../test/builders/core-update-preflight.ts';
 import type { Snapshot } from '../snapshot.ts';
-import { aBudget, aGroup, aNode, aPod, attachable, briefOf, findingsOf } from '../testing.ts';
 import { newNodeCapacity } from './new-node-capacity.ts';
 
 const asking = (cpu: string, count: number, owner = 'StatefulSet/web') =>

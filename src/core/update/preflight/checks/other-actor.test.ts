@@ -1,8 +1,14 @@
 // Each case: what is there, and which findings it makes.
 import { describe, expect, it } from 'vitest';
+import {
+  aGroup,
+  aNode,
+  anObject,
+  briefOf,
+  findingsOf,
+} from '../../../../../test/builders/core-update-preflight.ts';
 import type { NodeDisruption } from '../../../../api/disruption.ts';
 import type { Snapshot } from '../snapshot.ts';
-import { aGroup, aNode, anObject, briefOf, findingsOf } from '../testing.ts';
 import { otherActor } from './other-actor.ts';
 
 const taint = { key: 'ToBeDeletedByClusterAutoscaler', effect: 'NoSchedule' as const };

@@ -1,8 +1,8 @@
 // Each case: what a health probe looks at, and which finding that makes.
 import { expect, it } from 'vitest';
+import { aGroup, findingsOf } from '../../../../../test/builders/core-update-preflight.ts';
 import type { Probe } from '../../../../api/update-pacing.ts';
 import type { Snapshot } from '../snapshot.ts';
-import { aGroup, findingsOf } from '../testing.ts';
 import { targetConfiguration } from './target-configuration.ts';
 
 const url = 'http://web.shop.svc';

@@ -1,7 +1,12 @@
 // Each case: what is there, and which findings it makes.
 import { describe, expect, it } from 'vitest';
+import {
+  aBudget,
+  aPod,
+  briefOf,
+  findingsOf,
+} from '../../../../../test/builders/core-update-preflight.ts';
 import type { Snapshot } from '../snapshot.ts';
-import { aBudget, aPod, briefOf, findingsOf } from '../testing.ts';
 import { severalBudgets } from './several-budgets.ts';
 
 const two = [aBudget('b1', 3), aBudget('b2', 3)];

@@ -1,7 +1,13 @@
 // Each case: what is there, and which findings it makes.
 import { describe, expect, it } from 'vitest';
+import {
+  aGroup,
+  aPod,
+  aWorkload,
+  briefOf,
+  findingsOf,
+} from '../../../../../test/builders/core-update-preflight.ts';
 import type { Snapshot } from '../snapshot.ts';
-import { aGroup, aPod, aWorkload, briefOf, findingsOf } from '../testing.ts';
 import { subnetAddresses } from './subnet-addresses.ts';
 
 const free = (freeAddresses: number) => [{ id: 'subnet-a', zone: 'a', freeAddresses }];

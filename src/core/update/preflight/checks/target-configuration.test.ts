@@ -1,7 +1,12 @@
 // Each case: what is there, and which findings it makes.
 import { describe, expect, it } from 'vitest';
+import {
+  aGroup,
+  aNode,
+  briefOf,
+  findingsOf,
+} from '../../../../../test/builders/core-update-preflight.ts';
 import type { Snapshot } from '../snapshot.ts';
-import { aGroup, aNode, briefOf, findingsOf } from '../testing.ts';
 import { targetConfiguration } from './target-configuration.ts';
 
 const cases: readonly (readonly [string, Partial<Snapshot>, readonly string[]])[] = [

@@ -1,6 +1,6 @@
 // Whether the target can be: it exists, goes with the instance types, and new nodes get what the old ones
 // have. What only a boot can prove is left to the first new node of each zone.
-import { hasImages } from '../../../scaling/index.ts';
+import { hasImages } from '../../../nodegroup/index.ts';
 import type { Check, Found } from '../finding.ts';
 import type { View } from '../view.ts';
 import { probesFound } from './probes.ts';

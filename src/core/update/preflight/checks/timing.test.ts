@@ -1,7 +1,14 @@
 // Each case: what is there, and which findings it makes.
 import { describe, expect, it } from 'vitest';
+import {
+  aNode,
+  aPod,
+  aWorkload,
+  briefOf,
+  findingsOf,
+  timeAgo,
+} from '../../../../../test/builders/core-update-preflight.ts';
 import type { Snapshot } from '../snapshot.ts';
-import { aNode, aPod, aWorkload, briefOf, findingsOf, timeAgo } from '../testing.ts';
 import { timing } from './timing.ts';
 
 const job = (backoffLimit: number, seconds: number): Partial<Snapshot> => ({

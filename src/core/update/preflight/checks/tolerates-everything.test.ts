@@ -1,8 +1,13 @@
 // Each case: what is there, and which findings it makes.
 import { describe, expect, it } from 'vitest';
+import {
+  aGroup,
+  aPod,
+  briefOf,
+  findingsOf,
+} from '../../../../../test/builders/core-update-preflight.ts';
 import type { Toleration } from '../../../../api/kube.ts';
 import type { Snapshot } from '../snapshot.ts';
-import { aGroup, aPod, briefOf, findingsOf } from '../testing.ts';
 import { toleratesEverything } from './tolerates-everything.ts';
 
 const tolerant = (toleration: Toleration, owner = 'ReplicaSet/web') =>

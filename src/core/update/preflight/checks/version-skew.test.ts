@@ -1,7 +1,12 @@
 // Each case: what is there, and which findings it makes.
 import { describe, expect, it } from 'vitest';
+import {
+  aNode,
+  aWorkload,
+  briefOf,
+  findingsOf,
+} from '../../../../../test/builders/core-update-preflight.ts';
 import type { Snapshot } from '../snapshot.ts';
-import { aNode, aWorkload, briefOf, findingsOf } from '../testing.ts';
 import { versionSkew } from './version-skew.ts';
 
 const to = (version: string, controlPlaneVersion: string, kubelet = 'v1.32.9') => ({

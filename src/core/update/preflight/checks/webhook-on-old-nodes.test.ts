@@ -1,8 +1,15 @@
 // Each case: what is there, and which findings it makes.
 import { describe, expect, it } from 'vitest';
+import {
+  aGroup,
+  aNode,
+  anObject,
+  aPod,
+  briefOf,
+  findingsOf,
+} from '../../../../../test/builders/core-update-preflight.ts';
 import type { EndpointSlice, WebhookConfiguration } from '../../../../api/workloads.ts';
 import type { Snapshot } from '../snapshot.ts';
-import { aGroup, aNode, anObject, aPod, briefOf, findingsOf } from '../testing.ts';
 import { webhookOnOldNodes } from './webhook-on-old-nodes.ts';
 
 type Webhook = NonNullable<WebhookConfiguration['webhooks']>[number];

@@ -1,7 +1,14 @@
 // Each case: what is there, and which findings it makes.
 import { describe, expect, it } from 'vitest';
+import {
+  aClaim,
+  aNode,
+  aPod,
+  aVolume,
+  briefOf,
+  findingsOf,
+} from '../../../../../test/builders/core-update-preflight.ts';
 import type { Snapshot } from '../snapshot.ts';
-import { aClaim, aNode, aPod, aVolume, briefOf, findingsOf } from '../testing.ts';
 import { zonalVolume } from './zonal-volume.ts';
 
 const inZone = (zone: string): Partial<Snapshot> => ({

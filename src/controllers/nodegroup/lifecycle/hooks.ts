@@ -1,0 +1,61 @@
+// Keeps the lifecycle hooks of a node group's Auto Scaling group: looks once a minute, installs what is missing, and
+// remembers why terminations cannot be seen. Leaves hooks of other names alone.
+import type { EpochMs } from '../../../api/brand.ts';
+import type { HealthIssue, NodeGroup } from '../../../api/nodegroup.ts';
+import { type HookLack, hookLack, missingHooks } from '../../../core/nodegroup/index.ts';
+import { CloudError, type LifecycleHook, type ScalingGroup } from '../../../ports/index.ts';
+import { mustLead, type NodeGroupDeps } from '../deps.ts';
+
+const lookEveryMs = 60_000;
+
+export interface HooksMemory {
+  hooks?: { readonly lookedAt: EpochMs; readonly generation: number; readonly lack?: HookLack };
+}
+
+/** Throws CloudError for what a retry may fix. */
+export const keepHooks = async (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  { scaling, memory }: { readonly scaling: ScalingGroup; readonly memory: HooksMemory },
+  signal: AbortSignal,
+): Promise<void> => {
+  const { cloud, clock, journal } = deps;
+  const lookedAt = clock.now();
+  const { generation = 0 } = group.metadata;
+  const known = memory.hooks;
+  const isRecent = known !== undefined && lookedAt < known.lookedAt + lookEveryMs;
+  if (isRecent && known.generation === generation) return;
+  const has: Pick<LifecycleHook, 'name' | 'transition'>[] = [];
+  let refusal: { readonly isDenied: boolean; readonly message: string } | undefined;
+  try {
+    const found = await cloud.describeHooks(scaling.name, { signal });
+    has.push(...found);
+    for (const hook of missingHooks(group, found)) {
+      mustLead(deps);
+      await cloud.installHook(scaling.name, hook, { signal });
+      has.push(hook);
+      const facts = { hook: hook.name, autoScalingGroup: scaling.name };
+      journal.record({ type: 'nodegroup:hook:installed', subject: group.metadata.name, facts });
+    }
+  } catch (error) {
+    if (!(error instanceof CloudError) || error.retry !== 'never') throw error;
+    refusal = { isDenied: error.code === 'AccessDenied', message: error.message };
+  }
+  const lack = hookLack(group, scaling.name, {
+    has,
+    ...(refusal === undefined ? {} : { refusal }),
+  });
+  memory.hooks = { lookedAt, generation, ...(lack === undefined ? {} : { lack }) };
+};
+
+/** What AWS refuses is a health issue besides; what the NodeGroup asks for is a condition alone. */
+export const hookIssues = (
+  { hooks }: HooksMemory,
+  autoScalingGroup: string,
+): readonly HealthIssue[] => {
+  const { lack } = hooks ?? {};
+  if (lack === undefined || lack.reason === 'HooksLeft') return [];
+  const code =
+    lack.reason === 'AccessDenied' ? 'AccessDenied' : 'AutoScalingGroupInvalidConfiguration';
+  return [{ code, message: lack.message, resourceIds: [autoScalingGroup] }];
+};

@@ -1,0 +1,36 @@
+// What an update puts on nodes, removed where the group is released before the update ends: its taint and its
+// scale-down-disabled annotation. Leaves drains and cordons to their records.
+import { resourceTypes } from '../../../api/kube.ts';
+import { outdatedTaint, shieldOf, unshieldPatch } from '../../../core/update/index.ts';
+import type { ScalingGroup } from '../../../ports/index.ts';
+import { nodeOfInstance } from '../../informers.ts';
+import { mustLead, type NodeGroupDeps } from '../deps.ts';
+
+/** One patch per node that has any; a node that changed meanwhile is patched by the next pass. Throws KubeError. */
+export const clearNodes = async (
+  deps: NodeGroupDeps,
+  { instances }: ScalingGroup,
+  signal: AbortSignal,
+): Promise<void> => {
+  for (const { instanceId } of instances) {
+    const node = nodeOfInstance(deps.nodes, instanceId);
+    if (node === undefined) continue;
+    const { name, uid, resourceVersion } = node.metadata;
+    const before = node.spec.taints ?? [];
+    const taints = before.filter(({ key }) => key !== outdatedTaint);
+    const isTainted = taints.length < before.length;
+    const isShielded = shieldOf(node) === 'ours';
+    if (!isTainted && !isShielded) continue;
+    mustLead(deps);
+    const annotations = isShielded ? unshieldPatch(node) : {};
+    // The version makes it safe to write the list of taints as a whole.
+    const body = {
+      metadata: { uid, resourceVersion, annotations },
+      ...(isTainted ? { spec: { taints: taints.map((one) => ({ ...one })) } } : {}),
+    };
+    const patch = { type: 'merge', body } as const;
+    const found = await deps.kube.patch(resourceTypes.nodes, { name }, patch, { signal });
+    if (found.kind !== 'found') continue;
+    await deps.nodes.observedAtLeast(found.object.metadata.resourceVersion, signal);
+  }
+};

@@ -1,0 +1,187 @@
+// The end of a node group: its nodes drained and gone, then Auto Scaling group, launch template,
+// instance profile, role in aws-auth, finalizer, in this order. Never touches what carries another owner's tags.
+import { type EpochMs, epochMs, formatTime } from '../../../api/brand.ts';
+import {
+  autoScalingGroupNameOf,
+  deleteAgainAnnotation,
+  launchTemplateNameOf,
+  type NodeGroup,
+  type NodeGroupStatus,
+} from '../../../api/nodegroup.ts';
+import { ownershipOf, ownsDerived, scaleInId } from '../../../core/nodegroup/index.ts';
+import type { ScalingGroup } from '../../../ports/index.ts';
+import { mustLead, type NodeGroupDeps } from '../deps.ts';
+import { journalRemoved } from '../events.ts';
+import { Impossible } from '../impossible.ts';
+import { mayStand } from '../memory.ts';
+import { removeRemoteAccess } from '../nodes/remote-access.ts';
+import type { PassInput } from '../pass-input.ts';
+import { isForced } from '../size/scale-in.ts';
+import { removeFinalizer } from '../write.ts';
+
+/** A delete whose drains failed is tried again after this, unless it is asked for again before. */
+const deleteAgainMs = 300_000;
+
+type Failure = NonNullable<NodeGroupStatus['failure']>;
+type Around = Pick<PassInput, 'memory' | 'roles' | 'signal'>;
+
+/** The drains of a delete that go on or begin now; else why the last ones failed, until when. */
+export const deleteTry = (
+  group: NodeGroup,
+  now: EpochMs,
+): {
+  readonly scaleIn?: NonNullable<NodeGroupStatus['scaleIn']>;
+  readonly failure?: Failure;
+  readonly dueAt?: EpochMs;
+} => {
+  const { status, metadata } = group;
+  const { failure, scaleIn } = status ?? {};
+  // Beside a failure it is a scale-in that was being given up when the delete came.
+  if (scaleIn?.target === 0 && failure === undefined) return { scaleIn };
+  // What failed before it was deleted does not hold the delete up; the API server cuts off what is
+  // less than a second.
+  const begun = Date.parse(metadata.deletionTimestamp ?? '') + 1000;
+  if (failure !== undefined && Date.parse(failure.at) >= begun) {
+    const dueAt = epochMs(Date.parse(failure.at) + deleteAgainMs);
+    const isAsked = metadata.annotations?.[deleteAgainAnnotation] === failure.at;
+    const isNow = isAsked || isForced(group) || now >= dueAt;
+    if (!isNow) return { failure, dueAt };
+  }
+  const since = formatTime(now);
+  return { scaleIn: { id: scaleInId(metadata.name, since), target: 0, since } };
+};
+
+/** The template that we derived, by the group that uses it or by its name. */
+const removeTemplate = async (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  signal: AbortSignal,
+): Promise<void> => {
+  const { cloud } = deps;
+  const name = launchTemplateNameOf(group);
+  const template = await cloud.findLaunchTemplate({ name, version: '$Latest' }, { signal });
+  if (template === undefined || !ownsDerived(group, template)) return;
+  mustLead(deps);
+  await cloud.deleteLaunchTemplate(template.name, { signal });
+};
+
+const removeProfile = async (
+  { cloud, ...deps }: NodeGroupDeps,
+  group: NodeGroup,
+  signal: AbortSignal,
+): Promise<void> => {
+  const name = launchTemplateNameOf(group);
+  const profile = await cloud.findInstanceProfile(name, { signal });
+  if (profile === undefined || !ownsDerived(group, profile)) return;
+  mustLead(deps);
+  await cloud.deleteInstanceProfile(name, { signal });
+};
+
+/** Launch template and instance profile that Drover derived. Throws CloudError while they are in use. */
+export const removeDerived = async (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  signal: AbortSignal,
+): Promise<void> => {
+  await removeTemplate(deps, group, signal);
+  await removeProfile(deps, group, signal);
+};
+
+/** A node that is ended to balance zones is drained by force, whatever budgets say, and a new one is launched for it. */
+export const suspendedByDelete: readonly string[] = ['AZRebalance'];
+
+/**
+ * What must be set before the first drain: nobody is started any more, desired may fall to 0. The maximum that an update
+ * had made larger comes back as nodes go: a delete may wait for budgets for long.
+ */
+export const openBounds = async (
+  deps: NodeGroupDeps,
+  { spec }: NodeGroup,
+  { name, minSize, maxSize, desiredCapacity, suspendedProcesses = [] }: ScalingGroup,
+  signal: AbortSignal,
+): Promise<void> => {
+  const processes = suspendedByDelete.filter((one) => !suspendedProcesses.includes(one));
+  if (processes.length > 0) {
+    mustLead(deps);
+    await deps.cloud.setProcesses({ name, processes, suspended: true }, { signal });
+  }
+  const most = Math.max(spec.scaling.maxSize, desiredCapacity);
+  const change = {
+    ...(minSize === 0 ? {} : { minSize: 0 }),
+    ...(maxSize > most ? { maxSize: most } : {}),
+  };
+  if (Object.keys(change).length === 0) return;
+  mustLead(deps);
+  await deps.cloud.updateGroup({ name, ...change }, { signal });
+};
+
+export const isEmpty = ({ instances, desiredCapacity }: ScalingGroup): boolean =>
+  instances.length === 0 && desiredCapacity === 0;
+
+/**
+ * Removes what is left of a group that has no instances any more, asking the cloud past every cache.
+ * True when the object is free to go. Throws Impossible while something of it is in use.
+ */
+const removeRest = async (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  { memory, roles, signal }: Around,
+): Promise<boolean> => {
+  const { cloud } = deps;
+  const name = autoScalingGroupNameOf(group);
+  const [scaling] = await cloud.describeGroups([name], { signal });
+  if (mayStand(memory, group, scaling, deps.clock.now())) return false;
+  const isOwn = scaling === undefined || ownershipOf(group, scaling.tags).kind === 'own';
+  if (scaling !== undefined && isOwn) {
+    if (!isEmpty(scaling)) return false;
+    mustLead(deps);
+    await cloud.deleteGroup(name, { signal });
+    memory.absence = 'deleted';
+  }
+  // Template and profile that an adopted group came with are those of whoever has the group.
+  if (isOwn || group.spec.autoScalingGroupName === undefined) {
+    await removeDerived(deps, group, signal);
+  }
+  await removeRemoteAccess(deps, group, signal);
+  const letGo = async (): Promise<void> => {
+    await removeFinalizer(deps, group, signal);
+  };
+  await roles.release(group, letGo, signal);
+  journalRemoved(deps.journal, group);
+  return true;
+};
+
+/** An instance that has just ended keeps its security groups for a while. */
+const inUseToldMs = 60_000;
+const inUseAgainMs = 10_000;
+const leftAgainMs = 1_000;
+
+export type Rest =
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'left'; readonly againMs: number; readonly failure?: Failure };
+
+/** As removeRest; what somebody else has in use for long is told, and tried until it goes. */
+export const endRest = async (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  around: Around,
+): Promise<Rest> => {
+  const { memory } = around;
+  const now = deps.clock.now();
+  try {
+    const isGone = await removeRest(deps, group, around);
+    return isGone ? { kind: 'gone' } : { kind: 'left', againMs: leftAgainMs };
+  } catch (error) {
+    if (!(error instanceof Impossible)) throw error;
+    const { issue } = error;
+    memory.inUseSince ??= now;
+    const told = group.status?.failure;
+    const known = told?.code === issue.code ? told : undefined;
+    if (known === undefined && now - memory.inUseSince < inUseToldMs) {
+      return { kind: 'left', againMs: inUseAgainMs };
+    }
+    const { generation = 0 } = group.metadata;
+    const failure = { ...issue, generation, at: known?.at ?? formatTime(now) };
+    return { kind: 'left', againMs: inUseAgainMs, failure };
+  }
+};

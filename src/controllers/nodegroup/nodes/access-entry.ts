@@ -1,0 +1,72 @@
+// The EKS access entry of a group's node role, in clusters whose mode has entries: made before the first
+// node starts, taken away after the last. Leaves alone what it did not make.
+import type { NodeGroup } from '../../../api/nodegroup.ts';
+import { familyOf } from '../../../core/nodegroup/index.ts';
+import { type AccessEntry, CloudError, type ClusterAccess } from '../../../ports/index.ts';
+import { mustLead, type NodeGroupDeps } from '../deps.ts';
+import { Impossible } from '../impossible.ts';
+
+/** On entries that are ours to take away again. */
+const ownTag = 'drover.dev/added';
+
+/** Whether EKS asks its access entries who a node is; it then keeps managed groups out of aws-auth. */
+export const hasEntries = ({ authenticationMode = 'CONFIG_MAP' }: ClusterAccess): boolean =>
+  authenticationMode !== 'CONFIG_MAP';
+
+const wantedFor = ({ spec }: NodeGroup): AccessEntry => ({
+  clusterName: spec.clusterName,
+  principalArn: spec.nodeRole,
+  type: familyOf(spec.amiType)?.bootstrap === 'powershell' ? 'EC2_WINDOWS' : 'EC2_LINUX',
+  tags: { [ownTag]: 'true' },
+});
+
+/** False: it was there. Throws Impossible where the one that is there lets no nodes in. */
+export const admitByEntry = async (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  signal: AbortSignal,
+): Promise<boolean> => {
+  const wanted = wantedFor(group);
+  const found = await deps.cloud.findAccessEntry(wanted, { signal });
+  if (found === undefined) {
+    mustLead(deps);
+    try {
+      await deps.cloud.createAccessEntry(wanted, { signal });
+      return true;
+    } catch (error) {
+      // Two groups of one role begin side by side: whose call came first does not matter.
+      const now =
+        error instanceof CloudError && error.code === 'InvalidRequest'
+          ? await deps.cloud.findAccessEntry(wanted, { signal })
+          : undefined;
+      if (now === undefined) throw error;
+      return false;
+    }
+  }
+  if (found.type === 'STANDARD' || (wanted.type === 'EC2_WINDOWS' && found.type === 'EC2_LINUX')) {
+    throw new Impossible(
+      'AccessDenied',
+      `the access entry of ${wanted.principalArn} is of type ${found.type}, nodes of this group ` +
+        `need ${wanted.type}: delete it (\`aws eks delete-access-entry\`), or give the group another role`,
+      [wanted.principalArn],
+    );
+  }
+  return false;
+};
+
+/** False: there was none of ours, or somebody else has the role. */
+export const dropEntry = async (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  asked: { readonly isUsed: () => Promise<boolean>; readonly signal: AbortSignal },
+): Promise<boolean> => {
+  const { signal } = asked;
+  if (group.spec.nodeRole === '') return false;
+  const wanted = wantedFor(group);
+  const cluster = await deps.cloud.describeCluster(wanted.clusterName, { signal });
+  if (cluster === undefined || !hasEntries(cluster)) return false;
+  const found = await deps.cloud.findAccessEntry(wanted, { signal });
+  if (found?.tags[ownTag] === undefined || (await asked.isUsed())) return false;
+  mustLead(deps);
+  return deps.cloud.deleteAccessEntry(wanted, { signal });
+};

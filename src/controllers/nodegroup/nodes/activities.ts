@@ -1,0 +1,39 @@
+// What Auto Scaling tells of its launches, looked at only where it can have changed since the last look: an instance
+// came, went or became another, or one is missing that it tries to start. Decides nothing.
+import type { EpochMs } from '../../../api/brand.ts';
+import type { ScalingActivity, ScalingGroup } from '../../../ports/index.ts';
+import type { NodeGroupDeps } from '../deps.ts';
+import { countedOf } from '../size/resize.ts';
+
+export interface ActivityMemory {
+  /** The group as it was then. */
+  readonly of: string;
+  readonly at: EpochMs;
+  readonly activities: readonly ScalingActivity[];
+}
+
+/** Auto Scaling tries a launch that failed again and again, further and further apart. */
+const triesEveryMs = 10_000;
+
+const pictureOf = ({ desiredCapacity, instances }: ScalingGroup): string => {
+  const each = instances.map(({ instanceId, lifecycleState }) => `${instanceId} ${lifecycleState}`);
+  return [desiredCapacity, ...each.toSorted()].join();
+};
+
+export const lookAtActivities = async (
+  { cloud, clock }: Pick<NodeGroupDeps, 'cloud' | 'clock'>,
+  {
+    scaling,
+    memory,
+  }: { readonly scaling: ScalingGroup; readonly memory: { activities?: ActivityMemory } },
+  signal: AbortSignal,
+): Promise<readonly ScalingActivity[]> => {
+  const { activities: known } = memory;
+  const at = clock.now();
+  const of = pictureOf(scaling);
+  const isShort = countedOf(scaling).length < scaling.desiredCapacity;
+  if (known?.of === of && (!isShort || at - known.at < triesEveryMs)) return known.activities;
+  const activities = await cloud.describeActivities(scaling.name, { signal });
+  memory.activities = { of, at, activities };
+  return activities;
+};

@@ -1,0 +1,96 @@
+// Labels and taints of a group's spec in the template of the nodes to come. Touches no node.
+import type { JsonObject } from '../../../api/json.ts';
+import type { NodeGroup } from '../../../api/nodegroup.ts';
+import type { NodeGroupUpdate } from '../../../api/nodegroup-update.ts';
+import {
+  encodedUserData,
+  ownsDerived,
+  sameNodes,
+  userDataFor,
+  userDataOf,
+} from '../../../core/nodegroup/index.ts';
+import type { ScalingGroup } from '../../../ports/index.ts';
+import { mergePatchBetween } from '../../../runtime/index.ts';
+import { mustLead, type NodeGroupDeps } from '../deps.ts';
+import { templateFacts } from '../lifecycle/create.ts';
+import { openUpdate } from '../update/records.ts';
+import { templateSource } from '../update/requests.ts';
+
+/**
+ * A further version of the derived template where new nodes would get other labels or taints than the
+ * spec has. Looked at when the spec has changed. False: not now, an update is making its own template.
+ * Throws Impossible, CloudError.
+ */
+export const syncTemplate = async (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  scaling: ScalingGroup,
+  signal: AbortSignal,
+): Promise<boolean> => {
+  const { cloud } = deps;
+  const use = scaling.launchTemplate;
+  if (use === undefined) return true;
+  if (isMakingTemplate(deps, group, use.version)) return false;
+  // Not the latest: that may be one that an update has made and did not live to note.
+  const inUse = await cloud.findLaunchTemplate({ id: use.id, version: use.version }, { signal });
+  if (inUse === undefined || !ownsDerived(group, inUse)) return true;
+  const wanted = await labelled(deps, group, { data: inUse.data }, signal);
+  if (wanted === undefined) return true;
+  const made = { id: use.id, after: inUse.version, data: wanted };
+  const version = wanted === inUse.data ? inUse.version : await laterVersion(deps, made, signal);
+  if (version === use.version) return true;
+  mustLead(deps);
+  const types = scaling.overrides === undefined ? {} : { overrides: scaling.overrides };
+  const launchTemplate = { id: use.id, version };
+  await cloud.updateGroup({ name: scaling.name, launchTemplate, ...types }, { signal });
+  return true;
+};
+
+/**
+ * What an update asks for stands in the spec, and is not in use yet: it puts the labels in besides, as it does in what
+ * restores. A version of ours after that one would pass for it.
+ */
+const isMakingTemplate = (deps: NodeGroupDeps, group: NodeGroup, inUse: string): boolean => {
+  const update = openUpdate(deps, group);
+  if (update?.spec.type !== 'VersionUpdate' || update.status?.phase === undefined) return false;
+  const { target, ending } = update.status;
+  return ending !== undefined || !(Number(inUse) >= Number(target?.templateVersion));
+};
+
+/**
+ * The data with the labels and taints of the spec, of the same revision: what an update asks for is
+ * its own business. Undefined: its user data cannot be written. Throws Impossible, CloudError.
+ */
+export const labelled = async (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  { data, before }: { readonly data: JsonObject; readonly before?: NodeGroupUpdate },
+  signal: AbortSignal,
+): Promise<JsonObject | undefined> => {
+  const imageId = typeof data.ImageId === 'string' ? data.ImageId : undefined;
+  const launchTemplate = templateSource(deps, group, before);
+  const { launchTemplate: _asked, ...spec } = group.spec;
+  const asMade: NodeGroup = {
+    ...group,
+    spec: launchTemplate === undefined ? spec : { ...spec, launchTemplate },
+  };
+  const wanted = userDataFor(await templateFacts(deps, asMade, signal, imageId));
+  if (typeof wanted !== 'string') return undefined;
+  return sameNodes(userDataOf(data), wanted) ? data : { ...data, ...encodedUserData(wanted) };
+};
+
+/** A version of this data after the one named: the latest, where an earlier process has made it, or another. */
+export const laterVersion = async (
+  deps: NodeGroupDeps,
+  wish: { readonly id: string; readonly after: string; readonly data: JsonObject },
+  signal: AbortSignal,
+): Promise<string> => {
+  const { id, after, data } = wish;
+  const latest = await deps.cloud.findLaunchTemplate({ id, version: '$Latest' }, { signal });
+  const isLater = Number(latest?.version) > Number(after);
+  if (isLater && latest !== undefined && mergePatchBetween(latest.data, data) === undefined) {
+    return latest.version;
+  }
+  mustLead(deps);
+  return deps.cloud.addLaunchTemplateVersion({ id, data }, { signal });
+};

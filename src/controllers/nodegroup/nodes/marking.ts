@@ -1,0 +1,200 @@
+// Labels and taints of a group's spec on the nodes that it has, in one pass. A node that cannot be patched
+// is owed them: the others get theirs, the status names it, and it is tried again until it has them. A node that registers
+// anew, with whatever it says of itself then, gets them once more, and EKS' own labels with them.
+import { type EpochMs, epochMs, parseTime } from '../../../api/brand.ts';
+import { type Node, resourceTypes } from '../../../api/kube.ts';
+import { type HealthIssue, launchTemplateNameOf, type NodeGroup } from '../../../api/nodegroup.ts';
+import {
+  lacksGroupLabel,
+  type MarkPlace,
+  type MarksStatus,
+  markedBy,
+  marksComplaint,
+  mustMark,
+  nodePatch,
+  refusedMarks,
+  wantedAnew,
+} from '../../../core/nodegroup/index.ts';
+import { KubeError, type ScalingGroup, type ScalingInstance } from '../../../ports/index.ts';
+import { nodeOfInstance } from '../../informers.ts';
+import { mustLead, type NodeGroupDeps } from '../deps.ts';
+import type { PassMemory } from '../pass-input.ts';
+import { countedOf } from '../size/resize.ts';
+import { tell } from '../tell.ts';
+
+/** Somebody wrote the node meanwhile: the cache has it soon. */
+const conflictMs = 1_000;
+const againMs = 5_000;
+
+export interface MarkTrouble {
+  /** Told at once where no retry mends it, otherwise from the second try on. */
+  readonly issue?: HealthIssue;
+  readonly retryAt: EpochMs;
+}
+
+export class Marking {
+  readonly #deps: NodeGroupDeps;
+  readonly #uids: PassMemory['nodeUids'];
+  #owed: ReadonlySet<string>;
+
+  constructor(deps: NodeGroupDeps, { status }: NodeGroup, { nodeUids }: PassMemory) {
+    this.#deps = deps;
+    this.#uids = nodeUids;
+    this.#owed = new Set(status?.nodeMarks?.owed ?? []);
+  }
+
+  /** Patches each node that the spec's labels and taints have not reached yet. */
+  async apply(
+    group: NodeGroup,
+    scaling: ScalingGroup,
+    signal: AbortSignal,
+  ): Promise<MarkTrouble | undefined> {
+    const before = group.status ?? {};
+    const now = this.#deps.clock.now();
+    const refused = new Map<string, { readonly node: string; readonly error: KubeError }>();
+    const lost = this.#lost(scaling);
+    for (const instance of countedOf(scaling)) {
+      const { instanceId } = instance;
+      const node = nodeOfInstance(this.#deps.nodes, instanceId);
+      if (node === undefined) continue;
+      const { name, uid } = node.metadata;
+      const place = this.#placeOf(group, scaling, instance);
+      const known = this.#uids.get(instanceId);
+      // Once for each node that this process sees: who takes the label off later meant it.
+      const isBare = known === undefined && lacksGroupLabel(group, node);
+      const isAnew = isBare || (known === undefined ? place.isOwed : known !== uid);
+      let error: KubeError | undefined;
+      if (isAnew) error = await this.#patchAnew(group, node, place, signal);
+      else if (mustMark(group.spec, before, place, now)) {
+        error = await this.#patch(group, node, group.spec, signal);
+      }
+      // A new node stays another one than before until it has what it must have.
+      if (error === undefined || !isAnew) this.#uids.set(instanceId, uid);
+      if (error !== undefined) refused.set(instanceId, { node: name, error });
+    }
+    const tried = this.#owed;
+    this.#owed = new Set([...refused.keys(), ...lost]);
+    if (refused.size === 0) return undefined;
+    const all = [...refused];
+    const told = all.filter(
+      ([id, { error }]) => error.retry === 'never' || (tried.has(id) && error.code !== 'Conflict'),
+    );
+    const isOnlyRaced = all.every(([, { error }]) => error.code === 'Conflict');
+    const issue = refusedMarks(told.map(([, { node, error }]) => ({ node, ...facts(error) })));
+    return {
+      ...(issue === undefined ? {} : { issue }),
+      retryAt: epochMs(now + (isOnlyRaced ? conflictMs : againMs)),
+    };
+  }
+
+  /** What the nodes have of the spec; what they had before, while the spec's marks cannot be. */
+  status(group: NodeGroup, scaling: ScalingGroup | undefined): MarksStatus {
+    const { spec, status } = group;
+    if (marksComplaint(spec) === undefined) {
+      if (scaling === undefined) return {};
+      const places = countedOf(scaling).map((one) => this.#placeOf(group, scaling, one));
+      return markedBy(spec, status ?? {}, places, this.#deps.clock.now());
+    }
+    const { nodeLabels, nodeTaints, nodeMarks } = status ?? {};
+    return {
+      ...(nodeLabels && { nodeLabels }),
+      ...(nodeTaints && { nodeTaints }),
+      ...(nodeMarks && { nodeMarks }),
+    };
+  }
+
+  /** Instances that had a node and have none: the next one has nothing of ours but what it says itself. */
+  #lost(scaling: ScalingGroup): readonly string[] {
+    const ids = new Set(countedOf(scaling).map(({ instanceId }) => instanceId));
+    for (const id of this.#uids.keys()) if (!ids.has(id)) this.#uids.delete(id);
+    return [...ids].filter(
+      (id) =>
+        nodeOfInstance(this.#deps.nodes, id) === undefined &&
+        (this.#uids.has(id) || this.#owed.has(id)),
+    );
+  }
+
+  /** Of a node that was there before under another uid, or was owed its marks. */
+  async #patchAnew(
+    group: NodeGroup,
+    node: Node,
+    { instanceId, isCurrent }: MarkPlace,
+    signal: AbortSignal,
+  ): Promise<KubeError | undefined> {
+    const [instance] = await this.#deps.cloud.describeInstances([instanceId], { signal });
+    const wanted = wantedAnew(group, { imageId: instance?.imageId, isCurrent });
+    const { name, uid } = node.metadata;
+    const known = this.#uids.get(instanceId);
+    const isMissing = nodePatch(node, wanted, group.status ?? {}) !== undefined;
+    const error = await this.#patch(group, node, wanted, signal);
+    // After a restart nobody knows which of the owed were there before under another uid.
+    if (error !== undefined || !isMissing || known === undefined || known === uid) return error;
+    const message = `Node ${name} of instance ${instanceId} registered anew without the labels and taints of the node group: they were set`;
+    await tell(
+      this.#deps,
+      group,
+      { type: 'Warning', reason: 'NodeMarksRestored', message },
+      signal,
+    );
+    return undefined;
+  }
+
+  /** The refusal; undefined where the node has what it should have, or is gone. */
+  async #patch(
+    group: NodeGroup,
+    node: Node,
+    wanted: Parameters<typeof nodePatch>[1],
+    signal: AbortSignal,
+  ): Promise<KubeError | undefined> {
+    const { kube, nodes, log } = this.#deps;
+    const body = nodePatch(node, wanted, group.status ?? {});
+    if (body === undefined) return undefined;
+    mustLead(this.#deps);
+    const { name } = node.metadata;
+    try {
+      const patch = { type: 'merge', body } as const;
+      const found = await kube.patch(resourceTypes.nodes, { name }, patch, { signal });
+      if (found.kind === 'found') {
+        await nodes.observedAtLeast(found.object.metadata.resourceVersion, signal);
+      }
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof KubeError)) throw error;
+      const told = { group: group.metadata.name, node: name, error: error.message };
+      if (error.code === 'Conflict') log.debug('a node was written meanwhile', told);
+      else log.warn('labels and taints of a node group do not reach a node', told);
+      return error;
+    }
+  }
+
+  #placeOf(
+    group: NodeGroup,
+    { launchTemplate }: ScalingGroup,
+    { instanceId, launchTemplateVersion }: ScalingInstance,
+  ): MarkPlace {
+    const joined = nodeOfInstance(this.#deps.nodes, instanceId)?.metadata.creationTimestamp;
+    return {
+      instanceId,
+      isOwed: this.#owed.has(instanceId),
+      joinedAt: joined === undefined ? undefined : parseTime(joined),
+      // A template that is not ours, or whose image brings its own bootstrap, says nothing of the spec.
+      isCurrent:
+        group.spec.amiType !== 'CUSTOM' &&
+        launchTemplate?.name === launchTemplateNameOf(group) &&
+        launchTemplate.version === launchTemplateVersion,
+    };
+  }
+}
+
+/** EKS' codes for what the API server said. */
+const facts = ({
+  code,
+  message,
+}: KubeError): { readonly code: string; readonly message: string } => {
+  if (code === 'Forbidden' || code === 'Unauthorized') return { code: 'AccessDenied', message };
+  if (code === 'Invalid' || code === 'BadRequest') {
+    return { code: 'KubernetesLabelInvalid', message };
+  }
+  const isSilent = code === 'Unreachable' || code === 'Timeout';
+  return { code: isSilent ? 'ClusterUnreachable' : 'Unknown', message };
+};

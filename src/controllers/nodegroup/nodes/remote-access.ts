@@ -1,0 +1,77 @@
+// The security group with which EKS opens port 22 of a node group's nodes, where the group asks for remote
+// access: made before the launch template that names it, ended after the last node.
+import { type NodeGroup, ownerTag, remoteAccessGroupNameOf } from '../../../api/nodegroup.ts';
+import { templateTags } from '../../../core/nodegroup/index.ts';
+import { CloudError, isInUse, type SecurityGroup } from '../../../ports/index.ts';
+import { mustLead, type NodeGroupDeps } from '../deps.ts';
+import { Impossible } from '../impossible.ts';
+
+const sshPort = 22;
+const anywhere = '0.0.0.0/0';
+
+/** Undefined: nobody asked for remote access, or it is not made. Throws CloudError. */
+export const findRemoteAccess = async (
+  { cloud }: NodeGroupDeps,
+  group: NodeGroup,
+  signal: AbortSignal,
+): Promise<SecurityGroup | undefined> => {
+  if (group.spec.remoteAccess?.ec2SshKey === undefined) return undefined;
+  const name = remoteAccessGroupNameOf(group);
+  const found = await cloud.findSecurityGroups({ name }, { signal });
+  return found.find((one) => one.tags[ownerTag] === group.metadata.uid);
+};
+
+/** There afterwards, where somebody asked for remote access. Throws Impossible, CloudError. */
+export const ensureRemoteAccess = async (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  vpcId: string,
+  signal: AbortSignal,
+): Promise<void> => {
+  const { remoteAccess } = group.spec;
+  if (remoteAccess?.ec2SshKey === undefined) return;
+  const { sourceSecurityGroups: sources = [] } = remoteAccess;
+  if (sources.length > 0) {
+    const known = await deps.cloud.findSecurityGroups({ ids: sources }, { signal });
+    const missing = sources.filter((id) => !known.some((one) => one.id === id));
+    if (missing.length > 0) {
+      const message = `The security group '${missing.join(', ')}' does not exist`;
+      throw new Impossible('Ec2SecurityGroupNotFound', message, missing);
+    }
+  }
+  let id = (await findRemoteAccess(deps, group, signal))?.id;
+  if (id === undefined) {
+    mustLead(deps);
+    id = await deps.cloud.createSecurityGroup(
+      {
+        name: remoteAccessGroupNameOf(group),
+        description: 'Security group for all nodes in the nodeGroup to allow SSH access',
+        vpcId,
+        tags: templateTags(group),
+      },
+      { signal },
+    );
+  }
+  mustLead(deps);
+  // Without sources EKS opens the port to everybody.
+  const cidrs = sources.length === 0 ? [anywhere] : [];
+  await deps.cloud.allowIngress(id, { port: sshPort, groups: sources, cidrs }, { signal });
+};
+
+/** Throws Impossible while somebody else still uses it. */
+export const removeRemoteAccess = async (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  signal: AbortSignal,
+): Promise<void> => {
+  const own = await findRemoteAccess(deps, group, signal);
+  if (own === undefined) return;
+  mustLead(deps);
+  try {
+    await deps.cloud.deleteSecurityGroup(own.id, { signal });
+  } catch (error) {
+    if (!(error instanceof CloudError) || !isInUse(error.message)) throw error;
+    const message = `Security group ${own.id} (${own.name}) could not be deleted: ${error.message}. Take it off the instances, network interfaces and rules that still name it.`;
+    throw new Impossible('Ec2SecurityGroupDeletionFailure', message, [own.id]);
+  }
+};

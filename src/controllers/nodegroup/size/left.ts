@@ -1,0 +1,131 @@
+// Instances that left their group with their places: those that an update ends with decrement, and those that others
+// terminate so. Records say who may have ended them, Auto Scaling's activities who did. Decides nothing.
+import { epochMs, formatTime, parseTime } from '../../../api/brand.ts';
+import type { NodeGroup } from '../../../api/nodegroup.ts';
+import type { NodeGroupUpdate } from '../../../api/nodegroup-update.ts';
+import { type Left, leftSince } from '../../../core/nodegroup/index.ts';
+import { endedByCall, isAskedToEnd } from '../../../core/update/index.ts';
+import { CloudError, type ScalingActivity, type ScalingGroup } from '../../../ports/index.ts';
+import type { NodeGroupDeps } from '../deps.ts';
+import { countedOf } from './resize.ts';
+
+/** Of instances that have left, by id: whether the group became smaller by each. */
+export type LeftMemory = Map<string, boolean>;
+
+/** Auto Scaling's words for TerminateInstanceInAutoScalingGroup with decrement, whoever calls it. */
+const shrank = /in response to a user request, shrinking the capacity/;
+
+const findOut = (
+  activities: readonly ScalingActivity[],
+  ids: readonly string[],
+  memory: LeftMemory,
+): void => {
+  for (const id of ids) {
+    const own = activities.find(
+      ({ description, cause }) =>
+        description.includes(id) && /^Terminating/.test(description) && cause,
+    );
+    if (own !== undefined) memory.set(id, shrank.test(own.cause ?? ''));
+  }
+};
+
+/** Every termination with decrement that this controller asks for has its reason in the instance's NodeDisruption. */
+const isOurs = ({ disruptions }: Pick<NodeGroupDeps, 'disruptions'>, instanceId: string): boolean =>
+  disruptions
+    .get(instanceId)
+    ?.spec.causes.some(
+      ({ kind, followUp, cancelledAt }) =>
+        kind !== 'LifecycleHook' && followUp === 'Terminate' && cancelledAt === undefined,
+    ) === true;
+
+const isShrink = ({ description, cause = '' }: ScalingActivity): boolean =>
+  /^Terminating/.test(description) && shrank.test(cause);
+
+/**
+ * What others terminated with its place since it was last looked up, in Auto Scaling's own time; where nothing is noted,
+ * looking begins. Asks only where the group is smaller than told.
+ */
+const takenOf = async (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  scaling: ScalingGroup,
+  signal: AbortSignal,
+): Promise<Pick<Left, 'taken'>> => {
+  const { surge, desired = 0, updating } = group.status ?? {};
+  const since = parseTime(surge?.takenUntil);
+  const told = Math.max(desired, surge?.next?.desired ?? 0);
+  const begins = since === undefined && updating !== undefined;
+  const isSmaller = since !== undefined && scaling.desiredCapacity < told;
+  if (!begins && !isSmaller) return {};
+  const activities = await activitiesOf(deps, scaling, signal);
+  const [latest] = activities;
+  if (since === undefined) {
+    return { taken: { count: 0, until: latest?.startedAt ?? formatTime(epochMs(0)) } };
+  }
+  const [newest, ...others] = activities.filter((one) => {
+    const [instanceId = ''] = /\bi-[0-9a-f]+/.exec(one.description) ?? [];
+    return isShrink(one) && (parseTime(one.startedAt) ?? 0) > since && !isOurs(deps, instanceId);
+  });
+  if (newest === undefined) return {};
+  return { taken: { count: others.length + 1, until: newest.startedAt } };
+};
+
+/** None where Auto Scaling does not let them be read. */
+const activitiesOf = async (
+  { cloud, log }: NodeGroupDeps,
+  { name }: ScalingGroup,
+  signal: AbortSignal,
+): Promise<readonly ScalingActivity[]> => {
+  try {
+    return await cloud.describeActivities(name, { signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    // Anything else is tried again before it is decided on.
+    if (!(error instanceof CloudError) || error.code !== 'AccessDenied') throw error;
+    log.warn('activities not read', { group: name, code: error.code });
+    return [];
+  }
+};
+
+/**
+ * `sure`: the activity says that the group became smaller by it. Where Auto Scaling tells nothing (any more) the record
+ * alone is no proof: EC2 may have taken the instance back just then.
+ */
+export const leftOf = async (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  scaling: ScalingGroup,
+  around: { readonly update: NodeGroupUpdate | undefined; readonly memory: LeftMemory },
+  signal: AbortSignal,
+): Promise<Left> => {
+  const { disruptions, clock } = deps;
+  const { update, memory } = around;
+  const taken = await takenOf(deps, group, scaling, signal);
+  // One that waits for its turn has ended nobody yet: what leaves still belongs to the one before it.
+  if (update === undefined || update.metadata.name !== group.status?.updating?.name) {
+    memory.clear();
+    return { ...leftSince(group.status?.surge), ...taken };
+  }
+  const here = new Set(countedOf(scaling).map(({ instanceId }) => instanceId));
+  const asked = disruptions
+    .list()
+    .filter(
+      ({ spec, metadata }) => spec.nodeGroup === group.metadata.name && !here.has(metadata.name),
+    )
+    .filter((one) => isAskedToEnd(one, update.metadata.name));
+  const left = asked.map(({ metadata }) => metadata.name);
+  const known = group.status?.surge?.left ?? 0;
+  const unknown = left.filter((id) => !memory.has(id));
+  if (left.length > known && unknown.length > 0) {
+    findOut(await activitiesOf(deps, scaling, signal), unknown, memory);
+  }
+  const mayHave = asked.filter(
+    (one) => endedByCall(one, update.metadata.name, clock.now()) !== 'no',
+  );
+  const shown = left.filter((id) => memory.get(id) === true).length;
+  const untold = left.filter((id) => !memory.has(id)).length;
+  // Another process, or this one long ago, has counted those of which Auto Scaling tells nothing any more.
+  const sure = shown + Math.min(untold, Math.max(0, known - shown));
+  const maybe = mayHave.filter(({ metadata }) => !memory.has(metadata.name)).length;
+  return { sure, most: Math.max(sure, shown + maybe), ...taken };
+};

@@ -1,0 +1,102 @@
+// The beginning of an update: what it asks for is put into the group's spec, and its journal begins. Touches
+// nothing in the cloud.
+import { formatTime } from '../../../api/brand.ts';
+import type { JsonObject } from '../../../api/json.ts';
+import type { NodeGroup, NodeGroupSpec } from '../../../api/nodegroup.ts';
+import {
+  byGenerationAnnotation,
+  type NodeGroupUpdate,
+  type NodeGroupUpdateStatus,
+} from '../../../api/nodegroup-update.ts';
+import { strategyOf } from '../../../core/update/index.ts';
+import type { ScalingGroup } from '../../../ports/index.ts';
+import { mergePatchBetween } from '../../../runtime/index.ts';
+import type { NodeGroupDeps } from '../deps.ts';
+import { wasSeen } from '../memory.ts';
+import { netDesired } from '../size/request.ts';
+import { writeSpec } from '../write.ts';
+import { applyUpdate, changed } from './config-update.ts';
+import { cancelled, heldBack } from './hold.ts';
+import { type RolloutInput, statusOf } from './input.ts';
+import { resumeLost } from './lost.ts';
+import { failUpdate, holdUpdate, writeUpdate } from './records.ts';
+
+type BeginInput = Omit<RolloutInput, 'health' | 'memory' | 'taken' | 'wanted'>;
+
+/**
+ * A group that could not be made has nothing to update, and is made by its spec alone: there what is wrong has to be
+ * mended. What the spec itself asks for is what it is made with.
+ */
+const isRefused = (group: NodeGroup, { metadata }: NodeGroupUpdate): boolean =>
+  group.status?.state === 'CREATE_FAILED' &&
+  !wasSeen(group) &&
+  metadata.annotations?.[byGenerationAnnotation] === undefined;
+
+/**
+ * What an update asks for is put into the spec, and its journal begins. Undefined: the group is gone. A
+ * version update waits for a scale-in that is under way, and for its Auto Scaling group.
+ */
+export const beginUpdate = async (
+  deps: NodeGroupDeps,
+  input: Omit<BeginInput, 'scaling'> & { readonly scaling: ScalingGroup | undefined },
+): Promise<NodeGroup | undefined> => {
+  const { group, scaling, update, signal } = input;
+  if (await resumeLost(deps, { group, scaling }, update, signal)) return group;
+  if (await cancelled(deps, group, update, signal)) return group;
+  const isBegun = update.status?.phase !== undefined && update.status.phase !== 'Pending';
+  if (scaling === undefined && !isBegun && isRefused(group, update)) {
+    await failUpdate(deps, group, update, signal);
+    return group;
+  }
+  if (update.spec.type === 'ConfigUpdate') return applyUpdate(deps, group, update, signal);
+  if (scaling === undefined || isBegun) return group;
+  if (await heldBack(deps, group, update, signal)) return group;
+  if (group.status?.scaleIn !== undefined) return group;
+  return beginRollout(deps, { ...input, scaling });
+};
+
+/** Where an adopted group does not state its template, another version is written with its id. */
+const specDifference = (group: NodeGroup, after: NodeGroupSpec): JsonObject | undefined => {
+  const difference = mergePatchBetween(group.spec, after);
+  const { launchTemplate } = after;
+  const isStated = (group.stated ?? group.spec).launchTemplate !== undefined;
+  if (difference?.launchTemplate === undefined || isStated || launchTemplate === undefined) {
+    return difference;
+  }
+  return { ...difference, launchTemplate: { ...launchTemplate } };
+};
+
+const beginRollout = async (
+  deps: NodeGroupDeps,
+  { group, scaling, update, signal }: BeginInput,
+): Promise<NodeGroup | undefined> => {
+  const difference = specDifference(group, changed(group.spec, update.spec));
+  const written =
+    difference === undefined ? group : await writeSpec(deps, group, difference, signal);
+  if (written === undefined) return undefined;
+  const { status: known, metadata } = written;
+  const now = formatTime(deps.clock.now());
+  const use = scaling.launchTemplate;
+  const { version, releaseVersion, imageId, requestedRevision } = known ?? {};
+  const launchTemplate = known?.launchTemplate ?? requestedRevision?.launchTemplate;
+  const { minSize, maxSize } = written.spec.scaling;
+  const status: NodeGroupUpdateStatus = {
+    status: 'InProgress',
+    phase: 'Preparing',
+    phases: [...(update.status?.phases ?? []), { phase: 'Preparing', at: now }],
+    startedAt: now,
+    ...(metadata.generation === undefined ? {} : { generation: metadata.generation }),
+    strategy: update.spec.strategy ?? strategyOf(written),
+    from: {
+      version: version ?? requestedRevision?.version ?? group.spec.version,
+      ...(releaseVersion === undefined ? {} : { releaseVersion }),
+      imageId: imageId ?? '',
+      templateVersion: use?.version ?? '',
+      ...(launchTemplate === undefined ? {} : { launchTemplate }),
+    },
+    original: { minSize, maxSize, desired: netDesired(written, scaling) },
+  };
+  await holdUpdate(deps, update, signal);
+  await writeUpdate(deps, statusOf(deps, update), status, signal);
+  return written;
+};

@@ -1,0 +1,116 @@
+// What the parts of a version update share: what it begins with, the status as others have it now, the
+// group's instances as core/update wants them. Decides nothing.
+import type { Node } from '../../../api/kube.ts';
+import type { NodeGroup } from '../../../api/nodegroup.ts';
+import type { NodeGroupUpdate, Revision } from '../../../api/nodegroup-update.ts';
+import { quarantineLabel } from '../../../api/update-policy.ts';
+import {
+  hasGroupLabels,
+  isOfRevision,
+  isRetired,
+  outdatedTaint,
+  shieldOf,
+  type UpdateInstance,
+} from '../../../core/update/index.ts';
+import type { ScalingGroup } from '../../../ports/index.ts';
+import { isReady, nodeOfInstance } from '../../informers.ts';
+import { mustLead, type NodeGroupDeps } from '../deps.ts';
+import type { Health } from '../nodes/observe.ts';
+import type { PassMemory } from '../pass-input.ts';
+import { countedOf } from '../size/resize.ts';
+
+export interface RolloutInput {
+  readonly group: NodeGroup;
+  readonly scaling: ScalingGroup;
+  readonly update: NodeGroupUpdate;
+  readonly health: Health;
+  /** How many people want now, without what is an update's. */
+  readonly wanted: number;
+  /** How many instances of the surplus others have terminated since the last pass. */
+  readonly taken: number;
+  readonly memory: PassMemory;
+  readonly signal: AbortSignal;
+}
+
+/** Right before an effect in the cloud: even when its answer is lost, the next look is not an older one. */
+export const willAct = (deps: NodeGroupDeps, { memory }: Pick<RolloutInput, 'memory'>): void => {
+  mustLead(deps);
+  memory.actedAt = deps.clock.now();
+};
+
+/** The status as others have it now. */
+export const statusOf = ({ updates }: NodeGroupDeps, update: NodeGroupUpdate): NodeGroupUpdate =>
+  updates.get(update.metadata.name) ?? update;
+
+/** How many instances of the group the update ends with decrement: they still count, and take their places along. */
+export const retiringOf = (
+  { disruptions, nodes, clock }: NodeGroupDeps,
+  scaling: ScalingGroup,
+  update: NodeGroupUpdate | undefined,
+): number => {
+  if (update === undefined) return 0;
+  const now = clock.now();
+  return countedOf(scaling).filter(({ instanceId }) => {
+    const hasNode = nodeOfInstance(nodes, instanceId) !== undefined;
+    return isRetired(disruptions.get(instanceId), update.metadata.name, { hasNode, now });
+  }).length;
+};
+
+export const instancesOf = (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  scaling: ScalingGroup,
+  target: Revision,
+  restored?: string,
+): readonly UpdateInstance[] => {
+  const counted = new Set(countedOf(scaling));
+  const isCustom = group.spec.amiType === 'CUSTOM';
+  const labels = { group: group.metadata.name, imageId: target.imageId, isCustom };
+  return scaling.instances.map((instance) => {
+    const { instanceId } = instance;
+    const node = nodeOfInstance(deps.nodes, instanceId);
+    const disruption = deps.disruptions.get(instanceId);
+    return {
+      instanceId,
+      zone: instance.availabilityZone,
+      instanceType: instance.instanceType,
+      isCounted: counted.has(instance),
+      isTarget: isOfRevision(target, { version: instance.launchTemplateVersion, restored }, node),
+      isReady: node !== undefined && isReady(node) && instance.lifecycleState === 'InService',
+      isLabelled: node !== undefined && hasGroupLabels(node, labels),
+      ...notReadyFields(node),
+      ...shieldFields(node),
+      ...discouragedFields(node),
+      isQuarantined: node?.metadata.labels?.[quarantineLabel] !== undefined,
+      isProtected: instance.protectedFromScaleIn,
+      ...(node === undefined ? {} : { nodeName: node.metadata.name }),
+      ...(disruption === undefined ? {} : { disruption }),
+    };
+  });
+};
+
+const notReadyFields = (
+  node: Node | undefined,
+): Pick<UpdateInstance, 'notReadySince' | 'notReadyWhy'> => {
+  if (node === undefined || isReady(node)) return {};
+  const ready = node.status?.conditions?.find(({ type }) => type === 'Ready');
+  const told = [ready?.reason, ready?.message].filter(Boolean).join(': ');
+  const status = ready === undefined ? 'no status' : `Ready=${ready.status}`;
+  return {
+    notReadySince: ready?.lastTransitionTime ?? node.metadata.creationTimestamp,
+    notReadyWhy: told === '' ? `its kubelet posts ${status}` : told,
+  };
+};
+
+const discouragedFields = (node: Node | undefined) => {
+  const taint = node?.spec.taints?.find(({ key }) => key === outdatedTaint);
+  return { isDiscouraged: taint !== undefined, isClosed: taint?.effect === 'NoSchedule' };
+};
+
+const shieldFields = (node: Node | undefined): Pick<UpdateInstance, 'shield'> => {
+  const shield = node && shieldOf(node);
+  return shield === undefined ? {} : { shield };
+};
+
+export const suspendedOf = ({ suspendedProcesses = [] }: ScalingGroup): readonly string[] =>
+  suspendedProcesses;

@@ -1,0 +1,81 @@
+// The instance types that EC2 Auto Scaling may choose among while a group is updated by Drover's own strategy: those of the
+// group in people's order, without those that the pods of old nodes do not fit on. Decides nothing.
+import type { JsonObject } from '../../../api/json.ts';
+import { resourceTypes } from '../../../api/kube.ts';
+import type { NodeGroup } from '../../../api/nodegroup.ts';
+import type { NodeGroupUpdateStatus, SkippedType } from '../../../api/nodegroup-update.ts';
+import type { FullPod } from '../../../api/workloads.ts';
+import { isMixedGroup } from '../../../core/nodegroup/index.ts';
+import { podsAsk, skippedTypes, type UpdateInstance } from '../../../core/update/index.ts';
+import type { ScalingGroup } from '../../../ports/index.ts';
+import type { NodeGroupDeps } from '../deps.ts';
+
+type Overrides = readonly JsonObject[];
+
+const plain = (types: readonly string[]): Overrides =>
+  types.map((InstanceType) => ({ InstanceType }));
+
+const same = (a: Overrides | undefined, b: Overrides): boolean =>
+  JSON.stringify(a) === JSON.stringify(b);
+
+/** Types that are ours to choose among: of an adopted group with weights or requirements they are its owner's. */
+const typesOf = (group: NodeGroup, { overrides = [] }: ScalingGroup): readonly string[] => {
+  const { instanceTypes } = group.spec;
+  if (!isMixedGroup(group) || instanceTypes.length < 2) return [];
+  const isOurs = overrides.every(
+    ({ InstanceType, ...more }) =>
+      instanceTypes.includes(String(InstanceType)) && Object.keys(more).length === 0,
+  );
+  return isOurs && overrides.length > 0 ? instanceTypes : [];
+};
+
+/** What an update is told of them. */
+export const ladderOf = (
+  group: NodeGroup,
+  scaling: ScalingGroup,
+  { skippedTypes: skipped = [] }: NodeGroupUpdateStatus,
+) => {
+  const types = typesOf(group, scaling);
+  if (types.length === 0) return {};
+  // What somebody else made of it is theirs.
+  return { types, isNarrowed: skipped.length > 0 && widened(group, scaling) !== undefined };
+};
+
+/** So many nodes are looked at before an update begins. */
+const maxNodes = 40;
+
+/** Looked at once, before the first new node is started. Throws KubeError. */
+export const findSkippedTypes = async (
+  { kube }: Pick<NodeGroupDeps, 'kube'>,
+  { group, scaling }: { readonly group: NodeGroup; readonly scaling: ScalingGroup },
+  old: readonly UpdateInstance[],
+  signal: AbortSignal,
+): Promise<readonly SkippedType[]> => {
+  const types = typesOf(group, scaling);
+  if (types.length === 0) return [];
+  const loads = [];
+  for (const node of old.flatMap(({ nodeName }) => nodeName ?? []).slice(0, maxNodes)) {
+    const fieldSelector = `spec.nodeName=${node}`;
+    const { items } = await kube.list<FullPod>(resourceTypes.pods, { fieldSelector, signal });
+    loads.push({ node, asks: podsAsk(items) });
+  }
+  return skippedTypes(types, loads);
+};
+
+/** What Auto Scaling is to choose among while the update runs; undefined: nothing is to be changed. */
+export const narrowed = (
+  group: NodeGroup,
+  scaling: ScalingGroup,
+  { skippedTypes: skipped = [] }: NodeGroupUpdateStatus,
+): Overrides | undefined => {
+  if (skipped.length === 0) return undefined;
+  const left = new Set(skipped.map(({ type }) => type));
+  const wanted = plain(typesOf(group, scaling).filter((type) => !left.has(type)));
+  return wanted.length === 0 || same(scaling.overrides, wanted) ? undefined : wanted;
+};
+
+/** All of them again; undefined: they are. */
+export const widened = (group: NodeGroup, scaling: ScalingGroup): Overrides | undefined => {
+  const wanted = plain(typesOf(group, scaling));
+  return wanted.length === 0 || same(scaling.overrides, wanted) ? undefined : wanted;
+};

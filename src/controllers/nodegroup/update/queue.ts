@@ -1,0 +1,59 @@
+// Updates that wait until the one before them is over: each says so in its status, and one that is stopped while it waits
+// ends there. Nothing of them is begun.
+import { formatTime } from '../../../api/brand.ts';
+import type { NodeGroup } from '../../../api/nodegroup.ts';
+import {
+  isStopAsked,
+  type NodeGroupUpdate,
+  updateStatusOf,
+} from '../../../api/nodegroup-update.ts';
+import { KubeError } from '../../../ports/index.ts';
+import type { NodeGroupDeps } from '../deps.ts';
+import { cancelled } from './hold.ts';
+import { writeUpdate } from './records.ts';
+
+/** One that the group's status tells of was made once more, and goes on from what stands there. */
+const isQueued = ({ metadata, status }: NodeGroup, one: NodeGroupUpdate): boolean =>
+  one.spec.nodeGroup === metadata.name &&
+  updateStatusOf(one) === 'InProgress' &&
+  one.metadata.name !== status?.updating?.name &&
+  (one.status?.phase === undefined || one.status.phase === 'Pending');
+
+const waitsText = ({ metadata, spec }: NodeGroupUpdate): string =>
+  `waits for update ${metadata.name} (${spec.type}) to end: a node group has one at a time`;
+
+const tellOne = async (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  { one, message }: { readonly one: NodeGroupUpdate; readonly message: string },
+  signal: AbortSignal,
+): Promise<void> => {
+  if (isStopAsked(one)) {
+    await cancelled(deps, group, one, signal);
+    return;
+  }
+  const at = formatTime(deps.clock.now());
+  const phases = one.status?.phases ?? [{ phase: 'Pending' as const, at }];
+  const status = { status: 'InProgress', phase: 'Pending', phases, message } as const;
+  await writeUpdate(deps, one, status, signal);
+};
+
+/** `open`: the one that is under way or next. What one that waits refuses holds nothing of that up. */
+export const tellQueue = async (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  open: NodeGroupUpdate,
+  signal: AbortSignal,
+): Promise<void> => {
+  const message = waitsText(open);
+  for (const one of deps.updates.list()) {
+    if (one.metadata.name === open.metadata.name || !isQueued(group, one)) continue;
+    try {
+      await tellOne(deps, group, { one, message }, signal);
+    } catch (error) {
+      if (!(error instanceof KubeError && error.retry === 'never')) throw error;
+      const facts = { update: one.metadata.name, code: error.code, message: error.message };
+      deps.log.debug('a waiting update is not told so', facts);
+    }
+  }
+};

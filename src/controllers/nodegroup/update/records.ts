@@ -1,0 +1,200 @@
+// Updates of a node group: one at a time, oldest first. Reads and writes the objects; decides nothing of what is
+// in them.
+import { formatTime } from '../../../api/brand.ts';
+import type { JsonObject } from '../../../api/json.ts';
+import { resourceTypes } from '../../../api/kube.ts';
+import type { NodeGroup } from '../../../api/nodegroup.ts';
+import {
+  type NodeGroupUpdate,
+  type NodeGroupUpdateStatus,
+  updateFinalizer,
+  updateStatusOf,
+} from '../../../api/nodegroup-update.ts';
+import {
+  inTurn,
+  openInTurn,
+  sentences,
+  type UpdateSurge,
+  wrongApprovals,
+} from '../../../core/update/index.ts';
+import type { ScalingGroup } from '../../../ports/index.ts';
+import { mergePatchBetween } from '../../../runtime/index.ts';
+import { mustLead, type NodeGroupDeps } from '../deps.ts';
+import { journalUpdate } from '../events.ts';
+import { netDesired, noSurge } from '../size/request.ts';
+import { tell } from '../tell.ts';
+
+/** The one that is under way or next; undefined when none is. */
+export const openUpdate = (
+  { updates }: Pick<NodeGroupDeps, 'updates'>,
+  group: Pick<NodeGroup, 'metadata' | 'status'>,
+): NodeGroupUpdate | undefined => openInTurn(updates.list(), group)[0];
+
+/** New nodes that the last update could not take back; fewer when people ask for more since. */
+export const leftoverSurge = (
+  { updates }: Pick<NodeGroupDeps, 'updates'>,
+  group: NodeGroup,
+  scaling: ScalingGroup,
+): UpdateSurge => {
+  const last = updates
+    .list()
+    .filter(({ spec, status }) => spec.nodeGroup === group.metadata.name && status?.target)
+    .toSorted(inTurn)
+    .at(-1);
+  const { status, leftover = 0 } = last?.status ?? {};
+  if (status === 'InProgress' || leftover === 0) return noSurge;
+  const wanted = netDesired(group, scaling);
+  const more = Math.max(0, scaling.desiredCapacity - wanted);
+  const count = Math.min(leftover, more);
+  // The maximum is the user's as far as they fit into it.
+  return { desired: count, maxSize: Math.max(0, wanted + count - group.spec.scaling.maxSize) };
+};
+
+/** How many ended updates of a group are kept, to be looked up and told apart by their tokens. */
+const keptUpdates = 20;
+
+/** Deletes the oldest of those that have ended, where there are more than are kept. */
+export const pruneUpdates = async (
+  deps: NodeGroupDeps,
+  groupName: string,
+  signal: AbortSignal,
+): Promise<void> => {
+  const ended = deps.updates
+    .list()
+    .filter((one) => one.spec.nodeGroup === groupName && updateStatusOf(one) !== 'InProgress')
+    .toSorted(inTurn);
+  for (const { metadata } of ended.slice(0, -keptUpdates)) {
+    const { name, uid } = metadata;
+    mustLead(deps);
+    await deps.kube.delete(resourceTypes.nodegroupupdates, { name }, { uid, signal });
+  }
+};
+
+const patchFinalizers = async (
+  deps: NodeGroupDeps,
+  { metadata: { name, resourceVersion } }: NodeGroupUpdate,
+  finalizers: readonly string[],
+  signal: AbortSignal,
+): Promise<void> => {
+  mustLead(deps);
+  const body: JsonObject = { metadata: { resourceVersion, finalizers } };
+  const type = resourceTypes.nodegroupupdates;
+  const found = await deps.kube.patch(type, { name }, { type: 'merge', body }, { signal });
+  if (found.kind === 'gone') return;
+  await deps.updates.observedAtLeast(found.object.metadata.resourceVersion, signal);
+};
+
+/** Before its first effect: who deletes it then waits until all is taken back. */
+export const holdUpdate = async (
+  deps: NodeGroupDeps,
+  update: NodeGroupUpdate,
+  signal: AbortSignal,
+): Promise<void> => {
+  const { finalizers = [], deletionTimestamp } = update.metadata;
+  if (finalizers.includes(updateFinalizer) || deletionTimestamp !== undefined) return;
+  await patchFinalizers(deps, update, [...finalizers, updateFinalizer], signal);
+};
+
+/**
+ * Those that have ended may go, but for the one that the group's status still tells of (`noted`): gone, it would be made once
+ * more. Without a group in the cloud all that are being deleted may, too.
+ */
+export const releaseUpdates = async (
+  deps: NodeGroupDeps,
+  groupName: string,
+  { isGroupGone, noted }: { readonly isGroupGone: boolean; readonly noted?: string | undefined },
+  signal: AbortSignal,
+): Promise<void> => {
+  for (const update of deps.updates.list()) {
+    const { finalizers = [], deletionTimestamp } = update.metadata;
+    if (update.spec.nodeGroup !== groupName || !finalizers.includes(updateFinalizer)) continue;
+    const isMoot = isGroupGone && deletionTimestamp !== undefined;
+    if (!isGroupGone && update.metadata.name === noted) continue;
+    if (updateStatusOf(update) === 'InProgress' && !isMoot) continue;
+    const others = finalizers.filter((one) => one !== updateFinalizer);
+    await patchFinalizers(deps, update, others, signal);
+  }
+};
+
+/** What is over has no end to come, and nothing holds it. */
+const settled = (status: NodeGroupUpdateStatus): NodeGroupUpdateStatus => {
+  if (status.status === 'InProgress') return status;
+  const { holds: _over, held: _kinds, waitingSince: _nobody, progress, ...rest } = status;
+  if (progress === undefined) return rest;
+  const { eta: _past, ...counts } = progress;
+  return { ...rest, progress: counts };
+};
+
+/** All kinds in one word, as a column of kubectl shows no more than one value. */
+const withHeld = ({ held: _before, ...status }: NodeGroupUpdateStatus): NodeGroupUpdateStatus => {
+  const kinds = [...new Set((status.holds ?? []).map(({ kind }) => kind))];
+  return kinds.length === 0 ? status : { ...status, held: kinds.join(',') };
+};
+
+export const writeUpdate = async (
+  deps: NodeGroupDeps,
+  update: NodeGroupUpdate,
+  asked: NodeGroupUpdateStatus,
+  signal: AbortSignal,
+): Promise<void> => {
+  mustLead(deps);
+  const status = withHeld(settled(asked));
+  const { name, resourceVersion } = update.metadata;
+  const difference = mergePatchBetween(update.status, status);
+  if (difference === undefined) return;
+  const body: JsonObject = { metadata: { resourceVersion }, status: difference };
+  const type = resourceTypes.nodegroupupdates;
+  const patch = { type: 'merge', body, subresource: 'status' } as const;
+  const found = await deps.kube.patch<NodeGroupUpdate>(type, { name }, patch, { signal });
+  if (found.kind === 'gone') return;
+  await deps.updates.observedAtLeast(found.object.metadata.resourceVersion, signal);
+  if (update.status?.status !== status.status) journalUpdate(deps.journal, update, status.status);
+  for (const message of wrongApprovals(update.status?.holds, status.holds)) {
+    await tell(deps, update, { reason: 'NotApproved', type: 'Warning', message }, signal);
+  }
+};
+
+/** EKS refuses such a request in these words; here it may be written by anybody, whatever the group is like. */
+const whyNot = ({ metadata, status }: NodeGroup): string => {
+  if (metadata.deletionTimestamp !== undefined)
+    return `Node group ${metadata.name} is being deleted.`;
+  const found = sentences((status?.health ?? []).map(({ code, message }) => `${code}: ${message}`));
+  return (
+    'Nodegroup cannot be updated as it is currently not in Active State: it could not be created ' +
+    `(${found}). Correct its spec, and it is tried again, or delete it.`
+  );
+};
+
+/** The group is being deleted, or could not be created: nothing of an update is done. */
+export const failUpdate = (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  update: NodeGroupUpdate,
+  signal: AbortSignal,
+): Promise<void> => {
+  const error = {
+    code: 'OperationNotPermitted',
+    message: whyNot(group),
+    resourceIds: [group.metadata.name],
+  };
+  const endedAt = formatTime(deps.clock.now());
+  const { status: known } = update;
+  // What no longer is: nothing holds it, no probe is asked, no hook runs.
+  const {
+    holds: _h,
+    failingProbes: _p,
+    hooks: _r,
+    waitingSince: _w,
+    missing: _m,
+    message,
+    ...begun
+  } = known ?? {};
+  // Behind whom it waited is no news of its end.
+  const isBegun = message !== undefined && known?.phase !== 'Pending';
+  const before = { ...begun, ...(isBegun ? { message } : {}) };
+  const phase = 'Ended' as const;
+  const phases = [...(known?.phases ?? []), { phase, at: endedAt }];
+  const ended = { phase, phases, status: 'Failed', endedAt, errors: [error] } as const;
+  const status = { ...before, ...ended };
+  return writeUpdate(deps, update, status, signal);
+};

@@ -1,0 +1,158 @@
+// Requests for version updates: what a changed spec asks for becomes a NodeGroupUpdate, once; an update that is
+// taken back is followed by another. Carries none of them out.
+import type { JsonObject } from '../../../api/json.ts';
+import { resourceTypes } from '../../../api/kube.ts';
+import type { NodeGroup, NodeGroupStatus } from '../../../api/nodegroup.ts';
+import {
+  byGenerationAnnotation,
+  type NodeGroupUpdate,
+  type NodeGroupUpdateSpec,
+  turnAnnotation,
+} from '../../../api/nodegroup-update.ts';
+import { versionParams } from '../../../core/nodegroup/index.ts';
+import {
+  failedRequestOf,
+  inTurn,
+  isAskedBy,
+  revisionAsked,
+  rollbackNameOf,
+  sameRevisionAsked,
+  turnAfter,
+  updateNameOf,
+} from '../../../core/update/index.ts';
+import { KubeError, type ScalingGroup } from '../../../ports/index.ts';
+import { mustLead, type NodeGroupDeps } from '../deps.ts';
+
+/** What the revision in the spec asks for, where that was taken note of: with the first look, or with an update. */
+export const requestedRevision = (
+  deps: Pick<NodeGroupDeps, 'updates'>,
+  { metadata, spec, status }: NodeGroup,
+): NodeGroupStatus['requestedRevision'] => {
+  const known = status?.requestedRevision;
+  const begun = allBegun(deps, metadata.name);
+  const last = begun.at(-1);
+  // One that ended before it did anything, stopped while it waited, leaves it to the one before it.
+  const worked = begun.findLast(({ status: its }) => its?.target !== undefined);
+  // By what it asks for, not by the generation: that may have moved before this was written.
+  const isOf = (one: NodeGroupUpdate | undefined): boolean =>
+    one !== undefined && isAskedBy(one, spec);
+  const isBegun = isOf(last) || (last?.status?.target === undefined && isOf(worked));
+  return known === undefined || isBegun ? revisionAsked(spec) : known;
+};
+
+/** The user's own template that the derived one in use was made from; `before` an update: at its beginning. */
+export const templateSource = (
+  deps: Pick<NodeGroupDeps, 'updates'>,
+  { metadata, spec, status }: NodeGroup,
+  before?: NodeGroupUpdate,
+): NodeGroup['spec']['launchTemplate'] => {
+  const begun = allBegun(deps, metadata.name);
+  const until = begun.findIndex((one) => one.metadata.name === before?.metadata.name);
+  const used = (until < 0 ? begun : begun.slice(0, until)).findLast(
+    (one) => one.status?.target !== undefined && one.status.restored === undefined,
+  );
+  if (used?.status?.target !== undefined) return used.status.target.launchTemplate;
+  const asked = status?.requestedRevision ?? spec;
+  return status?.launchTemplate ?? asked.launchTemplate;
+};
+
+/** Version updates that have begun, oldest first. */
+const allBegun = (
+  { updates }: Pick<NodeGroupDeps, 'updates'>,
+  groupName: string,
+): readonly NodeGroupUpdate[] =>
+  updates
+    .list()
+    .filter(
+      ({ spec, status }) =>
+        spec.nodeGroup === groupName &&
+        spec.type === 'VersionUpdate' &&
+        status?.startedAt !== undefined,
+    )
+    .toSorted(inTurn);
+
+/**
+ * A revision in the spec that nobody has taken note of becomes an update. One object per request, however often
+ * it is tried and whoever else asks for the same; what failed and was taken back is no request before it changes. A group
+ * that is not there yet is made as its spec has it, without any.
+ */
+export const requestBySpec = async (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  scaling: ScalingGroup | undefined,
+  signal: AbortSignal,
+): Promise<void> => {
+  if (scaling === undefined) return;
+  const { metadata, spec, status } = group;
+  const known = status === undefined ? undefined : requestedRevision(deps, group);
+  if (known === undefined || sameRevisionAsked(known, spec)) return;
+  const updates = deps.updates.list();
+  if (failedRequestOf(updates, group) !== undefined) return;
+  const change = revisionAsked(spec);
+  const name = updateNameOf(group, { change }, updates);
+  const annotations = { [byGenerationAnnotation]: String(metadata.generation ?? 0) };
+  await createVersionUpdate(deps, metadata, { name, annotations, spec: { change }, signal });
+};
+
+interface NewUpdate {
+  readonly name: string;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly spec: Pick<
+    NodeGroupUpdateSpec,
+    'action' | 'force' | 'strategy' | 'reason' | 'policies'
+  > & {
+    readonly change: ReturnType<typeof revisionAsked>;
+  };
+  readonly signal: AbortSignal;
+}
+
+/** Once: one of that name that is there already is it. */
+const createVersionUpdate = async (
+  deps: Pick<NodeGroupDeps, 'kube' | 'isLeader'>,
+  group: NodeGroup['metadata'],
+  { name, spec, annotations, signal }: NewUpdate,
+): Promise<void> => {
+  const params = versionParams(spec.change);
+  const apiVersion = 'drover.dev/v1alpha1';
+  const owner = { apiVersion, kind: 'NodeGroup', name: group.name, uid: group.uid };
+  const whole = { nodeGroup: group.name, type: 'VersionUpdate', params, ...spec };
+  const object: JsonObject = {
+    apiVersion,
+    kind: 'NodeGroupUpdate',
+    metadata: { name, ownerReferences: [owner], annotations: { ...annotations } },
+    spec: JSON.parse(JSON.stringify(whole)) as JsonObject,
+  };
+  mustLead(deps);
+  try {
+    await deps.kube.create(resourceTypes.nodegroupupdates, object, { signal });
+  } catch (error) {
+    if (!(error instanceof KubeError && error.code === 'AlreadyExists')) throw error;
+  }
+};
+
+/** An update that was aborted so, or whose new nodes failed, is followed by one that takes back what it has done. */
+export const rollBack = async (
+  deps: NodeGroupDeps,
+  { metadata }: NodeGroup,
+  update: NodeGroupUpdate,
+  signal: AbortSignal,
+): Promise<void> => {
+  const { spec, status } = update;
+  const isAsked = spec.abort === 'RollBack' || status?.goesBack !== undefined;
+  if (!isAsked || status?.from === undefined) return;
+  const { force, policies } = spec;
+  const { strategy, from, goesBack = 'it was aborted' } = status;
+  await createVersionUpdate(deps, metadata, {
+    name: rollbackNameOf(update),
+    annotations: { [turnAnnotation]: turnAfter(update) },
+    spec: {
+      change: revisionAsked(from),
+      action: 'Rollback',
+      reason: `update ${update.metadata.name}: ${goesBack}`,
+      ...(policies === undefined ? {} : { policies }),
+      ...(force === undefined ? {} : { force }),
+      ...(strategy === undefined ? {} : { strategy }),
+    },
+    signal,
+  });
+};

@@ -1,0 +1,278 @@
+// A version update of a node group, run inside the group's pass: asks core/update what comes next, writes
+// that down and then does it. Knows no phase.
+import { type EpochMs, epochMs, formatTime } from '../../../api/brand.ts';
+import type { NodeGroupStatus, UpdateNote } from '../../../api/nodegroup.ts';
+import {
+  isOwnStrategy,
+  type NodeGroupUpdate,
+  type NodeGroupUpdateStatus,
+  type Revision,
+  type UpdatePace,
+} from '../../../api/nodegroup-update.ts';
+import type { HookTime } from '../../../api/update-hooks.ts';
+import {
+  decideUpdate,
+  hookCalls,
+  inTurn,
+  isEmptiedBy,
+  policiesOf,
+  shortagePast,
+  shortagesOf,
+  stopTimesOf,
+  surgeWithout,
+  type UpdateDecision,
+  type UpdateStep,
+  type UpdateSurge,
+} from '../../../core/update/index.ts';
+import type { ScalingGroup } from '../../../ports/index.ts';
+import { mustLead, type NodeGroupDeps } from '../deps.ts';
+import { Impossible } from '../impossible.ts';
+import type { Made } from '../lifecycle/create.ts';
+import { lookAtActivities } from '../nodes/activities.ts';
+import { noSurge } from '../size/request.ts';
+import { tellSurplus } from '../tell.ts';
+import { clearHooks, lookAtHooks } from './hooks.ts';
+import { instancesOf, type RolloutInput, statusOf, suspendedOf } from './input.ts';
+import { ladderOf } from './instance-types.ts';
+import { isNoted, noteOf } from './lost.ts';
+import { paceOf } from './pacing.ts';
+import { lookAtGate } from './pods.ts';
+import { prepareOrFail } from './prepare.ts';
+import { writeUpdate } from './records.ts';
+import { rollBack } from './requests.ts';
+import { setUpOrFail } from './setup.ts';
+import { runSteps } from './steps.ts';
+
+/** A note that is not there when it was written so often is one that the definition of NodeGroups that is served does not know. */
+const maxNotings = 3;
+
+const mustNote = ({ group, memory }: RolloutInput, note: UpdateNote | undefined): boolean => {
+  if (note === undefined || isNoted(group, note)) return false;
+  const text = JSON.stringify(note);
+  const times = memory.noting?.text === text ? memory.noting.times + 1 : 1;
+  memory.noting = { text, times };
+  return times <= maxNotings;
+};
+
+/** What the pass has to do for it: tell of the surge and of what the group is now, then `act`. */
+export interface Rollout {
+  readonly surge: UpdateSurge;
+  /** The group is to be made smaller to it, with the other sizes. */
+  readonly lower?: number;
+  /** What the group's status is to say of it, as long as it runs. */
+  readonly updating: NodeGroupStatus['updating'];
+  readonly made?: Made;
+  /** When to look again, if sooner than usual. */
+  readonly nextAt: EpochMs | undefined;
+  readonly act: () => Promise<void>;
+}
+
+/** Labels make versions too, which are later and of the target; the one that restores is not. */
+const usesTarget = (
+  { templateVersion }: Revision,
+  restored: string | undefined,
+  { launchTemplate }: ScalingGroup,
+): boolean => {
+  const inUse = Number(launchTemplate?.version);
+  return inUse >= Number(templateVersion) && !(inUse >= Number(restored));
+};
+
+/** So many earlier updates say how fast this one may go. */
+const maxHistory = 5;
+
+/** Of earlier updates of the group that went as this one goes, the newest first. */
+const paceHistory = (
+  { updates }: Pick<NodeGroupDeps, 'updates'>,
+  { metadata, spec, status }: NodeGroupUpdate,
+): readonly (readonly UpdatePace[])[] =>
+  updates
+    .list()
+    .filter(
+      (one) =>
+        one.metadata.name !== metadata.name &&
+        one.spec.nodeGroup === spec.nodeGroup &&
+        one.status?.strategy === status?.strategy &&
+        one.status?.maxUnavailable === status?.maxUnavailable,
+    )
+    .toSorted((a, b) => inTurn(b, a))
+    .slice(0, maxHistory)
+    .flatMap((one) => (one.status?.pace === undefined ? [] : [one.status.pace]));
+
+const hookHistory = (
+  { updates }: Pick<NodeGroupDeps, 'updates'>,
+  { metadata, spec }: NodeGroupUpdate,
+): readonly HookTime[] =>
+  updates
+    .list()
+    .filter((one) => one.metadata.name !== metadata.name && one.spec.nodeGroup === spec.nodeGroup)
+    .flatMap(({ status }) => status?.hookTimes ?? []);
+
+/** Steps by which a drain begins. */
+const beginning: ReadonlySet<UpdateStep['kind']> = new Set(['Replace', 'Retire', 'Empty']);
+
+const decide = async (
+  deps: NodeGroupDeps,
+  input: RolloutInput,
+): Promise<UpdateDecision | undefined> => {
+  const { group, scaling, health } = input;
+  const update = statusOf(deps, input.update);
+  const { status } = update;
+  if (status?.target === undefined) return undefined;
+  const policies = policiesOf(group.spec, update.spec, status.strategy);
+  const { hooks } = group.spec.updateConfig ?? {};
+  const seen = {
+    update,
+    status,
+    target: status.target,
+    groupName: group.metadata.name,
+    desired: input.wanted,
+    surge: surgeWithout(group.status?.surge ?? noSurge, input.taken, status),
+    actualDesired: scaling.desiredCapacity,
+    suspended: (status.suspends ?? []).filter((one) => suspendedOf(scaling).includes(one)),
+    usesTarget: usesTarget(status.target, status.restored, scaling),
+    instances: instancesOf(deps, group, scaling, status.target, status.restored),
+    issues: health.issues,
+    launches: health.launches,
+    unjoined: health.unjoined,
+    drainTimeoutMs: policies.drainTimeoutMs,
+    policies,
+    history: paceHistory(deps, update),
+    ...(await paceOf(deps, input, update)),
+    ...ladderOf(group, scaling, status),
+    ...(hooks === undefined ? {} : { hooks, hookHistory: hookHistory(deps, update) }),
+    now: deps.clock.now(),
+  };
+  const calls = hookCalls(seen);
+  const hookRuns = await lookAtHooks(deps, input.memory, { update, calls }, input.signal);
+  const observation = { ...seen, hookRuns };
+  const decided = decideUpdate(observation);
+  const begins = decided.steps.some(({ kind }) => beginning.has(kind));
+  // The surplus of EKS' strategies is of new nodes.
+  const isSurplus = status.phase === 'ScalingDown' && !isOwnStrategy(status.strategy);
+  if (!begins || !(isSurplus || status.phase === 'Rolling')) return decided;
+  // Pods are only looked at where a drain is about to begin.
+  const { memory, signal } = input;
+  const nodes = observation.instances.filter(
+    (one) => one.isCounted && one.isTarget === isSurplus && !isEmptiedBy(observation, one),
+  );
+  const gate = await lookAtGate(deps, nodes, memory.gate, signal);
+  memory.gate = gate;
+  const instances = observation.instances.map((one) => ({
+    ...one,
+    ...gate.found.get(one.nodeName ?? ''),
+  }));
+  // Blue/green has all its new nodes by then.
+  const launches =
+    status.strategy === 'SURGE'
+      ? { shortages: shortagesOf(await lookAtActivities(deps, { scaling, memory }, signal)) }
+      : {};
+  const weighed = decideUpdate({ ...observation, instances, ...launches });
+  const { wakeAt = gate.nextAt } = weighed;
+  return { ...weighed, wakeAt: epochMs(Math.min(wakeAt, gate.nextAt)) };
+};
+
+/** Why it is where it is, where others can see it. */
+const tell = async (
+  deps: NodeGroupDeps,
+  update: NodeGroupUpdate,
+  message: string,
+  signal: AbortSignal,
+): Promise<void> => {
+  const { status } = statusOf(deps, update);
+  if (status === undefined || status.message === message) return;
+  await writeUpdate(deps, statusOf(deps, update), { ...status, message }, signal);
+};
+
+/** While instances come or go, and after a step of ours. */
+const movingMs = 1_000;
+
+/** A look at a group costs what its instances do: thousands of them are not looked at every second. */
+const soon = ({ clock }: NodeGroupDeps, { instances }: ScalingGroup): EpochMs =>
+  epochMs(clock.now() + Math.max(movingMs, instances.length));
+
+const nextLook = (
+  deps: NodeGroupDeps,
+  { group, memory, scaling }: RolloutInput,
+  { steps, change, isMoving, isHeld, wakeAt }: UpdateDecision,
+): EpochMs | undefined => {
+  memory.isMoving = isMoving === true;
+  // What is refused for good is not tried every second.
+  const isStuck = memory.trouble.has('update');
+  const isNews = steps.length > 0 || change !== undefined;
+  // Probes have intervals of their own.
+  const isProbed = (group.spec.updateConfig?.probes ?? []).length > 0;
+  const isWatched = isHeld !== true && (isMoving === true || isProbed);
+  const isBusy = isWatched || (!isStuck && isNews);
+  return isBusy ? soon(deps, scaling) : wakeAt;
+};
+
+/** One step on. Undefined when no version update is under way, or nothing of it is to do in this pass. */
+export const rollOut = async (
+  deps: NodeGroupDeps,
+  {
+    update: asked,
+    ...around
+  }: Omit<RolloutInput, 'update'> & { readonly update: NodeGroupUpdate | undefined },
+): Promise<Rollout | undefined> => {
+  const update = asked && statusOf(deps, asked);
+  if (update?.spec.type !== 'VersionUpdate' || update.status?.phase === undefined) return undefined;
+  const input = { ...around, update };
+  await prepareOrFail(deps, input);
+  const { group, signal } = input;
+  const before = statusOf(deps, input.update);
+  const target = before.status?.target;
+  if (target === undefined || before.status?.status !== 'InProgress') return undefined;
+  const updating = noteOf(deps, group, input.scaling, before);
+  const isNew = mustNote(input, updating);
+  if (isNew || (await setUpOrFail(deps, input, before, target))) {
+    // Noted by this pass, or seen in the next.
+    const surge = group.status?.surge ?? noSurge;
+    const nextAt = isNew ? deps.clock.now() : soon(deps, input.scaling);
+    return { surge, updating, nextAt, act: async () => {} };
+  }
+  const decision = await decide(deps, input);
+  if (decision === undefined) return undefined;
+  const { change, steps, end, surge } = decision;
+  if (change !== undefined) {
+    const next = { ...before.status, ...change } as NodeGroupUpdateStatus;
+    await writeUpdate(deps, before, next, signal);
+    const { phase, message = '' } = next;
+    const isHeld = phase === 'ScalingDown' && 'message' in change && message !== '';
+    if (isHeld) await tellSurplus(deps, group, before, message, signal);
+  }
+  // Stopped when the last old node had gone already: all there is is of the target.
+  const { total = 0, done = 0 } = { ...before.status.progress, ...change?.progress };
+  const isDone = end?.status === 'Successful' || (end !== undefined && total > 0 && done === total);
+  const { templateVersion: _derived, ...made } = target;
+  const lower = steps.find((step) => step.kind === 'Lower')?.desired;
+  return {
+    surge,
+    updating,
+    ...(lower === undefined ? {} : { lower }),
+    ...(isDone ? { made } : {}),
+    nextAt: nextLook(deps, input, decision),
+    act: async () => {
+      const update = statusOf(deps, input.update);
+      await runSteps(deps, { ...input, update }, steps).catch(async (error: unknown) => {
+        if (error instanceof Impossible) await tell(deps, update, error.issue.message, signal);
+        if (!(error instanceof Impossible && end !== undefined)) throw error;
+      });
+      // What was refused before and is no more is no news any longer.
+      const refusal = input.memory.trouble.get('update')?.message;
+      if (end === undefined && refusal !== undefined && update.status?.message === refusal) {
+        await tell(deps, update, '', signal);
+      }
+      if (update.status?.phase === 'Restoring') await clearHooks(deps, group, update, signal);
+      if (end === undefined || update.status === undefined) return;
+      await rollBack(deps, group, update, signal);
+      mustLead(deps);
+      const endedAt = formatTime(deps.clock.now());
+      const phases = [...(update.status.phases ?? []), { phase: 'Ended' as const, at: endedAt }];
+      const past = { ...update.status, ...shortagePast(update.status, end.status) };
+      const stopTimes = stopTimesOf(deps.disruptions.list(), update.metadata.name);
+      const learned = stopTimes.length === 0 ? {} : { stopTimes };
+      const ended = { ...past, ...end, ...learned, phase: 'Ended' as const, phases, endedAt };
+      await writeUpdate(deps, update, ended, signal);
+    },
+  };
+};

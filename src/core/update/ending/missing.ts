@@ -1,0 +1,116 @@
+// New nodes that were asked for and are none yet, with what is known of it at once: launches that EC2 refused, by zone,
+// and instances that run and have not joined. Told while the update waits; it fails by them when their time is over. Pure.
+import { parseTime } from '../../../api/brand.ts';
+import type { MissingNode } from '../../../api/nodegroup-update.ts';
+import { codeOfRefusal, usualJoinMs } from '../../nodegroup/index.ts';
+import type { StatusChange, UpdateInstance, UpdateObservation } from '../observation.ts';
+import { type Counted, type Herd, isJoined, isWhole } from '../records/nodes.ts';
+
+const maxMissing = 20;
+const maxMessage = 500;
+
+interface Activity {
+  readonly description: string;
+  readonly status: string;
+  readonly message: string;
+  readonly startedAt: string;
+  readonly zone?: string;
+}
+
+/** Of each zone the launches that failed since one succeeded there: what EC2 says now, and since when. */
+export const failedLaunches = (activities: readonly Activity[]): readonly MissingNode[] => {
+  const perZone = new Map<string, MissingNode>();
+  const good = new Set<string>();
+  for (const { description, status, message, startedAt, zone = '' } of activities) {
+    if (!description.startsWith('Launching ') || good.has(zone)) continue;
+    if (status !== 'Failed' && status !== 'Cancelled') {
+      good.add(zone);
+      continue;
+    }
+    const known = perZone.get(zone);
+    const code = codeOfRefusal(message, 'AsgInstanceLaunchFailures');
+    const place = zone === '' ? {} : { zone };
+    const newest = { ...place, code, message: message.slice(0, maxMessage) };
+    perZone.set(zone, { ...(known ?? newest), since: startedAt });
+  }
+  return [...perZone.values()].toSorted((a, b) => (a.zone ?? '').localeCompare(b.zone ?? ''));
+};
+
+/** What its node says, or its console and what else is known of an instance that is none. */
+const whyNotJoined = (
+  { nodeName, isReady, notReadyWhy }: UpdateInstance,
+  why: string | undefined,
+): string => {
+  if (nodeName === undefined) {
+    const known = why === undefined ? '' : `: ${why}`;
+    return `its instance runs and has not become a node${known}`;
+  }
+  if (isReady) return `its node ${nodeName} lacks labels of its group`;
+  const says = notReadyWhy === undefined ? '' : ` (${notReadyWhy})`;
+  return `its node ${nodeName} is not Ready${says}`;
+};
+
+const notJoined = (
+  { unjoined = [], now }: UpdateObservation,
+  { instance }: Counted,
+): readonly MissingNode[] => {
+  const { instanceId, zone } = instance;
+  const found = unjoined.find((one) => one.instanceId === instanceId);
+  const since = found?.launchTime;
+  const at = parseTime(since) ?? parseTime(instance.notReadySince);
+  if (at === undefined || now - at < usualJoinMs || isJoined(instance)) return [];
+  const message = whyNotJoined(instance, found?.why).slice(0, maxMessage);
+  const from = since ?? instance.notReadySince ?? '';
+  return [{ instanceId, zone, code: 'NodeCreationFailure', message, since: from }];
+};
+
+/**
+ * A launch that fails keeps the update where an instance is missing. Where another zone started it instead, no instance is,
+ * and the update waits for the first new node of the zone all the same.
+ */
+const launchesThatMatter = (
+  { status, launches = [], actualDesired }: UpdateObservation,
+  { old, fresh }: Herd,
+): readonly MissingNode[] => {
+  if (old.length + fresh.length < actualDesired) return launches;
+  if (status.phase !== 'ScalingUp') return [];
+  const served = new Set(fresh.filter(isWhole).map(({ instance }) => instance.zone));
+  const wants = new Set(old.map(({ instance }) => instance.zone));
+  return launches.filter(({ zone = '' }) => wants.has(zone) && !served.has(zone));
+};
+
+/** All that is known now of new nodes that were asked for and are none. */
+export const missingNow = (observation: UpdateObservation, herd: Herd): readonly MissingNode[] =>
+  [
+    ...launchesThatMatter(observation, herd),
+    ...herd.fresh.flatMap((one) => notJoined(observation, one)),
+  ].slice(0, maxMissing);
+
+const same = (a: MissingNode, b: MissingNode): boolean =>
+  a.zone === b.zone && a.instanceId === b.instanceId && a.code === b.code;
+
+/** One in words: where, EC2's code and words, or what the instance says. */
+export const missingText = ({
+  zone = '',
+  instanceId,
+  code,
+  message,
+  since,
+}: MissingNode): string =>
+  instanceId === undefined
+    ? `${zone === '' ? 'A launch' : `A launch in ${zone}`} fails since ${since}: ${code}: ${message}`
+    : `${instanceId}${zone === '' ? '' : ` in ${zone}`}, launched ${since}: ${message}`;
+
+/** Told where it has changed. */
+export const missingChange = (observation: UpdateObservation, herd: Herd): StatusChange => {
+  const { status } = observation;
+  const before = status.missing ?? [];
+  const now = status.phase === 'Restoring' ? [] : missingNow(observation, herd);
+  // Activities of long ago are not told any more: it has been so since it was told first.
+  const told = now.map((one) => ({
+    ...one,
+    since: before.find((b) => same(b, one))?.since ?? one.since,
+  }));
+  if (JSON.stringify(before) === JSON.stringify(told)) return {};
+  return { missing: told.length === 0 ? undefined : told };
+};

@@ -1,0 +1,230 @@
+// Drains of Drover's own strategy that were not over in time: what the policy makes of each, and when that
+// ends the update. Which node was tried how often stands in its NodeDisruption; nothing is counted. Pure.
+import { formatTime } from '../../../api/brand.ts';
+import type { HealthIssue } from '../../../api/nodegroup.ts';
+import type { NodeGroupUpdateStatus } from '../../../api/nodegroup-update.ts';
+import { maxQuarantinedNodes } from '../../../api/update-policy.ts';
+import { bounded, heldBy, isOfRequest, retriesSentence } from '../../nodegroup/index.ts';
+import type {
+  StatusChange,
+  UpdateDecision,
+  UpdateObservation,
+  UpdateStep,
+} from '../observation.ts';
+import { enter, fail, notEvicted } from '../records/journal.ts';
+import { type Counted, type Herd, inFlightOf, updateCauseId } from '../records/nodes.ts';
+import { stay } from './waiting.ts';
+
+type FailedNodes = NonNullable<NodeGroupUpdateStatus['failedNodes']>;
+type FailedNode = FailedNodes[number];
+
+/** With Skip a node is tried once more, when all others are done. */
+const maxTries = 2;
+
+const isFailed = ({ state }: Counted): boolean => state.kind === 'failed';
+
+/** How often the node was given back after a drain of this update. */
+export const triesOf = ({ instance }: Counted, updateName: string): number => {
+  const id = updateCauseId(updateName);
+  return (instance.disruption?.spec.causes ?? []).filter(
+    (cause) => cause.cancelledAt !== undefined && isOfRequest(cause.id, id),
+  ).length;
+};
+
+/** A node that was given back and is not tried again. */
+export const isGivenUp = ({ policies, update }: UpdateObservation, one: Counted): boolean =>
+  policies?.onTimeout === 'Skip' &&
+  one.state.kind === 'untouched' &&
+  triesOf(one, update.metadata.name) >= maxTries;
+
+/** Nodes that the update's end leaves cordoned, by what its journal says. */
+export const isKept = (
+  { failedNodes = [] }: Pick<NodeGroupUpdateStatus, 'failedNodes'>,
+  { instance }: Counted,
+): boolean =>
+  failedNodes.some(
+    ({ instanceId, outcome }) => outcome === 'Quarantined' && instanceId === instance.instanceId,
+  );
+
+const reportOf = ({ instance, state }: Counted, outcome: FailedNode['outcome']): FailedNode => {
+  const { instanceId, nodeName, disruption } = instance;
+  const why = state.kind === 'failed' ? state.message : '';
+  const held = disruption === undefined ? '' : heldBy([disruption]);
+  return {
+    instanceId,
+    ...(nodeName === undefined ? {} : { node: nodeName }),
+    message: held === '' ? why : held,
+    ...(outcome === undefined ? {} : { outcome }),
+  };
+};
+
+/** What is told of nodes by name: those of before that are still old, and those that failed now. */
+const reports = (
+  { status }: UpdateObservation,
+  { old }: Herd,
+  outcome: FailedNode['outcome'],
+): FailedNodes => {
+  const now = old.filter(isFailed).map((one) => reportOf(one, outcome));
+  const left = new Set(old.map(({ instance }) => instance.instanceId));
+  const before = (status.failedNodes ?? []).filter(
+    ({ instanceId }) =>
+      left.has(instanceId) && !now.some((report) => report.instanceId === instanceId),
+  );
+  return [...before, ...now].slice(0, maxQuarantinedNodes);
+};
+
+/** It stays as it is for the rest of this update. */
+export const isSetAside = (observation: UpdateObservation, one: Counted): boolean =>
+  observation.policies?.onTimeout === 'Quarantine' ? isFailed(one) : isGivenUp(observation, one);
+
+const same = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? []) === JSON.stringify(b);
+
+const nameOf = ({ node, instanceId }: FailedNode): string => node ?? instanceId;
+
+const errorOf = ({ groupName }: UpdateObservation, nodes: FailedNodes) => ({
+  code: 'PodEvictionFailure',
+  message: `${retriesSentence(groupName)} ${nodes
+    .map((one) => `${nameOf(one)}: ${one.message}`)
+    .join('; ')}`,
+  resourceIds: nodes.map(nameOf),
+});
+
+/** What an end for another reason says of nodes that were set aside; all of them are given back. */
+export const toldOfSetAside = (
+  observation: UpdateObservation,
+  herd: Herd,
+): { readonly errors: readonly HealthIssue[]; readonly failedNodes: FailedNodes } => {
+  const nodes = reports(observation, herd, undefined);
+  return {
+    errors: nodes.length === 0 ? [] : [errorOf(observation, nodes)],
+    failedNodes: nodes.map(({ outcome: _over, ...one }) => one),
+  };
+};
+
+const withdraw = ({ instance }: Counted): UpdateStep => ({
+  kind: 'Withdraw',
+  instanceId: instance.instanceId,
+});
+
+/** How what has failed changes the pass; `rest` is decided besides. */
+export interface Timeouts {
+  /** The update ends so. */
+  readonly ends?: UpdateDecision;
+  readonly change: StatusChange;
+  readonly steps: readonly UpdateStep[];
+  /** Nodes that stay, with as many new ones beside what is wanted. */
+  readonly quarantined: number;
+}
+
+const failWith = (observation: UpdateObservation, nodes: readonly Counted[]): UpdateDecision =>
+  stay(observation, { change: fail(observation, notEvicted(observation, nodes), nodes) });
+
+const nothing: Timeouts = { change: {}, steps: [], quarantined: 0 };
+
+const skip = (observation: UpdateObservation, herd: Herd): Timeouts => {
+  const failed = herd.old.filter(isFailed);
+  const nodes = reports(observation, herd, 'Skipped');
+  const change = same(observation.status.failedNodes, nodes) ? {} : { failedNodes: nodes };
+  if (failed.length > 0) return { ...nothing, change, steps: failed.map(withdraw) };
+  const { leavingOld } = herd;
+  // Blue/green has emptied the others and keeps them.
+  const old = herd.old.filter(({ state }) => state.kind !== 'kept');
+  const isEnd = old.length > 0 && leavingOld.length === 0 && inFlightOf(herd).length === 0;
+  if (!isEnd || !old.every((one) => isGivenUp(observation, one))) return { ...nothing, change };
+  const given = nodes.filter(({ outcome }) => outcome === 'Skipped');
+  const ending = fail(observation, [errorOf(observation, given)]);
+  const failedNodes = given.map(({ outcome: _skipped, ...one }) => one);
+  return { ...nothing, ends: stay(observation, { change: { ...ending, failedNodes } }) };
+};
+
+const ending = (
+  observation: UpdateObservation,
+  herd: Herd,
+  nodes: FailedNodes,
+  count: number,
+): StatusChange => {
+  const { total = count } = observation.status.progress ?? {};
+  const errors = bounded([errorOf(observation, nodes)]);
+  const names = nodes.map(nameOf).join(', ');
+  const done = Math.max(0, total - herd.old.length);
+  const message =
+    `${done} of ${total} nodes were replaced. Quarantined, each with its new node beside it: ` +
+    `${names}. Mend what holds their pods and update again.`;
+  return {
+    ...enter(observation, 'Restoring'),
+    ending: 'Failed',
+    errors,
+    message,
+    failedNodes: nodes,
+    leftover: count,
+  };
+};
+
+const quarantine = (observation: UpdateObservation, herd: Herd): Timeouts => {
+  const { policies, status } = observation;
+  const { old, leavingOld, fresh } = herd;
+  const failed = old.filter(isFailed);
+  if (failed.length > (policies?.maxQuarantined ?? 1)) {
+    return { ...nothing, ends: failWith(observation, failed) };
+  }
+  const nodes = reports(observation, herd, 'Quarantined');
+  const change = same(status.failedNodes, nodes) ? {} : { failedNodes: nodes };
+  const steps = failed.flatMap(({ instance }): readonly UpdateStep[] =>
+    instance.nodeName === undefined || instance.isQuarantined === true
+      ? []
+      : [{ kind: 'Quarantine', nodeName: instance.nodeName }],
+  );
+  const quarantined = failed.length;
+  const isThrough = quarantined > 0 && quarantined === old.length && leavingOld.length === 0;
+  const { actualDesired, desired } = observation;
+  const wanted = Math.max(actualDesired, desired + quarantined);
+  const isStarted = old.length + fresh.length >= wanted;
+  const isWhole = fresh.every(({ instance }) => instance.isReady && instance.isLabelled);
+  if (!isThrough || !isStarted || !isWhole) return { change, steps, quarantined };
+  const end = { change: ending(observation, herd, nodes, quarantined), steps };
+  const surge = { desired: quarantined, maxSize: quarantined };
+  return { ...nothing, ends: stay(observation, { ...end, surge }) };
+};
+
+/** Paused by itself, and the node given back; who resumes it has it tried again, after all others. */
+const pause = (observation: UpdateObservation, herd: Herd): Timeouts => {
+  const { status, update, now } = observation;
+  const failed = herd.old.filter(isFailed);
+  const nodes = reports(observation, herd, 'Paused');
+  const told = same(status.failedNodes, nodes) ? {} : { failedNodes: nodes };
+  const isPaused = update.spec.paused === true;
+  if (failed.length === 0) {
+    if (isPaused || status.pausedSince === undefined) return { ...nothing, change: told };
+    return { ...nothing, change: { ...told, pausedSince: undefined, message: undefined } };
+  }
+  const [first] = nodes.filter(({ instanceId }) =>
+    failed.some(({ instance }) => instance.instanceId === instanceId),
+  );
+  const more = failed.length > 1 ? ` (and ${failed.length - 1} more)` : '';
+  const name = first === undefined ? '' : `${nameOf(first)}${more}: ${first.message}`;
+  const { name: id } = update.metadata;
+  const message = `The update paused itself: a drain was not over in time. ${name} \`drover resume update ${id}\` goes on.`;
+  const since = status.pausedSince ?? formatTime(now);
+  const pauses: readonly UpdateStep[] = isPaused ? [] : [{ kind: 'Pause' }];
+  return {
+    ...nothing,
+    change: { ...told, pausedSince: since, message: message.slice(0, 2_000) },
+    steps: [...pauses, ...failed.map(withdraw)],
+  };
+};
+
+/** What becomes of drains that were not over in time, and of those that were told of before. */
+export const decideTimeouts = (observation: UpdateObservation, herd: Herd): Timeouts => {
+  switch (observation.policies?.onTimeout) {
+    case 'Skip':
+      return skip(observation, herd);
+    case 'Quarantine':
+      return quarantine(observation, herd);
+    case 'Pause':
+      return pause(observation, herd);
+    default: {
+      const failed = herd.old.filter(isFailed);
+      return failed.length === 0 ? nothing : { ...nothing, ends: failWith(observation, failed) };
+    }
+  }
+};

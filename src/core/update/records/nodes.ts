@@ -1,0 +1,178 @@
+// How far an update is with each of its instances, told by the NodeDisruption of each. Pure.
+import { type EpochMs, epochMs, parseTime } from '../../../api/brand.ts';
+import type { DisruptionCause, NodeDisruption } from '../../../api/disruption.ts';
+import { isOwnStrategy } from '../../../api/nodegroup-update.ts';
+import { isOfRequest, victimState } from '../../nodegroup/index.ts';
+import type { UpdateInstance, UpdateObservation } from '../observation.ts';
+
+export const updateCauseId = (updateName: string): string => `update/${updateName}`;
+
+/** The cause in force with which this update asked for the instance. */
+export const ownCause = (
+  disruption: NodeDisruption | undefined,
+  id: string,
+): DisruptionCause | undefined =>
+  disruption?.spec.causes.findLast(
+    (cause) => cause.cancelledAt === undefined && isOfRequest(cause.id, id),
+  );
+
+export interface Emptied {
+  readonly at: EpochMs;
+  /** Its termination may follow from then on. */
+  readonly cooledAt: EpochMs;
+}
+
+const emptiedOf = (
+  { status }: NodeDisruption,
+  { id, holdTermination, cooldownSeconds = 0 }: DisruptionCause,
+): Emptied | undefined => {
+  const { phase, completingCauses, drainedAt } = status ?? {};
+  if (holdTermination !== true || phase !== 'Completing') return undefined;
+  const at = parseTime(drainedAt);
+  // A drain that failed ends by itself, and the instance stays.
+  if (at === undefined || completingCauses?.includes(id) !== true) return undefined;
+  return { at, cooledAt: epochMs(at + cooldownSeconds * 1000) };
+};
+
+export type InstanceState =
+  /** Not asked, or asked and given back. */
+  | { readonly kind: 'untouched' }
+  | { readonly kind: 'held'; readonly isMarked: boolean }
+  /** Held by one of Drover's own strategies: begun, and not drained before its hook is over. */
+  | { readonly kind: 'hooking'; readonly isMarked: boolean }
+  /** `emptied`: the drain is over, and its instance stays until this update lets it go. */
+  | { readonly kind: 'draining'; readonly emptied?: Emptied }
+  | { readonly kind: 'drained' }
+  /** Drained, cordoned, and kept: it is not terminated before the update says so. */
+  | { readonly kind: 'kept' }
+  | { readonly kind: 'failed'; readonly message: string };
+
+/** Emptied before, and somebody else's cause is at work there now: a drain by hand, a notice of EC2, a repair. */
+const isDrainedAnew = ({ status }: NodeDisruption): boolean => {
+  const before = status?.previous?.outcome;
+  return status?.phase !== 'Ended' && (before === 'Drained' || before === 'Forced');
+};
+
+export const instanceState = (
+  { disruption, nodeName }: UpdateInstance,
+  id: string,
+  now: EpochMs,
+): InstanceState => {
+  const cause = ownCause(disruption, id);
+  if (disruption === undefined || cause === undefined) return { kind: 'untouched' };
+  const { status } = disruption;
+  const isOpen = status?.handledCauses?.includes(cause.id) !== true;
+  if (cause.hold === true && isOpen) {
+    return { kind: 'held', isMarked: status?.phase === 'Draining' };
+  }
+  const emptied = isOpen ? emptiedOf(disruption, cause) : undefined;
+  if (emptied !== undefined) return { kind: 'draining', emptied };
+  const hasNode = nodeName !== undefined;
+  if (!isOpen && cause.followUp === 'Release' && isDrainedAnew(disruption)) return { kind: 'kept' };
+  const found = victimState(disruption, { id, hasNode, now }) ?? { kind: 'untouched' };
+  const isKept = found.kind === 'drained' && cause.followUp === 'Release';
+  return isKept ? { kind: 'kept' } : found;
+};
+
+/** Of blue/green: emptied, and nothing more is to be known of its pods. */
+export const isEmptiedBy = (
+  { update, now }: Pick<UpdateObservation, 'update' | 'now'>,
+  instance: UpdateInstance,
+): boolean => instanceState(instance, updateCauseId(update.metadata.name), now).kind === 'kept';
+
+/** It is ended with decrement, as this update asked, unless its drain fails. */
+export const isRetired = (
+  disruption: NodeDisruption | undefined,
+  updateName: string,
+  around: { readonly hasNode: boolean; readonly now: EpochMs },
+): boolean => {
+  const id = updateCauseId(updateName);
+  if (disruption === undefined || ownCause(disruption, id)?.followUp !== 'Terminate') return false;
+  const state = victimState(disruption, { id, ...around });
+  return state !== undefined && state.kind !== 'failed';
+};
+
+export interface Counted {
+  readonly instance: UpdateInstance;
+  readonly state: InstanceState;
+}
+
+/** The instances of the two revisions, and those of the older one that are on their way out. */
+export interface Herd {
+  readonly old: readonly Counted[];
+  readonly fresh: readonly Counted[];
+  readonly leavingOld: readonly UpdateInstance[];
+  readonly leaving: readonly UpdateInstance[];
+}
+
+export const herdOf = ({ update, status, instances, now }: UpdateObservation): Herd => {
+  const id = updateCauseId(update.metadata.name);
+  const stateOf = (instance: UpdateInstance): InstanceState => {
+    const state = instanceState(instance, id, now);
+    const isBegun = state.kind === 'held' && isOwnStrategy(status.strategy) && !instance.isTarget;
+    return isBegun ? { ...state, kind: 'hooking' } : state;
+  };
+  const counted = instances
+    .filter(({ isCounted }) => isCounted)
+    .map((instance) => ({ instance, state: stateOf(instance) }));
+  const leaving = instances.filter(({ isCounted }) => !isCounted);
+  return {
+    old: counted.filter(({ instance }) => !instance.isTarget),
+    fresh: counted.filter(({ instance }) => instance.isTarget),
+    leaving,
+    leavingOld: leaving.filter(({ isTarget }) => !isTarget),
+  };
+};
+
+export const isServing = ({ instance, state }: Counted): boolean =>
+  instance.isReady &&
+  instance.awaitsHook !== true &&
+  (state.kind === 'untouched' || state.kind === 'held');
+
+/** A node that may take pods: Ready, with its labels. */
+export const isJoined = ({ isReady, isLabelled }: UpdateInstance): boolean => isReady && isLabelled;
+
+/** A new node that counts: its hook is over, too. */
+export const isWhole = ({ instance }: Counted): boolean =>
+  isJoined(instance) && instance.awaitsHook !== true;
+
+/** Every new node that is wanted has been started, and is one that counts. */
+export const isGreenWhole = (
+  { actualDesired }: Pick<UpdateObservation, 'actualDesired'>,
+  { old, fresh, leaving }: Herd,
+): boolean => fresh.every(isWhole) && old.length + fresh.length + leaving.length >= actualDesired;
+
+/** When the phase began in which the update is now. */
+export const phaseSince = ({ status, now }: UpdateObservation): EpochMs =>
+  parseTime(status.phases?.findLast(({ phase }) => phase === status.phase)?.at) ?? now;
+
+/** Drained, and kept for its hooks. */
+export const isKeptEmpty = ({ state }: Counted): boolean =>
+  state.kind === 'draining' && state.emptied !== undefined;
+
+/** Old nodes whose drain, or a hook beside it, has begun and is not over, and that still count. */
+export const inFlightOf = ({ old }: Herd): readonly Counted[] =>
+  old.filter(
+    ({ state, instance }) =>
+      state.kind === 'hooking' ||
+      state.kind === 'draining' ||
+      state.kind === 'drained' ||
+      (state.kind === 'kept' && instance.awaitsHook === true),
+  );
+
+/**
+ * How many drains may begin now: `slots` in all, and among them no more than `spare` of nodes that serve.
+ * One that does not serve takes nothing away.
+ */
+export const freeToDrain = (
+  { status, desired, limit = Number.POSITIVE_INFINITY }: UpdateObservation,
+  herd: Herd,
+): { readonly slots: number; readonly spare: number } => {
+  const { maxUnavailable = 1 } = status;
+  const inFlight = herd.leaving.length + inFlightOf(herd).length;
+  const serving = [...herd.old, ...herd.fresh].filter(isServing).length;
+  return {
+    slots: Math.max(0, Math.min(limit, maxUnavailable - inFlight)),
+    spare: Math.max(0, serving - Math.max(0, desired - maxUnavailable)),
+  };
+};

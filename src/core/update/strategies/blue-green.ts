@@ -1,0 +1,200 @@
+// Drover's blue/green strategy: all new nodes are Ready before an old one is touched; old ones are closed to new pods,
+// emptied a few at a time and kept, empty, for a while in which the way back needs no new node; then they go for good.
+// Pure.
+import { epochMs, formatTime, parseTime } from '../../../api/brand.ts';
+import { joinTimeoutMs } from '../../nodegroup/index.ts';
+import { areTooMany, lateNewNodes } from '../ending/automatic-rollback.ts';
+import { decideTimeouts } from '../ending/timeouts.ts';
+import { awaiting, stay, whileHeld } from '../ending/waiting.ts';
+import { holdFor } from '../hooks/index.ts';
+import type { UpdateDecision, UpdateObservation, UpdateStep } from '../observation.ts';
+import { isHeld, nextProbeAt, restsInWave } from '../pacing/index.ts';
+import { enter, fail, notEvicted, notJoining, notMarked } from '../records/journal.ts';
+import {
+  type Counted,
+  type Herd,
+  inFlightOf,
+  isGreenWhole,
+  isWhole,
+  ownCause,
+  phaseSince,
+  updateCauseId,
+} from '../records/nodes.ts';
+import { choose } from './surge.ts';
+
+const isKept = ({ state }: Counted): boolean => state.kind === 'kept';
+
+/** Kept, and its hook is over. */
+const isEmptied = (one: Counted): boolean => isKept(one) && one.instance.awaitsHook !== true;
+
+const surgeOf = (count: number) => ({ desired: count, maxSize: count });
+
+/** A toe first: one new node per zone that has old ones. */
+const toeOf = (observation: UpdateObservation, { old }: Herd): number => {
+  const zones = new Set(old.map(({ instance }) => instance.zone)).size;
+  return Math.min(observation.status.surge ?? 0, zones);
+};
+
+/**
+ * The toe, then all the others. Each has as long to join as EKS gives: where one does not, nothing was touched, and what
+ * was started is taken back.
+ */
+export const decideGreenUp = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
+  const { status, surge, desired, actualDesired } = observation;
+  const { old, fresh } = herd;
+  const all = status.surge ?? 0;
+  // Started from the old template after they were counted, as where somebody makes the group larger just then.
+  if (old.length > all) return stay(observation, { change: { surge: old.length } });
+  const asked = Math.max(surge.desired, toeOf(observation, herd));
+  const here = (more: Partial<UpdateDecision> = {}): UpdateDecision =>
+    stay(observation, { surge: surgeOf(asked), ...more });
+  if (old.length === 0) return here({ change: enter(observation, 'Marking') });
+  if (areTooMany(observation, lateNewNodes(observation, herd))) {
+    return here({ change: fail(observation, notJoining(observation)) });
+  }
+  const isStarted =
+    actualDesired >= desired + asked && old.length + fresh.length >= desired + asked;
+  if (!isStarted || !fresh.every(isWhole)) return awaiting(observation, herd, true, here());
+  const isToldWaiting = status.waitingSince !== undefined;
+  const told = isToldWaiting ? { change: { waitingSince: undefined } } : {};
+  // Closed nodes take no new pods for as long as it is held.
+  if (isHeld(observation)) return here(told);
+  if (asked < all) return here({ surge: surgeOf(all), ...told });
+  return here({ change: { ...told.change, ...enter(observation, 'Marking') } });
+};
+
+const isClosed = ({ instance }: Counted): boolean =>
+  instance.isClosed === true || instance.nodeName === undefined;
+
+/** No new pod lands on an old node: those that move have one place to go, and do not move again. */
+const closeSteps = ({ old }: Herd): readonly UpdateStep[] =>
+  old.flatMap(({ instance: { nodeName, isClosed: is } }): readonly UpdateStep[] =>
+    nodeName === undefined || is === true
+      ? []
+      : [{ kind: 'Discourage', nodeName, effect: 'NoSchedule' }],
+  );
+
+/** Closed, and nothing is evicted yet. */
+export const decideClosing = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
+  const steps = closeSteps(herd);
+  const open = herd.old.filter((one) => !isClosed(one));
+  if (open.length === 0) return stay(observation, { steps, change: enter(observation, 'Rolling') });
+  const late = epochMs(phaseSince(observation) + joinTimeoutMs);
+  if (observation.now < late) return stay(observation, { steps, wakeAt: late });
+  return stay(observation, { change: fail(observation, notMarked(observation, open)) });
+};
+
+/** When the batch before may be followed by the next: its nodes are all empty, and have been for a while. */
+const batchRestsUntil = ({ policies, now }: UpdateObservation, herd: Herd): number | undefined => {
+  const restMs = policies?.batchSoakMs ?? 0;
+  if (restMs === 0) return undefined;
+  if (inFlightOf(herd).length > 0) return Number.POSITIVE_INFINITY;
+  const ends = herd.old.filter(isEmptied).flatMap(({ instance }) => {
+    const { endedAt, previous } = instance.disruption?.status ?? {};
+    return parseTime(endedAt ?? previous?.endedAt) ?? [];
+  });
+  const until = Math.max(0, ...ends) + restMs;
+  return now < until ? until : undefined;
+};
+
+/** Told like the other rests; nothing while the batch is still being emptied. */
+const batchHolds = (
+  { update, policies }: UpdateObservation,
+  until: number,
+): NonNullable<UpdateDecision['rests']> => {
+  if (!Number.isFinite(until)) return [];
+  const { name } = update.metadata;
+  const seconds = Math.round((policies?.batchSoakMs ?? 0) / 1000);
+  const reason = `the nodes of this batch are empty and are watched for ${seconds} s before the next; \`drover abort update ${name}\` goes back to them`;
+  return [{ kind: 'Soak', reason, until: formatTime(epochMs(until)) }];
+};
+
+/** Old nodes are emptied and kept. */
+export const decideEmptying = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
+  const { old, leavingOld } = herd;
+  if (areTooMany(observation, lateNewNodes(observation, herd))) {
+    return stay(observation, { change: fail(observation, notJoining(observation)) });
+  }
+  const timeouts = decideTimeouts(observation, herd);
+  if (timeouts.ends !== undefined) return timeouts.ends;
+  const told = Object.keys(timeouts.change).length === 0 ? {} : { change: timeouts.change };
+  const isThrough = old.every(isEmptied) && leavingOld.length === 0;
+  if (isThrough && isGreenWhole(observation, herd) && !restsInWave(observation)) {
+    const next = old.length === 0 ? 'ScalingDown' : 'Soaking';
+    return stay(observation, { change: { ...timeouts.change, ...enter(observation, next) } });
+  }
+  const marks = [...timeouts.steps, ...closeSteps(herd)];
+  const isPausing = timeouts.steps.some(({ kind }) => kind === 'Pause');
+  if (isHeld(observation) || isPausing) {
+    return whileHeld(observation, stay(observation, { steps: marks, ...told }));
+  }
+  const restsUntil = isThrough ? undefined : batchRestsUntil(observation, herd);
+  if (restsUntil !== undefined) {
+    const wakeAt = Number.isFinite(restsUntil) ? { wakeAt: epochMs(restsUntil) } : {};
+    const rests = batchHolds(observation, restsUntil);
+    return stay(observation, { steps: marks, ...told, ...wakeAt, rests });
+  }
+  const drains = choose(observation, herd).map(
+    ({ instance }): UpdateStep => ({
+      kind: 'Empty',
+      instanceId: instance.instanceId,
+      // Of its hooks only the first goes with it.
+      ...(holdFor(observation, instance).hold === true ? { hold: true as const } : {}),
+    }),
+  );
+  const decided = stay(observation, { steps: [...marks, ...drains], ...told });
+  return awaiting(observation, herd, drains.length === 0, decided);
+};
+
+/** All pods are on new nodes. What holds, the soak among it, is in the observation. */
+export const decideSoaking = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
+  if (areTooMany(observation, lateNewNodes(observation, herd))) {
+    return stay(observation, { change: fail(observation, notJoining(observation)) });
+  }
+  // Somebody has given one back, or another has come: it is emptied, and then all of it rests again.
+  if (!herd.old.every(isKept)) {
+    return stay(observation, { change: enter(observation, 'Rolling') });
+  }
+  const steps = closeSteps(herd);
+  // Without a whole herd of new nodes there is no going on; whether there will be one is seen meanwhile.
+  if (!isGreenWhole(observation, herd)) {
+    return awaiting(observation, herd, true, stay(observation, { steps }));
+  }
+  const change = observation.status.waitingSince === undefined ? {} : { waitingSince: undefined };
+  if (isHeld(observation)) {
+    const wakeAt = nextProbeAt(observation);
+    return stay(observation, {
+      steps,
+      ...(Object.keys(change).length === 0 ? {} : { change }),
+      ...(wakeAt === undefined ? {} : { wakeAt }),
+    });
+  }
+  // The way back is open until the hooks before termination are over, too.
+  if (!herd.old.every(isEmptied)) {
+    return stay(observation, { steps, ...(Object.keys(change).length === 0 ? {} : { change }) });
+  }
+  return stay(observation, { change: { ...change, ...enter(observation, 'ScalingDown') } });
+};
+
+/** The old nodes go for good, each with its place in the group. */
+export const decideRetiring = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
+  const { old, leavingOld } = herd;
+  const failed = old.filter(({ state }) => state.kind === 'failed');
+  if (failed.length > 0) {
+    return stay(observation, {
+      change: fail(observation, notEvicted(observation, failed), failed),
+    });
+  }
+  if (old.length === 0 && leavingOld.length === 0) {
+    return stay(observation, { change: enter(observation, 'Restoring') });
+  }
+  // The way back without new nodes ends here.
+  if (observation.update.spec.paused === true) return stay(observation);
+  const id = updateCauseId(observation.update.metadata.name);
+  const isAsked = ({ instance }: Counted): boolean =>
+    ownCause(instance.disruption, id)?.followUp === 'Terminate';
+  const steps = old
+    .filter((one) => !isAsked(one))
+    .map(({ instance }): UpdateStep => ({ kind: 'Retire', instanceId: instance.instanceId }));
+  return stay(observation, { surge: surgeOf(0), steps });
+};

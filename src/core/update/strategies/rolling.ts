@@ -1,0 +1,122 @@
+// EKS' two strategies, phase by phase (EKS user guide, "managed node update behavior"): make new nodes
+// first (DEFAULT) or none (MINIMAL), hold all old ones, drain at most maxUnavailable of them at a time in
+// an order of chance, take the surplus back one by one. Pure.
+import { epochMs } from '../../../api/brand.ts';
+import { joinTimeoutMs } from '../../nodegroup/index.ts';
+import { awaiting, stay, whileHeld } from '../ending/waiting.ts';
+import type { UpdateDecision, UpdateObservation, UpdateStep } from '../observation.ts';
+import { isHeld, restsInWave } from '../pacing/index.ts';
+import { enter, fail, notEvicted, notJoining, notMarked } from '../records/journal.ts';
+import {
+  type Counted,
+  freeToDrain,
+  type Herd,
+  isServing,
+  isWhole,
+  phaseSince,
+} from '../records/nodes.ts';
+import { inOrderOfChance } from './order.ts';
+
+const startSurge = ({ status }: UpdateObservation) => {
+  const desired = status.surge ?? 0;
+  return { desired, maxSize: desired };
+};
+
+/**
+ * Every zone that has old nodes has a new one, and every instance asked for is a whole node. A zone that has as many
+ * instances as any with new ones needs none: EC2 Auto Scaling evens zones out and starts it elsewhere.
+ */
+const hasNewNodes = (observation: UpdateObservation, { old, fresh }: Herd): boolean => {
+  const { desired, actualDesired } = observation;
+  const wanted = desired + startSurge(observation).desired;
+  const counted = old.length + fresh.length;
+  if (actualDesired < wanted || counted < wanted) return false;
+  const zones = new Set(fresh.filter(isWhole).map(({ instance }) => instance.zone));
+  const sizes = new Map<string, number>();
+  for (const { instance } of [...old, ...fresh]) {
+    sizes.set(instance.zone, (sizes.get(instance.zone) ?? 0) + 1);
+  }
+  const sizeOf = (zone: string): number => sizes.get(zone) ?? 0;
+  const fullest = Math.max(0, ...[...zones].map(sizeOf));
+  const isServed = (zone: string): boolean => zones.has(zone) || sizeOf(zone) >= fullest;
+  return fresh.every(isWhole) && old.every(({ instance }) => isServed(instance.zone));
+};
+
+export const decideScalingUp = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
+  const surge = startSurge(observation);
+  if (herd.old.length === 0) {
+    return stay(observation, { surge, change: enter(observation, 'ScalingDown') });
+  }
+  if (hasNewNodes(observation, herd)) {
+    return stay(observation, { surge, change: enter(observation, 'Marking') });
+  }
+  const late = epochMs(phaseSince(observation) + joinTimeoutMs);
+  if (observation.now < late) return stay(observation, { surge, wakeAt: late });
+  return stay(observation, { surge, change: fail(observation, notJoining(observation)) });
+};
+
+const holdUntouched = ({ old }: Herd): readonly UpdateStep[] =>
+  old
+    .filter(({ state }) => state.kind === 'untouched')
+    .map(({ instance }) => ({ kind: 'Hold', instanceId: instance.instanceId }));
+
+/** Nothing is marked while something holds: marked nodes get no traffic, and would be without it for as long. */
+export const decideMarking = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
+  const isBegun = herd.old.some(({ state }) => state.kind === 'held');
+  if (!isBegun && isHeld(observation)) return stay(observation);
+  const steps = holdUntouched(herd);
+  // One that never became a node has nothing to be marked.
+  const isMarked = ({ instance, state }: Counted): boolean =>
+    state.kind === 'held'
+      ? state.isMarked || instance.nodeName === undefined
+      : state.kind !== 'untouched';
+  const unmarked = herd.old.filter((one) => !isMarked(one));
+  if (unmarked.length > 0) {
+    const since = phaseSince(observation);
+    // It was held until now, and little of the time for marking is left: that begins.
+    const wasHeld = (observation.status.holds ?? []).length > 0;
+    const isShort = observation.now >= since + joinTimeoutMs / 2;
+    if (wasHeld && isShort && !isBegun && steps.length > 0) {
+      return stay(observation, { steps, change: enter(observation, 'Marking') });
+    }
+    const late = epochMs(since + joinTimeoutMs);
+    if (observation.now < late) return stay(observation, { steps, wakeAt: late });
+    return stay(observation, { change: fail(observation, notMarked(observation, unmarked)) });
+  }
+  return stay(observation, { steps, change: enter(observation, 'Rolling') });
+};
+
+export const decideRolling = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
+  const { old, fresh, leavingOld } = herd;
+  const failed = old.filter(({ state }) => state.kind === 'failed');
+  if (failed.length > 0) {
+    return stay(observation, {
+      change: fail(observation, notEvicted(observation, failed), failed),
+    });
+  }
+  const isThrough = old.length === 0 && leavingOld.length === 0;
+  if (isThrough && fresh.every(isWhole) && !restsInWave(observation)) {
+    return stay(observation, { change: enter(observation, 'ScalingDown') });
+  }
+  if (isHeld(observation)) {
+    return whileHeld(observation, stay(observation, { steps: holdUntouched(herd) }));
+  }
+  const { slots, spare } = freeToDrain(observation, herd);
+  const held = old.filter(({ state }) => state.kind === 'held');
+  // One that does not serve takes nothing away, and never joins those that do.
+  const idle = held.filter((one) => !isServing(one));
+  const order = inOrderOfChance(
+    held.filter((one) => !idle.includes(one)),
+    ({ instance }) => instance.instanceId,
+    observation,
+  );
+  const first = idle.slice(0, slots);
+  const chosen = [...first, ...order.slice(0, Math.min(slots - first.length, spare))];
+  const steps = [
+    ...holdUntouched(herd),
+    ...chosen.map(
+      ({ instance }): UpdateStep => ({ kind: 'Lift', instanceId: instance.instanceId }),
+    ),
+  ];
+  return awaiting(observation, herd, chosen.length === 0, stay(observation, { steps }));
+};

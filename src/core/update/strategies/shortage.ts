@@ -1,0 +1,146 @@
+// Zones in which no new node can be started, by what Auto Scaling tells of its launches, and what an update by
+// Drover's own strategy does about them: their nodes go last, each after a wait, or stay. Auto Scaling itself tries
+// other types and other zones. Pure.
+import { type EpochMs, epochMs, parseTime } from '../../../api/brand.ts';
+import type { HealthIssue } from '../../../api/nodegroup.ts';
+import type { NodeGroupUpdateStatus, UpdateShortage } from '../../../api/nodegroup-update.ts';
+import { codeOfRefusal } from '../../nodegroup/index.ts';
+import { isSetAside, toldOfSetAside } from '../ending/timeouts.ts';
+import { stay } from '../ending/waiting.ts';
+import type { UpdateDecision, UpdateObservation } from '../observation.ts';
+import { enter, fail } from '../records/journal.ts';
+import { type Counted, type Herd, inFlightOf, isWhole, phaseSince } from '../records/nodes.ts';
+
+/** EC2's words for a launch that another zone, type or time may have room for. */
+const noRoom =
+  /InsufficientInstanceCapacity|InsufficientFreeAddresses|not enough free addresses|InstanceLimitExceeded|VcpuLimitExceeded|MaxSpotInstanceCount/i;
+const otherwise = 'AsgInstanceLaunchFailures';
+const codes = new Set([otherwise, 'InsufficientFreeAddresses', 'InstanceLimitExceeded']);
+
+interface Activity {
+  readonly description: string;
+  readonly status: string;
+  readonly message: string;
+  readonly startedAt: string;
+  readonly zone?: string;
+}
+
+const maxMessage = 500;
+
+/** By zone, where the last launch failed for want of room. `activities`: newest first. */
+export const shortagesOf = (activities: readonly Activity[]): readonly UpdateShortage[] => {
+  const last = new Map<string, Activity>();
+  for (const activity of activities) {
+    const { zone, description } = activity;
+    if (zone === undefined || last.has(zone) || !/^(?:Launching|Failed)/.test(description))
+      continue;
+    last.set(zone, activity);
+  }
+  return [...last]
+    .filter(([, { status, message }]) => status === 'Failed' && noRoom.test(message))
+    .map(([zone, { message, startedAt }]) => ({
+      zone,
+      code: codeOfRefusal(message, otherwise),
+      message: message.slice(0, maxMessage),
+      at: startedAt,
+    }))
+    .toSorted((a, b) => a.zone.localeCompare(b.zone));
+};
+
+/** As they were found in this pass, else as they were noted. */
+const known = ({ shortages, status }: UpdateObservation): readonly UpdateShortage[] =>
+  shortages ?? status.shortages ?? [];
+
+export const shortageOf = (
+  observation: UpdateObservation,
+  { instance }: Counted,
+): UpdateShortage | undefined => known(observation).find(({ zone }) => zone === instance.zone);
+
+const openFrom = ({ policies, now }: UpdateObservation, { at }: UpdateShortage): EpochMs =>
+  epochMs((parseTime(at) ?? now) + (policies?.shortageWaitMs ?? 0));
+
+/** The node's zone had no room a moment ago, or is to be left as it is. */
+export const isHeldByShortage = (observation: UpdateObservation, one: Counted): boolean => {
+  const shortage = shortageOf(observation, one);
+  if (shortage === undefined) return false;
+  const { policies, now } = observation;
+  return policies?.onShortage === 'Fail' || now < openFrom(observation, shortage);
+};
+
+/** Told where it has changed. */
+export const shortageChange = ({
+  shortages,
+  status,
+}: UpdateObservation): { readonly shortages?: readonly UpdateShortage[] } => {
+  if (shortages === undefined) return {};
+  const before = status.shortages ?? [];
+  return JSON.stringify(before) === JSON.stringify(shortages) ? {} : { shortages };
+};
+
+const errorOf = (
+  { groupName }: UpdateObservation,
+  nodes: readonly Counted[],
+  shortages: readonly UpdateShortage[],
+): HealthIssue => {
+  const where = shortages.map(({ zone, message }) => `${zone}: ${message}`).join('; ');
+  const isOfAddresses = shortages.every(({ code }) => code === 'InsufficientFreeAddresses');
+  return {
+    code: isOfAddresses ? 'InsufficientFreeAddresses' : 'NodeCreationFailure',
+    message: `Nodes of node group ${groupName} were left as they are, since no new ones can be started in their zones. ${where}`,
+    resourceIds: nodes.map(({ instance }) => instance.nodeName ?? instance.instanceId),
+  };
+};
+
+/** With Fail: nothing is left but nodes of short zones, and these had their time; who is set aside waits for nothing. */
+export const endsForShortage = (
+  observation: UpdateObservation,
+  herd: Herd,
+): UpdateDecision | undefined => {
+  const { policies, now } = observation;
+  const { old, leavingOld } = herd;
+  const isIdle = leavingOld.length === 0 && inFlightOf(herd).length === 0;
+  if (policies?.onShortage !== 'Fail' || old.length === 0 || !isIdle) return undefined;
+  const left = old.filter((one) => !isSetAside(observation, one));
+  const short = left.flatMap((one) => shortageOf(observation, one) ?? []);
+  const zones = known(observation).filter(({ zone }) => short.some((one) => one.zone === zone));
+  if (left.length === 0 || short.length < left.length) return undefined;
+  const until = epochMs(Math.max(...zones.map((one) => openFrom(observation, one))));
+  if (now < until) return stay(observation, { wakeAt: until });
+  const { errors, failedNodes } = toldOfSetAside(observation, herd);
+  const issues = [errorOf(observation, left, zones), ...errors];
+  return stay(observation, { change: { ...fail(observation, issues), failedNodes } });
+};
+
+const noRoomBeside = 'No room for new nodes beside the old ones';
+
+/** Of an update that has ended with all nodes new: room is no question any more. */
+export const shortagePast = (
+  { shortages, message }: Pick<NodeGroupUpdateStatus, 'shortages' | 'message'>,
+  status: NodeGroupUpdateStatus['status'],
+): Pick<NodeGroupUpdateStatus, 'shortages' | 'message'> => {
+  if (status !== 'Successful') return {};
+  return {
+    ...(shortages === undefined ? {} : { shortages: [] }),
+    ...(message?.startsWith(noRoomBeside) === true ? { message: '' } : {}),
+  };
+};
+
+/** With Minimal: no room for first new nodes anywhere, so old ones go first. Undefined: there is, or not yet. */
+export const withoutSurge = (
+  observation: UpdateObservation,
+  { old, fresh }: Herd,
+): UpdateDecision | undefined => {
+  const { policies, issues, desired, now } = observation;
+  const issue = issues.find(({ code }) => codes.has(code));
+  if (policies?.onShortage !== 'Minimal' || issue === undefined) return undefined;
+  const from = epochMs(phaseSince(observation) + policies.shortageWaitMs);
+  if (now < from || !fresh.every(isWhole)) return undefined;
+  const there = old.length + fresh.length;
+  const surge = Math.max(0, there - desired);
+  const message = `${noRoomBeside}, which are drained first and replaced then. ${issue.code}: ${issue.message}`;
+  return {
+    change: { ...enter(observation, 'Rolling'), surge, message: message.slice(0, 2_000) },
+    surge: { desired: surge, maxSize: surge },
+    steps: [{ kind: 'Lower', desired: desired + surge }],
+  };
+};

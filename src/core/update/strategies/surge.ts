@@ -1,0 +1,308 @@
+// Drover's own strategy: a few new nodes first, then each old one is replaced, the last ones retired, so that
+// exactly as many are made as are needed and nothing new is ended. Which goes next: those whose loss nobody
+// notices, the fullest zone, an order of chance; as many as budgets let go in time. Pure.
+import { epochMs } from '../../../api/brand.ts';
+import type { DisruptionCause } from '../../../api/disruption.ts';
+import { joinTimeoutMs } from '../../nodegroup/index.ts';
+import { areTooMany, lateNewNodes } from '../ending/automatic-rollback.ts';
+import { decideTimeouts, isGivenUp, triesOf } from '../ending/timeouts.ts';
+import { awaiting, stay, whileHeld } from '../ending/waiting.ts';
+import { holdFor } from '../hooks/index.ts';
+import type { UpdateDecision, UpdateObservation, UpdateStep } from '../observation.ts';
+import { isHeld, restsInWave } from '../pacing/index.ts';
+import { enter, fail, notJoining } from '../records/journal.ts';
+import {
+  type Counted,
+  freeToDrain,
+  type Herd,
+  inFlightOf,
+  isServing,
+  isWhole,
+  ownCause,
+  phaseSince,
+  updateCauseId,
+} from '../records/nodes.ts';
+import {
+  type BudgetLoad,
+  chainsOf,
+  gateAllows,
+  isHopeless,
+  sharedLoads,
+  waitBeside,
+} from './gate.ts';
+import { inOrderOfChance } from './order.ts';
+import {
+  endsForShortage,
+  isHeldByShortage,
+  shortageChange,
+  shortageOf,
+  withoutSurge,
+} from './shortage.ts';
+import { type Landing, Landings } from './zone-placement.ts';
+
+const startSurge = ({ status }: UpdateObservation) => {
+  const desired = status.surge ?? 0;
+  return { desired, maxSize: desired };
+};
+
+const zonesOf = (some: readonly Counted[]): ReadonlySet<string> =>
+  new Set(some.map(({ instance }) => instance.zone));
+
+/** A toe is dipped into every zone before any old node is touched. */
+export const decideSurgeUp = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
+  const surge = startSurge(observation);
+  const { desired, actualDesired, now } = observation;
+  const { old, fresh } = herd;
+  const next = (): UpdateDecision =>
+    stay(observation, { surge, change: enter(observation, 'Rolling') });
+  if (old.length === 0) return next();
+  const wanted = desired + surge.desired;
+  const isComplete = actualDesired >= wanted && old.length + fresh.length >= wanted;
+  if (isComplete && fresh.every(isWhole)) return next();
+  const minimal = isComplete ? undefined : withoutSurge(observation, herd);
+  if (minimal !== undefined) return minimal;
+  const late = epochMs(phaseSince(observation) + joinTimeoutMs);
+  const awaitsHook = fresh.some(({ instance }) => instance.awaitsHook === true);
+  if (now < late) return stay(observation, { surge, wakeAt: late });
+  if (awaitsHook) return stay(observation, { surge });
+  const zones = [...zonesOf(old)];
+  const joined = zonesOf(fresh.filter(isWhole));
+  const enough = zones.filter((zone) => joined.has(zone)).length >= Math.ceil(zones.length / 2);
+  const failing = fresh.filter((one) => !isWhole(one));
+  if (enough && !areTooMany(observation, failing)) return next();
+  return stay(observation, { surge, change: fail(observation, notJoining(observation)) });
+};
+
+const loadsOf = ({ instance }: Counted): readonly BudgetLoad[] => instance.loads ?? [];
+
+interface RankFacts {
+  readonly updateName: string;
+  readonly isShort: boolean;
+  /** Where its replacement would be started; undefined: it has none. */
+  readonly landing: Landing | undefined;
+}
+
+const rankOf = (one: Counted, { updateName, isShort, landing }: RankFacts): number => {
+  // Given back once already: after all others.
+  if (triesOf(one, updateName) > 0) return 7;
+  if (!isServing(one)) return 0;
+  // Its zone has no room for another in its place.
+  if (isShort) return 6;
+  const isEmpty = one.instance.pods === 0;
+  if (!isEmpty && isHopeless(loadsOf(one))) return 5;
+  // A zone that has no new node gets its first one, and none gets too many.
+  if (landing === 'elsewhere') return 4;
+  if (landing === 'later') return 3;
+  return isEmpty ? 1 : 2;
+};
+
+interface Field {
+  readonly landings: Landings;
+  /** The next one is replaced, and not retired. */
+  readonly isReplaced: boolean;
+  readonly perZone: ReadonlyMap<string, number>;
+  readonly inFlight: readonly (readonly BudgetLoad[])[];
+  /** How long each budget still takes for all old nodes, one after another. */
+  readonly chains: ReadonlyMap<string, number>;
+  readonly observation: UpdateObservation;
+}
+
+/**
+ * The next of those that are left: lowest rank, then the zone with the most instances, then the one that waits
+ * least for budgets that others use now; of these, the one whose budget has the longest way to go.
+ */
+const nextOf = (left: readonly Counted[], field: Field): Counted | undefined => {
+  const { observation } = field;
+  const { name } = observation.update.metadata;
+  const zones = new Set(left.map(({ instance }) => instance.zone));
+  const landings = new Map(
+    field.isReplaced ? [...zones].map((zone) => [zone, field.landings.of(zone)]) : [],
+  );
+  const factsOf = (one: Counted): RankFacts => ({
+    updateName: name,
+    isShort: shortageOf(observation, one) !== undefined,
+    landing: landings.get(one.instance.zone),
+  });
+  const ranks = new Map(left.map((one) => [one, rankOf(one, factsOf(one))]));
+  const rank = Math.min(...ranks.values());
+  const pool = left.filter((one) => ranks.get(one) === rank);
+  const sizeOf = ({ instance }: Counted): number => field.perZone.get(instance.zone) ?? 0;
+  const most = Math.max(...pool.map(sizeOf));
+  const even = pool.filter((one) => sizeOf(one) === most);
+  const inFlight = sharedLoads(field.inFlight);
+  const waits = even.map((one) => waitBeside(inFlight, loadsOf(one)));
+  const least = Math.min(...waits);
+  const free = even.filter((_, index) => (waits[index] ?? 0) <= least);
+  const chainOf = (one: Counted): number =>
+    Math.max(0, ...loadsOf(one).map(({ budget }) => field.chains.get(budget) ?? 0));
+  const longest = Math.max(...free.map(chainOf));
+  return free.find((one) => chainOf(one) === longest);
+};
+
+const hasReplacement = ({ instance }: Counted, id: string): boolean => {
+  const cause: DisruptionCause | undefined = ownCause(instance.disruption, id);
+  return cause?.followUp === 'Replace';
+};
+
+/** Nodes of the new revision that there will be when all that is under way has ended. */
+const willBeNew = (observation: UpdateObservation, herd: Herd): number => {
+  const { old, fresh } = herd;
+  const id = updateCauseId(observation.update.metadata.name);
+  const starting = Math.max(0, observation.actualDesired - old.length - fresh.length);
+  return fresh.length + starting + inFlightOf(herd).filter((one) => hasReplacement(one, id)).length;
+};
+
+/** What the group will look like without what is under way. */
+const landingsOf = (observation: UpdateObservation, herd: Herd): Landings => {
+  const { instances, desired } = observation;
+  const zoneOf = ({ instance }: Counted): string => instance.zone;
+  const going = new Set(inFlightOf(herd));
+  const fresh = herd.fresh.map(zoneOf);
+  return new Landings({
+    zones: instances.map(({ zone }) => zone),
+    staying: [...fresh, ...herd.old.filter((one) => !going.has(one)).map(zoneOf)],
+    fresh,
+    pending: Math.max(0, willBeNew(observation, herd) - fresh.length),
+    wanted: desired,
+  });
+};
+
+/**
+ * New nodes are there or on their way, none of them is whole now, whatever it was before, and none has had its time to be
+ * so: pods that go now would find old nodes alone.
+ */
+const awaitsFirst = (observation: UpdateObservation, herd: Herd): boolean =>
+  (observation.status.surge ?? 0) > 0 &&
+  willBeNew(observation, herd) > 0 &&
+  !herd.fresh.some(isWhole) &&
+  lateNewNodes(observation, herd).length === 0;
+
+/**
+ * While there is no whole new node only what is more than wanted may go: pods of others would move to old nodes, and once
+ * more from there. An update that finds the surplus of another begins so.
+ */
+const freeToBegin = (
+  observation: UpdateObservation,
+  herd: Herd,
+): ReturnType<typeof freeToDrain> => {
+  const free = freeToDrain(observation, herd);
+  if (!awaitsFirst(observation, herd)) return free;
+  const serving = [...herd.old, ...herd.fresh].filter(isServing).length;
+  return { ...free, spare: Math.min(free.spare, Math.max(0, serving - observation.desired)) };
+};
+
+interface Chosen extends Counted {
+  /** Another is started in its place; else its place goes with it. */
+  readonly isReplaced: boolean;
+}
+
+/** The nodes whose drains begin now. */
+export const choose = (observation: UpdateObservation, herd: Herd): readonly Chosen[] => {
+  const { update, drainTimeoutMs, desired, surge } = observation;
+  const { old, fresh } = herd;
+  const perZone = new Map<string, number>();
+  for (const { instance } of [...old, ...fresh]) {
+    perZone.set(instance.zone, (perZone.get(instance.zone) ?? 0) + 1);
+  }
+  // Where pods were looked at, of a node that was not nobody knows what its drain would wait for.
+  const isKnown = ({ instance }: Counted): boolean =>
+    instance.loads !== undefined || instance.nodeName === undefined;
+  const areLooked = old.some(({ instance }) => instance.loads !== undefined);
+  let left = inOrderOfChance(
+    old.filter(
+      (one) =>
+        one.state.kind === 'untouched' &&
+        !isGivenUp(observation, one) &&
+        !isHeldByShortage(observation, one) &&
+        (!areLooked || isKnown(one)),
+    ),
+    ({ instance }) => instance.instanceId,
+    observation,
+  );
+  const inFlight = inFlightOf(herd).map(loadsOf);
+  const chains = chainsOf(old.map(loadsOf));
+  const free = freeToBegin(observation, herd);
+  const chosen: Chosen[] = [];
+  const landings = landingsOf(observation, herd);
+  let expected = willBeNew(observation, herd);
+  let extra = surge.desired;
+  let serving = 0;
+  while (chosen.length < free.slots) {
+    const around = { perZone, inFlight, chains, landings, observation };
+    let isReplaced = expected < desired;
+    let one = nextOf(left, { ...around, isReplaced });
+    // Its place goes with it now, that of a later one does not: then it is known where that one's replacement lands.
+    if (
+      isReplaced &&
+      extra > 0 &&
+      one !== undefined &&
+      landings.of(one.instance.zone) !== 'wanted'
+    ) {
+      isReplaced = false;
+      one = nextOf(left, { ...around, isReplaced });
+    }
+    if (one === undefined) break;
+    left = left.filter((each) => each !== one);
+    const serves = isServing(one);
+    if (serves && serving >= free.spare) continue;
+    // With force no budget keeps a node beyond its time.
+    const isFree = update.spec.force === true || gateAllows(inFlight, loadsOf(one), drainTimeoutMs);
+    if (!isFree) continue;
+    if (serves) serving += 1;
+    inFlight.push(loadsOf(one));
+    const { zone } = one.instance;
+    perZone.set(zone, (perZone.get(zone) ?? 1) - 1);
+    landings.take(zone, { isReplaced });
+    if (isReplaced) expected += 1;
+    else extra -= 1;
+    chosen.push({ ...one, isReplaced });
+  }
+  return chosen;
+};
+
+/** Old nodes are the last choice for new pods. */
+const markSteps = ({ old }: Herd): readonly UpdateStep[] =>
+  old.flatMap(({ instance }): readonly UpdateStep[] =>
+    instance.nodeName === undefined || instance.isDiscouraged === true
+      ? []
+      : [{ kind: 'Discourage', nodeName: instance.nodeName }],
+  );
+
+export const decideSurgeRolling = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
+  const { surge } = observation;
+  const { old, fresh, leavingOld } = herd;
+  if (areTooMany(observation, lateNewNodes(observation, herd))) {
+    return stay(observation, { change: fail(observation, notJoining(observation)) });
+  }
+  const timeouts = decideTimeouts(observation, herd);
+  if (timeouts.ends !== undefined) return timeouts.ends;
+  const shortage = endsForShortage(observation, herd);
+  if (shortage?.change !== undefined) return shortage;
+  const isThrough = old.length === 0 && leavingOld.length === 0;
+  const isStarted = old.length + fresh.length >= observation.actualDesired;
+  if (isThrough && isStarted && fresh.every(isWhole) && !restsInWave(observation)) {
+    const change = { ...enter(observation, 'Restoring'), ...timeouts.change };
+    return stay(observation, { change });
+  }
+  const marks = [...timeouts.steps, ...markSteps(herd)];
+  const changed = { ...timeouts.change, ...shortageChange(observation) };
+  const told = Object.keys(changed).length === 0 ? {} : { change: changed };
+  if (shortage !== undefined) return { ...shortage, steps: marks, ...told };
+  const isPausing = timeouts.steps.some(({ kind }) => kind === 'Pause');
+  if (isHeld(observation) || isPausing) {
+    return whileHeld(observation, stay(observation, { steps: marks, ...told }));
+  }
+  const chosen = choose(observation, herd);
+  const retired = chosen.filter(({ isReplaced }) => !isReplaced).length;
+  const left = Math.max(0, surge.desired - retired);
+  const drains = chosen.map(({ instance, isReplaced }): UpdateStep => {
+    const kind = isReplaced ? 'Replace' : 'Retire';
+    return { kind, instanceId: instance.instanceId, ...holdFor(observation, instance) };
+  });
+  // Who stays in quarantine keeps a new node beside what is wanted.
+  const { quarantined } = timeouts;
+  const size = Math.max(left, quarantined);
+  const next = { desired: size, maxSize: Math.max(Math.min(surge.maxSize, left), quarantined) };
+  const decided = stay(observation, { surge: next, steps: [...marks, ...drains], ...told });
+  return awaiting(observation, herd, chosen.length === 0, decided);
+};

@@ -1,0 +1,240 @@
+// How EKS' strategies (DEFAULT, MINIMAL) take back what they have more than people want, one node at a time. Without force
+// each is drained under budgets before it is let go, and one that cannot be drained in time ends the update as it would
+// have while nodes were replaced; with force it is as on EKS: Auto Scaling chooses, and its hook drains. Pure.
+import { epochMs, formatTime, parseTime } from '../../../api/brand.ts';
+import type { NodeGroupUpdateStatus } from '../../../api/nodegroup-update.ts';
+import { heldBy, joinTimeoutMs } from '../../nodegroup/index.ts';
+import { atMost, leave, surplusLeft } from '../ending/ending.ts';
+import { stay } from '../ending/waiting.ts';
+import type {
+  UpdateDecision,
+  UpdateInstance,
+  UpdateObservation,
+  UpdateSurge,
+} from '../observation.ts';
+import { isHeld } from '../pacing/index.ts';
+import { fail, notEvicted } from '../records/journal.ts';
+import { type Counted, type Herd, isServing, phaseSince } from '../records/nodes.ts';
+import { isHopeless } from './gate.ts';
+
+const none = { desired: 0, maxSize: 0 } as const;
+
+/** Nothing is on its way out, and nothing has still to be chosen for it. */
+const isSettled = ({ actualDesired }: UpdateObservation, { old, fresh, leaving }: Herd) =>
+  leaving.length === 0 && old.length + fresh.length <= actualDesired;
+
+/**
+ * As EKS does: the next is asked for when the one before has left. Only the surplus goes so:
+ * what people made smaller meanwhile is left to the scale-in that follows, which keeps to budgets.
+ */
+const decideByForce = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
+  const { surge, desired, actualDesired, status } = observation;
+  const over = actualDesired - desired - surge.desired;
+  const isSurplus = (status.surge ?? 0) > 0 && desired >= (status.original?.desired ?? 0);
+  if (!isSettled(observation, herd)) return decideUnsettled(observation, herd);
+  if (status.waitingSince !== undefined) {
+    return stay(observation, { change: { waitingSince: undefined } });
+  }
+  if (over === 1 && isSurplus) {
+    // Noted, and not done yet.
+    return stay(observation, { steps: [{ kind: 'Lower', desired: actualDesired - 1 }] });
+  }
+  if (surge.desired === 0) {
+    return stay(observation, { surge: none, end: { status: 'Successful' } });
+  }
+  const left = surge.desired - 1;
+  const next = { desired: left, maxSize: left };
+  const lower = over > 0 ? actualDesired - 1 : desired + left;
+  return stay(observation, { surge: next, steps: [{ kind: 'Lower', desired: lower }] });
+};
+
+const nobodyLeft = (
+  { desired, groupName }: UpdateObservation,
+  { old, fresh }: Herd,
+): UpdateDecision['end'] & object => {
+  const over = old.length + fresh.length - desired;
+  const nodes =
+    over === 1 ? 'instance more than asked for stays' : 'instances more than asked for stay';
+  const message = `${over} ${nodes} in node group ${groupName}: EC2 Auto Scaling was asked to take one back and none left for 15 minutes. Look for protection from scale-in.`;
+  return { status: 'Successful', message };
+};
+
+/** Noted since when nobody can go; undefined: for long enough. */
+const waitsLonger = (observation: UpdateObservation): UpdateDecision | undefined => {
+  const { status, now } = observation;
+  const noted = parseTime(status.waitingSince);
+  if (noted === undefined) return stay(observation, { change: { waitingSince: formatTime(now) } });
+  const late = epochMs(Math.max(noted, phaseSince(observation)) + joinTimeoutMs);
+  return now < late ? stay(observation, { wakeAt: late }) : undefined;
+};
+
+/**
+ * One was asked for and nobody leaves: protected from scale-in, mostly. After as long as a new node may take to join
+ * the rest is asked for at once and left to EC2 Auto Scaling, and the update, whose nodes are all new, ends and says so.
+ */
+const decideUnsettled = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
+  const { surge, desired, actualDesired, status } = observation;
+  if (herd.leaving.length > 0) {
+    return status.waitingSince === undefined
+      ? stay(observation)
+      : stay(observation, { change: { waitingSince: undefined } });
+  }
+  const waits = waitsLonger(observation);
+  if (waits !== undefined) return waits;
+  if (surge.desired > 0 || actualDesired > desired) {
+    const steps = actualDesired > desired ? [{ kind: 'Lower', desired } as const] : [];
+    return stay(observation, { surge: none, steps });
+  }
+  return stay(observation, { surge: none, end: nobodyLeft(observation, herd) });
+};
+
+/** What serves least, and then what budgets let go; of what nobody has looked at nobody knows. */
+const rankOf = (one: Counted): number => {
+  const { pods, loads } = one.instance;
+  if (!isServing(one)) return 0;
+  if (pods === 0) return 1;
+  if (loads === undefined) return 3;
+  return isHopeless(loads) ? 4 : 2;
+};
+
+/** As Auto Scaling chooses, of the zone with most instances; undefined: all are protected from scale-in. */
+const nextToGo = ({ old, fresh }: Herd): Counted | undefined => {
+  const all = [...old, ...fresh];
+  const open = all.filter(
+    ({ state, instance }) => state.kind === 'untouched' && instance.isProtected !== true,
+  );
+  const idle = open.find((one) => !isServing(one));
+  if (idle !== undefined) return idle;
+  const sizeOf = (zone: string): number =>
+    all.filter(({ instance }) => instance.zone === zone).length;
+  const most = Math.max(...open.map(({ instance }) => sizeOf(instance.zone)));
+  const [first] = open
+    .filter(({ instance }) => sizeOf(instance.zone) === most)
+    .toSorted((a, b) => rankOf(a) - rankOf(b));
+  return first;
+};
+
+/** Protected ones stay the update's own surplus: Auto Scaling, asked for fewer, would end them undrained one day. */
+const keepProtected = (observation: UpdateObservation, count: number): UpdateDecision => {
+  const stays = count === 1 ? 'node more than asked for stays' : 'nodes more than asked for stay';
+  const message = `${count} ${stays} in node group ${observation.groupName}: protected from scale-in. Take the protection off and update again.`;
+  return stay(observation, {
+    surge: { desired: count, maxSize: count },
+    change: { leftover: count },
+    end: { status: 'Successful', message },
+  });
+};
+
+/**
+ * EKS' 15 minutes hold here too. The others are not asked: this was the best choice, and with those of one zone gone and
+ * those of another kept Auto Scaling would even zones out, which asks no budget.
+ */
+const notDrained = (
+  observation: UpdateObservation,
+  herd: Herd,
+  failed: readonly Counted[],
+): UpdateDecision => {
+  const errors = notEvicted(observation, failed);
+  const change = fail(observation, errors, failed);
+  const left = Math.max(1, surplusLeft(observation, herd));
+  const stays = leave({ ...observation, status: { ...observation.status, errors } }, left);
+  return stay(observation, { change: { ...change, ...stays } });
+};
+
+/** It begins like this, so that it is known again, and taken away when it is no longer so. */
+const heldWords = 'The surplus cannot be taken back yet';
+
+/** What the deadline of a drain brings. */
+const endWords = (deadline: string, onDeadline: string | undefined, isLeaving: boolean): string => {
+  if (onDeadline === 'force') return `What is left by ${deadline} is deleted`;
+  return isLeaving
+    ? `Its lifecycle hook ends at ${deadline}, and its instance goes with what is left`
+    : `The update fails with PodEvictionFailure at ${deadline} if that lasts`;
+};
+
+/** What keeps the node that is being emptied now, and until when; undefined: nothing that lasts. */
+const heldText = (
+  { disruption, nodeName, instanceId }: UpdateInstance,
+  isLeaving: boolean,
+): string | undefined => {
+  const held = disruption === undefined ? '' : heldBy([disruption]);
+  const { phase, deadline, onDeadline } = disruption?.status ?? {};
+  if (held === '' || phase !== 'Draining' || deadline === undefined) return undefined;
+  const end = endWords(deadline, onDeadline, isLeaving);
+  return `${heldWords}: node ${nodeName ?? instanceId}. ${held}. ${end}.`;
+};
+
+/** The decision with what is told of it: written when it is news. */
+const told = (
+  observation: UpdateObservation,
+  { old, fresh, leaving }: Herd,
+  decided: UpdateDecision,
+): UpdateDecision => {
+  const { message = '' } = observation.status;
+  const going = [...old, ...fresh]
+    .filter(({ state }) => state.kind !== 'untouched')
+    .map(({ instance }) => instance);
+  const [text] = [
+    ...going.flatMap((one) => heldText(one, false) ?? []),
+    ...leaving.flatMap((one) => heldText(one, true) ?? []),
+  ];
+  const isSaid = decided.change !== undefined && 'message' in decided.change;
+  const isOver = text === undefined && message.startsWith(heldWords);
+  if (isSaid || (!isOver && (text === undefined || text === message))) return decided;
+  return { ...decided, change: { ...decided.change, message: text } };
+};
+
+const decideByDrains = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
+  const { surge, status, actualDesired, desired } = observation;
+  const all = [...herd.old, ...herd.fresh];
+  const asked = all.filter(({ state }) => state.kind !== 'untouched');
+  const failed = asked.filter(({ state }) => state.kind === 'failed');
+  if (failed.length > 0) return notDrained(observation, herd, failed);
+  const excess = surplusLeft(observation, herd);
+  const next = nextToGo(herd);
+  const isGoing = asked.length > 0 || herd.leaving.length > 0;
+  const isStuck = excess > 0 && next === undefined;
+  if (!isGoing && (isStuck || all.length > actualDesired)) {
+    const waits = waitsLonger(observation);
+    if (waits !== undefined) return waits;
+    if (isStuck) return keepProtected(observation, excess);
+    if (excess <= 0) return stay(observation, { surge: none, end: nobodyLeft(observation, herd) });
+  } else if (status.waitingSince !== undefined) {
+    return stay(observation, { change: { waitingSince: undefined } });
+  }
+  if (isGoing) return stay(observation);
+  if (excess <= 0 || next === undefined) {
+    // What was asked for and has never started needs no drain.
+    const there = Math.max(desired, all.length);
+    const isOver = actualDesired > there && surge.desired > 0;
+    return isOver
+      ? stay(observation, { surge: none, steps: [{ kind: 'Lower', desired: there }] })
+      : stay(observation, { surge: none, end: { status: 'Successful' } });
+  }
+  if (isHeld(observation)) return stay(observation);
+  const { instanceId } = next.instance;
+  return stay(observation, {
+    surge: atMost(surge, excess - 1),
+    steps: [{ kind: 'Retire', instanceId, isSurplus: true }],
+  });
+};
+
+export const decideScalingDown = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
+  const isForced = observation.update.spec.force === true;
+  const decide = isForced ? decideByForce : decideByDrains;
+  return told(observation, herd, decide(observation, herd));
+};
+
+/**
+ * The surplus after others took some of it: what they took is not started again, but where the update needs it, which is
+ * before an old node is drained and, with BLUE_GREEN, until the old nodes are terminated.
+ */
+export const surgeWithout = (
+  { desired, maxSize }: UpdateSurge,
+  taken: number,
+  { phase, strategy }: Pick<NodeGroupUpdateStatus, 'phase' | 'strategy'>,
+): UpdateSurge => {
+  const isNeeded = phase === 'ScalingUp' || (strategy === 'BLUE_GREEN' && phase !== 'ScalingDown');
+  const less = isNeeded ? 0 : Math.min(taken, desired);
+  return { desired: desired - less, maxSize: Math.max(0, maxSize - less) };
+};

@@ -1,0 +1,97 @@
+// What a request says about machines that creating a group and updating it have in common: a launch
+// template by id or name, and a release of the images. Refuses in EKS' words; changes nothing.
+
+import { type AwsInput, optionalStructure, optionalText, texts } from '../aws-wire/index.ts';
+import {
+  type Refusal,
+  releaseAmong,
+  releaseComplaint,
+  releaseImages,
+  templateRefusal,
+  typesTwice,
+} from '../core/nodegroup/index.ts';
+import type { InstanceTypeFacts, LaunchTemplate } from '../ports/index.ts';
+import {
+  type EksFaceOptions,
+  invalid,
+  invalidRequest,
+  type NamedGroup,
+  refusal,
+} from './context.ts';
+
+/** Throws what there is to throw. */
+export const refuse = (refused: Refusal | undefined, named: NamedGroup): void => {
+  if (refused !== undefined) throw refusal(refused.code)(refused.message, named);
+};
+
+/** Undefined where the request names none. */
+export const readTemplate = async (
+  { cloud }: EksFaceOptions,
+  input: AwsInput,
+  named: NamedGroup,
+): Promise<LaunchTemplate | undefined> => {
+  const given = optionalStructure(input, 'launchTemplate');
+  if (given === undefined) return undefined;
+  const [id, name] = [optionalText(given, 'id'), optionalText(given, 'name')];
+  if ((id === undefined) === (name === undefined)) {
+    throw invalid(
+      'Either provide launch template ID or launch template name in the request.',
+      named,
+    );
+  }
+  const version = optionalText(given, 'version') ?? '$Default';
+  const asked = { ...(id === undefined ? {} : { id }), ...(name === undefined ? {} : { name }) };
+  const template = await cloud.findLaunchTemplate({ ...asked, version });
+  if (template === undefined) {
+    const message = `Launch template ${id ?? name} version ${version} could not be found.`;
+    throw invalidRequest(message, named);
+  }
+  return template;
+};
+
+/** What no group is created with: some of it in the template, the rest in both template and request. */
+export const checkTemplate = (
+  template: LaunchTemplate,
+  input: AwsInput,
+  named: NamedGroup,
+): void => {
+  const { data } = template;
+  refuse(templateRefusal(template), named);
+  if ('diskSize' in input) {
+    throw invalid('Disk size must be specified within the launch template.', named);
+  }
+  if ('remoteAccess' in input) {
+    throw invalid('Remote access configuration cannot be specified with a launch template.', named);
+  }
+  if ('InstanceType' in data && texts(input, 'instanceTypes').length > 0) {
+    throw invalid(typesTwice, named);
+  }
+};
+
+export const needTypes = async (
+  { cloud }: Pick<EksFaceOptions, 'cloud'>,
+  names: readonly string[],
+  named: NamedGroup,
+): Promise<readonly InstanceTypeFacts[]> => {
+  const types = await cloud.describeInstanceTypes(names);
+  const unknown = names.filter((name) => !types.some((type) => type.name === name));
+  if (unknown.length === 0) return types;
+  const list = unknown.join(', ');
+  throw invalid(`The following supplied instance types do not exist: [${list}]`, named);
+};
+
+/** The release that is asked for, or the newest one. */
+export const needRelease = async (
+  { cloud }: Pick<EksFaceOptions, 'cloud'>,
+  asked: Parameters<typeof releaseImages>[0],
+  named: NamedGroup,
+): Promise<string> => {
+  const pattern = releaseImages(asked);
+  if (pattern === undefined) {
+    const message = `AMI Type ${asked.amiType} is only supported for kubernetes versions 1.32 or earlier`;
+    throw invalid(message, named);
+  }
+  const found = releaseAmong(asked, await cloud.describeImages(pattern));
+  if (found === undefined) throw invalid(releaseComplaint(asked), named);
+  return found;
+};

@@ -1,0 +1,204 @@
+// NodeGroup and NodeGroupUpdate as EKS' API shows them. Sizes come from the Auto Scaling group itself.
+import {
+  autoScalingGroupNameOf,
+  deleteAgainAnnotation,
+  type HealthIssue,
+  type NodeGroup,
+  type UpdateConfig,
+} from '../api/nodegroup.ts';
+import { type NodeGroupUpdate, updateStatusOf } from '../api/nodegroup-update.ts';
+import type { AwsCallContext } from '../aws-wire/index.ts';
+import { defaultInstanceType } from '../core/nodegroup/index.ts';
+import type { ScalingGroup } from '../ports/index.ts';
+import { nodegroupArn } from './context.ts';
+
+type Shape = Readonly<Record<string, unknown>>;
+
+export const taintEffects: Readonly<Record<string, string>> = {
+  NoSchedule: 'NO_SCHEDULE',
+  NoExecute: 'NO_EXECUTE',
+  PreferNoSchedule: 'PREFER_NO_SCHEDULE',
+};
+
+/** kubectl takes a spec without any; with a template, that one's type or the default is its instances'. */
+const typesOf = ({ instanceTypes, launchTemplate }: NodeGroup['spec']): readonly string[] =>
+  instanceTypes.length === 0 && launchTemplate === undefined
+    ? [defaultInstanceType]
+    : instanceTypes;
+
+const stateOf = (group: NodeGroup, isUpdating: boolean): string => {
+  const state = group.status?.state;
+  if (group.metadata.deletionTimestamp !== undefined) {
+    const again = group.metadata.annotations?.[deleteAgainAnnotation];
+    const isFailed = state === 'DELETE_FAILED' && group.status?.failure?.at !== again;
+    return isFailed ? state : 'DELETING';
+  }
+  if (state === undefined) {
+    return group.spec.autoScalingGroupName === undefined ? 'CREATING' : 'ACTIVE';
+  }
+  // An update that the controller has not seen yet is one all the same.
+  return isUpdating && (state === 'ACTIVE' || state === 'DEGRADED') ? 'UPDATING' : state;
+};
+
+const defined = (members: Shape): Shape =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+
+/** With an image of one's own EKS tells the image. */
+const releaseShown = ({ spec, status }: NodeGroup): string | undefined =>
+  spec.amiType === 'CUSTOM' ? status?.imageId : (status?.releaseVersion ?? spec.releaseVersion);
+
+/** EKS' NodegroupIssueCode; ours beyond them are told in words. */
+const issueCodes: ReadonlySet<string> = new Set([
+  'AutoScalingGroupNotFound',
+  'AutoScalingGroupInvalidConfiguration',
+  'Ec2SecurityGroupNotFound',
+  'Ec2SecurityGroupDeletionFailure',
+  'Ec2LaunchTemplateNotFound',
+  'Ec2LaunchTemplateVersionMismatch',
+  'Ec2SubnetNotFound',
+  'Ec2SubnetInvalidConfiguration',
+  'IamInstanceProfileNotFound',
+  'Ec2SubnetMissingIpv6Assignment',
+  'IamLimitExceeded',
+  'IamNodeRoleNotFound',
+  'NodeCreationFailure',
+  'AsgInstanceLaunchFailures',
+  'InstanceLimitExceeded',
+  'InsufficientFreeAddresses',
+  'AccessDenied',
+  'InternalFailure',
+  'ClusterUnreachable',
+  'AmiIdNotFound',
+  'AutoScalingGroupOptInRequired',
+  'AutoScalingGroupRateLimitExceeded',
+  'Ec2LaunchTemplateDeletionFailure',
+  'Ec2LaunchTemplateInvalidConfiguration',
+  'Ec2LaunchTemplateMaxLimitExceeded',
+  'Ec2SubnetListTooLong',
+  'IamThrottling',
+  'NodeTerminationFailure',
+  'PodEvictionFailure',
+  'SourceEc2LaunchTemplateNotFound',
+  'LimitExceeded',
+  'Unknown',
+  'AutoScalingGroupInstanceRefreshActive',
+  'KubernetesLabelInvalid',
+  'Ec2LaunchTemplateVersionMaxLimitExceeded',
+  'Ec2InstanceTypeDoesNotExist',
+]);
+
+const issueShown = (issue: HealthIssue): HealthIssue =>
+  issueCodes.has(issue.code)
+    ? issue
+    : { ...issue, code: 'Unknown', message: `${issue.code}: ${issue.message}` };
+
+/** Drover's own strategies have no word in EKS. */
+const updateConfigShown = (config: UpdateConfig = {}): UpdateConfig => {
+  const { updateStrategy, maxUnavailable, maxUnavailablePercentage } = config;
+  const nodes =
+    maxUnavailablePercentage === undefined
+      ? { maxUnavailable: maxUnavailable ?? 1 }
+      : { maxUnavailablePercentage };
+  return {
+    ...nodes,
+    ...(updateStrategy === 'DEFAULT' || updateStrategy === 'MINIMAL' ? { updateStrategy } : {}),
+  };
+};
+
+/** An update's change stands in the spec from its beginning; EKS tells it when it was successful. */
+const templateShown = (
+  { spec }: NodeGroup,
+  updates: readonly NodeGroupUpdate[],
+): NodeGroup['spec']['launchTemplate'] => {
+  const last = updates.findLast((one) => one.status?.from !== undefined);
+  if (last === undefined || updateStatusOf(last) === 'Successful') return spec.launchTemplate;
+  return last.status?.from?.launchTemplate ?? spec.launchTemplate;
+};
+
+export const toEksNodegroup = (
+  group: NodeGroup,
+  around: {
+    readonly scaling: ScalingGroup | undefined;
+    /** Of the group, oldest first. */
+    readonly updates: readonly NodeGroupUpdate[];
+    readonly remoteAccessSecurityGroup: string | undefined;
+  },
+  ctx: AwsCallContext,
+): Shape => {
+  const { spec, status, metadata } = group;
+  const { scaling, updates, remoteAccessSecurityGroup } = around;
+  const isUpdating = updates.some((one) => updateStatusOf(one) === 'InProgress');
+  const createdAt = Date.parse(metadata.creationTimestamp);
+  const changes = (status?.conditions ?? []).map(({ lastTransitionTime }) =>
+    Date.parse(lastTransitionTime ?? metadata.creationTimestamp),
+  );
+  const exists = scaling !== undefined || status?.createdAt !== undefined;
+  const name = autoScalingGroupNameOf(group);
+  return defined({
+    nodegroupName: metadata.name,
+    nodegroupArn: nodegroupArn(group, ctx),
+    clusterName: spec.clusterName,
+    version: status?.version ?? spec.version,
+    releaseVersion: releaseShown(group),
+    createdAt,
+    modifiedAt: Math.max(createdAt, ...changes),
+    status: stateOf(group, isUpdating),
+    capacityType: spec.capacityType,
+    scalingConfig: {
+      minSize: scaling?.minSize ?? spec.scaling.minSize,
+      maxSize: scaling?.maxSize ?? spec.scaling.maxSize,
+      desiredSize: spec.scaling.desired ?? scaling?.desiredCapacity ?? spec.scaling.minSize,
+    },
+    instanceTypes: typesOf(spec),
+    subnets: spec.subnets,
+    remoteAccess: spec.remoteAccess,
+    amiType: spec.amiType,
+    nodeRole: spec.nodeRole,
+    labels: spec.labels ?? {},
+    taints: spec.taints?.map(({ key, value, effect }) =>
+      defined({ key, value, effect: taintEffects[effect] }),
+    ),
+    resources: exists ? defined({ autoScalingGroups: [{ name }], remoteAccessSecurityGroup }) : {},
+    diskSize: spec.diskSizeGiB,
+    health: { issues: (status?.health ?? []).map(issueShown) },
+    updateConfig: updateConfigShown(spec.updateConfig),
+    nodeRepairConfig: spec.nodeRepairConfig,
+    launchTemplate: templateShown(group, updates),
+    tags: spec.tags ?? {},
+  });
+};
+
+/** EKS' ErrorCode; ours beyond them are issues of the group's health, and are told in words here. */
+const updateErrorCodes: ReadonlySet<string> = new Set([
+  'SubnetNotFound',
+  'SecurityGroupNotFound',
+  'EniLimitReached',
+  'IpNotAvailable',
+  'AccessDenied',
+  'OperationNotPermitted',
+  'VpcIdNotFound',
+  'Unknown',
+  'NodeCreationFailure',
+  'PodEvictionFailure',
+  'InsufficientFreeAddresses',
+  'ClusterUnreachable',
+  'InsufficientNumberOfReplicas',
+  'ConfigurationConflict',
+  'AdmissionRequestDenied',
+  'UnsupportedAddonModification',
+  'K8sResourceNotFound',
+]);
+
+export const toEksUpdate = (update: NodeGroupUpdate): Shape => ({
+  id: update.metadata.name,
+  status: updateStatusOf(update),
+  type: update.spec.type,
+  params: update.spec.params,
+  createdAt: Date.parse(update.metadata.creationTimestamp),
+  errors: (update.status?.errors ?? []).map(({ code, message, resourceIds }) => ({
+    ...(updateErrorCodes.has(code)
+      ? { errorCode: code, errorMessage: message }
+      : { errorCode: 'Unknown', errorMessage: `${code}: ${message}` }),
+    resourceIds,
+  })),
+});

@@ -1,0 +1,63 @@
+// The cluster autoscaler's scale-down, as far as a node group sees it: one node that runs no pod of a workload is
+// terminated with its place in the Auto Scaling group, never below the minimum. It leaves a node alone that is annotated.
+
+import type { World } from '../../../world/index.ts';
+import { instanceIdOfProviderId } from '../../api/brand.ts';
+import { isObject, type JsonObject, objectOr } from '../../api/json.ts';
+
+const nodes = { group: '', resource: 'nodes' } as const;
+const pods = { group: '', resource: 'pods' } as const;
+export const autoscalerAnnotation = 'cluster-autoscaler.kubernetes.io/scale-down-disabled';
+
+const isOfDaemonSet = ({ metadata }: JsonObject): boolean => {
+  const { ownerReferences } = objectOr(metadata);
+  return Array.isArray(ownerReferences) && ownerReferences.some((one) => one.kind === 'DaemonSet');
+};
+
+const busyNodes = ({ kube }: World): ReadonlySet<unknown> =>
+  new Set(
+    [...kube.readAll(pods)]
+      .filter((pod) => !isOfDaemonSet(pod as unknown as JsonObject))
+      .map(({ spec }) => objectOr(spec).nodeName),
+  );
+
+export interface EmptyNode {
+  readonly name: string;
+  readonly instanceId: string;
+  /** The cluster autoscaler takes a value of `true` alone. */
+  readonly isDisabled: boolean;
+}
+
+/** Ready nodes without pods of workloads, whose instances are in service in a group that is above its minimum. */
+export const emptyNodes = (world: World): readonly EmptyNode[] => {
+  const busy = busyNodes(world);
+  const answer = objectOr(world.aws.call('autoscaling', 'DescribeAutoScalingGroups', {}));
+  const all = Array.isArray(answer.AutoScalingGroups) ? answer.AutoScalingGroups : [];
+  const open = new Set(
+    all
+      .filter(isObject)
+      .filter(({ DesiredCapacity, MinSize }) => Number(DesiredCapacity) > Number(MinSize))
+      .flatMap(({ Instances }) => (Array.isArray(Instances) ? Instances.filter(isObject) : []))
+      .filter(({ LifecycleState }) => LifecycleState === 'InService')
+      .map(({ InstanceId }) => InstanceId),
+  );
+  return [...world.kube.readAll(nodes)].flatMap(({ metadata, spec }): readonly EmptyNode[] => {
+    const { providerID } = objectOr(spec);
+    const instanceId = instanceIdOfProviderId(String(providerID ?? ''));
+    if (instanceId === undefined || !open.has(instanceId) || busy.has(metadata.name)) return [];
+    const isDisabled = metadata.annotations?.[autoscalerAnnotation] === 'true';
+    return [{ name: metadata.name, instanceId, isDisabled }];
+  });
+};
+
+/** The call that takes the node out with its place; undefined where the autoscaler finds nothing to take. */
+export const scaleDownCall = (
+  world: World,
+  isOfInterest: (node: EmptyNode) => boolean = ({ isDisabled }) => !isDisabled,
+): { readonly operation: string; readonly input: JsonObject } | undefined => {
+  const found = emptyNodes(world).find(isOfInterest);
+  if (found === undefined) return undefined;
+  const { instanceId: InstanceId } = found;
+  const input = { InstanceId, ShouldDecrementDesiredCapacity: true };
+  return { operation: 'TerminateInstanceInAutoScalingGroup', input };
+};

@@ -1,0 +1,136 @@
+// The controller processes of one life: one alone, or two replicas that elect a leader, each with its
+// own network, its own misfortune and its own idea of the time. Never decides what they do.
+
+import { nodeManagerAgent, nodeManagerUser, type World } from '../../../world/index.ts';
+import { microsPerMs, microsPerSecond } from '../../../world/kernel/index.ts';
+import type { Http, Log, Random } from '../../ports/index.ts';
+import type { SentCall } from '../ports/cloud-calls.ts';
+import { FaultPlan, type FaultRates, type NetworkFaultKind } from '../ports/fault-plan.ts';
+import { ControllerProcess } from './process.ts';
+
+export interface FleetOptions {
+  readonly world: World;
+  readonly compat: 'eks' | 'native';
+  readonly queueUrl: string | undefined;
+  /** Where webhooks are asked. */
+  readonly http: Http;
+  readonly log: Log;
+  readonly onFault: (kind: NetworkFaultKind) => void;
+  readonly onCloudCall: (call: SentCall) => void;
+  readonly onFailure: (error: unknown) => void;
+  /** No process works from now on (none runs, or none leads), or one does again. */
+  readonly onDown: (isDown: boolean) => void;
+}
+
+interface Replica {
+  readonly process: ControllerProcess;
+  readonly plan: FaultPlan;
+}
+
+/** Share of lives with two replicas. Their lease is renewed every 2 s, which makes them dear. */
+const twoReplicasShare = 0.25;
+const skewedShare = 0.5;
+/** Seconds where a time service is slow, minutes where there is none. */
+const skewBoundsMs = [2_000, 5_000, 60_000, 600_000] as const;
+/** What remains of a skew once the API server has answered: its Date header has whole seconds. */
+const correctedSkewMs = 1_100;
+/** By how much what a process writes is off, in the trace's unit. */
+export const remainingSkew = (skewMs: number): number =>
+  Math.min(Math.abs(skewMs), correctedSkewMs) * microsPerMs;
+const maxDownSeconds = 30;
+const pauseEverySeconds = 150;
+
+const drawSkewMs = (random: Random): number => {
+  const isSkewed = random.next() < skewedShare;
+  const bound = skewBoundsMs[random.below(skewBoundsMs.length)] ?? 0;
+  const skew = Math.round((random.next() * 2 - 1) * bound);
+  return isSkewed ? skew : 0;
+};
+
+export class Fleet {
+  /** How far the replicas' corrected clocks are off at most (fault F11), microseconds. */
+  readonly clockSkew: number;
+  readonly #options: FleetOptions;
+  readonly #random: Random;
+  readonly #skewMs: number;
+  readonly #replicas: Replica[];
+  #pausesAgainAt = 0;
+  #isDown = false;
+
+  constructor(options: FleetOptions) {
+    this.#options = options;
+    const { kernel } = options.world;
+    this.#random = kernel.random('life.fleet');
+    const count = this.#random.next() < twoReplicasShare ? 2 : 1;
+    const skews = Array.from({ length: count }, () => drawSkewMs(this.#random));
+    this.#skewMs = skews[0] ?? 0;
+    this.clockSkew = Math.max(...skews.map(remainingSkew));
+    this.#replicas = skews.map((clockSkewMs, i) =>
+      this.#replica({ name: `r${i + 1}`, leaderElect: count > 1, clockSkewMs }),
+    );
+  }
+
+  set rates(rates: FaultRates) {
+    for (const { plan } of this.#replicas) plan.rates = rates;
+  }
+
+  start(): void {
+    for (const { process } of this.#replicas) process.start();
+  }
+
+  kill(): void {
+    for (const { process } of this.#replicas) process.retire();
+  }
+
+  /** Two replicas give way to one that needs no lease; one alone just goes on. */
+  becomeOne(): void {
+    if (this.#replicas.length === 1) return;
+    this.kill();
+    const last = this.#replica({ name: 'last', leaderElect: false, clockSkewMs: this.#skewMs });
+    this.#replicas.splice(0, this.#replicas.length, last);
+    last.process.start();
+  }
+
+  #tellDown(): void {
+    const isDown = !this.#replicas.some(({ process }) => process.isWorking);
+    if (isDown !== this.#isDown) this.#options.onDown(isDown);
+    this.#isDown = isDown;
+  }
+
+  /** Rarely enough that a rest of patience remains: who stands still all the time proves nothing. */
+  #pause(process: ControllerProcess, seconds: number): boolean {
+    const now = this.#options.world.kernel.now();
+    if (now < this.#pausesAgainAt) return false;
+    this.#pausesAgainAt = now + pauseEverySeconds * microsPerSecond;
+    process.pause(seconds);
+    return true;
+  }
+
+  #replica(own: {
+    readonly name: string;
+    readonly leaderElect: boolean;
+    readonly clockSkewMs: number;
+  }): Replica {
+    const { world, compat, queueUrl, http, log, onFault, onCloudCall, onFailure } = this.#options;
+    const plan = new FaultPlan({
+      random: world.kernel.random(`life.faults.${own.name}`),
+      fired: onFault,
+      crash: () => process.restartAfter(this.#random.next() * maxDownSeconds),
+      pause: (seconds) => own.leaderElect && this.#pause(process, seconds),
+    });
+    const process: ControllerProcess = new ControllerProcess({
+      ...own,
+      world,
+      identity: { user: nodeManagerUser, userAgent: nodeManagerAgent },
+      compat,
+      queueUrl,
+      faults: plan,
+      http,
+      log,
+      onCloudCall,
+      onFailure,
+      onWorking: () => this.#tellDown(),
+    });
+    return { process, plan };
+  }
+}

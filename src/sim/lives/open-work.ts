@@ -1,0 +1,128 @@
+// What of a world's work is still open: drains, hooks, node groups, updates, applications that are not whole.
+// A life waits until nothing is. Looks only, and by what anybody can see.
+
+import type { World } from '../../../world/index.ts';
+import { microsPerMs } from '../../../world/kernel/index.ts';
+import { parseTime } from '../../api/brand.ts';
+import { type JsonObject, objectOr } from '../../api/json.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
+
+export const resources = {
+  nodes: { group: '', resource: 'nodes' },
+  deployments: { group: 'apps', resource: 'deployments' },
+  disruptions: { group: 'drover.dev', resource: 'nodedisruptions' },
+  groups: { group: 'drover.dev', resource: 'nodegroups' },
+  updates: { group: 'drover.dev', resource: 'nodegroupupdates' },
+  sequences: { group: 'drover.dev', resource: 'nodegroupupdatesequences' },
+} as const;
+
+export const phaseOf = (disruption: JsonObject): string =>
+  String(objectOr(disruption.status).phase ?? 'Pending');
+
+/** What EC2 has scheduled is days ahead, and its budgets have until then; no life waits for that. */
+const longestWaitMs = 2 * 24 * 3_600_000;
+
+/**
+ * A drain without a deadline against budgets may stand for ever: that is what was asked for. It must
+ * then name nothing but budgets. So may one that waits for its turn, not begun.
+ */
+const isBlockedForGood = (disruption: JsonObject, nowMs: number): boolean => {
+  const status = objectOr(disruption.status);
+  const { waitingOn, deadline, phase } = status;
+  if (phase !== 'Draining' && phase !== 'Pending') return false;
+  const endsAt = typeof deadline === 'string' ? parseTime(deadline) : undefined;
+  if (endsAt !== undefined && endsAt - nowMs < longestWaitMs) return false;
+  const blockers: readonly unknown[] = Array.isArray(waitingOn) ? waitingOn : [];
+  const kinds = blockers.map((blocker) => objectOr(blocker).kind);
+  const forGood = phase === 'Pending' ? ['turn'] : ['pdb', 'multiplePdbs'];
+  return kinds.length > 0 && kinds.every((kind) => forGood.includes(String(kind)));
+};
+
+/** Instances that wait in a termination's hook. */
+const waitingInstances = ({ kernel }: World): readonly string[] => {
+  const members = kernel.tables.open<JsonObject>('aws/autoscaling/instances');
+  return [...members.entries()]
+    .filter(([, row]) => String(row.state) === 'Terminating:Wait')
+    .map(([instanceId]) => instanceId);
+};
+
+const isInProgress = ({ status }: JsonObject): boolean =>
+  (objectOr(status).status ?? 'InProgress') === 'InProgress';
+
+/** Deleted ones are gone, the others have the size that they are asked for. */
+const whyUnsettled = ({ spec, status, metadata }: NodeGroup): string | undefined => {
+  if (metadata.deletionTimestamp !== undefined) return 'is being deleted';
+  if (status === undefined) return 'has no status';
+  const { observedGeneration, scaleIn, state, surge } = status;
+  if (observedGeneration !== metadata.generation) return 'was not looked at since it was changed';
+  if (scaleIn !== undefined) return 'is being scaled in';
+  if (state === 'CREATING') return 'is being created';
+  // What an update could not take back is its own.
+  const size = status.desired - (surge?.desired ?? 0);
+  const { desired } = spec.scaling;
+  if (desired === undefined || desired === size) return undefined;
+  return `has ${size} nodes where ${desired} are asked for`;
+};
+
+function* openThings(world: World): Generator<string> {
+  const told = (kind: string, { metadata, status }: JsonObject, what = ''): string =>
+    `${kind} ${String(objectOr(metadata).name)} ${what}${JSON.stringify(status)}`;
+  for (const group of world.kube.readAll(resources.groups)) {
+    const why = whyUnsettled(group as unknown as NodeGroup);
+    if (why !== undefined) yield told('group', group, `${why} `);
+  }
+  for (const update of world.kube.readAll(resources.updates)) {
+    if (isInProgress(update)) yield told('update', update);
+  }
+  for (const sequence of world.kube.readAll(resources.sequences)) {
+    if (isInProgress(sequence)) yield told('sequence', sequence);
+  }
+  const blocked = new Set<string>();
+  const nowMs = world.kernel.now() / microsPerMs;
+  for (const disruption of world.kube.readAll(resources.disruptions)) {
+    if (phaseOf(disruption) === 'Ended') continue;
+    if (isBlockedForGood(disruption, nowMs)) {
+      blocked.add(String(objectOr(disruption.spec).instanceId));
+    } else yield told('drain', disruption);
+  }
+  for (const instanceId of waitingInstances(world)) {
+    if (!blocked.has(instanceId)) yield `hook of ${instanceId}`;
+  }
+}
+
+/** Nothing is under way, but for drains that may stand for ever. */
+export const isQuiet = (world: World): boolean => openThings(world).next().done === true;
+
+export const appsAreReady = ({ kube }: World): boolean => {
+  for (const app of kube.readAll(resources.deployments)) {
+    const wanted = Number(objectOr(app.spec).replicas ?? 1);
+    if (Number(objectOr(app.status).readyReplicas ?? 0) < wanted) return false;
+  }
+  return true;
+};
+
+/** Auto Scaling tries again at growing intervals after it found no capacity. */
+export const groupsAreFull = ({ aws }: World): boolean => {
+  const answer = aws.call('autoscaling', 'DescribeAutoScalingGroups', {});
+  const groups = objectOr(answer).AutoScalingGroups;
+  return (Array.isArray(groups) ? groups : []).every((group) => {
+    const { DesiredCapacity, Instances } = objectOr(group);
+    return Array.isArray(Instances) && Instances.length === Number(DesiredCapacity);
+  });
+};
+
+const maxTold = 2000;
+
+/** Everything that keeps the world from being quiet, for people. */
+export const openWork = (world: World): string =>
+  `still open: ${[...openThings(world)].join('; ').slice(0, maxTold)}`;
+
+export const readyNodes = ({ kube }: World): number => {
+  let ready = 0;
+  for (const node of kube.readAll(resources.nodes)) {
+    const { conditions } = objectOr(node.status);
+    const list: readonly unknown[] = Array.isArray(conditions) ? conditions : [];
+    if (list.some((c) => objectOr(c).type === 'Ready' && objectOr(c).status === 'True')) ready++;
+  }
+  return ready;
+};

@@ -1,0 +1,58 @@
+// When people let updates go on: freezes and windows of minutes, since lives are short, and health probes that ask for
+// a condition which an application has, or has not. From a stream of chance of their own.
+
+import type { WorldClient } from '../../../world/contracts.ts';
+import type { World } from '../../../world/index.ts';
+import type { JsonObject } from '../../api/json.ts';
+import { type ActionContext, nodeGroups, pickOf } from './action.ts';
+import { timestamp } from './node-causes.ts';
+import { resources } from './open-work.ts';
+import { appNamespace } from './scenario.ts';
+
+/** As before: nothing is said of times. */
+const never = { windows: null, freezes: null, probes: null } as const;
+
+const drawProbe = ({ world }: ActionContext): JsonObject => {
+  const random = world.kernel.random('life.pacing');
+  const apps = [...world.kube.readAll(resources.deployments, appNamespace)];
+  const app = pickOf(random, apps);
+  if (app === undefined) return {};
+  const condition = {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    namespace: appNamespace,
+    name: app.metadata.name,
+    type: 'Available',
+    status: random.next() < 0.5 ? 'True' : 'False',
+  };
+  const intervalSeconds = pickOf(random, [10, 30]) ?? 30;
+  return { probes: [{ name: 'app', condition, intervalSeconds }] };
+};
+
+/** A part of `spec.updateConfig`, to be merged. */
+export const drawPacing = (context: ActionContext): JsonObject => {
+  const random = context.world.kernel.random('life.pacing');
+  const chance = random.next();
+  if (chance < 0.6) return never;
+  if (chance < 0.74) {
+    const begins = random.below(60);
+    const from = timestamp(context, begins);
+    const until = timestamp(context, begins + 60 + random.below(540));
+    return { ...never, freezes: [{ from, until, reason: 'a release' }] };
+  }
+  if (chance < 0.87) {
+    const cron = `*/${pickOf(random, [3, 5, 10]) ?? 5} * * * *`;
+    return { ...never, windows: [{ cron, durationSeconds: 60 }] };
+  }
+  return { ...never, ...drawProbe(context) };
+};
+
+/** In the end whoever holds updates back lets them go on. */
+export const openGates = ({ kube }: World, user: WorldClient): void => {
+  for (const { metadata, spec } of kube.readAll(nodeGroups)) {
+    const text = JSON.stringify(spec);
+    if (!/"(?:windows|freezes|probes)"/.test(text)) continue;
+    const body = { spec: { updateConfig: never } };
+    user.patch(nodeGroups, { name: metadata.name }, { type: 'merge', body });
+  }
+};

@@ -1,0 +1,143 @@
+// One controller process in a simulated life: started, killed at any write, started again. A killed
+// process' network is cut, so nothing it still does reaches the world.
+
+import type { World } from '../../../world/index.ts';
+import { microsPerSecond } from '../../../world/kernel/index.ts';
+import { type ControlPlaneDeps, runControlPlane } from '../../controllers/control-plane.ts';
+import type { Clock, Http, Journal, Log } from '../../ports/index.ts';
+import { LeaderElector } from '../../runtime/index.ts';
+import type { SentCall } from '../ports/cloud-calls.ts';
+import type { Identity } from '../ports/kube.ts';
+import type { Network, NetworkFaults } from '../ports/network.ts';
+import { createInProcessPorts } from '../ports/ports.ts';
+
+export interface ProcessOptions {
+  readonly world: World;
+  /** Tells replicas apart; one alone needs none. */
+  readonly name?: string;
+  readonly identity: Identity;
+  /** One of several replicas: works only while it holds the lease. */
+  readonly leaderElect?: boolean;
+  readonly clockSkewMs?: number;
+  readonly compat: 'eks' | 'native';
+  readonly approveCertificates?: boolean;
+  readonly queueUrl: string | undefined;
+  readonly faults: NetworkFaults;
+  /** What health probes by HTTP are answered; absent = this process makes no such calls. */
+  readonly http?: Http;
+  readonly log: Log;
+  readonly onCloudCall: (call: SentCall) => void;
+  /** Called when a process ended by itself: always a defect. */
+  readonly onFailure: (error: unknown) => void;
+  /** Called after it began or ceased to work. */
+  readonly onWorking?: () => void;
+}
+
+/** The oracles judge what reached the world, not what a process says of itself. */
+const unread: Journal = { record: () => {} };
+
+/** One way of a call inside a data centre: half a millisecond. */
+const legMicros = 500;
+
+export class ControllerProcess {
+  readonly #options: ProcessOptions;
+  readonly #name: string;
+  #generation = 0;
+  #isLeading = false;
+  #isRetired = false;
+  #network: Network | undefined;
+  #kill: (() => void) | undefined;
+
+  constructor(options: ProcessOptions) {
+    this.#options = options;
+    this.#name = options.name ?? 'r1';
+  }
+
+  start(): void {
+    if (this.#kill !== undefined || this.#isRetired) return;
+    const { world, identity, faults, clockSkewMs = 0, log, onCloudCall } = this.#options;
+    this.#generation += 1;
+    const ports = createInProcessPorts(world, {
+      component: `drover.${this.#name}.${this.#generation}`,
+      identity,
+      clockSkewMs,
+      legMicros,
+      faults,
+      onCloudCall,
+    });
+    const life = new AbortController();
+    this.#kill = () => {
+      ports.network.cut();
+      life.abort(new Error('killed'));
+      this.#kill = undefined;
+      this.#isLeading = false;
+      this.#options.onWorking?.();
+    };
+    this.#network = ports.network;
+    this.#options.onWorking?.();
+    const work = this.#work({ ...ports, log, journal: unread }, life.signal);
+    work.catch((error: unknown) => {
+      if (!life.signal.aborted) this.#options.onFailure(error);
+    });
+  }
+
+  /** It runs and, of several replicas, it is the one that leads. */
+  get isWorking(): boolean {
+    return this.#kill !== undefined && (this.#options.leaderElect !== true || this.#isLeading);
+  }
+
+  /** As `drover controller` does: with replicas, only as long as the lease is held. */
+  #work(
+    ports: Omit<ControlPlaneDeps, 'queueUrl' | 'compat' | 'isLeader'> & {
+      readonly ownClock: Clock;
+    },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { compat, queueUrl, leaderElect, approveCertificates = false, http } = this.#options;
+    const own = http === undefined ? {} : { http };
+    const deps = { ...ports, queueUrl, compat, approveCertificates, ...own };
+    if (!leaderElect) return runControlPlane(deps, signal);
+    const elector = new LeaderElector({
+      ...ports,
+      clock: ports.ownClock,
+      random: ports.random('leader'),
+      namespace: 'kube-system',
+      name: 'drover-controller',
+      identity: `${this.#name}.${this.#generation}`,
+    });
+    const isLeader = (): boolean => elector.isLeader();
+    return elector.run(({ epoch }, inner) => {
+      this.#leads(signal, true);
+      const working = runControlPlane({ ...deps, isLeader, epoch }, inner);
+      return working.finally(() => this.#leads(signal, false));
+    }, signal);
+  }
+
+  /** Not of a process that has been killed meanwhile. */
+  #leads(life: AbortSignal, does: boolean): void {
+    if (life.aborted) return;
+    this.#isLeading = does;
+    this.#options.onWorking?.();
+  }
+
+  kill(): void {
+    this.#kill?.();
+  }
+
+  /** Killed for good. */
+  retire(): void {
+    this.#isRetired = true;
+    this.kill();
+  }
+
+  /** Stands still for `seconds` of world time, then goes on as if nothing had been. */
+  pause(seconds: number): void {
+    this.#network?.pause(seconds * microsPerSecond);
+  }
+
+  /** Killed now, back after `seconds` of world time. */
+  restartAfter(seconds: number): void {
+    this.kill();
+    this.#options.world.kernel.after(seconds * microsPerSecond, () => this.start());
+  }
+}

@@ -1,0 +1,178 @@
+// What a random cluster holds: groups, applications, budgets. Drawn from one stream of chance, so a
+// seed always gives the same cluster. Nothing here acts.
+
+import type { DemoGroup } from '../../../world/aws/index.ts';
+import type { JsonObject } from '../../api/json.ts';
+import type { Random } from '../../ports/index.ts';
+
+/** none; a number or percentage; never = maxUnavailable 0; two = a second budget on the same pods. */
+export type BudgetKind = 'none' | 'one' | 'half' | 'allButOne' | 'never' | 'two';
+
+export interface App {
+  readonly name: string;
+  readonly replicas: number;
+  readonly budget: BudgetKind;
+  readonly graceSeconds: number;
+  readonly stopSeconds: number;
+  readonly readySeconds: number;
+}
+
+/** What the owner of a managed group set besides EKS' defaults. */
+export interface GroupSettings {
+  /** Heartbeat timeout of our hooks; absent = EKS' 30 minutes. */
+  readonly heartbeatSeconds?: number;
+  /** Somebody else's termination hook on the same group, left to its timeout. */
+  readonly foreignHookSeconds?: number;
+  readonly drain?: {
+    readonly timeoutSeconds?: number;
+    readonly onDeadline?: 'force' | 'fail';
+  };
+}
+
+export interface Scenario {
+  readonly groups: readonly DemoGroup[];
+  /** By name of the group; those that are not managed have none. */
+  readonly settings: Readonly<Record<string, GroupSettings>>;
+  readonly apps: readonly App[];
+  readonly addons: boolean;
+  /** Versions of its node groups are updated. */
+  readonly updates: boolean;
+}
+
+const pick = <T>(random: Random, items: readonly [T, ...T[]]): T =>
+  items[random.below(items.length)] ?? items[0];
+
+const zones = ['a', 'b', 'c'] as const;
+/** Rare kinds stand once, common ones often. */
+const budgets: readonly [BudgetKind, ...BudgetKind[]] = [
+  'none',
+  'none',
+  'one',
+  'one',
+  'half',
+  'allButOne',
+  'never',
+  'two',
+];
+
+const drawSettings = (random: Random): GroupSettings => {
+  const isPlain = random.next() < 0.4;
+  const heartbeatSeconds = pick(random, [300, 300, 900, 1800]);
+  const foreignHookSeconds = random.next() < 0.3 ? pick(random, [60, 600]) : undefined;
+  const timeoutSeconds = pick(random, [300, 900, 2400]);
+  const onDeadline = random.next() < 0.25 ? 'fail' : 'force';
+  if (isPlain) return {};
+  return {
+    // A drain that fails keeps its hook to the end: 100 heartbeats that a life can wait for.
+    heartbeatSeconds: onDeadline === 'fail' ? 120 : heartbeatSeconds,
+    drain: { timeoutSeconds, onDeadline },
+    ...(foreignHookSeconds === undefined ? {} : { foreignHookSeconds }),
+  };
+};
+
+/** How large a life is: world time with faults, and the most nodes its cluster may have. */
+export interface LifeSize {
+  readonly chaosSeconds: number;
+  readonly maxNodes: number;
+}
+
+/**
+ * Most lives are small and short, since most defects need two nodes and a quarter of an hour less
+ * than that; one in eight is long and one in eight large, for those that need a crowd or patience.
+ */
+export const drawSize = (random: Random): LifeSize => ({
+  chaosSeconds: pick(random, [150, 150, 150, 200, 200, 300, 300, 900]),
+  maxNodes: pick(random, [3, 4, 4, 5, 6, 6, 10, 20]),
+});
+
+/** An update takes many minutes; what else there is happens without it just as well. */
+const updatesShare = 0.6;
+
+export const drawScenario = (random: Random, options: { readonly maxNodes: number }): Scenario => {
+  const groupCount = 1 + random.below(3);
+  const perGroup = Math.max(1, Math.floor(options.maxNodes / groupCount));
+  const groups = Array.from({ length: groupCount }, (_, i): DemoGroup => {
+    const desired = 1 + random.below(perGroup);
+    return {
+      name: `g${i + 1}`,
+      isManaged: i === 0 || random.next() < 0.75,
+      min: 0,
+      max: desired + 3,
+      desired,
+      instanceType: 'm5.large',
+      zones: zones.slice(0, 1 + random.below(3)),
+      releasesBehind: random.below(2),
+    };
+  });
+  const apps = Array.from({ length: 1 + random.below(5) }, (_, i): App => {
+    const graceSeconds = pick(random, [5, 30, 30, 120]);
+    return {
+      name: `app${i + 1}`,
+      replicas: 1 + random.below(6),
+      budget: pick(random, budgets),
+      graceSeconds,
+      stopSeconds: Math.min(graceSeconds, pick(random, [1, 1, 2, 20])),
+      readySeconds: pick(random, [0, 1, 5, 30]),
+    };
+  });
+  const addons = random.next() < 0.5;
+  const managed = groups.filter(({ isManaged }) => isManaged);
+  const settings = Object.fromEntries(managed.map(({ name }) => [name, drawSettings(random)]));
+  const updates = random.next() < updatesShare;
+  return { groups, apps, addons, settings, updates };
+};
+
+/** A third of the groups: most lives with several have instances of both markets. */
+const spotShare = 0.35;
+
+/** The scenario with the groups that launch spot instances; their stream of chance is their own. */
+export const withSpotGroups = (scenario: Scenario, random: Random): Scenario => ({
+  ...scenario,
+  groups: scenario.groups.map((group) =>
+    random.next() < spotShare ? { ...group, capacityType: 'SPOT' } : group,
+  ),
+});
+
+export const appNamespace = 'life';
+
+const metadataOf = (name: string): JsonObject => ({ name, namespace: appNamespace });
+
+export const deploymentOf = (app: App): JsonObject => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: metadataOf(app.name),
+  spec: {
+    replicas: app.replicas,
+    selector: { matchLabels: { app: app.name } },
+    template: {
+      metadata: {
+        labels: { app: app.name },
+        annotations: {
+          'world.drover.dev/stop-seconds': String(app.stopSeconds),
+          'world.drover.dev/ready-seconds': String(app.readySeconds),
+        },
+      },
+      spec: {
+        terminationGracePeriodSeconds: app.graceSeconds,
+        containers: [{ name: 'app', image: 'example/app:1' }],
+      },
+    },
+  },
+});
+
+const budgetBounds: Readonly<Record<BudgetKind, (replicas: number) => readonly JsonObject[]>> = {
+  none: () => [],
+  one: () => [{ maxUnavailable: 1 }],
+  half: () => [{ minAvailable: '50%' }],
+  allButOne: (replicas) => [{ minAvailable: Math.max(0, replicas - 1) }],
+  never: () => [{ maxUnavailable: 0 }],
+  two: () => [{ maxUnavailable: 1 }, { minAvailable: 1 }],
+};
+
+export const budgetsOf = (app: App): readonly JsonObject[] =>
+  budgetBounds[app.budget](app.replicas).map((bound, i) => ({
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: metadataOf(i === 0 ? app.name : `${app.name}-${i + 1}`),
+    spec: { ...bound, selector: { matchLabels: { app: app.name } } },
+  }));

@@ -1,0 +1,101 @@
+// An endpoint of webhooks and probes in the world's time: it answers, fails, is slow, hangs or is not there, as it is
+// told for each call. No socket is opened.
+
+import type { World } from '../../../world/index.ts';
+import { microsPerMs } from '../../../world/kernel/index.ts';
+import { shownAddress } from '../../api/update-hooks.ts';
+import {
+  type Http,
+  type HttpAnswer,
+  HttpError,
+  type HttpErrorCode,
+  type HttpPost,
+  type Random,
+} from '../../ports/index.ts';
+
+/** How one call is answered. */
+export type EndpointReply =
+  | { readonly status: number; readonly retryAfterSeconds?: number; readonly afterMs?: number }
+  /** Nothing is ever answered. */
+  | 'hangs'
+  /** The connection is refused. */
+  | 'refuses';
+
+export interface EndpointCall {
+  readonly url: string;
+  readonly idempotencyKey: string;
+  readonly bearerToken: string | undefined;
+  readonly ca: string | undefined;
+  readonly body: string;
+}
+
+const usualMs = 20;
+
+/** An endpoint of a bad day: mostly done at once, else slow, busy, wrong or away. */
+export const drawReply = (random: Random): EndpointReply => {
+  const roll = random.next();
+  if (roll < 0.7) return { status: 200 };
+  if (roll < 0.78) return { status: 200, afterMs: 3_000 };
+  if (roll < 0.86) return { status: 202, retryAfterSeconds: 15 };
+  if (roll < 0.91) return { status: 503 };
+  if (roll < 0.95) return { status: 400 };
+  return roll < 0.98 ? 'refuses' : 'hangs';
+};
+
+export class SimulatedEndpoint implements Http {
+  /** Every POST, those that were never answered too. */
+  readonly calls: EndpointCall[] = [];
+  readonly #reply: (call: EndpointCall) => EndpointReply;
+  #world: World | undefined;
+
+  constructor(reply: (call: EndpointCall) => EndpointReply) {
+    this.#reply = reply;
+  }
+
+  /** From then on its answers take that world's time. */
+  runIn(world: World): void {
+    this.#world = world;
+  }
+
+  get(
+    url: string,
+    options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
+  ): Promise<HttpAnswer> {
+    const nothing = { idempotencyKey: '', bearerToken: undefined, ca: undefined, body: '' };
+    return this.#answer(url, this.#reply({ url, ...nothing }), options);
+  }
+
+  post(url: string, options: HttpPost): Promise<HttpAnswer> {
+    const { idempotencyKey, bearerToken, ca, body } = options;
+    const call = { url, idempotencyKey, bearerToken, ca, body };
+    this.calls.push(call);
+    return this.#answer(url, this.#reply(call), options);
+  }
+
+  #answer(
+    url: string,
+    reply: EndpointReply,
+    { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal?: AbortSignal },
+  ): Promise<HttpAnswer> {
+    const failed = (code: HttpErrorCode, why: string) =>
+      new HttpError(code, `${shownAddress(url)}: ${why}`);
+    return new Promise((resolve, reject) => {
+      const kernel = this.#world?.kernel;
+      if (kernel === undefined) return reject(new Error('the endpoint runs in no world'));
+      signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+      const after = (ms: number, run: () => void) => kernel.after(ms * microsPerMs, run);
+      if (reply === 'refuses') {
+        after(usualMs, () => reject(failed('Unreachable', 'connection refused')));
+        return;
+      }
+      const afterMs = reply === 'hangs' ? timeoutMs : (reply.afterMs ?? usualMs);
+      if (reply === 'hangs' || afterMs >= timeoutMs) {
+        after(timeoutMs, () => reject(failed('Timeout', 'no answer in time')));
+        return;
+      }
+      const { status, retryAfterSeconds } = reply;
+      const more = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+      after(afterMs, () => resolve({ status, ...more }));
+    });
+  }
+}

@@ -1,0 +1,100 @@
+// All ports of one controller process over a world in the same process and the same time.
+
+import type { World } from '../../../world/index.ts';
+import { type Micros, microsPerMs } from '../../../world/kernel/index.ts';
+import { type EpochMs, epochMs } from '../../api/brand.ts';
+import type { AwsCallContext } from '../../aws-wire/index.ts';
+import type { Clock, CloudApi, KubeApi, Random } from '../../ports/index.ts';
+import { ServerClock } from '../../runtime/index.ts';
+import { SimClock } from './clock.ts';
+import { SimCloudApi } from './cloud.ts';
+import type { SentCall } from './cloud-calls.ts';
+import { type Identity, SimKubeApi } from './kube.ts';
+import { Network, type NetworkFaults, noFaults } from './network.ts';
+
+export interface InProcessPorts {
+  readonly kube: KubeApi;
+  readonly cloud: CloudApi;
+  /** The API server's time, as the process knows it. */
+  readonly clock: Clock;
+  /** The machine's own clock, which may be off. */
+  readonly ownClock: Clock;
+  /** A stream of chance per purpose. */
+  readonly random: (purpose: string) => Random;
+  readonly network: Network;
+}
+
+const queueNameOf = (queueUrl: string): string => queueUrl.slice(queueUrl.lastIndexOf('/') + 1);
+
+/** How often a write fails while `drover world inject api-errors` is on. */
+const apiErrorRate = 0.2;
+
+/** The faults that people switch on in a served world. */
+const worldFaults = (world: World, random: Random): NetworkFaults => ({
+  ...noFaults,
+  kubeCall: ({ verb }) => {
+    const writes = verb === 'create' || verb === 'patch' || verb === 'delete';
+    if (!writes || !world.faults.active('api-errors')) return { kind: 'ok' };
+    return random.next() < apiErrorRate ? { kind: 'refused', code: 'ServerError' } : { kind: 'ok' };
+  },
+});
+
+/** `component` names the process in the world's chance. `legMicros` is the network's one-way time. */
+export const createInProcessPorts = (
+  world: World,
+  options: {
+    readonly component: string;
+    readonly identity: Identity;
+    /** Who calls AWS; default the account's own user under the identity's agent. */
+    readonly awsCaller?: Partial<AwsCallContext>;
+    readonly legMicros?: Micros;
+    readonly faults?: NetworkFaults;
+    readonly clockSkewMs?: number;
+    readonly onCloudCall?: (call: SentCall) => void;
+  },
+): InProcessPorts => {
+  const { kernel, kube, aws } = world;
+  const random = (purpose: string): Random => kernel.random(`${options.component}.${purpose}`);
+  const network = new Network({
+    kernel,
+    random: random('network'),
+    legMicros: options.legMicros ?? 0,
+    faults: options.faults ?? worldFaults(world, random('faults')),
+  });
+  const now = (): EpochMs => epochMs(Math.floor(kernel.now() / microsPerMs));
+  const ownClock = new SimClock(kernel, {
+    skewMs: options.clockSkewMs ?? 0,
+    whenAwake: (run) => network.whenAwake(run),
+  });
+  const clock = new ServerClock(ownClock);
+  const awsCaller = options.awsCaller ?? { userAgent: options.identity.userAgent };
+  return {
+    kube: new SimKubeApi({ kube, network, identity: options.identity, dates: clock, now }),
+    cloud: new SimCloudApi({
+      call: (service, operation, input) => aws.call(service, operation, input, awsCaller),
+      receive: ({ queueUrl, waitSeconds, visibilitySeconds }, done) =>
+        aws.receiveWhenAvailable(queueNameOf(queueUrl), {
+          waitSeconds,
+          visibilitySeconds,
+          max: 10,
+          onResult: (messages) =>
+            done(
+              messages.map(({ message, receiptHandle }) => ({
+                id: message.id,
+                receiptHandle,
+                body: message.body,
+                receiveCount: message.receiveCount,
+                sentAt: epochMs(message.sentAt),
+              })),
+            ),
+        }),
+      network,
+      now,
+      ...(options.onCloudCall === undefined ? {} : { onCall: options.onCloudCall }),
+    }),
+    clock,
+    ownClock,
+    random,
+    network,
+  };
+};

@@ -1,0 +1,58 @@
+// What the stack engine asks of a resource type. Types only.
+import type { JsonObject } from '../../../../src/api/json.ts';
+import type { ServiceCall } from '../../calls.ts';
+import type { Tags } from '../../filters.ts';
+import type { StackResource } from '../rows.ts';
+
+export interface TypeContext {
+  readonly stackId: string;
+  readonly stackName: string;
+  readonly logicalId: string;
+  /** The stack's own tags, which CloudFormation puts on what it makes. */
+  readonly tags: Tags;
+  readonly createdBy: string;
+  /** `<stack>-<logical id>-<13 characters>`, cut to `max`. */
+  physicalName(max?: number): string;
+}
+
+export type Progress =
+  | { readonly kind: 'pending' }
+  | { readonly kind: 'done'; readonly attributes?: Readonly<Record<string, string>> }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+export const pending: Progress = { kind: 'pending' };
+export const done: Progress = { kind: 'done' };
+
+/** A resource of a service that the world answers itself. Each function may throw AwsError. */
+export interface LocalType {
+  readonly kind: 'local';
+  create(
+    properties: JsonObject,
+    context: TypeContext,
+  ): { readonly physicalId: string; readonly attributes?: Readonly<Record<string, string>> };
+  /** Default: at once. */
+  ready?(resource: StackResource): Progress;
+  /** To these properties, in place; the attributes that change. Absent: it cannot be changed. */
+  update?(
+    resource: StackResource,
+    properties: JsonObject,
+    context: TypeContext,
+  ): Readonly<Record<string, string>>;
+  remove(resource: StackResource): void;
+  /** Default: at once. */
+  gone?(resource: StackResource): Progress;
+}
+
+/** A resource behind the port: calls are data, the engine sends them and waits. */
+export interface RemoteType {
+  readonly kind: 'remote';
+  physicalId(properties: JsonObject, context: TypeContext): string;
+  create(resource: StackResource, context: TypeContext): ServiceCall;
+  describe(resource: StackResource): ServiceCall;
+  /** Of an answer to `describe`, while the resource is made or removed. */
+  progress(answer: Readonly<Record<string, unknown>>, removing: boolean): Progress;
+  remove(resource: StackResource): ServiceCall;
+}
+
+export type ResourceType = LocalType | RemoteType;
+export type ResourceTypes = Readonly<Record<string, ResourceType>>;

@@ -1,0 +1,143 @@
+// The account's quotas of vCPUs, one for each group of instance families and way to buy: told by Service Quotas, and
+// kept. While the fault `vcpu-quota` is on, what was in use when it was switched on is all there is, until a raise that
+// somebody asked for is granted; what instances leave can be used again. Says what is refused; launches nothing.
+import type { JsonObject } from '../../../src/api/json.ts';
+import type { Table } from '../../kernel/index.ts';
+import { type Scope, sentence } from '../scope.ts';
+import { instanceTypes } from './instance-types.ts';
+import type { InstanceRow } from './instances.ts';
+
+const using = new Set(['pending', 'running']);
+
+type CapacityType = InstanceRow['capacityType'];
+
+/** As Service Quotas names them. */
+export interface VcpuBucket {
+  readonly code: string;
+  readonly name: string;
+  /** Of CloudWatch's metric of its use: Standard/OnDemand, G/Spot, ... */
+  readonly usage: { readonly family: string; readonly market: 'OnDemand' | 'Spot' };
+}
+
+const standard = 'Standard (A, C, D, H, I, M, R, T, Z)';
+const bucket = (code: string, name: string, family: string): VcpuBucket => ({
+  code,
+  name,
+  usage: { family, market: name.startsWith('All ') ? 'Spot' : 'OnDemand' },
+});
+
+/** Of the families that the world's instance types are of. */
+const buckets = {
+  standard: {
+    ON_DEMAND: bucket('L-1216C47A', `Running On-Demand ${standard} instances`, 'Standard'),
+    SPOT: bucket('L-34B43A08', `All ${standard} Spot Instance Requests`, 'Standard'),
+  },
+  graphics: {
+    ON_DEMAND: bucket('L-DB2E81BA', 'Running On-Demand G and VT instances', 'G'),
+    SPOT: bucket('L-3819A6DF', 'All G and VT Spot Instance Requests', 'G'),
+  },
+} as const;
+
+export const vcpuBuckets: readonly VcpuBucket[] = Object.values(buckets).flatMap((one) =>
+  Object.values(one),
+);
+
+const bucketOf = (instanceType: string, capacityType: CapacityType): VcpuBucket =>
+  (instanceType.startsWith('g') ? buckets.graphics : buckets.standard)[capacityType];
+
+/** Somebody's request for more; AWS grants small ones by itself, within minutes. */
+interface Raise extends JsonObject {
+  readonly id: string;
+  readonly code: string;
+  readonly vcpus: number;
+  readonly requestedAt: number;
+}
+const grantedAfterMs = 180_000;
+
+/** What a large account has; no world of a test or a demonstration comes near. */
+export const standingVcpus = 100_000;
+
+const vcpusOf = (instanceType: string): number => instanceTypes.get(instanceType)?.cpus ?? 2;
+
+const keyOf = (fault: string, one: VcpuBucket | undefined): string => `${fault}/${one?.code ?? ''}`;
+
+export class VcpuQuota {
+  readonly #scope: Scope;
+  readonly #instances: () => Iterable<InstanceRow>;
+  /** Per fault and quota code: what was in use. */
+  readonly #limits: Table<{ readonly vcpus: number }>;
+
+  readonly #raises: Table<Raise>;
+
+  constructor(scope: Scope, instances: () => Iterable<InstanceRow>) {
+    this.#scope = scope;
+    this.#instances = instances;
+    this.#limits = scope.kernel.tables.open('aws/ec2/vcpu-quotas');
+    this.#raises = scope.kernel.tables.open('aws/ec2/vcpu-raises');
+    scope.faults.onInject(() => this.#note());
+  }
+
+  #note(): void {
+    for (const { id, kind } of this.#scope.faults.list()) {
+      if (kind !== 'vcpu-quota' || this.#limits.has(keyOf(id, vcpuBuckets[0]))) continue;
+      for (const one of vcpuBuckets) this.#limits.put(keyOf(id, one), { vcpus: this.#used(one) });
+      // Of earlier raises nothing is left.
+      for (const raise of [...this.#raises.values()]) this.#raises.delete(raise.id);
+    }
+  }
+
+  raises(): readonly Raise[] {
+    return [...this.#raises.values()];
+  }
+  isGranted({ requestedAt }: Raise): boolean {
+    return this.#scope.now() >= requestedAt + grantedAfterMs;
+  }
+  raise({ code }: VcpuBucket, vcpus: number): Raise {
+    const id = this.#scope.uuid('aws.service-quotas');
+    const raise = { id, code, vcpus, requestedAt: this.#scope.now() };
+    this.#raises.put(id, raise);
+    return raise;
+  }
+
+  #used({ code }: VcpuBucket): number {
+    let vcpus = 0;
+    for (const { state, instanceType, capacityType } of this.#instances()) {
+      if (!using.has(state) || bucketOf(instanceType, capacityType).code !== code) continue;
+      vcpus += vcpusOf(instanceType);
+    }
+    return vcpus;
+  }
+
+  limit(one: VcpuBucket): number {
+    const fault = this.#scope.faults.list().find(({ kind }) => kind === 'vcpu-quota');
+    const limit = (fault && this.#limits.get(keyOf(fault.id, one))?.vcpus) ?? standingVcpus;
+    const raises = this.raises().filter(
+      (raise) => raise.code === one.code && this.isGranted(raise),
+    );
+    return Math.max(limit, ...raises.map(({ vcpus }) => vcpus));
+  }
+
+  /** EC2's words where another instance of the type would be above it. */
+  refusal(
+    instanceType: string,
+    capacityType: CapacityType,
+  ): { readonly code: string; readonly message: string } | undefined {
+    const one = bucketOf(instanceType, capacityType);
+    const limit = this.limit(one);
+    // Counting all instances for each launch is dear; nobody comes near what stands without the fault.
+    if (limit >= standingVcpus) return undefined;
+    if (this.#used(one) + vcpusOf(instanceType) <= limit) return undefined;
+    if (capacityType === 'SPOT') {
+      return { code: 'MaxSpotInstanceCountExceeded', message: 'Max spot instance count exceeded' };
+    }
+    return {
+      code: 'VcpuLimitExceeded',
+      message: sentence(
+        `You have requested more vCPU capacity than your current vCPU limit of ${limit} allows`,
+        'for the instance bucket that the specified instance type belongs to.',
+        'Please visit http://aws.amazon.com/contact-us/ec2-request to request an adjustment to',
+        'this limit.',
+      ),
+    };
+  }
+}

@@ -1,0 +1,51 @@
+// Pages of a list by an opaque token. The token names the first item still to come, so that items
+// added or removed meanwhile never repeat or hide another. Never remembers a caller.
+import type { AwsError } from '../../src/aws-wire/index.ts';
+import { refuse } from './scope.ts';
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly nextToken?: string;
+}
+
+const tokenPrefix = 'drover:';
+
+/** `keyOf` is unique per item; `invalid` is thrown for a token that is not of ours. */
+export const pageOf = <T>(
+  all: readonly T[],
+  request: {
+    readonly max: number;
+    readonly token: string | undefined;
+    readonly keyOf: (item: T) => string;
+    readonly invalid: () => AwsError;
+  },
+): Page<T> => {
+  const start = request.token === undefined ? 0 : startOf(all, request.token, request);
+  const items = all.slice(start, start + request.max);
+  const next = all[start + request.max];
+  if (next === undefined) return { items };
+  return { items, nextToken: encodeToken(`${start + request.max}:${request.keyOf(next)}`) };
+};
+
+const encodeToken = (text: string): string => btoa(encodeURIComponent(tokenPrefix + text));
+
+const startOf = <T>(
+  all: readonly T[],
+  token: string,
+  request: { readonly keyOf: (item: T) => string; readonly invalid: () => AwsError },
+): number => {
+  let text: string;
+  try {
+    text = decodeURIComponent(atob(token));
+  } catch {
+    throw request.invalid();
+  }
+  const match = /^drover:(\d+):(.*)$/s.exec(text);
+  if (match === null) throw request.invalid();
+  const found = all.findIndex((item) => request.keyOf(item) === match[2]);
+  return found === -1 ? Math.min(Number(match[1]), all.length) : found;
+};
+
+/** The code that Auto Scaling and SSM have for it. */
+export const invalidNextToken = (): AwsError =>
+  refuse('InvalidNextToken', 'The specified token is invalid');

@@ -1,0 +1,244 @@
+// The simulated AWS as one object: its services' handlers, machines for the Kubernetes side, direct
+// calls for the simulation. Synchronous and deterministic; nothing here does I/O.
+import {
+  type AwsCallContext,
+  type AwsCallRecord,
+  type AwsCredential,
+  AwsError,
+  type AwsHandlers,
+  type AwsInput,
+  type AwsPrincipal,
+  notImplemented,
+} from '../../src/aws-wire/index.ts';
+import type { MachineRegistry, ServiceBalancers } from '../contracts.ts';
+import { type GroupRow, tagsOfGroup } from './autoscaling/rows.ts';
+import type { AwsCaller } from './calls.ts';
+import { withCloudErrors } from './cloud-errors.ts';
+import { type DemoFacts, type DemoOptions, seedDemo } from './demo/seed.ts';
+import { type ImageFamily, imageFamilies } from './ec2/image-families.ts';
+import { hardwareFailure } from './ec2/instances.ts';
+import type { ScheduledEventCode } from './ec2/scheduled-events.ts';
+import type { ReceivedMessage } from './messaging/queues.ts';
+import { queueUrl } from './messaging/sqs-handlers.ts';
+import { type AwsParts, type AwsWorldOptions, buildParts, serviceHandlers } from './parts.ts';
+import { type AccessAnswer, accessOf } from './platform/access-entries.ts';
+import { ensureNetwork, layAccount, type NamedNetwork } from './platform/account.ts';
+import { findVersion } from './platform/cluster-versions.ts';
+import { type NodeAccess, nodeAccess } from './platform/node-access.ts';
+import { type NodeBootstrap, nodeBootstrap } from './platform/node-bootstrap.ts';
+
+export interface ImageFacts {
+  readonly system: ImageFamily['system'];
+  readonly windowsYear: ImageFamily['year'];
+  /** `1.32.9` */
+  readonly kubernetesPatch: string;
+}
+
+export interface AwsWorld {
+  /** By service and operation, for the dispatcher of src/aws-wire. */
+  readonly handlers: AwsHandlers;
+  readonly machines: MachineRegistry;
+  /** Load balancers of Services, for the cloud controller manager. */
+  readonly balancers: ServiceBalancers;
+  /**
+   * One call without HTTP and without the model's validation. Answers at once: ReceiveMessage does
+   * not wait (use `receiveWhenAvailable`). Throws AwsError.
+   */
+  call(service: string, operation: string, input: AwsInput, ctx?: Partial<AwsCallContext>): unknown;
+  /** A long poll in world time; see Queues.receiveWhenAvailable. Returns how to give up. */
+  receiveWhenAvailable(
+    queueName: string,
+    request: {
+      readonly waitSeconds: number;
+      readonly max?: number;
+      readonly visibilitySeconds?: number;
+      readonly onResult: (messages: readonly ReceivedMessage[]) => void;
+    },
+  ): () => void;
+  queueUrl(name: string): string | undefined;
+  /**
+   * How services of the world reach the operations that are answered outside it: stacks make node
+   * groups through it. Without it such calls find only the world's own services.
+   */
+  connect(callAws: AwsCaller): void;
+  /** Keeps a call as a CloudTrail record: for the dispatcher's `onCall`. `call` does so itself. */
+  recordCall(record: AwsCallRecord): void;
+  /** Temporary credentials that AssumeRole gave out: for the dispatcher's `authenticate`. */
+  sessionCredential(accessKeyId: string): AwsCredential | undefined;
+  /** Where instances may stand: for those who aim a fault. */
+  subnets(): readonly { readonly subnetId: string; readonly zone: string }[];
+  /** Auto Scaling groups with their node groups' names, as far as tags tell them. */
+  groups(): readonly { readonly autoScaling: string; readonly nodeGroup?: string }[];
+  /** The instance behind a node's name, which is its private DNS name. */
+  instanceIdOfNode(nodeName: string): string | undefined;
+  /** Fills an empty account with the cluster and its node groups; throws when it is not empty. */
+  seedDemo(options: DemoOptions): DemoFacts;
+  /** What an account has that nobody has used: images, a default VPC, roles, the notice queue. */
+  seedAccount(): void;
+  /** Makes what is missing of a VPC and subnets that a configuration names by id. Throws AwsError. */
+  ensureNetwork(network: NamedNetwork): NamedNetwork;
+  /** The patch that the cluster's minor version is served as, e.g. `1.33.5`; undefined without one. */
+  kubernetesPatch(): string | undefined;
+  clusterNames(): readonly string[];
+  /** Which image family and Kubernetes version an image is of; undefined for a foreign image. */
+  imageFacts(imageId: string): ImageFacts | undefined;
+  /** What the instance brings along to join a cluster. */
+  nodeAccess(instanceId: string): NodeAccess | undefined;
+  /** What the instance was booted from; undefined: EC2 knows none such. */
+  nodeBootstrap(instanceId: string): NodeBootstrap | undefined;
+  /**
+   * Who an ARN without its session is by the cluster's access entries; undefined: nobody, or its
+   * mode knows none. `isAlone`: aws-auth is not asked any more.
+   */
+  accessOf(canonicalArn: string): AccessAnswer;
+  /** Told of every change of access entries. */
+  onAccessChange(listener: () => void): void;
+  /** Spot notice now, the end two minutes later. False when the instance is not running. */
+  interrupt(instanceId: string): boolean;
+  recommendRebalance(instanceId: string): boolean;
+  /** EC2 announces it through AWS Health. False when the instance is not running or knows it. */
+  scheduleEvent(instanceId: string, code: ScheduledEventCode): boolean;
+  /** Calls off what is still to come; returns how many. */
+  cancelEvents(code?: ScheduledEventCode): number;
+  /** The instance ends without any notice, as when its host fails. */
+  kill(instanceId: string): void;
+}
+
+/** Article 002's cluster creator. */
+export const cliUser = (account: string): AwsPrincipal => ({
+  type: 'IAMUser',
+  accountId: account,
+  arn: `arn:aws:iam::${account}:user/cli`,
+  principalId: 'AIDAYFMQSNSE7DQH72FL7',
+  userName: 'cli',
+});
+
+/** EKS' own role for node groups, as article 004's record shows it. */
+export const nodegroupService = (
+  account: string,
+): Pick<AwsCallContext, 'principal' | 'accessKeyId' | 'userAgent' | 'sourceIp'> => ({
+  principal: {
+    type: 'AssumedRole',
+    accountId: account,
+    arn: `arn:aws:sts::${account}:assumed-role/AWSServiceRoleForAmazonEKSNodegroup/EKS`,
+    principalId: 'AROAR5DGWODCNOJPW6PDC:EKS',
+  },
+  accessKeyId: 'ASIAR5DGWODCA5XSK7QN',
+  userAgent: 'eks-nodegroup.amazonaws.com',
+  sourceIp: 'eks-nodegroup.amazonaws.com',
+});
+
+export const createAwsWorld = (options: AwsWorldOptions): AwsWorld => worldOf(buildParts(options));
+
+export const worldOf = (parts: AwsParts): AwsWorld => {
+  const plain = serviceHandlers(parts);
+  const handlers = withCloudErrors(parts.scope, plain);
+  // Services among themselves try again by themselves: faults of calls are for callers outside.
+  parts.calls.bind((call) => callDirectly(parts, plain, { ...call, ctx: stackCaller }));
+  return {
+    handlers,
+    machines: machineRegistry(parts),
+    balancers: parts.balancers,
+    call: (service, operation, input, ctx) =>
+      callDirectly(parts, handlers, { service, operation, input, ctx }),
+    receiveWhenAvailable: (queueName, request) =>
+      parts.queues.receiveWhenAvailable(queueName, { max: 10, ...request }),
+    queueUrl: (name) => {
+      const queue = parts.queues.get(name);
+      return queue && queueUrl(parts, queue);
+    },
+    connect: (callAws) => parts.calls.connect(callAws),
+    recordCall: (record) => parts.trail.record(record),
+    sessionCredential: (accessKeyId) => parts.identity.credential(accessKeyId),
+    subnets: () => [...parts.network.subnets()].map(({ subnetId, zone }) => ({ subnetId, zone })),
+    groups: () => parts.store.groups().map(namesOfGroup),
+    instanceIdOfNode: (nodeName) => instanceIdOfNode(parts, nodeName),
+    seedDemo: (options) => seedDemo(parts, options),
+    seedAccount: () => layAccount(parts, parts.kubernetesVersion),
+    ensureNetwork: (network) => {
+      const { vpc, subnets } = ensureNetwork(parts, network);
+      return { vpcId: vpc.vpcId, cidr: vpc.cidr, subnets };
+    },
+    kubernetesPatch: () => findVersion(parts.clusters.all()[0]?.version ?? '')?.patch,
+    clusterNames: () => parts.clusters.all().map((row) => row.name),
+    imageFacts: (imageId) => imageFacts(parts, imageId),
+    nodeAccess: (instanceId) => nodeAccess(parts, instanceId),
+    nodeBootstrap: (instanceId) => nodeBootstrap(parts, instanceId),
+    accessOf: (canonicalArn) => accessOf(parts, canonicalArn),
+    onAccessChange: (listener) => parts.entries.onChange(listener),
+    interrupt: (instanceId) => parts.notices.interrupt(instanceId),
+    recommendRebalance: (instanceId) => parts.notices.recommendRebalance(instanceId),
+    scheduleEvent: (instanceId, code) => parts.scheduled.schedule(instanceId, code),
+    cancelEvents: (code) => parts.scheduled.cancel(code),
+    kill: (instanceId) => parts.instances.terminate(instanceId, hardwareFailure),
+  };
+};
+
+/** CloudTrail shows what a stack does under the user's name, from the service. */
+const stackService = 'cloudformation.amazonaws.com';
+const stackCaller = { userAgent: stackService, sourceIp: stackService };
+
+const imageFacts = ({ images }: AwsParts, imageId: string): ImageFacts | undefined => {
+  const image = images.get(imageId);
+  const family = imageFamilies.find((one) => one.amiType === image?.family);
+  if (image === undefined || family === undefined) return undefined;
+  const kubernetesPatch = image.releaseVersion.split('-')[0] ?? '';
+  return { system: family.system, windowsYear: family.year, kubernetesPatch };
+};
+
+const namesOfGroup = (group: GroupRow): ReturnType<AwsWorld['groups']>[number] => {
+  const tags = tagsOfGroup(group);
+  const nodeGroup = tags['eks:nodegroup-name'] ?? tags['alpha.eksctl.io/nodegroup-name'];
+  return { autoScaling: group.name, ...(nodeGroup === undefined ? {} : { nodeGroup }) };
+};
+
+const machineRegistry = ({ instances, network }: AwsParts): MachineRegistry => ({
+  instanceState: (instanceId) => instances.get(instanceId)?.state ?? 'unknown',
+  allocatePodAddress: (instanceId) => instances.allocatePodAddress(instanceId),
+  releasePodAddress: (instanceId, address) => network.release(instanceId, address),
+});
+
+/** Addresses are used again, so of several instances of that name the one not yet gone counts. */
+const instanceIdOfNode = ({ instances }: AwsParts, nodeName: string): string | undefined => {
+  const named = [...instances.all()].filter((row) => row.privateDnsName === nodeName);
+  return (named.find((row) => row.state !== 'terminated') ?? named.at(-1))?.instanceId;
+};
+
+const callDirectly = (
+  { scope, trail }: AwsParts,
+  handlers: AwsHandlers,
+  call: {
+    readonly service: string;
+    readonly operation: string;
+    readonly input: AwsInput;
+    readonly ctx: Partial<AwsCallContext> | undefined;
+  },
+): unknown => {
+  const { service, operation, input } = call;
+  const handler = handlers[service]?.[operation];
+  if (handler === undefined) throw notImplemented(`The operation ${service}:${operation}`);
+  const ctx: AwsCallContext = {
+    region: scope.region,
+    requestId: scope.uuid('aws.requests'),
+    principal: cliUser(scope.account),
+    accessKeyId: 'AKIAYFMQSNSE5H5ZTJDE',
+    userAgent: 'drover',
+    sourceIp: '127.0.0.1',
+    ...call.ctx,
+    service,
+    operation,
+  };
+  const isReceive = service === 'sqs' && operation === 'ReceiveMessage';
+  const record = { time: scope.now(), service, operation, input, ctx };
+  try {
+    const output = handler(isReceive ? { ...input, WaitTimeSeconds: 0 } : input, ctx);
+    trail.record({ ...record, output });
+    return output;
+  } catch (error) {
+    if (error instanceof AwsError) {
+      const { code, message, httpStatus = 400 } = error;
+      trail.record({ ...record, error: { code, message, httpStatus } });
+    }
+    throw error;
+  }
+};

@@ -1,0 +1,71 @@
+// Public entry of the oracles: a second opinion on a trace, written from the specification alone. It
+// never imports core, the controllers or the world it judges.
+import type { Trace } from '../../src/api/trace.ts';
+import { type CheckReport, type Oracle, runOracles } from './oracle.ts';
+import { awsAuth } from './oracles/aws-auth.ts';
+import { blockers } from './oracles/blockers.ts';
+import { budgets } from './oracles/budgets.ts';
+import { capacity } from './oracles/capacity.ts';
+import { certificates } from './oracles/certificates.ts';
+import { drainable } from './oracles/drainable.ts';
+import { economics } from './oracles/economics.ts';
+import { evictedOnce } from './oracles/evicted-once.ts';
+import { fixedState } from './oracles/fixed-state.ts';
+import { forced } from './oracles/forced.ts';
+import { foreignHooks } from './oracles/foreign-hooks.ts';
+import { groupsGone } from './oracles/groups-gone.ts';
+import { held } from './oracles/held.ts';
+import { hooksCompleted } from './oracles/hooks-completed.ts';
+import { hooksKept } from './oracles/hooks-kept.ts';
+import { hotLoop } from './oracles/hot-loop.ts';
+import { intent } from './oracles/intent.ts';
+import { liveness } from './oracles/liveness.ts';
+import { marksFirst } from './oracles/marks-first.ts';
+import { marksUndone } from './oracles/marks-undone.ts';
+import { messages } from './oracles/messages.ts';
+import { notices } from './oracles/notices.ts';
+import { surgeMoves } from './oracles/surge-moves.ts';
+import { turns } from './oracles/turns.ts';
+import { updateGates } from './oracles/update-gates.ts';
+import { updateMarks } from './oracles/update-marks.ts';
+import { updatePace } from './oracles/update-pace.ts';
+import { updateTimes } from './oracles/update-times.ts';
+
+export { finalFacts } from './final-facts.ts';
+export { traceFromAudit } from './from-audit.ts';
+export type { CheckReport, Oracle } from './oracle.ts';
+
+/** In the order of docs/designs/oracles.md. */
+export const oracles: readonly Oracle[] = [
+  budgets,
+  forced,
+  marksFirst,
+  drainable,
+  evictedOnce,
+  hooksKept,
+  hooksCompleted,
+  foreignHooks,
+  messages,
+  notices,
+  capacity,
+  turns,
+  held,
+  updateTimes,
+  updatePace,
+  updateGates,
+  surgeMoves,
+  updateMarks,
+  marksUndone,
+  awsAuth,
+  certificates,
+  intent,
+  fixedState,
+  groupsGone,
+  liveness,
+  blockers,
+  hotLoop,
+  economics,
+];
+
+/** Judges a trace by every oracle that holds for its strategy. Changes nothing, keeps nothing. */
+export const checkTrace = (trace: Trace): CheckReport => runOracles(oracles, trace);

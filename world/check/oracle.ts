@@ -1,0 +1,148 @@
+// What an oracle is, and how several of them read one trace in one pass. An oracle that looked at
+// nothing says so in `checked`: a silent checker is no proof.
+import type { Trace, TraceEntry, Violation } from '../../src/api/trace.ts';
+import { Book, type Call, type ObjectEntry, type Request } from './state/book.ts';
+import type { Scaling } from './state/cloud.ts';
+
+/** Called with the entries of one kind in order; `end` once after the last. */
+export interface Watcher {
+  readonly request?: (entry: Request) => void;
+  readonly object?: (entry: ObjectEntry) => void;
+  readonly call?: (entry: Call) => void;
+  readonly lifecycle?: (entry: Extract<TraceEntry, { kind: 'lifecycle' }>) => void;
+  readonly scaling?: (entry: Scaling) => void;
+  readonly fault?: (entry: Extract<TraceEntry, { kind: 'fault' }>) => void;
+  readonly end?: () => void;
+}
+
+export interface Context {
+  readonly book: Book;
+  /** Counts one thing that was looked at. */
+  readonly saw: () => void;
+  readonly report: (violation: {
+    readonly subject: string;
+    readonly message: string;
+    /** Defaults to the entry at hand. */
+    readonly at?: number;
+  }) => void;
+  /** A number worth printing; of several under one name the largest stays. */
+  readonly figure: (name: string, value: number) => void;
+}
+
+export interface Oracle {
+  readonly name: string;
+  /** The rule in one sentence. */
+  readonly what: string;
+  readonly strategies: readonly ('eks' | 'native')[];
+  /** Kinds of entries without which it cannot judge. */
+  readonly needs: readonly TraceEntry['kind'][];
+  readonly watch: (context: Context) => Watcher;
+}
+
+export interface CheckReport {
+  readonly violations: readonly Violation[];
+  /** Per oracle, how many things it looked at. 0 = it has proven nothing. */
+  readonly checked: Readonly<Record<string, number>>;
+  readonly figures: Readonly<Record<string, number>>;
+  /** Oracles for which the trace lacks a kind of entry, with the kinds: `hooks-kept: call`. */
+  readonly notRun: readonly string[];
+}
+
+/** Bounds the report of a trace in which everything is wrong. */
+const maxPerOracle = 50;
+
+export const both: Oracle['strategies'] = ['eks', 'native'];
+
+export const runOracles = (oracles: readonly Oracle[], trace: Trace): CheckReport => {
+  const { facts, entries } = trace;
+  const book = new Book(facts);
+  const violations: Violation[] = [];
+  const checked: Record<string, number> = {};
+  const figures: Record<string, number> = {};
+  const watchers = oracles
+    .filter((oracle) => oracle.strategies.includes(facts.compat))
+    .map((oracle) => {
+      const { name } = oracle;
+      let found = 0;
+      checked[name] = 0;
+      return oracle.watch({
+        book,
+        saw: () => {
+          checked[name] = (checked[name] ?? 0) + 1;
+        },
+        report: ({ subject, message, at }) => {
+          found++;
+          if (found <= maxPerOracle) {
+            violations.push({ oracle: name, at: at ?? book.now, subject, message });
+          }
+        },
+        figure: (figure, value) => {
+          figures[figure] = Math.max(figures[figure] ?? value, value);
+        },
+      });
+    });
+  const kinds = pass(book, watchers, entries);
+  book.now = facts.endedAt;
+  for (const watcher of watchers) watcher.end?.();
+  const notRun = oracles
+    .filter((oracle) => checked[oracle.name] === 0)
+    .flatMap((oracle) => {
+      const missing = oracle.needs.filter((kind) => !kinds.has(kind));
+      return missing.length === 0 ? [] : [`${oracle.name}: ${missing.join(', ')}`];
+    });
+  return { violations, checked, figures, notRun };
+};
+
+const listeners = <K extends 'request' | 'object' | 'call' | 'lifecycle' | 'scaling' | 'fault'>(
+  watchers: readonly Watcher[],
+  kind: K,
+): readonly NonNullable<Watcher[K]>[] =>
+  watchers.flatMap((watcher) => {
+    const listener = watcher[kind];
+    return listener === undefined ? [] : [listener];
+  });
+
+/** Feeds every entry to those who listen for its kind; returns the kinds there were. */
+const pass = (
+  book: Book,
+  watchers: readonly Watcher[],
+  entries: readonly TraceEntry[],
+): ReadonlySet<string> => {
+  const kinds = new Set<string>();
+  const request = listeners(watchers, 'request');
+  const object = listeners(watchers, 'object');
+  const call = listeners(watchers, 'call');
+  const lifecycle = listeners(watchers, 'lifecycle');
+  const scaling = listeners(watchers, 'scaling');
+  const fault = listeners(watchers, 'fault');
+  let last = '';
+  for (const entry of entries) {
+    if (entry.kind !== last) kinds.add(entry.kind);
+    last = entry.kind;
+    book.take(entry);
+    switch (entry.kind) {
+      case 'request':
+        for (const listen of request) listen(entry);
+        break;
+      case 'object':
+        for (const listen of object) listen(entry);
+        break;
+      case 'call':
+        for (const listen of call) listen(entry);
+        break;
+      case 'lifecycle':
+        for (const listen of lifecycle) listen(entry);
+        break;
+      case 'scaling':
+        for (const listen of scaling) listen(entry);
+        break;
+      case 'fault':
+        for (const listen of fault) listen(entry);
+        break;
+      case 'instance':
+        break;
+    }
+    book.settle(entry);
+  }
+  return kinds;
+};

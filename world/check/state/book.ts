@@ -1,0 +1,309 @@
+// The oracles' own picture of a world, kept from the entries of a trace in one pass and shared by all
+// of them. An object is taken in before the oracles see its entry, the author of a change after they
+// saw the request. Judges nothing.
+import { type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
+import type { TraceEntry, TraceFacts } from '../../../src/api/trace.ts';
+import { Cloud } from './cloud.ts';
+import {
+  beganAt,
+  type DisruptionState,
+  Disruptions,
+  type EpisodeBefore,
+  forcingDeadline,
+} from './disruptions.ts';
+import { type NodeState, Nodes } from './nodes.ts';
+import { isDrainable, type PodState, Pods } from './pods.ts';
+import { keyOf, microsPerSecond, textOf } from './read.ts';
+import { Updates } from './updates.ts';
+
+export type Request = Extract<TraceEntry, { kind: 'request' }>;
+export type ObjectEntry = Extract<TraceEntry, { kind: 'object' }>;
+export type Call = Extract<TraceEntry, { kind: 'call' }>;
+
+/** EKS's names (article 001). */
+const defaultHooks = ['Launch-LC-Hook', 'Terminate-LC-Hook'];
+
+/** Faults after which a controller may act on an old picture, and for how long it may. */
+const blinding = new Set([
+  'F1-stale-watch',
+  'F2-broken-watch',
+  'F3-crash-after-write',
+  'F4-answer-lost',
+  'F5-api-error',
+  'F5-watch-expired',
+  // What it had decided leaves when it goes on; a rival has done it long ago.
+  'F6-leader-paused',
+]);
+const blindMicros = 60 * microsPerSecond;
+/** What is younger than this nobody needs to have seen: one watch delivery and one call. */
+const usualLagMicros = 2 * microsPerSecond;
+
+export class Book {
+  readonly facts: TraceFacts;
+  readonly pods = new Pods();
+  readonly nodes = new Nodes();
+  readonly disruptions = new Disruptions();
+  readonly cloud = new Cloud();
+  readonly updates = new Updates();
+  readonly deployments = new Map<string, JsonObject>();
+  /** True when the object entry at hand changed something that a controller of ours looks at. */
+  matters = false;
+  /** True when the object entry at hand is another version than the one before. */
+  isNewVersion = false;
+  /** `at` of the entry at hand. */
+  now = 0;
+  readonly #own: ReadonlySet<string>;
+  readonly #managed: ReadonlySet<string>;
+  readonly #hooks: ReadonlySet<string>;
+  readonly #versions = new Map<string, string>();
+  readonly #liveDaemonSets = new Set<string>();
+  #seesDaemonSets = false;
+  #blindUntil = 0;
+  #leaderStoodUntil = 0;
+
+  constructor(facts: TraceFacts) {
+    this.facts = facts;
+    this.#own = new Set(facts.ownAgents);
+    this.#managed = new Set(facts.managedGroups);
+    this.#hooks = new Set(facts.ownHooks ?? defaultHooks);
+  }
+
+  isOurs(entry: { readonly userAgent: string }): boolean {
+    return this.#own.has(entry.userAgent);
+  }
+
+  isManaged(group: string): boolean {
+    return this.#managed.has(group);
+  }
+
+  /** A hook that we have to answer, and may. */
+  isOwnHook(group: string, hook: string): boolean {
+    return this.#managed.has(group) && this.#hooks.has(hook);
+  }
+
+  /** A fault of late may have hidden something from our processes. */
+  get isBlind(): boolean {
+    return this.now <= this.#blindUntil;
+  }
+
+  /** How old a fact must be before acting against it is a mistake. */
+  /** A leader that stood still may send by now what it had decided on before. */
+  get mayLeaderBeLate(): boolean {
+    return this.now <= this.#leaderStoodUntil;
+  }
+
+  get lagMicros(): number {
+    return this.isBlind ? blindMicros : usualLagMicros;
+  }
+
+  podOf(request: Request): PodState | undefined {
+    return this.pods.byKey.get(keyOf(request.namespace, request.name));
+  }
+
+  /**
+   * Whether budgets have a say in how the pod went. No server asks them about a deletion: people may
+   * delete what they like, we only once the journal says that we force.
+   */
+  isHeldToBudgets(request: Request, pod: PodState): boolean {
+    if (isEviction(request)) return true;
+    const state = this.disruptionOf(pod);
+    const before = state && this.episodeBefore(state);
+    const forces = state?.forcingSince === true || before?.forcingSince === true;
+    return this.isOurs(request) && !forces;
+  }
+
+  /** The disruption under which a pod's node is emptied. */
+  disruptionOf(pod: PodState): DisruptionState | undefined {
+    const node = this.nodes.byName.get(pod.nodeName);
+    if (node !== undefined) return this.disruptions.ofNode(node);
+    return this.disruptions.ofNodeName(pod.nodeName);
+  }
+
+  /** The disruption of which this entry shows another version than the one before. */
+  disruptionIn({ resource, object, type }: ObjectEntry): DisruptionState | undefined {
+    if (resource !== 'nodedisruptions' || type === 'DELETED' || !this.isNewVersion) {
+      return undefined;
+    }
+    return this.disruptions.byName.get(textOf(objectOr(object.metadata).name));
+  }
+
+  /** A pod that has to leave a node; an orphan of a DaemonSet too, where that can be known. */
+  isDrainable(pod: PodState): boolean {
+    if (pod.ownerKind !== 'DaemonSet' || !this.#seesDaemonSets) return isDrainable(pod);
+    const isOrphan = !this.#liveDaemonSets.has(`${pod.namespace}/${pod.ownerName}`);
+    return isOrphan && pod.goneAt === undefined && !pod.isMirror;
+  }
+
+  forcingDeadline(state: DisruptionState): number | undefined {
+    return forcingDeadline(state, { at: this.now, lagMicros: this.lagMicros });
+  }
+
+  /** The episode before, while who stood still or was blind may yet do what it had announced. */
+  episodeBefore(state: DisruptionState): EpisodeBefore | undefined {
+    return this.isBlind && this.now - state.openedAt <= this.lagMicros ? state.before : undefined;
+  }
+
+  beganAt(state: DisruptionState): number | undefined {
+    return beganAt(state, { at: this.now, lagMicros: this.lagMicros });
+  }
+
+  /** The instance that a hook's call is about: named, or known by its token. */
+  instanceOfCall(call: Call): string {
+    const named = textOf(call.input.InstanceId);
+    if (named !== '') return named;
+    const token = textOf(call.input.LifecycleActionToken);
+    if (token === '') return '';
+    for (const one of this.disruptions.byName.values()) {
+      if (one.causes.some((cause) => cause.hook?.token === token)) return one.instanceId;
+    }
+    return '';
+  }
+
+  /** Takes an entry in, before the oracles look at it. */
+  take(entry: TraceEntry): void {
+    this.now = entry.at;
+    switch (entry.kind) {
+      case 'object':
+        this.#takeObject(entry);
+        break;
+      case 'lifecycle':
+        this.cloud.lifecycle(entry);
+        break;
+      case 'instance':
+        this.cloud.instance(entry);
+        break;
+      case 'fault':
+        if (entry.what !== 'off' && blinding.has(entry.fault)) {
+          this.#blindUntil = entry.at + blindMicros;
+        }
+        if (entry.fault === 'F6-leader-paused') {
+          this.#leaderStoodUntil = entry.at + blindMicros;
+        }
+        break;
+      case 'scaling':
+        this.cloud.scaling(entry);
+        break;
+      case 'call':
+      case 'request':
+        break;
+    }
+  }
+
+  /** What an entry tells about the changes before it, after the oracles looked at it. */
+  settle(entry: TraceEntry): void {
+    if (entry.kind === 'call') {
+      if (this.isOurs(entry)) this.cloud.ownCall(entry, this.instanceOfCall(entry));
+      return;
+    }
+    if (entry.kind !== 'request' || !succeeded(entry)) return;
+    if (entry.resource === 'nodes' && entry.name !== undefined) {
+      const node = this.nodes.byName.get(entry.name);
+      if (node !== undefined && (node.pending.length > 0 || this.isOurs(entry))) {
+        const { lagMicros } = this;
+        const isLate = this.#isLate(node);
+        const isMeant = this.#isMeant(node);
+        const isOurs = this.isOurs(entry);
+        this.nodes.attribute(node, { isOurs, isLate, isMeant, at: entry.at, lagMicros });
+      }
+    } else if (endsPod(entry)) {
+      const pod = this.podOf(entry);
+      if (pod !== undefined)
+        this.pods.ended(pod, this.isHeldToBudgets(entry, pod) ? 'eviction' : 'delete');
+    }
+  }
+
+  /**
+   * A mark in the form of EKS carries no precondition: decided on before the drain was withdrawn, it
+   * lands after its end, or after the patch that undid it, and nothing tells it from a person's. Our own form
+   * records whose it is.
+   */
+  #isLate(node: NodeState): boolean {
+    const disruption = this.disruptions.ofNode(node);
+    const isUndone = disruption?.phase === 'Undoing' && !node.marks.has('label');
+    const endedAt = disruption?.phaseAt.get(isUndone ? 'Undoing' : 'Ended');
+    if (this.facts.compat !== 'eks' || endedAt === undefined) return false;
+    return this.isBlind && this.now - endedAt <= this.lagMicros;
+  }
+
+  /**
+   * The journal says that we set this node's marks, and who was to do it may have died: in the form of EKS nobody can tell
+   * afterwards whether it was done by us or by a person.
+   */
+  #isMeant(node: NodeState): boolean {
+    const disruption = this.disruptions.ofNode(node);
+    const since = disruption?.phaseAt.get('Marking');
+    if (this.facts.compat !== 'eks' || disruption?.phase !== 'Marking') return false;
+    return since !== undefined && this.isBlind && this.now - since <= this.lagMicros;
+  }
+
+  #takeObject({ type, resource, object, at }: ObjectEntry): void {
+    const metadata = objectOr(object.metadata);
+    // Objects of hand-made traces may have no uid.
+    const id = textOf(metadata.uid) || `${resource} ${textOf(metadata.name)}`;
+    const version = textOf(metadata.resourceVersion);
+    if (type === 'DELETED') this.#versions.delete(id);
+    else if (version !== '' && this.#versions.get(id) === version) {
+      this.matters = false;
+      this.isNewVersion = false;
+      return;
+    } else this.#versions.set(id, version);
+    this.matters = true;
+    this.isNewVersion = true;
+    switch (resource) {
+      case 'pods':
+        this.matters = this.pods.applyPod(type, object, at);
+        break;
+      case 'nodes':
+        this.matters = this.nodes.apply(type, object, at);
+        break;
+      case 'poddisruptionbudgets':
+        this.matters = this.pods.applyBudget(type, object, at);
+        break;
+      case 'nodedisruptions':
+        this.disruptions.apply(type, object, at);
+        break;
+      case 'nodegroupupdates':
+        this.updates.apply(type, object, at);
+        break;
+      case 'daemonsets':
+        this.#takeDaemonSet(type, keyOf(textOf(metadata.namespace), textOf(metadata.name)));
+        break;
+      case 'deployments':
+        if (type === 'DELETED') this.deployments.delete(id);
+        else this.deployments.set(id, object);
+        break;
+      case 'leases':
+      case 'events':
+        this.matters = false;
+        break;
+    }
+  }
+
+  #takeDaemonSet(type: string, key: string): void {
+    this.#seesDaemonSets = true;
+    if (type === 'DELETED') this.#liveDaemonSets.delete(key);
+    else this.#liveDaemonSets.add(key);
+  }
+}
+
+export const succeeded = (request: Request): boolean =>
+  request.code >= 200 && request.code < 300 && !request.dryRun;
+
+export const isEviction = (request: Request): boolean =>
+  request.resource === 'pods' && request.subresource === 'eviction' && request.verb === 'create';
+
+const isDeletion = (request: Request): boolean =>
+  request.resource === 'pods' && request.subresource === undefined && request.verb === 'delete';
+
+/** A request that makes one pod go. */
+export const endsPod = (request: Request): boolean => isEviction(request) || isDeletion(request);
+
+/** gracePeriodSeconds of an eviction or a delete; undefined = the pod's own. */
+export const graceAsked = (request: Request): number | undefined => {
+  const body: Json | undefined = request.body;
+  const options = isEviction(request) ? objectOr(body).deleteOptions : body;
+  const { gracePeriodSeconds } = objectOr(options);
+  return typeof gracePeriodSeconds === 'number' ? gracePeriodSeconds : undefined;
+};
+
+export type { DisruptionState, NodeState, PodState };

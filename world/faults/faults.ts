@@ -1,0 +1,100 @@
+// Which faults are switched on. The parts of the world ask `active` at the point where a fault
+// bites; this file only remembers them. It never decides what a fault does.
+import type { JsonObject } from '../../src/api/json.ts';
+import type { Fault } from '../contracts.ts';
+import type { Kernel, Table } from '../kernel/index.ts';
+
+export type TargetKey = 'node' | 'zone' | 'subnet' | 'group' | 'type';
+
+/** Every kind that `drover world inject` offers: what it does, and what it may be aimed at. */
+export const faultKinds = {
+  'kubelet-stop': {
+    what: 'the kubelet stops; its lease and pods go stale',
+    targets: ['node', 'group'],
+  },
+  'slow-termination': {
+    what: 'pods ignore SIGTERM and use their whole grace',
+    targets: ['node', 'group'],
+  },
+  'stuck-termination': { what: 'pods never stop', targets: ['node', 'group'] },
+  'never-join': { what: 'new instances boot but never register', targets: ['group', 'zone'] },
+  'no-capacity': { what: 'launches fail for want of capacity', targets: ['group', 'zone', 'type'] },
+  'vcpu-quota': {
+    what: "the account's vCPU quota is what is in use when this is switched on",
+    targets: [],
+  },
+  'no-addresses': { what: 'the subnet has no address left', targets: ['subnet'] },
+  'instance-death': { what: 'the instance stops at once, without a notice', targets: ['node'] },
+  'spot-interruption': {
+    what: 'a two-minute spot notice, then the end of a spot instance',
+    targets: ['node'],
+  },
+  'instance-retirement': {
+    what: 'EC2 schedules the retirement of the instance, in two weeks',
+    targets: ['node'],
+  },
+  'system-reboot': {
+    what: "EC2 schedules a reboot of the instance's host, in a week",
+    targets: ['node'],
+  },
+  rebalance: { what: 'a rebalance recommendation', targets: ['node'] },
+  'message-loss': { what: 'lifecycle messages are lost', targets: ['group'] },
+  'message-duplicate': { what: 'lifecycle messages arrive two to four times', targets: ['group'] },
+  'message-delay': { what: 'lifecycle messages arrive late and out of order', targets: ['group'] },
+  'message-malformed': {
+    what: 'foreign and broken messages arrive among the real ones',
+    targets: ['group'],
+  },
+  'api-errors': { what: 'one in five Kubernetes API writes of controllers fails', targets: [] },
+  'cloud-errors': { what: 'one in five AWS calls fails or is throttled', targets: [] },
+} as const satisfies Readonly<
+  Record<string, { readonly what: string; readonly targets: readonly TargetKey[] }>
+>;
+export type FaultKind = keyof typeof faultKinds;
+
+export const isFaultKind = (kind: string): kind is FaultKind => Object.hasOwn(faultKinds, kind);
+
+export class Faults {
+  readonly #table: Table<Fault>;
+  readonly #kernel: Kernel;
+  readonly #listeners: (() => void)[] = [];
+  constructor(kernel: Kernel) {
+    this.#kernel = kernel;
+    this.#table = kernel.tables.open<Fault>('faults');
+  }
+
+  /** Switches a fault on and returns it. An empty target means everywhere. */
+  inject(kind: FaultKind, target: Readonly<Partial<Record<TargetKey, string>>>): Fault {
+    const id = `f${this.#table.size + 1}-${this.#kernel.now()}`;
+    const fault: Fault = { id, kind, target: { ...target }, since: this.#kernel.now() };
+    this.#table.put(id, fault);
+    for (const listener of this.#listeners) listener();
+    return fault;
+  }
+
+  /** Called after each injection, for parts that look after faults only while there are any. */
+  onInject(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Switches off all faults of `kind`, or all there are; returns how many. */
+  clear(kind?: FaultKind): number {
+    const doomed = this.list().filter((fault) => kind === undefined || fault.kind === kind);
+    for (const fault of doomed) this.#table.delete(fault.id);
+    return doomed.length;
+  }
+
+  list(): readonly Fault[] {
+    return [...this.#table.values()];
+  }
+
+  /** True when a fault of `kind` covers this place. A fault without a target covers all. */
+  active(kind: FaultKind, place: Readonly<Partial<Record<TargetKey, string>>> = {}): boolean {
+    for (const fault of this.#table.values()) {
+      if (fault.kind !== kind) continue;
+      const wanted: [string, unknown][] = Object.entries(fault.target as JsonObject);
+      if (wanted.every(([key, value]) => place[key as TargetKey] === value)) return true;
+    }
+    return false;
+  }
+}

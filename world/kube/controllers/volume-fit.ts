@@ -1,0 +1,78 @@
+// Which volume suits a claim, and the volume that is made for one. Pure; upstream:
+// pkg/controller/volume/persistentvolume (Kubernetes 1.32) and the EBS CSI driver.
+import type { JsonObject } from '../../../src/api/json.ts';
+import {
+  amount,
+  type ClaimView,
+  isTerminating,
+  type StorageClassView,
+  selects,
+  type VolumeView,
+} from '../actors/index.ts';
+
+const ebsDriver = 'ebs.csi.aws.com';
+/** A volume of EBS lives in one zone. */
+export const zoneKey = 'topology.kubernetes.io/zone';
+
+/** The volume is the claim's, or kept for it. */
+export const isFor = (volume: VolumeView, claim: ClaimView): boolean => {
+  const { claimRef } = volume.spec;
+  const named =
+    claimRef?.name === claim.metadata.name && claimRef.namespace === claim.metadata.namespace;
+  return named && (claimRef.uid === undefined || claimRef.uid === claim.metadata.uid);
+};
+
+/** A free volume that the claim could have. */
+export const fits = (volume: VolumeView, claim: ClaimView): boolean =>
+  !isTerminating(volume) &&
+  volume.status?.phase === 'Available' &&
+  (volume.spec.storageClassName ?? '') === (claim.spec.storageClassName ?? '') &&
+  (claim.spec.accessModes ?? []).every((mode) => volume.spec.accessModes?.includes(mode)) &&
+  amount(volume.spec.capacity?.storage) >= amount(claim.spec.resources?.requests?.storage) &&
+  (claim.spec.selector === undefined || selects(claim.spec.selector, volume.metadata.labels));
+
+/** What the EBS driver's provisioner creates. */
+export const newVolume = (
+  claim: ClaimView,
+  facts: {
+    readonly name: string;
+    readonly handle: string;
+    readonly zone: string;
+    readonly storageClass: StorageClassView;
+  },
+): JsonObject => {
+  const { name, namespace = '', uid, resourceVersion } = claim.metadata;
+  const { storageClass } = facts;
+  return {
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: {
+      name: facts.name,
+      annotations: { 'pv.kubernetes.io/provisioned-by': ebsDriver },
+      finalizers: ['kubernetes.io/pv-protection'],
+    },
+    spec: {
+      accessModes: claim.spec.accessModes ?? ['ReadWriteOnce'],
+      capacity: { storage: claim.spec.resources?.requests?.storage ?? '1Gi' },
+      claimRef: {
+        ...{ apiVersion: 'v1', kind: 'PersistentVolumeClaim' },
+        ...{ name, namespace, uid, resourceVersion },
+      },
+      csi: {
+        driver: ebsDriver,
+        fsType: storageClass.parameters?.fsType ?? 'ext4',
+        volumeHandle: facts.handle,
+      },
+      nodeAffinity: {
+        required: {
+          nodeSelectorTerms: [
+            { matchExpressions: [{ key: zoneKey, operator: 'In', values: [facts.zone] }] },
+          ],
+        },
+      },
+      persistentVolumeReclaimPolicy: storageClass.reclaimPolicy ?? 'Delete',
+      storageClassName: claim.spec.storageClassName ?? '',
+      volumeMode: claim.spec.volumeMode ?? 'Filesystem',
+    },
+  };
+};

@@ -1,0 +1,58 @@
+// Ephemeral containers as a kubelet runs them: started in a pod that runs already, never again once they
+// have ended. Pure: which are to be started, and what the pod's status says of all.
+import type { JsonObject } from '../../../src/api/json.ts';
+import type { ContainerView, PodView } from '../actors/index.ts';
+import { fullImageName, imageId } from './pod-images.ts';
+
+export interface DebugContainer extends JsonObject {
+  readonly name: string;
+  readonly id: string;
+  readonly startedAt: string;
+  /** When the sandbox went that it ran in. */
+  readonly endedAt?: string;
+}
+
+export const unstarted = (
+  pod: PodView,
+  started: readonly DebugContainer[] = [],
+): readonly ContainerView[] =>
+  (pod.spec.ephemeralContainers ?? []).filter(({ name }) =>
+    started.every((one) => one.name !== name),
+  );
+
+/** All that run in it end with the pod's sandbox. */
+export const ended = (started: readonly DebugContainer[], now: string): readonly DebugContainer[] =>
+  started.map((one) => (one.endedAt === undefined ? { ...one, endedAt: now } : one));
+
+const stateOf = (one: DebugContainer | undefined): JsonObject => {
+  if (one === undefined) return { waiting: { reason: 'ContainerCreating' } };
+  const { startedAt, endedAt: finishedAt, id } = one;
+  if (finishedAt === undefined) return { running: { startedAt } };
+  const containerID = `containerd://${id}`;
+  return { terminated: { exitCode: 137, reason: 'Error', startedAt, finishedAt, containerID } };
+};
+
+/** Nothing for a pod that never had one. */
+export const debugStatuses = (
+  pod: PodView,
+  started: readonly DebugContainer[] = [],
+): JsonObject => {
+  const containers = pod.spec.ephemeralContainers ?? [];
+  if (containers.length === 0) return {};
+  return {
+    ephemeralContainerStatuses: containers.map(({ name, image }) => {
+      const one = started.find((each) => each.name === name);
+      const runs = { containerID: `containerd://${one?.id ?? ''}`, imageID: imageId(image) };
+      return {
+        name,
+        image: one === undefined ? image : fullImageName(image),
+        imageID: '',
+        lastState: {},
+        ready: false,
+        restartCount: 0,
+        ...(one === undefined ? {} : runs),
+        state: stateOf(one),
+      };
+    }),
+  };
+};

@@ -1,0 +1,91 @@
+// Where the writer meets the schema room: unknown and ill-typed fields, defaults. Built-in kinds
+// have the generated facts, custom resources bring their own schema.
+import type { Json, JsonObject } from '../../../src/api/json.ts';
+import type { SentBody } from '../../contracts.ts';
+import {
+  applyCreateDefaults,
+  applyCustomDefaults,
+  applyDefaults,
+  type CheckOptions,
+  type CheckResult,
+  checkCustomFields,
+  checkFields,
+  findSchema,
+  validateAgainstStructuralSchema,
+} from '../schema/index.ts';
+import type { ResourceDefinition } from './definition.ts';
+import { ApiError, type FieldError } from './status.ts';
+
+export type FieldValidation = 'Strict' | 'Warn' | 'Ignore';
+
+/** The patch that an object came from: other codes and words than for a body. */
+export interface PatchSource {
+  readonly type: 'json' | 'merge' | 'strategic';
+  readonly body: Json;
+}
+
+interface CheckMode {
+  readonly fieldValidation: FieldValidation;
+  readonly warnings: string[];
+  readonly sent: SentBody | undefined;
+}
+
+/** The object without fields that its kind does not have, or the error that names them. */
+export function checkedFields(
+  definition: ResourceDefinition,
+  object: JsonObject,
+  { fieldValidation, warnings, sent }: CheckMode,
+  patch: PatchSource | undefined,
+): JsonObject {
+  const options = {
+    mode: fieldValidation,
+    ...(patch === undefined ? {} : { patch }),
+    ...(sent === undefined ? {} : { sent }),
+  };
+  const result = check(definition, object, options);
+  if (result.kind === 'error') throw new ApiError(result.status);
+  warnings.push(...result.warnings);
+  return result.object;
+}
+
+function check(
+  definition: ResourceDefinition,
+  object: JsonObject,
+  options: CheckOptions,
+): CheckResult {
+  const { group, version, kind, custom } = definition;
+  if (custom !== undefined) {
+    const target = { gvk: { group, version, kind }, schema: custom };
+    return checkCustomFields(object, target, options);
+  }
+  const schema = findSchema(definition);
+  return schema === undefined
+    ? { kind: 'ok', object, warnings: [] }
+    : checkFields(object, schema, options);
+}
+
+export const createDefaults = (definition: ResourceDefinition, object: JsonObject): JsonObject =>
+  definition.custom === undefined
+    ? applyCreateDefaults(definition, object)
+    : applyCustomDefaults(definition.custom, object);
+
+/** Defaults only where something besides metadata and status has changed. */
+export function updateDefaults(
+  definition: ResourceDefinition,
+  next: JsonObject,
+  old: JsonObject,
+): JsonObject {
+  if (definition.custom !== undefined) return applyCustomDefaults(definition.custom, next);
+  const touched = Object.keys(next).some(
+    (key) => key !== 'metadata' && key !== 'status' && next[key] !== old[key],
+  );
+  return touched ? applyDefaults(definition, next) : next;
+}
+
+/** A custom resource against its own schema; empty for built-in kinds. */
+export const schemaErrors = (
+  { custom }: ResourceDefinition,
+  object: JsonObject,
+  old: JsonObject | undefined,
+): readonly FieldError[] =>
+  custom === undefined ? [] : validateAgainstStructuralSchema(custom, object, old);
